@@ -1,0 +1,71 @@
+import type { APIGatewayAuthorizerResult } from "aws-lambda";
+import * as z from "zod/mini";
+import { setting, type TrustedIssuer } from "../../shared/environment.ts";
+import { publicKeys } from "../../shared/signing-keys.ts";
+import { fetchKeys } from "./fetch-keys.ts";
+import { KeySet } from "./key-set.ts";
+import { policyFor, type RoutesByScope } from "./policy.ts";
+import { callerOf, type Issuer, ownIssuer } from "./verify.ts";
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html */
+const tokenEvent = z.object({
+  type: z.literal("TOKEN"),
+  authorizationToken: z.string(),
+  methodArn: z.string(),
+});
+
+const tableMilliseconds = 4_000;
+
+interface Configured {
+  readonly issuers: readonly Issuer[];
+  readonly routes: RoutesByScope;
+}
+
+let configured: Configured | undefined;
+
+/**
+ * The shared authorizer: a bearer token in, a policy and the caller out.
+ *
+ * API Gateway's contract: an error with exactly the message `Unauthorized` is 401, any other error is
+ * AUTHORIZER_FAILURE, which the stack renders as 503: all that can fail here is getting keys.
+ */
+export async function handler(event: unknown): Promise<APIGatewayAuthorizerResult> {
+  const { authorizationToken, methodArn } = tokenEvent.parse(event);
+  const [, token] = /^Bearer +([\w.-]+)$/i.exec(authorizationToken) ?? [];
+  configured ??= { issuers: configuredIssuers(), routes: setting("ROUTES_BY_SCOPE") };
+  const caller = token === undefined ? undefined : await callerOf(token, configured.issuers, new Date());
+  if (caller === undefined) throw new Error("Unauthorized");
+  return policyFor(caller, methodArn, configured.routes);
+}
+
+function configuredIssuers(): Issuer[] {
+  const own = ownIssuer(setting("TOKEN_ISSUER"), setting("TOKEN_AUDIENCE"));
+  const trusted = setting("TRUSTED_ISSUERS");
+  return [{ trusted: own, own: true, keys: ownKeys(own) }, ...trusted.map(foreign)];
+}
+
+function ownKeys({ issuer }: TrustedIssuer): KeySet {
+  return new KeySet({
+    fetch: async () => ({ keys: await publicKeys(new Date(), AbortSignal.timeout(tableMilliseconds)) }),
+    // Our own table is one query away, and a token may be signed with a key the moment it is published.
+    cooldownMilliseconds: 0,
+    onFailure: unreachable(issuer),
+  });
+}
+
+function foreign(trusted: TrustedIssuer): Issuer {
+  const keys = new KeySet({
+    fetch: () => fetchKeys(trusted.jwksUri),
+    cooldownMilliseconds: 10_000,
+    onFailure: unreachable(trusted.issuer),
+  });
+  return { trusted, own: false, keys };
+}
+
+/** Only trouble is logged, so the logger is loaded when there is some: every request waits for a cold authorizer. */
+function unreachable(issuer: string) {
+  return async (error: unknown): Promise<void> => {
+    const { causeOf, log } = await import("../../shared/aws/log.ts");
+    log("ISSUER_KEYS_UNREACHABLE", { issuer, cause: causeOf(error) });
+  };
+}

@@ -1,0 +1,35 @@
+import type { APIGatewayAuthorizerResult } from "aws-lambda";
+import { type Caller, contextOf } from "../../shared/caller.ts";
+import type { Scope } from "../../shared/scopes.ts";
+
+/** Routes as `METHOD/path`, with `*` for a parameter. */
+export type RoutesByScope = Readonly<Partial<Record<Scope, readonly string[] | undefined>>>;
+
+/**
+ * The policy for a caller: every route its scopes open, not only the one asked for, because API Gateway keeps
+ * the answer for the token whatever the route.
+ *
+ * @param methodArn `arn:aws:execute-api:region:account:api/stage/METHOD/path` of the request.
+ */
+export function policyFor(
+  caller: Caller,
+  methodArn: string,
+  routes: RoutesByScope,
+): APIGatewayAuthorizerResult {
+  const [api, stage] = methodArn.split("/");
+  const open = caller.scopes
+    .flatMap((scope) => routes[scope] ?? [])
+    .map((route) => `${api}/${stage}/${route}`);
+  return {
+    principalId: caller.client,
+    policyDocument: {
+      Version: "2012-10-17",
+      Statement: [
+        open.length > 0
+          ? { Action: "execute-api:Invoke", Effect: "Allow", Resource: open }
+          : { Action: "execute-api:Invoke", Effect: "Deny", Resource: `${api}/${stage}/*` },
+      ],
+    },
+    context: contextOf(caller),
+  };
+}

@@ -1,0 +1,99 @@
+import { decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from "jose";
+import * as z from "zod/mini";
+import type { Caller } from "../../shared/caller.ts";
+import type { TrustedIssuer } from "../../shared/environment.ts";
+import { scopesIn } from "../../shared/scopes.ts";
+import { isSubscriptionId } from "../../shared/subscription.ts";
+import { accessTokenClaims, clockToleranceSeconds, tokenAlgorithm, tokenType } from "../../shared/token.ts";
+import type { KeySet } from "./key-set.ts";
+
+/** An issuer whose tokens are accepted: ourselves or an authorization server of the operator. */
+export interface Issuer {
+  readonly trusted: TrustedIssuer;
+  readonly keys: KeySet;
+  /** Our own tokens have a stricter header and claims than RFC 7519 asks of others. */
+  readonly own: boolean;
+}
+
+/** How our own tokens are verified, in the terms in which an operator names another issuer. */
+export function ownIssuer(issuer: string, audience: string): TrustedIssuer {
+  return { issuer, audience, jwksUri: "", algorithms: [tokenAlgorithm], subscriptionClaim: "subscription" };
+}
+
+/** `typ` values of access tokens; other kinds of token of the same issuer carry others. */
+const foreignTypes = ["jwt", tokenType, `application/${tokenType}`];
+
+/** A type is a word in any case; a token without one is taken for an access token. */
+function isAccessToken(type: unknown): boolean {
+  return type === undefined || (typeof type === "string" && foreignTypes.includes(type.toLowerCase()));
+}
+
+const text = z.string().check(z.minLength(1));
+
+/** What another issuer's token must say (RFC 9068, with what authorization servers leave out optional). */
+const foreignClaims = z.object({
+  sub: text,
+  client_id: z.optional(text),
+  azp: z.optional(text),
+  scope: z._default(z.string(), ""),
+  iat: z.optional(z.number()),
+  exp: z.number(),
+});
+
+/**
+ * Verifies a bearer token and says who calls.
+ *
+ * jose checks signature, algorithm, issuer, audience, `exp` and `nbf`; the claims then go through our own
+ * schema, because a future `iat`, an infinite `exp` and a null `sub` pass jose.
+ * @returns `undefined` for a token that is not valid, whatever the reason.
+ * @throws {Unavailable} when the issuer's keys cannot be had.
+ */
+export async function callerOf(
+  token: string,
+  issuers: readonly Issuer[],
+  now: Date,
+): Promise<Caller | undefined> {
+  try {
+    const named = decodeJwt(token).iss;
+    const issuer = issuers.find(({ trusted }) => trusted.issuer === named);
+    if (issuer === undefined) return undefined;
+    const { trusted, own } = issuer;
+    const { payload, protectedHeader } = await jwtVerify(
+      token,
+      (header, input) => issuer.keys.keyFor(header, input, now.getTime()),
+      {
+        issuer: trusted.issuer,
+        audience: trusted.audience,
+        algorithms: [...trusted.algorithms],
+        clockTolerance: clockToleranceSeconds,
+        currentDate: now,
+        requiredClaims: ["sub", "exp"],
+        ...(own ? { typ: tokenType } : {}),
+      },
+    );
+    if (!own && !isAccessToken(protectedHeader.typ)) return undefined;
+    return callerFrom(payload, issuer, now);
+  } catch (error) {
+    if (error instanceof joseErrors.JOSEError) return undefined;
+    throw error;
+  }
+}
+
+function callerFrom(payload: JWTPayload, { trusted, own }: Issuer, now: Date): Caller | undefined {
+  const claims = own ? accessTokenClaims.safeParse(payload).data : foreignClaims.safeParse(payload).data;
+  if (claims === undefined || isFuture(claims.iat, now)) return undefined;
+  const subscription =
+    trusted.subscriptionClaim === undefined ? undefined : payload[trusted.subscriptionClaim];
+  if (subscription !== undefined && !isSubscriptionId(subscription)) return undefined;
+  const client = claims.client_id ?? ("azp" in claims ? claims.azp : undefined) ?? claims.sub;
+  return {
+    client: own ? client : `${trusted.issuer} ${client}`,
+    scopes: scopesIn(claims.scope),
+    expires: claims.exp,
+    ...(subscription === undefined ? {} : { subscription }),
+  };
+}
+
+function isFuture(issuedAt: number | undefined, now: Date): boolean {
+  return issuedAt !== undefined && issuedAt > now.getTime() / 1_000 + clockToleranceSeconds;
+}

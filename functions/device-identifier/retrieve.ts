@@ -1,0 +1,32 @@
+import { findDevice, identifiersOf } from "../../shared/device.ts";
+import { serve } from "../../shared/http/lambda.ts";
+import { subjectOf } from "../../shared/subject.ts";
+import { retrieveIdentifier } from "./contract.ts";
+import { areInconsistent, equipmentNumbers } from "./rules.ts";
+
+/** Tells which device the subscriber sent, or the subject of the token, uses. */
+export const handler = serve(retrieveIdentifier, async ({ body, caller, signal, reply, refuse }) => {
+  const sent = body.device && identifiersOf(body.device);
+  const subject = subjectOf(caller, sent);
+  if (subject === undefined) throw refuse("MISSING_IDENTIFIER");
+  if ("refused" in subject) throw refuse(subject.refused);
+
+  const others = sent?.slice(1) ?? [];
+  const reads = [subject.identifier, ...others].map((identifier) => findDevice(identifier, signal));
+  const [device, ...rest] = await Promise.all(reads);
+  if (device === undefined) throw refuse("IDENTIFIER_NOT_FOUND");
+  if (areInconsistent([device, ...rest])) {
+    throw refuse("INVALID_ARGUMENT", { message: "The identifiers do not belong to one device." });
+  }
+  if (caller.subscription === undefined && !device.identifierConsent) throw refuse("PERMISSION_DENIED");
+  if (device.notApplicable?.includes("device-identifier")) throw refuse("SERVICE_NOT_APPLICABLE");
+  const { lastChecked, model, manufacturer } = device;
+  const isOneOfSeveral = Object.keys(body.device ?? {}).length > 1;
+  return reply(200, {
+    ...(isOneOfSeveral ? { device: subject.identifier.sent } : {}),
+    lastChecked,
+    ...equipmentNumbers(device),
+    model,
+    manufacturer,
+  });
+});

@@ -1,0 +1,20 @@
+import type { DeviceRecord } from "../../shared/device.ts";
+
+/** The numbers of a device (3GPP TS 23.003, 6.2): `imei` and `imeisv` share all but the end, `tac` is the start of both. */
+interface EquipmentNumbers {
+  readonly imei: string;
+  readonly imeisv: string;
+  readonly tac: string;
+}
+
+/** The numbers of a device, consistent with each other because they are made from one. */
+export function equipmentNumbers({ imei, softwareVersion }: DeviceRecord): EquipmentNumbers {
+  const withoutCheckDigit = imei.slice(0, 14);
+  return { imei, imeisv: withoutCheckDigit + softwareVersion, tac: imei.slice(0, 8) };
+}
+
+/** Whether identifiers were sent that stand for different subscriptions (specification 7.2); unknown ones say nothing. */
+export function areInconsistent(found: readonly (DeviceRecord | undefined)[]): boolean {
+  const subscriptions = found.flatMap((device) => (device === undefined ? [] : [device.subscription]));
+  return new Set(subscriptions).size > 1;
+}

@@ -1,0 +1,40 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../shared/endpoint.ts";
+import { publicJwk } from "../../shared/token.ts";
+
+/** `GET /.well-known/jwks.json`: the public keys of our own tokens, for whoever verifies them elsewhere. */
+export const publishKeys = endpoint({
+  id: "keys/publish",
+  operationId: "publishKeys",
+  summary: "Public keys of access tokens",
+  description: "The keys that verify the tokens of this service, as a JSON Web Key Set. Needs no token.",
+  method: "GET",
+  path: "/.well-known/jwks.json",
+  aliases: [],
+  scope: null,
+  responses: {
+    200: z.object({ keys: z.array(publicJwk) }).check(
+      z.meta({
+        id: "KeySet",
+        description: "A JSON Web Key Set (RFC 7517).",
+        examples: [
+          {
+            keys: [
+              {
+                kty: "EC",
+                crv: "P-256",
+                x: "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+                y: "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
+                kid: "2026-11-20",
+                alg: "ES256",
+                use: "sig",
+              },
+            ],
+          },
+        ],
+      }),
+    ),
+  },
+  headers: { "cache-control": "public, max-age=300" },
+  errors: ["INVALID_ARGUMENT"],
+});

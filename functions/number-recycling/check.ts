@@ -1,0 +1,28 @@
+import { dayOf } from "../../shared/calendar.ts";
+import { findDevice, phoneIdentifier } from "../../shared/device.ts";
+import { serve } from "../../shared/http/lambda.ts";
+import { subjectOf } from "../../shared/subject.ts";
+import { checkNumberRecycling } from "./contract.ts";
+import { begunBy, isRecycled } from "./rules.ts";
+import { historyOf } from "./store.ts";
+
+/** Tells whether the number sent, or the one of the token's subject, has changed hands. */
+export const handler = serve(checkNumberRecycling, async ({ body, caller, now, signal, reply, refuse }) => {
+  const { specifiedDate, phoneNumber } = body;
+  const today = dayOf(now);
+  if (specifiedDate > today) throw refuse("OUT_OF_RANGE", { message: "Out of range: specifiedDate." });
+  const subject = subjectOf(caller, phoneNumber === undefined ? undefined : [phoneIdentifier(phoneNumber)]);
+  if (subject === undefined) throw refuse("MISSING_IDENTIFIER");
+  if ("refused" in subject) throw refuse(subject.refused);
+
+  const finding = findDevice(subject.identifier, signal);
+  const number = phoneNumber ?? (await finding)?.phoneNumber;
+  const [device, assigned] = await Promise.all([
+    finding,
+    number === undefined ? [] : historyOf(number, signal),
+  ]);
+  const history = begunBy(today, assigned);
+  if (history.length === 0) throw refuse("IDENTIFIER_NOT_FOUND");
+  if (device?.notApplicable?.includes("number-recycling")) throw refuse("SERVICE_NOT_APPLICABLE");
+  return reply(200, { phoneNumberRecycled: isRecycled(history, specifiedDate, today) });
+});

@@ -1,0 +1,26 @@
+import { deleteItem, putItem, queryPartition } from "../../shared/aws/database.ts";
+import { type NumberAssignment, numberAssignment } from "./contract.ts";
+
+/** Everybody who ever held a number, the earliest first; empty for a number that was never assigned. */
+export function historyOf(phoneNumber: string, signal: AbortSignal): Promise<NumberAssignment[]> {
+  return queryPartition("number-assignments", phoneNumber, numberAssignment, signal);
+}
+
+/**
+ * Puts a history in place of the one a number has.
+ *
+ * What stays is written first, so a number never looks unassigned meanwhile.
+ */
+export async function replaceHistory(
+  phoneNumber: string,
+  history: readonly NumberAssignment[],
+  signal: AbortSignal,
+): Promise<void> {
+  const before = await historyOf(phoneNumber, signal);
+  await Promise.all(history.map((assignment) => putItem("number-assignments", assignment, {}, signal)));
+  const gone = before.filter(({ from }) => !history.some((assignment) => assignment.from === from));
+  const exists = { condition: "attribute_exists(phoneNumber)" };
+  await Promise.all(
+    gone.map(({ from }) => deleteItem("number-assignments", { phoneNumber, from }, exists, signal)),
+  );
+}

@@ -1,0 +1,36 @@
+import { setting } from "../../shared/environment.ts";
+import { serve } from "../../shared/http/lambda.ts";
+import { authenticate } from "./contract.ts";
+import { passwordMatches } from "./password.ts";
+import { addressOf, countersOf, secondsLeft } from "./rules.ts";
+import { countAttempt, findProfile, forgetAttempt, recordLogin } from "./store.ts";
+
+/** Logs a caller in; every attempt costs the same work until the password turns out right. */
+export const handler = serve(authenticate, async ({ body, sourceIp, now, signal, reply, refuse }) => {
+  const address = addressOf(body.emailaddress);
+  const counters = countersOf(address, sourceIp, now, {
+    accountAndSource: setting("LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE"),
+    source: setting("LOGIN_LIMIT_PER_SOURCE"),
+    account: setting("LOGIN_LIMIT_PER_ACCOUNT"),
+  });
+  if (!(await countAttempt(counters, now, signal))) {
+    throw refuse("TOO_MANY_REQUESTS", { retryAfterSeconds: secondsLeft(now) });
+  }
+  const profile = await findProfile(address, signal);
+  // Signing is loaded while another thread hashes: that much less to read before a first request.
+  const [matches, { accessToken }] = await Promise.all([
+    passwordMatches(body.password ?? "", profile?.passwordHash),
+    import("./access-token.ts"),
+  ]);
+  if (profile === undefined || !matches) throw refuse("UNAUTHENTICATED");
+
+  const at = now.toISOString();
+  const [token, recorded] = await Promise.all([
+    accessToken(profile, now, signal),
+    recordLogin(profile, at, signal),
+    forgetAttempt(counters, signal),
+  ]);
+  if (!recorded) throw refuse("UNAUTHENTICATED");
+  const UserProfile = { ...profile, DateLastLogin: at };
+  return reply(200, { Data: { access_token: token, UserProfile }, Metadata: { StatusCode: 200 } });
+});

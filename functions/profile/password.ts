@@ -1,0 +1,55 @@
+import { createHash, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+
+const derive = promisify<Buffer, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
+/** OWASP's parameters for scrypt with 32 MiB: N = 2^15, r = 8, p = 3; about a quarter of a second. */
+const current = { ln: 15, r: 8, p: 3 } as const;
+
+const hashBytes = 32;
+const saltBytes = 16;
+
+const format = /^\$sha256-scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
+
+/** A hash nobody knows a password for, with the current parameters: verifying against it takes as long as any. */
+const nobody = encode(current, randomBytes(saltBytes), randomBytes(hashBytes));
+
+interface Parameters {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** Hashes a password into a PHC string that names its own parameters and salt. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  return encode(current, salt, await run(password, salt, current));
+}
+
+/**
+ * Whether a password belongs to a hash. Without a hash the answer is no, after the same work.
+ * @throws {Error} when the stored hash is not one of `hashPassword`.
+ */
+export async function passwordMatches(password: string, passwordHash: string | undefined): Promise<boolean> {
+  const [, ln, r, p, salt, hash] = format.exec(passwordHash ?? nobody) ?? [];
+  if (salt === undefined || hash === undefined) throw new Error("stored password hash is malformed");
+  const expected = Buffer.from(hash, "base64");
+  const parameters = { ln: Number(ln), r: Number(r), p: Number(p) };
+  const actual = await run(password, Buffer.from(salt, "base64"), parameters);
+  return timingSafeEqual(actual, expected) && passwordHash !== undefined;
+}
+
+/**
+ * NFKC first, so that a password typed on another keyboard has the same bytes. Then SHA-256, because scrypt takes
+ * a password and the same one with zero bytes behind it for equal.
+ */
+function run(password: string, salt: Buffer, { ln, r, p }: Parameters): Promise<Buffer> {
+  const N = 2 ** ln;
+  const digest = createHash("sha256").update(password.normalize("NFKC")).digest();
+  return derive(digest, salt, hashBytes, { N, r, p, maxmem: 256 * N * r });
+}
+
+function encode({ ln, r, p }: Parameters, salt: Buffer, hash: Buffer): string {
+  const text = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
+  return `$sha256-scrypt$ln=${ln},r=${r},p=${p}$${text(salt)}$${text(hash)}`;
+}

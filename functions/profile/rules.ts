@@ -1,0 +1,49 @@
+import { isIPv6 } from "node:net";
+import { hashed } from "../../shared/hash.ts";
+import { networkOf } from "../../shared/ipv6.ts";
+
+/** Failed logins are counted in windows of this length, aligned to the epoch. */
+export const windowSeconds = 900;
+
+/** Addresses are compared without case (behaviour section 5). An absent address is like one that nobody has. */
+export function addressOf(emailaddress: string | undefined): string {
+  return (emailaddress ?? "").toLowerCase();
+}
+
+/** How many failures each counter allows in a window. */
+export interface LoginLimits {
+  readonly accountAndSource: number;
+  readonly source: number;
+  readonly account: number;
+}
+
+/** A counter of failed logins. */
+export interface Counter {
+  /** Key of the counter's item; holds hashes only. */
+  readonly key: string;
+  readonly limit: number;
+}
+
+/**
+ * The counters a login goes through, the narrowest first, so that one source cannot use up what an account
+ * allows everybody. They are the same for accounts that do not exist.
+ */
+export function countersOf(address: string, sourceIp: string, now: Date, limits: LoginLimits): Counter[] {
+  const window = Math.floor(now.getTime() / 1_000 / windowSeconds);
+  const source = sourceOf(sourceIp);
+  return [
+    { key: `account-and-source#${hashed(`${address} ${source}`)}#${window}`, limit: limits.accountAndSource },
+    { key: `source#${hashed(source)}#${window}`, limit: limits.source },
+    { key: `account#${hashed(address)}#${window}`, limit: limits.account },
+  ];
+}
+
+/** Seconds until the running window ends. */
+export function secondsLeft(now: Date): number {
+  return windowSeconds - (Math.floor(now.getTime() / 1_000) % windowSeconds);
+}
+
+/** An IPv6 source is its /64: one subscriber has all the addresses of it. */
+function sourceOf(sourceIp: string): string {
+  return isIPv6(sourceIp) ? networkOf(sourceIp) : sourceIp;
+}

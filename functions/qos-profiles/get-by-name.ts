@@ -1,0 +1,18 @@
+import { findDevice, subscriptionIdentifier } from "../../shared/device.ts";
+import { serve } from "../../shared/http/lambda.ts";
+import { getQosProfile, type QosProfileRecord } from "./contract.ts";
+import { isAvailableTo } from "./rules.ts";
+import { findQosProfile } from "./store.ts";
+
+/** Reads one profile; to a 3-legged token it exists only if it is available to the subject. */
+export const handler = serve(getQosProfile, async ({ parameters, caller, signal, reply, refuse }) => {
+  const { subscription } = caller;
+  const [device, profile] = await Promise.all([
+    subscription === undefined ? undefined : findDevice(subscriptionIdentifier(subscription), signal),
+    findQosProfile(parameters.name, signal),
+  ]);
+  const isVisible = (found: QosProfileRecord) =>
+    subscription === undefined || (device !== undefined && isAvailableTo(device, found));
+  if (profile === undefined || !isVisible(profile)) throw refuse("NOT_FOUND");
+  return reply(200, profile);
+});

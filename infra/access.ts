@@ -1,0 +1,74 @@
+import type { EndpointId } from "../functions/endpoints.ts";
+import type { VariableName } from "../shared/environment.ts";
+import type { TableName } from "../shared/tables.ts";
+
+/** Functions that are not behind a route of their own. */
+type InternalFunctionId = "authorizer/authorize" | "keys/rotate";
+
+/** A function of the service: its handler's file below `functions/`. */
+export type FunctionId = EndpointId | InternalFunctionId;
+
+/** What a function may do with a table. There is no `Scan`: what needs one needs another key. */
+type TableAction = "BatchGetItem" | "DeleteItem" | "GetItem" | "PutItem" | "Query" | "UpdateItem";
+
+/** What a function may do with the secret of the signing key. */
+type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "UpdateSecretVersionStage";
+
+/** What a function may touch and what it is told: its rights and its environment. */
+export interface Access {
+  /** Each grant also puts the table's name into the environment. */
+  readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
+  readonly signingKey?: readonly SecretAction[];
+  readonly variables?: readonly VariableName[];
+}
+
+/** Every endpoint that needs a token counts the caller's requests. */
+const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
+const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
+
+/** Every grant of the stack. A function without a line does not compile. */
+export const access: Readonly<Record<FunctionId, Access>> = {
+  "authorizer/authorize": {
+    tables: { "signing-keys": ["Query"] },
+    variables: ["TOKEN_ISSUER", "TOKEN_AUDIENCE", "TRUSTED_ISSUERS", "ROUTES_BY_SCOPE"],
+  },
+  "profile/authenticate": {
+    tables: {
+      profiles: ["GetItem", "UpdateItem"],
+      "login-attempts": ["UpdateItem"],
+      "signing-keys": ["PutItem"],
+    },
+    signingKey: ["GetSecretValue"],
+    variables: [
+      "TOKEN_ISSUER",
+      "TOKEN_AUDIENCE",
+      "TOKEN_LIFETIME_SECONDS",
+      "LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE",
+      "LOGIN_LIMIT_PER_ACCOUNT",
+      "LOGIN_LIMIT_PER_SOURCE",
+      "SIGNING_KEY_SECRET_ARN",
+    ],
+  },
+  "qos-profiles/retrieve": {
+    tables: { "qos-profiles": ["Query"], devices: ["GetItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "qos-profiles/get-by-name": {
+    tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "number-recycling/check": {
+    tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "device-identifier/retrieve": {
+    tables: { devices: ["GetItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "keys/publish": { tables: { "signing-keys": ["Query"] } },
+  "keys/rotate": {
+    tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },
+    signingKey: ["DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"],
+    variables: ["TOKEN_LIFETIME_SECONDS"],
+  },
+};

@@ -1,0 +1,19 @@
+import { fileURLToPath } from "node:url";
+import { access, type FunctionId } from "./access.ts";
+
+/** Every function of the service. */
+export const functionIds = Object.keys(access) as FunctionId[];
+
+/** The file with a function's handler. */
+export function handlerFile(id: FunctionId): string {
+  return fileURLToPath(new URL(`../functions/${id}.ts`, import.meta.url));
+}
+
+/** Where `cdk` finds the bundles, a folder for each function. */
+export const defaultBundles = fileURLToPath(new URL("../dist/functions", import.meta.url));
+
+/** The name of a function's construct, and the start of its logical id: `QosProfilesGetByName`. */
+export function constructName(id: FunctionId): string {
+  const words = id.split(/[/-]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return words.join("");
+}

@@ -1,0 +1,39 @@
+import { RemovalPolicy } from "aws-cdk-lib";
+import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
+import { CfnRotationSchedule, Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { Construct } from "constructs";
+
+/** What the stack needs to know of a secret, made here or elsewhere. */
+export interface SecretReference {
+  readonly secretArn: string;
+}
+
+/**
+ * The secret that holds the signing key of our tokens: one that exists already, or a new one.
+ *
+ * @param existingArn full ARN of a secret with a private JWK on P-256.
+ */
+export function signingKeySecret(scope: Construct, existingArn: string | undefined): SecretReference {
+  if (existingArn !== undefined) return { secretArn: existingArn };
+  return new Secret(scope, "SigningKey", {
+    description: "Private key that signs access tokens; its first value is made by the rotation function.",
+    removalPolicy: RemovalPolicy.RETAIN,
+  });
+}
+
+/** Lets Secrets Manager rotate a secret with a function: at once, which makes the first key, then every 30 days. */
+export function rotate(scope: Construct, secret: SecretReference, rotation: LambdaFunction): void {
+  const permission = rotation.addPermission("InvokedBySecretsManager", {
+    principal: new ServicePrincipal("secretsmanager.amazonaws.com"),
+    sourceArn: secret.secretArn,
+  });
+  const schedule = new CfnRotationSchedule(scope, "SigningKeyRotation", {
+    secretId: secret.secretArn,
+    rotationLambdaArn: rotation.functionArn,
+    rotateImmediatelyOnUpdate: true,
+    rotationRules: { automaticallyAfterDays: 30 },
+  });
+  schedule.node.addDependency(rotation);
+  if (permission !== undefined) schedule.node.addDependency(permission);
+}

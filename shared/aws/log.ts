@@ -1,0 +1,49 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+
+/** Everything the service ever logs. A code never changes its meaning; alarms and searches rely on it. */
+const entries = {
+  REQUEST: { id: "NCS-001", level: "info", message: "request answered" },
+  CRASH: { id: "NCS-002", level: "error", message: "request failed by a fault of the service" },
+  DEPENDENCY_FAILED: { id: "NCS-003", level: "error", message: "a dependency did not answer" },
+  DEADLINE_PASSED: { id: "NCS-004", level: "error", message: "request given up at its deadline" },
+  QUOTA_NOT_COUNTED: { id: "NCS-010", level: "error", message: "request let through uncounted" },
+  ISSUER_KEYS_UNREACHABLE: { id: "NCS-020", level: "error", message: "keys of a token issuer not fetched" },
+  SIGNING_KEY_ROTATED: { id: "NCS-021", level: "info", message: "step of a signing key rotation done" },
+} as const;
+
+/**
+ * The only members a log line may have. None can hold a body, a token, a phone number, an address, an IMEI or
+ * an e-mail; `cause` is the class and place of an error, never its message.
+ */
+interface Fields {
+  readonly correlator?: string;
+  readonly operation?: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly milliseconds?: number;
+  /** Hash of the caller; see `hashed`. */
+  readonly caller?: string;
+  readonly coldStart?: boolean;
+  readonly cause?: string;
+  /** A token issuer: configuration, not data. */
+  readonly issuer?: string;
+  readonly step?: string;
+}
+
+let logger: Logger | undefined;
+
+/** Writes one line. Fields are flat and primitive, so that writing them cannot throw. */
+export function log(entry: keyof typeof entries, fields: Fields): void {
+  logger ??= new Logger({ serviceName: "network-capabilities" });
+  const { id, level, message } = entries[entry];
+  logger[level](message, { id, ...fields });
+}
+
+/** The class of an error and the places it went through, without its message, which may hold data. */
+export function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const { name, message, stack = "" } = error;
+  const start = stack.indexOf(message);
+  const places = start < 0 ? [] : stack.slice(start + message.length).split("\n");
+  return [name, ...places.filter((line) => line.startsWith("    at ")).slice(0, 8)].join("\n");
+}

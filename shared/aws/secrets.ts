@@ -1,0 +1,19 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { Unavailable } from "../errors.ts";
+import { clientDefaults, isTrouble } from "./clients.ts";
+
+let client: SecretsManagerClient | undefined;
+
+/**
+ * Reads the current text of a secret.
+ * @throws {Unavailable} when Secrets Manager did not answer.
+ */
+export async function secretText(secretId: string, signal: AbortSignal): Promise<string> {
+  client ??= new SecretsManagerClient(clientDefaults);
+  const command = new GetSecretValueCommand({ SecretId: secretId });
+  const { SecretString } = await client.send(command, { abortSignal: signal }).catch((error: unknown) => {
+    throw isTrouble(error) ? new Unavailable("Secrets Manager", error.name) : error;
+  });
+  if (SecretString === undefined) throw new Error("the secret holds no text");
+  return SecretString;
+}

@@ -1,0 +1,45 @@
+import * as z from "zod/mini";
+import { scopeName } from "./scopes.ts";
+
+const callerSchema = z.object({
+  /** Who is counted against the quota: the token's `client_id`, else its `sub`, within its issuer. */
+  client: z.string().check(z.minLength(1)),
+  scopes: z.array(scopeName),
+  /** Epoch second at which the token expires. */
+  expires: z.number(),
+  /** The subscription a 3-legged token is tied to; a 2-legged token has none. */
+  subscription: z.optional(z.string().check(z.minLength(1))),
+});
+
+/** Who calls, as the authorizer found out from the verified token. */
+export type Caller = z.infer<typeof callerSchema>;
+
+/** What API Gateway hands from the authorizer to the functions: strings only. */
+const contextSchema = z.object({
+  client: z.string(),
+  scope: z.string(),
+  expires: z.string(),
+  subscription: z.optional(z.string()),
+});
+
+/** Writes the caller as the flat context of an authorizer's answer. */
+export function contextOf(caller: Caller): Record<string, string> {
+  return {
+    client: caller.client,
+    scope: caller.scopes.join(" "),
+    expires: String(caller.expires),
+    ...(caller.subscription === undefined ? {} : { subscription: caller.subscription }),
+  };
+}
+
+/** Reads the caller back from a request's context; `undefined` when there is none, so that a function fails closed. */
+export function callerIn(context: unknown): Caller | undefined {
+  const { success, data } = contextSchema.safeParse(context);
+  if (!success) return undefined;
+  const { scope, expires, ...rest } = data;
+  return callerSchema.safeParse({
+    ...rest,
+    expires: Number(expires),
+    scopes: scope.split(" ").filter(Boolean),
+  }).data;
+}

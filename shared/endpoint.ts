@@ -1,0 +1,88 @@
+import type * as z from "zod/mini";
+import type { Code } from "./errors.ts";
+import type { Scope } from "./scopes.ts";
+
+/** Names of the `{parameters}` of a path. */
+type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never;
+
+/** An operation of the API, declared once; routes, functions, documents and tests are made from it. */
+export interface Endpoint {
+  /** `<area>/<operation>`: the handler's file below `functions/`, and the folder and name of its events. */
+  readonly id: `${string}/${string}`;
+  /** The operation's name in the OpenAPI document. */
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly method: "GET" | "POST";
+  /** The specification's path. */
+  readonly path: `/${string}`;
+  /** Further paths that run the same function, with the same parameters. */
+  readonly aliases: readonly `/${string}`[];
+  /** What the token must permit; `null` for an operation that needs no token. */
+  readonly scope: Scope | null;
+  /** One schema for each `{parameter}` of the path. */
+  readonly parameters?: Readonly<Record<string, z.ZodMiniType>>;
+  readonly body?: z.ZodMiniType;
+  /** Schema of the body by success status. */
+  readonly responses: Readonly<Record<number, z.ZodMiniType>>;
+  /** Headers of every successful response. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The codes the specification lists for the operation; the handler can refuse with no other. */
+  readonly errors: readonly Code[];
+}
+
+/** Those of some paths that have exactly these `{parameters}`. */
+type WithParameters<Path extends string, Names extends string> = Path extends string
+  ? [ParameterOf<Path>, Names] extends [Names, ParameterOf<Path>]
+    ? Path
+    : never
+  : never;
+
+/** Refuses a path parameter without a schema, a schema without a path parameter, and an alias that differs. */
+type Checked<D extends Endpoint> = ([ParameterOf<D["path"]>] extends [never]
+  ? { readonly parameters?: never }
+  : {
+      readonly parameters: { readonly [Name in ParameterOf<D["path"]>]: z.ZodMiniType } & {
+        readonly [Name in Exclude<keyof D["parameters"], ParameterOf<D["path"]>>]: never;
+      };
+    }) & {
+  readonly aliases: readonly WithParameters<D["aliases"][number], ParameterOf<D["path"]>>[];
+};
+
+/**
+ * Codes any function can answer with whatever it declares: failures of ours, not of the caller. They are not
+ * in an endpoint's `errors`.
+ */
+export const failures = ["INTERNAL", "UNAVAILABLE", "TIMEOUT"] as const satisfies readonly Code[];
+
+/** Declares an endpoint. The types refuse an unknown code and a path parameter without a schema. */
+export function endpoint<const D extends Endpoint>(declaration: D & Checked<D>): D {
+  return declaration;
+}
+
+/** Every path of an endpoint: the specification's, then the aliases. */
+export function pathsOf(declaration: Endpoint): readonly string[] {
+  return [declaration.path, ...declaration.aliases];
+}
+
+type Parsed<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;
+
+/** The path parameters of an endpoint after their schemas. */
+export type ParametersOf<E extends Endpoint> =
+  E["parameters"] extends Readonly<Record<string, z.ZodMiniType>>
+    ? { readonly [Name in keyof E["parameters"]]: z.output<E["parameters"][Name]> }
+    : undefined;
+
+/** The body of an endpoint after its schema. */
+export type BodyOf<E extends Endpoint> = Parsed<E["body"]>;
+
+/** The success statuses of an endpoint. */
+export type StatusOf<E extends Endpoint> = keyof E["responses"] & number;
+
+/** What an endpoint may answer with under a status, before its schema. */
+export type ResponseOf<
+  E extends Endpoint,
+  Status extends StatusOf<E>,
+> = E["responses"][Status] extends z.ZodMiniType ? z.input<E["responses"][Status]> : never;

@@ -1,0 +1,127 @@
+import * as z from "zod/mini";
+import { scopeName } from "./scopes.ts";
+
+/** Algorithms a token may be signed with: asymmetric only, so that verifying never takes a secret. */
+const signatureAlgorithms = [
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+  "PS256",
+  "PS384",
+  "PS512",
+  "RS256",
+  "RS384",
+  "RS512",
+] as const;
+
+const trustedIssuer = () => {
+  const text = z.string().check(z.minLength(1));
+  return z.object({
+    issuer: text,
+    jwksUri: z.string().check(z.refine(isHttpsOrLocal)),
+    audience: text,
+    algorithms: z.array(z.enum(signatureAlgorithms)).check(z.minLength(1)),
+    subscriptionClaim: z.optional(text),
+  });
+};
+
+/** An authorization server of the operator whose tokens are accepted beside our own. */
+export type TrustedIssuer = z.infer<ReturnType<typeof trustedIssuer>>;
+
+function haveOneEntryEach(issuers: readonly { readonly issuer: string }[]): boolean {
+  return new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length;
+}
+
+/** Plain http is for an issuer on this machine, and only while the service runs on this machine too. */
+function isHttpsOrLocal(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  const isLocal = process.env.AWS_LAMBDA_RUNTIME_API === undefined;
+  const isLoopback = ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
+  return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback);
+}
+
+/** Reads a variable's text; `undefined` when it is malformed. */
+type Read<Value> = (text: string) => Value | undefined;
+
+const text: Read<string> = (value) => (value === "" ? undefined : value);
+
+function oneOf<const Choice extends string>(...choices: Choice[]): Read<Choice> {
+  return (value) => choices.find((choice) => choice === value);
+}
+
+function count(least: number, most: number): Read<number> {
+  return (value) => {
+    const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= least && number <= most ? number : undefined;
+  };
+}
+
+/** The schema is made when it is needed: most functions read no such variable, and all wait for a cold start. */
+function json<Value>(schema: () => z.ZodMiniType<Value>): Read<Value> {
+  return (value) => {
+    try {
+      return schema().safeParse(JSON.parse(value)).data;
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  };
+}
+
+/**
+ * Configuration an operator may change, with its defaults. The stack puts the defaults on the functions; a
+ * local run takes what the shell sets instead.
+ */
+export const configuration = {
+  TOKEN_ISSUER: { read: text, default: "https://network-capabilities.example" },
+  TOKEN_AUDIENCE: { read: text, default: "network-capabilities" },
+  TOKEN_LIFETIME_SECONDS: { read: count(1, 86_400), default: "3600" },
+  TRUSTED_ISSUERS: {
+    read: json(() => z.array(trustedIssuer()).check(z.refine(haveOneEntryEach))),
+    default: "[]",
+  },
+  RATE_LIMIT_PER_MINUTE: { read: count(0, 1_000_000_000), default: "1200" },
+  DAILY_QUOTA: { read: count(0, 1_000_000_000), default: "100000" },
+  /** Failed logins in 15 minutes of one account from one source address. */
+  LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: { read: count(0, 1_000_000), default: "20" },
+  /** Failed logins in 15 minutes of one account from anywhere. */
+  LOGIN_LIMIT_PER_ACCOUNT: { read: count(0, 1_000_000), default: "100" },
+  /** Failed logins in 15 minutes from one source address. */
+  LOGIN_LIMIT_PER_SOURCE: { read: count(0, 1_000_000), default: "300" },
+  LOG_LEVEL: { read: oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
+} as const satisfies Record<string, { readonly read: Read<unknown>; readonly default: string }>;
+
+/** The name of a configuration variable. */
+export type ConfigurationName = keyof typeof configuration;
+
+/** What the stack tells a function about itself; not for an operator to set. */
+const wiring = {
+  /** The routes each scope opens, made from the endpoints. */
+  ROUTES_BY_SCOPE: { read: json(() => z.partialRecord(scopeName, z.array(z.string()))) },
+  SIGNING_KEY_SECRET_ARN: { read: text },
+} as const satisfies Record<string, { readonly read: Read<unknown> }>;
+
+const variables = { ...configuration, ...wiring };
+
+/** The name of an environment variable that is not a table's. */
+export type VariableName = keyof typeof variables;
+
+/**
+ * Reads one environment variable.
+ *
+ * Read when needed, never at import, so that a test or a local run can set it first.
+ * @throws {Error} naming the variable, never its value, when it is absent or malformed.
+ */
+export function setting<N extends VariableName>(
+  name: N,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Value<N> {
+  const value = variables[name].read(environment[name] ?? "");
+  if (value === undefined) throw new Error(`environment variable ${name} is absent or malformed`);
+  return value as Value<N>;
+}
+
+type Value<N extends VariableName> = NonNullable<ReturnType<(typeof variables)[N]["read"]>>;

@@ -1,0 +1,138 @@
+/** One row of the error catalogue. */
+interface ErrorRow {
+  /** HTTP status, also the `status` member of the body (specification 2.14). */
+  readonly status: number;
+  /** The `message` member when the place that refuses has nothing more exact to say. */
+  readonly message: string;
+  /** Seconds a caller waits before it tries again; sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** API Gateway's own refusals that mean the same and are rendered from this row. */
+  readonly gatewayResponses?: readonly string[];
+}
+
+/**
+ * Every error the service can answer with (specification 7.1, and three of our own for failures that are
+ * not the caller's). Functions, gateway responses and the OpenAPI document are rendered from these rows.
+ *
+ * A route that does not exist is refused by API Gateway as a missing or malformed AWS signature: it takes the
+ * request for one signed by an AWS identity. Those types are `NOT_FOUND` here, as no route uses signatures.
+ */
+export const errors = {
+  INVALID_ARGUMENT: {
+    status: 400,
+    message: "The request has an invalid argument.",
+    gatewayResponses: [
+      "BAD_REQUEST_BODY",
+      "BAD_REQUEST_PARAMETERS",
+      "REQUEST_TOO_LARGE",
+      "UNSUPPORTED_MEDIA_TYPE",
+    ],
+  },
+  OUT_OF_RANGE: { status: 400, message: "A value of the request is outside its range." },
+  UNAUTHENTICATED: {
+    status: 401,
+    message: "Credentials are missing, invalid or expired.",
+    gatewayResponses: ["UNAUTHORIZED"],
+  },
+  PERMISSION_DENIED: {
+    status: 403,
+    message: "The credentials do not permit this operation.",
+    gatewayResponses: ["ACCESS_DENIED", "WAF_FILTERED", "INVALID_API_KEY"],
+  },
+  NOT_FOUND: {
+    status: 404,
+    message: "There is no such resource.",
+    gatewayResponses: [
+      "MISSING_AUTHENTICATION_TOKEN",
+      "RESOURCE_NOT_FOUND",
+      "INVALID_SIGNATURE",
+      "EXPIRED_TOKEN",
+      "DEFAULT_4XX",
+    ],
+  },
+  IDENTIFIER_NOT_FOUND: {
+    status: 404,
+    message: "The identifier does not belong to a known device or number.",
+  },
+  SERVICE_NOT_APPLICABLE: { status: 422, message: "The service does not apply to this device or number." },
+  UNSUPPORTED_IDENTIFIER: { status: 422, message: "None of the identifiers sent is supported." },
+  UNNECESSARY_IDENTIFIER: {
+    status: 422,
+    message: "The access token already identifies the device: send no identifier.",
+  },
+  MISSING_IDENTIFIER: {
+    status: 422,
+    message: "The access token identifies no device: send an identifier.",
+  },
+  QUOTA_EXCEEDED: {
+    status: 429,
+    message: "The quota of requests is used up.",
+    retryAfterSeconds: 3_600,
+    gatewayResponses: ["QUOTA_EXCEEDED"],
+  },
+  TOO_MANY_REQUESTS: {
+    status: 429,
+    message: "Too many requests in a short time.",
+    retryAfterSeconds: 1,
+    gatewayResponses: ["THROTTLED"],
+  },
+  INTERNAL: {
+    status: 500,
+    message: "The service failed to answer.",
+    gatewayResponses: [
+      "INTEGRATION_FAILURE",
+      "API_CONFIGURATION_ERROR",
+      "AUTHORIZER_CONFIGURATION_ERROR",
+      "DEFAULT_5XX",
+    ],
+  },
+  UNAVAILABLE: {
+    status: 503,
+    message: "The service is unavailable for the moment.",
+    retryAfterSeconds: 5,
+    gatewayResponses: ["AUTHORIZER_FAILURE"],
+  },
+  TIMEOUT: {
+    status: 504,
+    message: "The service did not answer in time.",
+    gatewayResponses: ["INTEGRATION_TIMEOUT"],
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+/** A code of the catalogue; the `code` member of an error body. */
+export type Code = keyof typeof errors;
+
+/** A row of the catalogue, with its optional members visible whatever the code. */
+export function errorRow(code: Code): ErrorRow {
+  return errors[code];
+}
+
+/** What a place that refuses may add to the catalogue's row. */
+export interface Particulars {
+  /** Replaces the catalogue's message. Never holds a value the caller sent. */
+  readonly message?: string;
+  /** Replaces the catalogue's waiting time. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** A specified error on its way to the caller; the pipeline turns it into a response. */
+export class Refusal extends Error {
+  readonly code: Code;
+  readonly particulars: Particulars;
+
+  constructor(code: Code, particulars: Particulars = {}) {
+    super(code);
+    this.name = "Refusal";
+    this.code = code;
+    this.particulars = particulars;
+  }
+}
+
+/** A dependency did not answer, refused for load, or answered garbage: 503 for the caller. */
+export class Unavailable extends Error {
+  /** Which dependency and what kind of trouble, for the log: class names only, no data. */
+  constructor(dependency: string, cause: string) {
+    super(`${dependency}: ${cause}`);
+    this.name = "Unavailable";
+  }
+}

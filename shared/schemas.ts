@@ -1,0 +1,120 @@
+import { isIPv6 } from "node:net";
+import * as z from "zod/mini";
+
+/** Marks a schema issue that has an error code of its own; read by `http/invalid.ts`. */
+const outOfRange = { code: "OUT_OF_RANGE" } as const;
+
+/** The body of every error (specification 2.14). */
+export const errorBody = z
+  .object({
+    status: z.int().check(z.meta({ description: "HTTP status code.", minimum: 400, maximum: 599 })),
+    code: z.string().check(z.meta({ description: "Error code." })),
+    message: z.string().check(z.meta({ description: "What went wrong, for a person to read." })),
+  })
+  .check(z.meta({ id: "Error", description: "The body of every error." }));
+
+/** A correlation id (behaviour section 2): chosen by the caller, echoed in every response. */
+export const correlator = z.string().check(
+  z.regex(/^[a-zA-Z0-9\-_:;./<>{}]{0,256}$/),
+  z.meta({
+    id: "XCorrelator",
+    description: "Correlation id.",
+    examples: ["b4333c46-49c0-4f62-80d7-f0ef930f1c46"],
+  }),
+);
+
+/** E.164 with a leading plus. */
+export const phoneNumber = z
+  .string()
+  .check(
+    z.regex(/^\+[1-9][0-9]{4,14}$/),
+    z.meta({ id: "PhoneNumber", description: "E.164 number with a leading +.", examples: ["+34600000001"] }),
+  );
+
+/** One IPv4 address: dotted quads, no mask, no leading zeros. */
+const singleIpv4Address = z.ipv4().check(
+  z.meta({
+    id: "SingleIpv4Address",
+    description: "One IPv4 address without a mask.",
+    examples: ["203.0.113.10"],
+  }),
+);
+
+/** A TCP or UDP port. A number outside 0–65535 is `OUT_OF_RANGE`, anything else `INVALID_ARGUMENT`. */
+const port = z.number().check(
+  z.refine(Number.isInteger, { abort: true }),
+  z.refine((value) => value >= 0 && value <= 65_535, { params: outOfRange }),
+  z.meta({ id: "Port", type: "integer", minimum: 0, maximum: 65_535, examples: [59_765] }),
+);
+
+/** A country, two letters (ISO 3166-2). */
+export const countryCode = z.string().check(z.regex(/^[A-Z]{2}$/));
+
+/** A mobile network: its country code and network code, five or six digits. */
+export const networkCode = z.string().check(z.regex(/^[0-9]{5,6}$/));
+
+/** How a device is seen through a NAT (specification 2.10). */
+export const ipv4Address = z
+  .object({
+    publicAddress: singleIpv4Address,
+    privateAddress: z.optional(singleIpv4Address),
+    publicPort: z.optional(port),
+  })
+  .check(
+    z.refine(({ privateAddress, publicPort }) => privateAddress !== undefined || publicPort !== undefined, {
+      message: "privateAddress or publicPort is needed beside publicAddress",
+    }),
+    z.meta({
+      id: "Ipv4Address",
+      description: "The public address of a device, with its private address or its public port.",
+      anyOf: [{ required: ["privateAddress"] }, { required: ["publicPort"] }],
+      examples: [{ publicAddress: "203.0.113.10", publicPort: 59_765 }],
+    }),
+  );
+
+/** How a device is seen through a NAT. */
+export type Ipv4Address = z.infer<typeof ipv4Address>;
+
+/** One IPv6 address, no prefix, no zone; it means the /64 it lies in. */
+const ipv6Address = z.string().check(
+  z.refine((address) => isIPv6(address) && !address.includes("%")),
+  z.meta({
+    id: "Ipv6Address",
+    format: "ipv6",
+    description: "Any one address of the device's /64 network.",
+    examples: ["2001:db8:1:1::1"],
+  }),
+);
+
+/** A public subscription identifier, `local@domain`. Understood, but of no use yet (specification 2.9). */
+const networkAccessIdentifier = z.string().check(
+  z.maxLength(253),
+  z.regex(/^[^@\s]+@[^@\s]+$/),
+  z.meta({
+    id: "NetworkAccessIdentifier",
+    description: "Reserved: alone it is refused, beside another identifier it is ignored.",
+    examples: ["123456789@example.com"],
+  }),
+);
+
+/** The device a request is about (specification 2.9): at least one identifier. */
+export const device = z
+  .object({
+    phoneNumber: z.optional(phoneNumber),
+    ipv4Address: z.optional(ipv4Address),
+    ipv6Address: z.optional(ipv6Address),
+    networkAccessIdentifier: z.optional(networkAccessIdentifier),
+  })
+  .check(
+    z.refine((identifiers) => Object.keys(identifiers).length > 0, { message: "an identifier is needed" }),
+    z.meta({
+      id: "Device",
+      minProperties: 1,
+      description:
+        "A device, by one identifier or more. The first present of phoneNumber, ipv4Address, ipv6Address decides.",
+      examples: [{ phoneNumber: "+34600000001" }],
+    }),
+  );
+
+/** The identifiers of a device as a request sends them. */
+export type Device = z.infer<typeof device>;

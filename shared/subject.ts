@@ -1,0 +1,32 @@
+import type { Caller } from "./caller.ts";
+import { type Identifier, subscriptionIdentifier } from "./device.ts";
+
+/** Whom a request is about, or the code it is refused with. */
+type Subject<Refused> = { readonly identifier: Identifier } | { readonly refused: Refused };
+
+/**
+ * Whom a request is about (specification 5.3, 2.9): the subscription of a 3-legged token, else the first
+ * supported identifier sent, which decides alone.
+ *
+ * @param sent the supported identifiers of the request in the order in which they decide; `undefined` when the
+ * request has none at all, empty when it has none that is supported.
+ * @returns `undefined` when neither token nor request names anybody.
+ */
+export function subjectOf(
+  caller: Caller,
+  sent: readonly [Identifier, ...Identifier[]] | undefined,
+): Subject<"UNNECESSARY_IDENTIFIER"> | undefined;
+export function subjectOf(
+  caller: Caller,
+  sent: readonly Identifier[] | undefined,
+): Subject<"UNNECESSARY_IDENTIFIER" | "UNSUPPORTED_IDENTIFIER"> | undefined;
+export function subjectOf({ subscription }: Caller, sent: readonly Identifier[] | undefined) {
+  if (subscription !== undefined) {
+    return sent === undefined
+      ? { identifier: subscriptionIdentifier(subscription) }
+      : { refused: "UNNECESSARY_IDENTIFIER" };
+  }
+  if (sent === undefined) return undefined;
+  const [identifier] = sent;
+  return identifier === undefined ? { refused: "UNSUPPORTED_IDENTIFIER" } : { identifier };
+}

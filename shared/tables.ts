@@ -1,0 +1,41 @@
+interface TableDescription {
+  /** Attribute of the partition key; a string. */
+  readonly partitionKey: string;
+  /** Attribute of the sort key; a string. */
+  readonly sortKey?: string;
+  /** Attribute with the epoch second after which DynamoDB may delete the item. */
+  readonly timeToLive?: string;
+  /** Whether the items can be made again from nothing: such a table is neither backed up nor kept. */
+  readonly ephemeral?: boolean;
+}
+
+/** Every table, described once: the stack creates them from here and the stores read their keys here. */
+export const tables = {
+  /** Logins, by e-mail address in lower case. */
+  profiles: { partitionKey: "address" },
+  /** The QoS catalogue: one partition, so that a sorted query lists it and nothing is ever scanned. */
+  "qos-profiles": { partitionKey: "catalogue", sortKey: "name" },
+  /** Devices, one item for each identifier, so that any identifier costs one read. */
+  devices: { partitionKey: "identifier" },
+  /** Who held a number from which day on. */
+  "number-assignments": { partitionKey: "phoneNumber", sortKey: "from" },
+  /** Public keys of our own tokens: one partition, the whole set in one query. */
+  "signing-keys": { partitionKey: "use", sortKey: "kid", timeToLive: "expiresAt" },
+  /** Login attempts counted by window. */
+  "login-attempts": { partitionKey: "counted", timeToLive: "expiresAt", ephemeral: true },
+  /** Requests counted by caller. */
+  quotas: { partitionKey: "caller", timeToLive: "expiresAt", ephemeral: true },
+} as const satisfies Record<string, TableDescription>;
+
+/** The name of a table in this project; the deployed name is in the environment. */
+export type TableName = keyof typeof tables;
+
+/** A table's description with its optional members visible whatever the table. */
+export function tableDescription(table: TableName): TableDescription {
+  return tables[table];
+}
+
+/** The environment variable that holds the deployed name of a table. */
+export function tableVariable(table: TableName): string {
+  return `TABLE_${table.toUpperCase().replaceAll("-", "_")}`;
+}

@@ -1,0 +1,96 @@
+import type { RequestListener } from "node:http";
+import { expect, it } from "vitest";
+import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
+import { countingServer, ellipticKey } from "../support/signed.ts";
+
+const { jwk } = ellipticKey();
+
+/** Fetches from a server that answers in this way; says how that ended and how long it took. */
+async function fetchFrom(answer: RequestListener) {
+  const server = await countingServer(answer);
+  const started = performance.now();
+  const [fetched] = await Promise.allSettled([fetchKeys(server.url)]);
+  const milliseconds = performance.now() - started;
+  await server.close();
+  return { fetched, milliseconds, requests: server.requests() };
+}
+
+const answering =
+  (status: number, body: string, headers: Record<string, string> = {}): RequestListener =>
+  (_, response) =>
+    response.writeHead(status, headers).end(body);
+
+it("fetches a good set, whatever else its keys say", async () => {
+  const set = { keys: [{ ...jwk, x5t: "thumb" }], more: true };
+
+  const { fetched } = await fetchFrom(answering(200, JSON.stringify(set)));
+
+  expect(fetched).toEqual({ status: "fulfilled", value: { keys: [{ ...jwk, x5t: "thumb" }] } });
+});
+
+it("takes a hundred keys", async () => {
+  const keys = Array.from({ length: 100 }, () => jwk);
+  const { fetched } = await fetchFrom(answering(200, JSON.stringify({ keys })));
+  expect(fetched).toMatchObject({ status: "fulfilled" });
+});
+
+const refused: Record<string, RequestListener> = {
+  "a failing server": answering(500, JSON.stringify({ keys: [jwk] })),
+  "an address that is gone": answering(404, JSON.stringify({ keys: [jwk] })),
+  "an empty answer": answering(204, ""),
+  "what is not JSON": answering(200, "<html></html>"),
+  "half an answer": answering(200, '{"keys":['),
+  "a set without keys": answering(200, "{}"),
+  "keys that are no list": answering(200, JSON.stringify({ keys: { 0: jwk } })),
+  "a key without a type": answering(200, JSON.stringify({ keys: [{ ...jwk, kty: undefined }] })),
+  "a key that is null": answering(200, JSON.stringify({ keys: [null] })),
+  "more than a hundred keys": answering(
+    200,
+    JSON.stringify({ keys: Array.from({ length: 101 }, () => jwk) }),
+  ),
+  "more than 256 KiB": answering(200, JSON.stringify({ keys: [jwk], padding: "x".repeat(256 * 1024) })),
+  "more than 256 KiB, even when it is announced as little": (_, response) => {
+    response.writeHead(200, { "transfer-encoding": "chunked" });
+    for (let chunk = 0; chunk < 40; chunk++) response.write(" ".repeat(8 * 1024));
+    response.end(JSON.stringify({ keys: [jwk] }));
+  },
+  "a connection that is cut": (request) => void request.socket.destroy(),
+};
+
+it.each(Object.entries(refused))("refuses %s", async (_, answer) => {
+  const { fetched, requests } = await fetchFrom(answer);
+
+  expect(fetched?.status).toBe("rejected");
+  expect(requests).toBe(1);
+});
+
+it("goes where it was told and follows no redirect", async () => {
+  const elsewhere = await countingServer(answering(200, JSON.stringify({ keys: [jwk] })));
+
+  const answers = await Promise.all(
+    [301, 302, 303, 307, 308].map((status) =>
+      fetchFrom(answering(status, "", { location: `${elsewhere.url}/keys` })),
+    ),
+  );
+  await elsewhere.close();
+
+  expect(answers.map(({ fetched }) => fetched?.status)).toEqual(Array(5).fill("rejected"));
+  expect(elsewhere.requests()).toBe(0);
+});
+
+it("waits two seconds in all, for the answer and for its last byte", async () => {
+  const silent: RequestListener = () => {};
+  const slow: RequestListener = (_, response) => {
+    response.writeHead(200).write('{"keys":[');
+    const drip = setInterval(() => response.write(" "), 100);
+    response.on("close", () => clearInterval(drip));
+  };
+
+  const answers = await Promise.all([fetchFrom(silent), fetchFrom(slow)]);
+
+  for (const { fetched, milliseconds } of answers) {
+    expect(fetched?.status).toBe("rejected");
+    expect(milliseconds).toBeGreaterThan(1_500);
+    expect(milliseconds).toBeLessThan(3_000);
+  }
+});

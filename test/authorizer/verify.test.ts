@@ -1,0 +1,414 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KeySet } from "../../functions/authorizer/key-set.ts";
+import { callerOf, type Issuer, ownIssuer } from "../../functions/authorizer/verify.ts";
+import type { TrustedIssuer } from "../../shared/environment.ts";
+import { Unavailable } from "../../shared/errors.ts";
+import {
+  countingServer,
+  ellipticKey,
+  hmacWith,
+  type KeyPair,
+  rsaKey,
+  signedBy,
+  tokenOf,
+} from "../support/signed.ts";
+
+const now = new Date("2026-11-21T10:00:00Z");
+const second = now.getTime() / 1_000;
+
+const ours = ellipticKey();
+const oursToo = ellipticKey();
+const stranger = ellipticKey();
+const theirs = rsaKey();
+
+function keySet(...pairs: readonly KeyPair[]): KeySet {
+  const keys = pairs.map(({ jwk }) => jwk);
+  return new KeySet({ fetch: async () => ({ keys }), cooldownMilliseconds: 1_000, onFailure: () => {} });
+}
+
+const own: Issuer = {
+  trusted: ownIssuer("https://own.example", "own-audience"),
+  own: true,
+  keys: keySet(ours, oursToo),
+};
+
+const foreignTrust: TrustedIssuer = {
+  issuer: "https://operator.example",
+  jwksUri: "https://operator.example/keys",
+  audience: "operator-audience",
+  algorithms: ["RS256"],
+  subscriptionClaim: "line",
+};
+const foreign: Issuer = { trusted: foreignTrust, own: false, keys: keySet(theirs) };
+
+const ownHeader = { alg: "ES256", typ: "at+jwt", kid: ours.kid };
+const ownClaims = {
+  iss: "https://own.example",
+  aud: "own-audience",
+  sub: "subject-1",
+  client_id: "client-1",
+  scope: "qos-profiles:read number-recycling:check",
+  iat: second,
+  exp: second + 600,
+  jti: "token-1",
+};
+
+const foreignHeader = { alg: "RS256", typ: "JWT", kid: theirs.kid };
+const foreignClaims = {
+  iss: foreignTrust.issuer,
+  aud: foreignTrust.audience,
+  sub: "their-subject",
+  client_id: "their-client",
+  scope: "qos-profiles:read",
+  exp: second + 600,
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+const verify = (token: string, ...issuers: readonly Issuer[]) =>
+  callerOf(token, issuers.length > 0 ? issuers : [own, foreign], now);
+/** JSON leaves out members that are undefined: that takes a claim or a header member away. */
+const ownToken = (claims: Members = {}, header: Members = {}) =>
+  tokenOf({ ...ownHeader, ...header }, { ...ownClaims, ...claims }, signedBy(ours));
+const foreignToken = (claims: Members = {}, header: Members = {}) =>
+  tokenOf({ ...foreignHeader, ...header }, { ...foreignClaims, ...claims }, signedBy(theirs));
+
+describe("a good token of ours", () => {
+  it("says who calls, with what scopes and until when, and is 2-legged without a subscription", async () => {
+    expect(await verify(ownToken())).toEqual({
+      client: "client-1",
+      scopes: ["qos-profiles:read", "number-recycling:check"],
+      expires: second + 600,
+    });
+  });
+
+  it("is 3-legged with a subscription", async () => {
+    expect(await verify(ownToken({ subscription: "sub-42" }))).toMatchObject({ subscription: "sub-42" });
+  });
+
+  it("opens nothing with scopes nobody knows", async () => {
+    const caller = await verify(ownToken({ scope: "everything constructor __proto__ QOS-PROFILES:READ" }));
+    expect(caller).toMatchObject({ scopes: [] });
+  });
+
+  it("verifies with either of two valid keys", async () => {
+    const header = { ...ownHeader, kid: oursToo.kid };
+    const token = tokenOf(header, ownClaims, signedBy(oursToo));
+
+    expect(await verify(ownToken())).toBeDefined();
+    expect(await verify(token)).toBeDefined();
+  });
+
+  it("is good until five seconds after its end and from five seconds before its beginning", async () => {
+    expect(await verify(ownToken({ exp: second - 4 }))).toBeDefined();
+    expect(await verify(ownToken({ iat: second + 5 }))).toBeDefined();
+    expect(await verify(ownToken({ nbf: second + 5 }))).toBeDefined();
+  });
+});
+
+describe("a token of ours is refused", () => {
+  const claims: Record<string, Members> = {
+    "of another issuer": { iss: "https://own.example/" },
+    "without an issuer": { iss: undefined },
+    "with a list of issuers": { iss: ["https://own.example"] },
+    "for another audience": { aud: "operator-audience" },
+    "without an audience": { aud: undefined },
+    "for several audiences": { aud: ["own-audience", "other"] },
+    "for a list of one audience": { aud: ["own-audience"] },
+    "for an empty list of audiences": { aud: [] },
+    "that has expired beyond the tolerance": { exp: second - 5 },
+    "that expired long ago": { exp: 1 },
+    "with a negative end": { exp: -1 },
+    "without an end": { exp: undefined },
+    "with an end in words": { exp: String(second + 600) },
+    "with an end that is null": { exp: null },
+    "that begins in the future": { nbf: second + 6 },
+    "whose beginning is no number": { nbf: "now" },
+    "issued in the future": { iat: second + 6 },
+    "without the time of issue": { iat: undefined },
+    "whose time of issue is no number": { iat: "now" },
+    "without a subject": { sub: undefined },
+    "whose subject is null": { sub: null },
+    "whose subject is empty": { sub: "" },
+    "whose subject is a number": { sub: 1000 },
+    "without a client": { client_id: undefined },
+    "whose client is empty": { client_id: "" },
+    "whose client is a list": { client_id: ["client-1"] },
+    "without a scope": { scope: undefined },
+    "whose scope is a list": { scope: ["qos-profiles:read"] },
+    "whose scope is null": { scope: null },
+    "without an identifier": { jti: undefined },
+    "whose subscription is empty": { subscription: "" },
+    "whose subscription is null": { subscription: null },
+    "whose subscription is a number": { subscription: 42 },
+    "whose subscription is an object": { subscription: { toString: "sub-42" } },
+  };
+  it.each(Object.entries(claims))("%s", async (_, wrong) => {
+    expect(await verify(ownToken(wrong))).toBeUndefined();
+  });
+
+  const headers: Record<string, Members> = {
+    "without a type": { typ: undefined },
+    "of the type of an identity token": { typ: "JWT" },
+    "of a type that is no word": { typ: 1 },
+    "that names a key nobody knows": { kid: "unknown" },
+    "that names a key by a number": { kid: 1 },
+    "that names the other of two valid keys": { kid: oursToo.kid },
+    "with an extension that must be understood": { crit: ["exp"], exp: second + 600 },
+    "with an empty list of extensions": { crit: [] },
+    "with a payload that is not encoded": { crit: ["b64"], b64: false },
+    "of another algorithm": { alg: "ES384" },
+    "of an algorithm that is not pinned": { alg: "RS256" },
+    "of an algorithm in another case": { alg: "es256" },
+    "without an algorithm": { alg: undefined },
+  };
+  it.each(Object.entries(headers))("%s", async (_, wrong) => {
+    expect(await verify(ownToken({}, wrong))).toBeUndefined();
+  });
+
+  it.each(["1e999", "-1e999"])("whose end is %s, a number without end", async (end) => {
+    const payload = JSON.stringify({ ...ownClaims, exp: "EXP" }).replace('"EXP"', end);
+    expect(await verify(tokenOf(ownHeader, payload, signedBy(ours)))).toBeUndefined();
+  });
+
+  it("signed with another key", async () => {
+    expect(await verify(tokenOf(ownHeader, ownClaims, signedBy(stranger)))).toBeUndefined();
+  });
+
+  it("whose signature, header or payload was changed", async () => {
+    const [header = "", payload = "", signature = ""] = ownToken().split(".");
+    const [otherHeader = "", otherPayload = ""] = ownToken({ sub: "other" }, { kid: oursToo.kid }).split(".");
+    const flipped = `${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`;
+
+    const changed = [
+      [header, payload, flipped],
+      [header, otherPayload, signature],
+      [otherHeader, payload, signature],
+      [header, payload, ""],
+      [header, payload, signature.slice(0, -2)],
+      [header, payload, `${signature}AAAA`],
+    ];
+    for (const parts of changed) expect(await verify(parts.join("."))).toBeUndefined();
+  });
+
+  it.each(["none", "NONE", "None", ""])("that is not signed, with the algorithm %j", async (alg) => {
+    const unsigned = () => Buffer.alloc(0);
+    expect(await verify(tokenOf({ ...ownHeader, alg }, ownClaims, unsigned))).toBeUndefined();
+    expect(await verify(tokenOf({ ...ownHeader, alg }, ownClaims, signedBy(ours)))).toBeUndefined();
+  });
+
+  it("signed with the public key as if it were a shared secret", async () => {
+    const header = { ...ownHeader, alg: "HS256" };
+    const secrets = [
+      JSON.stringify(ours.jwk),
+      String(ours.jwk.x),
+      Buffer.from(String(ours.jwk.x), "base64url"),
+    ];
+    for (const secret of secrets) {
+      expect(await verify(tokenOf(header, ownClaims, hmacWith(secret)))).toBeUndefined();
+    }
+  });
+
+  it("when it brings its own key or says where to fetch one, and nothing is fetched", async () => {
+    const server = await countingServer((_, response) => {
+      response.end(JSON.stringify({ keys: [{ ...stranger.jwk, kid: "fetched" }] }));
+    });
+    const brought: Members[] = [
+      { jku: server.url },
+      { x5u: server.url },
+      { jwk: stranger.jwk },
+      { jku: server.url, kid: "fetched" },
+      { jku: server.url, x5u: server.url, jwk: stranger.jwk, kid: undefined },
+    ];
+
+    const callers = await Promise.all(
+      brought.map((header) => verify(tokenOf({ ...ownHeader, ...header }, ownClaims, signedBy(stranger)))),
+    );
+    const good = await verify(ownToken({}, { jku: server.url, x5u: server.url }));
+    await server.close();
+
+    expect(callers.every((caller) => caller === undefined)).toBe(true);
+    expect(good).toBeDefined();
+    expect(server.requests()).toBe(0);
+  });
+
+  it("when it is one of ours that was signed by the key of another issuer", async () => {
+    const header = { ...foreignHeader, typ: "at+jwt" };
+    expect(await verify(tokenOf(header, ownClaims, signedBy(theirs)))).toBeUndefined();
+  });
+
+  it("when no issuer is configured", async () => {
+    expect(await callerOf(ownToken(), [], now)).toBeUndefined();
+  });
+});
+
+describe("whatever is sent", () => {
+  it("text that is no token is refused", async () => {
+    const almost = fc
+      .array(fc.base64String(), { minLength: 0, maxLength: 6 })
+      .map((parts) => parts.join("."));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string({ unit: "binary" }), almost), async (token) => {
+        expect(await verify(token)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("text of many megabytes is refused", async () => {
+    expect(await verify("a".repeat(5_000_000))).toBeUndefined();
+    expect(await verify(`${"a.".repeat(1_000_000)}a`)).toBeUndefined();
+    expect(await verify(`${ownToken()}${"A".repeat(5_000_000)}`)).toBeUndefined();
+    const nested = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    expect(await verify(tokenOf(ownHeader, nested, signedBy(stranger)))).toBeUndefined();
+  });
+
+  it("a token of any header and payload that a stranger signed is refused and never an error", async () => {
+    const header = fc.dictionary(fc.constantFrom("alg", "typ", "kid", "crit", "b64", "jwk"), fc.jsonValue());
+    const payload = fc.oneof(
+      fc.jsonValue(),
+      fc.dictionary(fc.constantFrom(...Object.keys(ownClaims), "subscription"), fc.jsonValue()),
+    );
+    await fc.assert(
+      fc.asyncProperty(header, payload, async (members, content) => {
+        const claims = typeof content === "object" && !Array.isArray(content) ? content : {};
+        const imitated = { ...ownClaims, ...claims, iss: ownClaims.iss };
+        for (const sent of [content, imitated]) {
+          const token = tokenOf({ ...ownHeader, ...members }, sent, signedBy(stranger));
+          expect(await verify(token)).toBeUndefined();
+        }
+      }),
+    );
+  });
+
+  it("even a payload we signed gives a well-formed caller or none", async () => {
+    const claims = fc.dictionary(fc.constantFrom(...Object.keys(ownClaims), "subscription"), fc.jsonValue());
+    await fc.assert(
+      fc.asyncProperty(claims, async (changed) => {
+        const caller = await verify(ownToken(changed));
+        if (caller === undefined) return;
+        expect(caller.client.length).toBeGreaterThan(0);
+        expect(Number.isFinite(caller.expires)).toBe(true);
+        expect(caller.subscription).not.toBe("");
+      }),
+    );
+  });
+});
+
+describe("a token of another issuer", () => {
+  it("is good with its own audience, key and algorithm, and is 2-legged without the configured claim", async () => {
+    expect(await verify(foreignToken())).toEqual({
+      client: "https://operator.example their-client",
+      scopes: ["qos-profiles:read"],
+      expires: second + 600,
+    });
+  });
+
+  it("is 3-legged through the claim that the operator names, and through no other", async () => {
+    const { subscriptionClaim: _, ...trusted } = foreignTrust;
+    const withoutClaim: Issuer = { ...foreign, trusted };
+
+    const named = await verify(foreignToken({ line: "sub-7", subscription: "sub-8" }));
+    const unnamed = await verify(foreignToken({ line: "sub-7", subscription: "sub-8" }), withoutClaim);
+
+    expect(named).toMatchObject({ subscription: "sub-7" });
+    expect(unnamed).not.toHaveProperty("subscription");
+  });
+
+  it.each([[42], [null], [""], [["sub-7"]], [{ id: "sub-7" }], [true], ["s".repeat(129)]])(
+    "is refused when the claim of the subscription is %j",
+    async (line) => {
+      expect(await verify(foreignToken({ line }))).toBeUndefined();
+    },
+  );
+
+  it.each(["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt", undefined])(
+    "is good with the type %j",
+    async (typ) => {
+      expect(await verify(foreignToken({}, { typ }))).toBeDefined();
+    },
+  );
+
+  it.each(["id+jwt", "logout+jwt", "dpop+jwt", "JOSE", "", 5, {}, [], null])(
+    "is refused with the type %j",
+    async (typ) => {
+      expect(await verify(foreignToken({}, { typ }))).toBeUndefined();
+    },
+  );
+
+  it("is for us when our audience is one of several", async () => {
+    expect(await verify(foreignToken({ aud: ["other", foreignTrust.audience] }))).toBeDefined();
+    expect(await verify(foreignToken({ aud: ["other", "own-audience"] }))).toBeUndefined();
+  });
+
+  it("names its client by client_id, else azp, else sub", async () => {
+    const nameIn = async (claims: Members) => (await verify(foreignToken(claims)))?.client;
+
+    expect(await nameIn({ azp: "party" })).toBe("https://operator.example their-client");
+    expect(await nameIn({ client_id: undefined, azp: "party" })).toBe("https://operator.example party");
+    expect(await nameIn({ client_id: undefined })).toBe("https://operator.example their-subject");
+  });
+
+  it("never has the quota of a caller of ours, whatever it calls itself", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ minLength: 1, maxLength: 30 }), async (name) => {
+        const mine = await verify(ownToken({ client_id: name, sub: name }));
+        const other = await verify(foreignToken({ client_id: name, sub: name }));
+
+        expect(mine?.client).toBe(name);
+        expect(other?.client).not.toBe(name);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("need not say what authorization servers leave out, and then opens nothing", async () => {
+    const caller = await verify(foreignToken({ scope: undefined, client_id: undefined, iat: undefined }));
+    expect(caller).toMatchObject({ scopes: [] });
+  });
+
+  const wrong: Record<string, Members> = {
+    "is for our own audience": { aud: "own-audience" },
+    "has no audience": { aud: undefined },
+    "has no end": { exp: undefined },
+    "has expired": { exp: second - 5 },
+    "is issued in the future": { iat: second + 6 },
+    "begins in the future": { nbf: second + 6 },
+    "has no subject": { sub: undefined },
+    "has a subject that is null": { sub: null },
+    "has a scope that is a list": { scope: ["qos-profiles:read"] },
+    "has a scope that is null": { scope: null },
+    "has an empty client": { client_id: "" },
+    "has a client that is a number": { client_id: 1 },
+    "says that it is ours": { iss: "https://own.example" },
+    "is of an issuer nobody trusts": { iss: "https://stranger.example" },
+  };
+  it.each(Object.entries(wrong))("is refused when it %s", async (_, claims) => {
+    expect(await verify(foreignToken(claims))).toBeUndefined();
+  });
+
+  it("is refused with an algorithm that is not pinned for it, whoever signed", async () => {
+    const both: Issuer = { ...foreign, keys: keySet(theirs, ours) };
+    const elliptic = tokenOf({ alg: "ES256", kid: ours.kid }, foreignClaims, signedBy(ours));
+
+    expect(await verify(elliptic, both)).toBeUndefined();
+    expect(await verify(foreignToken(), both)).toBeDefined();
+  });
+
+  it("is refused when our own key signed it", async () => {
+    const token = tokenOf({ alg: "ES256", kid: ours.kid }, foreignClaims, signedBy(ours));
+    expect(await verify(token)).toBeUndefined();
+  });
+
+  it("is neither good nor bad while the keys of its issuer cannot be had, and ours are still good", async () => {
+    const keys = new KeySet({
+      fetch: () => Promise.reject(new Error("no route")),
+      cooldownMilliseconds: 1_000,
+      onFailure: () => {},
+    });
+    const unreachable: Issuer = { ...foreign, keys };
+
+    await expect(verify(foreignToken(), own, unreachable)).rejects.toBeInstanceOf(Unavailable);
+    expect(await verify(ownToken(), own, unreachable)).toBeDefined();
+  });
+});

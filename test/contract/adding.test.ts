@@ -1,0 +1,87 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { endpoints } from "../../functions/endpoints.ts";
+import { access } from "../../infra/access.ts";
+import { constructName, functionIds, handlerFile } from "../../infra/bundles.ts";
+import type { Endpoint } from "../../shared/endpoint.ts";
+import { scopes } from "../../shared/scopes.ts";
+
+const areas = readdirSync("functions", { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+const areasWithContract = areas.filter((area) => existsSync(join("functions", area, "contract.ts")));
+
+type Exports = Readonly<Record<string, unknown>>;
+
+/** The endpoints among the exports of a module, told by their members. */
+function endpointsIn(module: Exports): unknown[] {
+  return Object.values(module).filter(
+    (value) => typeof value === "object" && value !== null && "operationId" in value && "path" in value,
+  );
+}
+
+describe.each(endpoints.map((endpoint: Endpoint) => [endpoint.id, endpoint] as const))(
+  "what belongs to %s",
+  (_id, endpoint) => {
+    const [area = "", operation = ""] = endpoint.id.split("/");
+
+    test("its id names a folder and a file below `functions`, in words with dashes", () => {
+      expect(endpoint.id).toMatch(/^[a-z]+(?:-[a-z]+)*\/[a-z]+(?:-[a-z]+)*$/);
+      expect(areas).toContain(area);
+      expect(existsSync(join("functions", area, `${operation}.ts`))).toBe(true);
+    });
+
+    test("its area's contract exports the declaration, and the list holds that very one", async () => {
+      expect(endpointsIn(await import(`../../functions/${area}/contract.ts`))).toContain(endpoint);
+    });
+
+    test("its file exports the handler", async () => {
+      const module: Exports = await import(`../../functions/${area}/${operation}.ts`);
+      expect(module.handler).toBeTypeOf("function");
+    });
+
+    test("its rights are in `access`", () => {
+      expect(Object.hasOwn(access, endpoint.id)).toBe(true);
+    });
+
+    test("its requests are counted exactly when it needs a token", () => {
+      const line = access[endpoint.id as keyof typeof access];
+      expect([...(line.tables?.quotas ?? [])].sort()).toEqual(
+        endpoint.scope === null ? [] : ["GetItem", "UpdateItem"],
+      );
+    });
+  },
+);
+
+describe("what is in the folders is also in the lists", () => {
+  test.each(areasWithContract)("%s: each endpoint of its contract is in the one list", async (area) => {
+    const declared = endpointsIn(await import(`../../functions/${area}/contract.ts`));
+    expect(declared.filter((one) => !([...endpoints] as unknown[]).includes(one))).toEqual([]);
+    expect(declared.length).toBeGreaterThan(0);
+  });
+
+  test("each file that exports a handler is a function in `access`, and each function has its file", async () => {
+    const handlers: string[] = [];
+    for (const area of areas) {
+      for (const file of readdirSync(join("functions", area)).map((name) => basename(name, ".ts"))) {
+        const module: Exports = await import(`../../functions/${area}/${file}.ts`);
+        if ("handler" in module) handlers.push(`${area}/${file}`);
+      }
+    }
+    expect(handlers.sort()).toEqual([...functionIds].sort());
+    expect(functionIds.filter((id) => !existsSync(handlerFile(id)))).toEqual([]);
+    expect(functionIds.filter((id) => !areas.includes(dirname(id)))).toEqual([]);
+  });
+
+  test("each scope of an endpoint is a known one", () => {
+    const used = ([...endpoints] as Endpoint[]).flatMap(({ scope }) => scope ?? []);
+    expect(used.filter((scope) => !Object.hasOwn(scopes, scope))).toEqual([]);
+    expect(Object.values(scopes).filter((permits) => !/^[A-Z].*\.$/.test(permits))).toEqual([]);
+  });
+
+  test("no two functions have the same name in the stack", () => {
+    expect(new Set(functionIds.map(constructName)).size).toBe(functionIds.length);
+  });
+});

@@ -1,0 +1,335 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, normalize } from "node:path/posix";
+import { build } from "esbuild";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { functionIds } from "../../infra/bundles.ts";
+
+/** An import, a dynamic import or a re-export, as it is written. */
+interface Import {
+  readonly from: string;
+  /** A file of the project from its root, or what a package or a module of Node.js is asked for. */
+  readonly to: string;
+  /** Whether it is written with a path, so that `to` is a file of the project. */
+  readonly toFile: boolean;
+  /** Gone when the program runs. */
+  readonly typeOnly: boolean;
+}
+
+const folders = ["functions", "shared", "infra", "tools", "test"];
+
+const files = folders.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
+    .filter((file) => file.endsWith(".ts")),
+);
+
+const statementPattern =
+  /^(?:import|export)\s+(?:(?<type>type)\s+(?!from\b))?(?<names>(?:[\w$*\s,]|\{[^}]*\})*?)\s*from\s*["'](?<target>[^"'\n]+)["']/gm;
+const sideEffectPattern = /^import\s*["'](?<target>[^"'\n]+)["']/gm;
+const callPattern = /(?<!["'`.\w])(?<keyword>import|require)\(\s*(?<argument>[^)]*?)\s*\)/g;
+
+/** Reads what a file imports. */
+function importsOf(file: string): Import[] {
+  const source = withoutComments(readFileSync(file, "utf8"));
+  const statements = [...source.matchAll(statementPattern)].map(({ groups = {} }) => ({
+    target: groups.target ?? "",
+    typeOnly: groups.type !== undefined || onlyTypes(groups.names ?? ""),
+  }));
+  const sideEffects = [...source.matchAll(sideEffectPattern)].map(({ groups = {} }) => ({
+    target: groups.target ?? "",
+    typeOnly: false,
+  }));
+  const calls = [...source.matchAll(callPattern)].map(({ groups = {} }) => ({
+    target: /^["'`]([^"'`$]+)["'`]/.exec(groups.argument ?? "")?.[1] ?? computed,
+    typeOnly: false,
+  }));
+  return [...statements, ...sideEffects, ...calls].map(({ target, typeOnly }) => ({
+    from: file,
+    to: target.startsWith(".") ? normalize(join(file, "..", target)) : target,
+    toFile: target.startsWith("."),
+    typeOnly,
+  }));
+}
+
+/** What a dynamic import of anything but a literal leads to. */
+const computed = "(computed)";
+
+/** Comments in a line of their own: an import line never has another. */
+function withoutComments(source: string): string {
+  return source.replaceAll(/^\s*(?:\/\/.*|\/\*[\s\S]*?\*\/)$/gm, "");
+}
+
+/** Whether each name in braces is a type, as in `{ type A, type B }`. */
+function onlyTypes(names: string): boolean {
+  const [, list] = /^\{([^}]*)\}$/.exec(names.trim()) ?? [];
+  const each = (list ?? "").split(",").filter((name) => name.trim() !== "");
+  return each.length > 0 && each.every((name) => /^\s*type\s/.test(name));
+}
+
+const imports = files.flatMap(importsOf);
+
+const manifest = z
+  .object({
+    dependencies: z.record(z.string(), z.string()),
+    devDependencies: z.record(z.string(), z.string()),
+  })
+  .parse(JSON.parse(readFileSync("package.json", "utf8")));
+
+const isProduction = (file: string) => /^(?:functions|shared)\//.test(file);
+const isPackage = ({ to, toFile }: Import) => !toFile && !isBuiltin(to) && to !== computed;
+const packageOf = (to: string) => /^(?:@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? "";
+const areaOf = (file: string) => /^functions\/([^/]+)\//.exec(file)?.[1];
+const handlerFiles = functionIds.map((id) => `functions/${id}.ts`);
+const shown = (found: readonly Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
+
+/** Imports from files of one kind that lead where they must not. */
+const wrong = (from: (file: string) => boolean, isWrong: (found: Import) => boolean) =>
+  shown(imports.filter((found) => from(found.from) && isWrong(found)));
+
+/** Everything that runs because a file is loaded. */
+function loadedBy(file: string, loaded = new Set<string>()): Set<string> {
+  for (const { from, to, typeOnly } of imports) {
+    if (from !== file || typeOnly || loaded.has(to)) continue;
+    loaded.add(to);
+    loadedBy(to, loaded);
+  }
+  return loaded;
+}
+
+describe("the reader of imports", () => {
+  test("read the project", () => {
+    expect(files.length).toBeGreaterThan(80);
+    expect(imports.length).toBeGreaterThan(300);
+    for (const folder of folders) {
+      expect(imports.filter(({ from }) => from.startsWith(`${folder}/`)).length).toBeGreaterThan(15);
+    }
+    expect(imports.filter(({ typeOnly }) => typeOnly).length).toBeGreaterThan(30);
+  });
+
+  test("found the same imports that a compiler finds", async () => {
+    const entryPoints = files.filter((file) => /^(?:functions|shared|infra)\//.test(file));
+    const { metafile } = await build({
+      entryPoints,
+      bundle: true,
+      packages: "external",
+      platform: "node",
+      format: "esm",
+      outdir: "dist",
+      write: false,
+      metafile: true,
+      tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+      logLevel: "silent",
+    });
+    const compiled = entryPoints.flatMap((file) =>
+      (metafile.inputs[file]?.imports ?? []).map(({ path }) => `${file} imports ${path}`),
+    );
+    const read = shown(imports.filter(({ from, typeOnly }) => entryPoints.includes(from) && !typeOnly));
+    expect(compiled.length).toBeGreaterThan(100);
+    expect([...new Set(read)].sort()).toEqual([...new Set(compiled)].sort());
+  });
+
+  test("followed every import to a file that is there", () => {
+    const missing = imports.filter(({ to, toFile }) => toFile && !existsSync(to));
+    expect(shown(missing)).toEqual([]);
+  });
+});
+
+describe("imports run downhill", () => {
+  test("the kernel knows no area, no infrastructure, no tool and no test", () => {
+    expect(
+      wrong(
+        (file) => file.startsWith("shared/"),
+        ({ to, toFile }) => (toFile && !to.startsWith("shared/")) || isInfrastructure(to),
+      ),
+    ).toEqual([]);
+  });
+
+  test("an area knows itself and the kernel, and no other area", () => {
+    expect(
+      wrong(
+        (file) => areaOf(file) !== undefined,
+        ({ from, to, toFile }) =>
+          (toFile && !to.startsWith("shared/") && areaOf(to) !== areaOf(from)) || isInfrastructure(to),
+      ),
+    ).toEqual([]);
+  });
+
+  test("the list of endpoints knows the contracts and nothing else", () => {
+    expect(
+      wrong(
+        (file) => file === "functions/endpoints.ts",
+        ({ to }) => !/^functions\/[^/]+\/contract\.ts$/.test(to),
+      ),
+    ).toEqual([]);
+    expect(imports.filter(({ from }) => from === "functions/endpoints.ts").length).toBeGreaterThan(2);
+  });
+
+  test("the infrastructure knows the endpoints and the kernel, no handler, no tool and no test", () => {
+    expect(
+      wrong(
+        (file) => file.startsWith("infra/"),
+        ({ to, toFile }) => toFile && !/^(?:infra|shared)\//.test(to) && to !== "functions/endpoints.ts",
+      ),
+    ).toEqual([]);
+  });
+
+  test("nothing but a test knows a test", () => {
+    expect(
+      wrong(
+        (file) => !file.startsWith("test/"),
+        ({ to }) => to.startsWith("test/"),
+      ),
+    ).toEqual([]);
+  });
+
+  test("only files of the areas' folders are in the areas", () => {
+    const misplaced = files.filter((file) => file.startsWith("functions/") && areaOf(file) === undefined);
+    expect(misplaced).toEqual(["functions/endpoints.ts"]);
+    expect(files.filter((file) => /^functions\/[^/]+\/.+\//.test(file))).toEqual([]);
+  });
+
+  test("there are no cycles", () => {
+    const circular = files.filter(
+      (file) => /^(?:functions|shared|infra|tools)\//.test(file) && loadedBy(file).has(file),
+    );
+    expect(circular).toEqual([]);
+  });
+});
+
+function isInfrastructure(to: string): boolean {
+  return ["aws-cdk-lib", "constructs", "aws-cdk"].includes(packageOf(to));
+}
+
+describe("within an area", () => {
+  const named = (name: string) =>
+    files.filter((file) => areaOf(file) !== undefined && file.endsWith(`/${name}.ts`));
+
+  test("nothing knows a handler: handlers are at the top", () => {
+    expect(
+      wrong(
+        (file) => file.startsWith("functions/") || file.startsWith("shared/"),
+        ({ to }) => handlerFiles.includes(to),
+      ),
+    ).toEqual([]);
+  });
+
+  test.each(named("contract"))("%s is declarations: no rule, no store, nothing of its area", (file) => {
+    expect(
+      wrong(
+        (from) => from === file,
+        ({ to, toFile }) => (toFile && !to.startsWith("shared/")) || to.startsWith("shared/http/"),
+      ),
+    ).toEqual([]);
+    expect([...loadedBy(file)].filter(touchesTheWorld)).toEqual([]);
+  });
+
+  test.each(named("rules"))("%s is pure: nothing it loads can read, write or send", (file) => {
+    expect(
+      wrong(
+        (from) => from === file,
+        ({ to }) => to.endsWith("/store.ts"),
+      ),
+    ).toEqual([]);
+    expect([...loadedBy(file)].filter(touchesTheWorld)).toEqual([]);
+  });
+
+  test.each(named("store"))("%s is reached through nothing of the pipeline", (file) => {
+    expect([...loadedBy(file)].filter((to) => to.startsWith("shared/http/"))).toEqual([]);
+  });
+});
+
+/** Whether a module can reach anything outside of the process. */
+function touchesTheWorld(to: string): boolean {
+  const outward = [
+    "fs",
+    "fs/promises",
+    "http",
+    "http2",
+    "https",
+    "dns",
+    "tls",
+    "child_process",
+    "worker_threads",
+  ];
+  return (
+    to.startsWith("shared/aws/") ||
+    to.startsWith("@aws-sdk/") ||
+    to === "undici" ||
+    outward.includes(to.replace(/^node:/, ""))
+  );
+}
+
+describe("production code", () => {
+  /** Speaks to Secrets Manager in the protocol of rotation, which no other file ever needs. */
+  const speaksToAws = ["functions/keys/rotate.ts"];
+
+  test("speaks to AWS through `shared/aws` alone", () => {
+    expect(
+      wrong(
+        (file) => !/^(?:shared\/aws|tools|test)\//.test(file) && !speaksToAws.includes(file),
+        ({ to }) => to.startsWith("@aws-sdk/"),
+      ),
+    ).toEqual([]);
+    const exceptions = speaksToAws.filter(
+      (file) => !importsOf(file).some(({ to }) => to.startsWith("@aws-sdk/")),
+    );
+    expect(exceptions).toEqual([]);
+  });
+
+  test("logs through `shared/aws/log.ts` alone", () => {
+    expect(
+      wrong(
+        (file) => isProduction(file) && file !== "shared/aws/log.ts",
+        ({ to }) => packageOf(to) === "@aws-lambda-powertools/logger",
+      ),
+    ).toEqual([]);
+    const consoles = files.filter(
+      (file) => isProduction(file) && /\bconsole\./.test(readFileSync(file, "utf8")),
+    );
+    expect(consoles).toEqual([]);
+  });
+
+  test("runs on no package that is there for development only", () => {
+    const undeclared = imports.filter(
+      (found) =>
+        isProduction(found.from) &&
+        isPackage(found) &&
+        !Object.hasOwn(manifest.dependencies, packageOf(found.to)) &&
+        !(found.typeOnly && Object.hasOwn(manifest.devDependencies, `@types/${packageOf(found.to)}`)),
+    );
+    expect(shown(undeclared)).toEqual([]);
+  });
+
+  test("reads the environment in two places", () => {
+    const readers = files.filter(
+      (file) => isProduction(file) && /\bprocess\.env\b/.test(readFileSync(file, "utf8")),
+    );
+    expect(readers.sort()).toEqual(["shared/aws/database.ts", "shared/environment.ts"]);
+    expect(wrong(isProduction, ({ to }) => /^(?:node:)?process$/.test(to))).toEqual([]);
+  });
+
+  test("imports nothing that only a run can name", () => {
+    expect(wrong(isProduction, ({ to }) => to === computed)).toEqual([]);
+  });
+
+  test("imports one zod, as a namespace, so that its languages and its twin stay out of the bundles", () => {
+    const lines = files
+      .filter(isProduction)
+      .flatMap((file) => readFileSync(file, "utf8").match(/^import .* from "zod.*$/gm) ?? []);
+    const entries = new Set(lines.map((line) => line.replace(/^import (?:type )?/, "")));
+    expect([...entries]).toEqual([expect.stringMatching(/^\* as z from "zod(?:\/mini)?";$/)]);
+  });
+});
+
+test("every package that is imported is declared", () => {
+  const declared = { ...manifest.dependencies, ...manifest.devDependencies };
+  const undeclared = imports.filter(
+    (found) =>
+      isPackage(found) &&
+      !Object.hasOwn(declared, packageOf(found.to)) &&
+      !(found.typeOnly && Object.hasOwn(declared, `@types/${packageOf(found.to)}`)),
+  );
+  expect(shown(undeclared)).toEqual([]);
+});

@@ -1,0 +1,251 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { endpoints } from "../../functions/endpoints.ts";
+import { authenticate } from "../../functions/profile/contract.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
+import { errorRow } from "../../shared/errors.ts";
+import { errorBody } from "../../shared/schemas.ts";
+import { endpointTable, withEndpointTable } from "../../tools/docs/endpoint-table.ts";
+import { openApiDocument } from "../../tools/docs/openapi.ts";
+
+const declarations: readonly Endpoint[] = endpoints;
+const document = openApiDocument(declarations, packageJson.version);
+
+const members = z.record(z.string(), z.unknown());
+const headers = z.record(z.string(), z.object({ schema: members }));
+const examples = z.record(z.string(), z.object({ value: z.unknown() }));
+const content = z.object({
+  "application/json": z.object({ schema: members, examples }),
+});
+const errorSchema = z.object({
+  allOf: z.tuple([
+    z.unknown(),
+    z.object({
+      properties: z.object({
+        status: z.object({ const: z.number() }),
+        code: z.object({ enum: z.array(z.string()) }),
+      }),
+    }),
+  ]),
+});
+
+/** What the tests read of an operation whose references are resolved. */
+const operation = z.object({
+  operationId: z.string(),
+  description: z.string(),
+  tags: z.array(z.string()),
+  security: z.array(z.record(z.string(), z.array(z.string()))),
+  parameters: z.array(z.object({ name: z.string(), in: z.string(), required: z.boolean().default(false) })),
+  requestBody: z.object({ required: z.literal(true), content }).optional(),
+  responses: z.record(z.string(), z.object({ description: z.string(), headers, content })),
+});
+
+const paths = z.record(z.string(), z.record(z.string(), operation)).parse(resolved(document.paths));
+
+/** Every operation of the document, beside the endpoint it must come from. */
+const operations = declarations.flatMap((endpoint) =>
+  pathsOf(endpoint).map((path, index) => {
+    const found = paths[path]?.[endpoint.method.toLowerCase()];
+    if (found === undefined) throw new Error(`the document lacks ${endpoint.method} ${path}`);
+    return { address: `${endpoint.method} ${path}`, isAlias: index > 0, endpoint, operation: found };
+  }),
+);
+
+describe("the OpenAPI document", () => {
+  it("is the one on disk", async () => {
+    const onDisk = await readFile(new URL("../../docs/openapi.json", import.meta.url), "utf8");
+    expect(onDisk, "run npm run docs").toBe(`${JSON.stringify(document, null, 2)}\n`);
+  });
+
+  it("has every path and alias, and no other", () => {
+    const addresses = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((verb) => `${verb.toUpperCase()} ${path}`),
+    );
+    expect(addresses).toEqual(operations.map(({ address }) => address));
+  });
+
+  it("names each operation once", () => {
+    const names = operations.map(({ operation: { operationId } }) => operationId);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it("describes the area of every operation", () => {
+    const described = document.tags?.map(({ name }) => name);
+    const used = new Set(operations.flatMap(({ operation: { tags } }) => tags));
+    expect(described).toEqual([...used]);
+  });
+
+  it("names its components", () => {
+    const {
+      schemas = {},
+      parameters,
+      headers: headerComponents,
+      securitySchemes,
+    } = document.components ?? {};
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining(["Error", "XCorrelator", "Device", "QosProfile", "UserProfile", "KeySet"]),
+    );
+    expect(Object.keys(schemas).filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
+    expect(Object.keys(parameters ?? {})).toEqual(["XCorrelator"]);
+    expect(Object.keys(headerComponents ?? {})).toEqual(["XCorrelator", "WwwAuthenticate", "RetryAfter"]);
+    expect(Object.keys(securitySchemes ?? {})).toEqual(["bearer"]);
+  });
+
+  it("closes no object to further members", () => {
+    expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
+  });
+
+  it("refuses a body without an example", () => {
+    const bare: Endpoint = { ...authenticate, responses: { 200: z.object({}) } };
+    expect(() => openApiDocument([bare], "1.0.0")).toThrow(`the response 200 of ${bare.id} has no example`);
+  });
+
+  it("refuses an area without a description", () => {
+    const elsewhere: Endpoint = { ...authenticate, id: "elsewhere/operation" };
+    expect(() => openApiDocument([elsewhere], "1.0.0")).toThrow("area elsewhere");
+  });
+});
+
+describe.each(operations)("$address", ({ endpoint, isAlias, operation: described }) => {
+  const failed = Object.entries(described.responses).filter(([status]) => !(status in endpoint.responses));
+
+  it("has a response for each declared success status and for the statuses of its codes", () => {
+    const codes = [...endpoint.errors, ...failures];
+    const statuses = new Set([
+      ...Object.keys(endpoint.responses),
+      ...codes.map((code) => `${errorRow(code).status}`),
+    ]);
+    expect(Object.keys(described.responses)).toEqual([...statuses].sort());
+  });
+
+  it.each([...endpoint.errors, ...failures])(
+    "shows %s with the status and message of the catalogue",
+    (code) => {
+      const { status, message } = errorRow(code);
+      const response = described.responses[status];
+      const body = response?.content["application/json"];
+      expect(body?.examples[code]?.value).toEqual({ status, code, message });
+      expect(response?.description).toContain(`\`${code}\`: ${message}`);
+      const [, narrowed] = errorSchema.parse(body?.schema).allOf;
+      expect(narrowed.properties.status.const).toBe(status);
+      expect(narrowed.properties.code.enum).toContain(code);
+    },
+  );
+
+  it("shows no code that it cannot answer with", () => {
+    const shown = failed.flatMap(([, response]) =>
+      Object.keys(response.content["application/json"].examples),
+    );
+    expect(shown.sort()).toEqual([...endpoint.errors, ...failures].sort());
+  });
+
+  it("has error examples of the shape of an error", () => {
+    for (const [, response] of failed) {
+      for (const { value } of Object.values(response.content["application/json"].examples)) {
+        expect(z.strictObject(errorBody.shape).parse(value)).toEqual(value);
+      }
+    }
+  });
+
+  it("has an example of the request that its schema accepts whole", () => {
+    const shown = Object.values(described.requestBody?.content["application/json"].examples ?? {});
+    expect(shown.length > 0).toBe(endpoint.body !== undefined);
+    for (const { value } of shown) {
+      const accepted = members.parse(endpoint.body?.parse(value));
+      expect(Object.keys(accepted)).toEqual(expect.arrayContaining(Object.keys(members.parse(value))));
+    }
+  });
+
+  it.each(Object.entries(endpoint.responses))(
+    "has an example of the response %s that its schema accepts whole",
+    (status, schema) => {
+      const shown = Object.values(described.responses[status]?.content["application/json"].examples ?? {});
+      expect(shown).not.toEqual([]);
+      for (const { value } of shown) expect(schema.parse(value)).toEqual(value);
+    },
+  );
+
+  it("has the headers of each response", () => {
+    for (const [status, response] of Object.entries(described.responses)) {
+      expect(Object.keys(response.headers)).toEqual([
+        "x-correlator",
+        ...(status in endpoint.responses ? Object.keys(endpoint.headers ?? {}) : []),
+        ...(status === "401" ? ["WWW-Authenticate"] : []),
+        ...(status === "429" || status === "503" ? ["Retry-After"] : []),
+      ]);
+    }
+    for (const [name, value] of Object.entries(endpoint.headers ?? {})) {
+      expect(described.responses["200"]?.headers[name]?.schema).toEqual({ type: "string", const: value });
+    }
+  });
+
+  it("takes the path's parameters and the correlator", () => {
+    expect(described.parameters).toEqual([
+      ...Object.keys(endpoint.parameters ?? {}).map((name) => ({ name, in: "path", required: true })),
+      { name: "x-correlator", in: "header", required: false },
+    ]);
+  });
+
+  it("asks for the scope, where there is one", () => {
+    const { scope } = endpoint;
+    expect(described.security).toEqual(scope === null ? [] : [{ bearer: [scope] }]);
+    if (scope !== null) expect(described.description).toContain(`\`${scope}\``);
+  });
+
+  it("says of an alias whose it is", () => {
+    const said = described.description.includes(
+      `The same operation as \`${endpoint.method} ${endpoint.path}\``,
+    );
+    expect(said).toBe(isAlias);
+    expect(described.operationId === endpoint.operationId).toBe(!isAlias);
+  });
+});
+
+describe("the endpoint table", () => {
+  const table = endpointTable(declarations);
+
+  it("has a row with the addresses, the summary and the scope of every endpoint", () => {
+    const rows = table.split("\n").slice(2);
+    expect(rows).toHaveLength(declarations.length);
+    for (const [index, { method, path, aliases, summary, scope }] of declarations.entries()) {
+      for (const part of [`${method} ${path}`, ...aliases, summary, scope ?? "none"]) {
+        expect(rows[index]).toContain(part);
+      }
+    }
+  });
+
+  it("replaces what stands between its lines, and nothing else", () => {
+    const before = "# Title\n\n<!-- endpoints -->\nold\n<!-- /endpoints -->\n\nText.\n";
+    const after = withEndpointTable(before, declarations);
+    expect(after).toBe(`# Title\n\n<!-- endpoints -->\n\n${table}\n\n<!-- /endpoints -->\n\nText.\n`);
+    expect(withEndpointTable(after, declarations)).toBe(after);
+  });
+
+  it.each(["", "<!-- endpoints -->\n", "<!-- /endpoints -->\n<!-- endpoints -->\n"])(
+    "refuses a text without both lines in order: %j",
+    (text) => {
+      expect(() => withEndpointTable(text, declarations)).toThrow(
+        "<!-- endpoints --> and <!-- /endpoints -->",
+      );
+    },
+  );
+});
+
+/** A part of the document with each reference replaced by what it refers to. */
+function resolved(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(resolved);
+  if (typeof part !== "object" || part === null) return part;
+  if ("$ref" in part && typeof part.$ref === "string") return resolved(target(part.$ref));
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, resolved(value)]));
+}
+
+function target(pointer: string): unknown {
+  const names = pointer.replace(/^#\//, "").split("/");
+  return names.reduce<unknown>((part, name) => {
+    const parent = members.parse(part);
+    if (!Object.hasOwn(parent, name)) throw new Error(`nothing at ${pointer}`);
+    return parent[name];
+  }, document);
+}

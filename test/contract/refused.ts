@@ -1,0 +1,242 @@
+/**
+ * What the types refuse. Each expectation is one mistake that somebody who adds an endpoint can make; the word
+ * in backticks is what the compiler's message must name, so that no mistake is refused for another's reason.
+ * `types.test.ts` compiles this file with the expectations and without them; nothing runs it.
+ */
+import * as z from "zod/mini";
+import { type Access, access } from "../../infra/access.ts";
+import { log } from "../../shared/aws/log.ts";
+import { endpoint } from "../../shared/endpoint.ts";
+import { setting } from "../../shared/environment.ts";
+import { Refusal } from "../../shared/errors.ts";
+import { serve } from "../../shared/http/lambda.ts";
+import { tableVariable } from "../../shared/tables.ts";
+
+/** Takes a value of a type and does nothing with it. */
+function accept<Type>(_value: Type): void {}
+
+const listNotes = endpoint({
+  id: "notes/list",
+  operationId: "listNotes",
+  summary: "List notes",
+  description: "Notes of a folder.",
+  method: "POST",
+  path: "/notes/{folder}/list",
+  aliases: ["/v1/notes/{folder}/list"],
+  scope: "qos-profiles:read",
+  parameters: { folder: z.string() },
+  body: z.object({ text: z.optional(z.string()) }),
+  responses: { 200: z.array(z.object({ text: z.string() })), 202: z.object({ id: z.string() }) },
+  errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+});
+
+const readStatus = endpoint({
+  id: "notes/status",
+  operationId: "readStatus",
+  summary: "Read the status",
+  description: "The status of the notes.",
+  method: "GET",
+  path: "/notes/status",
+  aliases: [],
+  scope: null,
+  responses: { 200: z.object({ ready: z.boolean() }) },
+  errors: ["INVALID_ARGUMENT"],
+});
+
+// Refusals.
+
+serve(listNotes, async ({ refuse }) => {
+  // @ts-expect-error `PERMISSION_DENIED` is in the catalogue but not declared by the endpoint
+  throw refuse("PERMISSION_DENIED");
+});
+
+serve(listNotes, async ({ refuse }) => {
+  // @ts-expect-error `INTERNAL` is for failures, which are thrown as plain errors
+  throw refuse("INTERNAL");
+});
+
+serve(listNotes, async ({ refuse }) => {
+  // @ts-expect-error `status` comes from the catalogue, no handler chooses it
+  throw refuse("NOT_FOUND", { status: 410 });
+});
+
+// @ts-expect-error `NO_SUCH_CODE` is not in the catalogue
+accept(new Refusal("NO_SUCH_CODE"));
+
+endpoint({
+  ...readStatus,
+  // @ts-expect-error `NO_SUCH_CODE` is not in the catalogue
+  errors: ["NO_SUCH_CODE"],
+});
+
+// Answers.
+
+serve(listNotes, async ({ reply }) => {
+  // @ts-expect-error `string` is the type in the response's schema
+  return reply(200, [{ text: 1 }]);
+});
+
+serve(listNotes, async ({ reply }) => {
+  // @ts-expect-error `text` is missing
+  return reply(200, [{}]);
+});
+
+serve(listNotes, async ({ reply }) => {
+  // @ts-expect-error `id` belongs to the answer of the other status
+  return reply(202, [{ text: "a" }]);
+});
+
+serve(listNotes, async ({ reply }) => {
+  // @ts-expect-error `201` is not declared
+  return reply(201, { id: "a" });
+});
+
+// @ts-expect-error `Reply` is what a handler returns, never an answer made by hand
+serve(readStatus, async () => ({ statusCode: 200, body: "{}" }));
+
+// Requests.
+
+serve(readStatus, async ({ body, reply }) => {
+  // @ts-expect-error `body` is undefined: the endpoint declares none
+  return reply(200, { ready: body.ready });
+});
+
+serve(readStatus, async ({ caller, reply }) => {
+  // @ts-expect-error `caller` is undefined: the endpoint needs no token
+  return reply(200, { ready: caller.client !== "" });
+});
+
+serve(readStatus, async ({ parameters, reply }) => {
+  // @ts-expect-error `parameters` is undefined: the path has none
+  return reply(200, { ready: parameters.folder !== "" });
+});
+
+serve(listNotes, async ({ parameters, reply }) => {
+  // @ts-expect-error `name` is not a parameter of the path
+  return reply(200, [{ text: parameters.name }]);
+});
+
+serve(listNotes, async ({ body, reply }) => {
+  // @ts-expect-error `undefined` must be dealt with: the member is optional
+  return reply(200, [{ text: body.text.trim() }]);
+});
+
+// Paths.
+
+// @ts-expect-error `parameters` need a schema for each name in the path
+endpoint({ ...readStatus, path: "/notes/{folder}/status" });
+
+endpoint({
+  ...listNotes,
+  // @ts-expect-error `folder` has no schema
+  parameters: {},
+});
+
+endpoint({
+  ...listNotes,
+  // @ts-expect-error `never`: no name in the path for a schema
+  parameters: { folder: z.string(), page: z.string() },
+});
+
+endpoint({
+  ...readStatus,
+  // @ts-expect-error `never`: the path has no parameters
+  parameters: { folder: z.string() },
+});
+
+endpoint({
+  ...listNotes,
+  // @ts-expect-error `never`: the alias names another parameter
+  aliases: ["/v1/notes/{name}/list"],
+});
+
+endpoint({
+  ...listNotes,
+  // @ts-expect-error `never`: the alias lacks the parameter
+  aliases: ["/v1/notes/list"],
+});
+
+endpoint({
+  ...readStatus,
+  // @ts-expect-error `never`: the alias has a parameter and the path has none
+  aliases: ["/v1/notes/{folder}/status"],
+});
+
+endpoint({
+  ...readStatus,
+  // @ts-expect-error `notes/status` does not start with a slash
+  path: "notes/status",
+});
+
+endpoint({
+  ...readStatus,
+  // @ts-expect-error `readStatus` is no area and operation
+  id: "readStatus",
+});
+
+endpoint({
+  ...readStatus,
+  // @ts-expect-error `DELETE` is a method that no part of the service was made for
+  method: "DELETE",
+});
+
+endpoint({
+  ...readStatus,
+  // @ts-expect-error `notes:read` is not among the scopes
+  scope: "notes:read",
+});
+
+// Rights.
+
+accept<Access>({
+  tables: {
+    // @ts-expect-error `notes` is not a described table
+    notes: ["GetItem"],
+  },
+});
+
+accept<Access>({
+  tables: {
+    // @ts-expect-error `Scan` is not to be had
+    quotas: ["Scan"],
+  },
+});
+
+accept<Access>({
+  tables: {
+    // @ts-expect-error `*` is not an action
+    quotas: ["*"],
+  },
+});
+
+accept<Access>({
+  // @ts-expect-error `DeleteSecret` is nothing the service does
+  signingKey: ["DeleteSecret"],
+});
+
+accept<Access>({
+  // @ts-expect-error `NOTES_LIMIT` is not a described variable
+  variables: ["NOTES_LIMIT"],
+});
+
+const { "keys/publish": publish, ...others } = access;
+accept(publish);
+// @ts-expect-error `keys/publish` has no line
+accept<typeof access>(others);
+
+// @ts-expect-error `notes/list` is not a function
+accept<typeof access>({ ...access, "notes/list": {} });
+
+// What is read by name.
+
+// @ts-expect-error `NOTES_LIMIT` is not a described variable
+setting("NOTES_LIMIT");
+
+// @ts-expect-error `notes` is not a described table
+tableVariable("notes");
+
+// @ts-expect-error `phoneNumber` is never logged
+log("REQUEST", { phoneNumber: "+34600000001" });
+
+// @ts-expect-error `NOTED` is not in the catalogue of log lines
+log("NOTED", {});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { endpoints } from "../../functions/endpoints.ts";
+import { routesByScope } from "../../infra/stack.ts";
+import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { scopes } from "../../shared/scopes.ts";
+import { tokenWith } from "../support/client.ts";
+import { functionOf, only, resourcesOf, textOf } from "./template.ts";
+
+const authorizerProperties = z.object({
+  Type: z.string(),
+  AuthorizerUri: z.unknown(),
+  AuthorizerResultTtlInSeconds: z.number(),
+  IdentitySource: z.string(),
+  IdentityValidationExpression: z.string(),
+});
+
+const routes = z.record(z.string(), z.array(z.string()));
+
+const functionProperties = z.object({
+  Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
+});
+
+/** Whether a pattern of a policy covers a route: `*` stands for any text, slashes too. */
+function covers(pattern: string, route: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`).test(route);
+}
+
+const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
+  pathsOf(endpoint).map((path) => ({ scope: endpoint.scope, route: `${endpoint.method}${path}` })),
+);
+
+/** API Gateway refuses a longer resource in the policy of an authorizer. */
+const policyResourceCharacters = 512;
+
+/** As long as region, account and API can be. */
+const longestStage = "arn:aws-us-gov:execute-api:ap-southeast-15:123456789012:abcdefghij/live";
+
+describe("authorizer", () => {
+  const { properties } = only(
+    resourcesOf("AWS::ApiGateway::Authorizer", authorizerProperties),
+    "authorizers",
+  );
+  const expression = new RegExp(properties.IdentityValidationExpression);
+  const variables = only(
+    resourcesOf("AWS::Lambda::Function", functionProperties).filter(
+      ({ logicalId }) => logicalId === functionOf("authorizer/authorize"),
+    ),
+    "authorizer functions",
+  ).properties.Environment.Variables;
+  const opened = routes.parse(JSON.parse(z.string().parse(variables.ROUTES_BY_SCOPE)));
+
+  test("reads the token from the Authorization header and runs its own function", () => {
+    expect(properties.Type).toBe("TOKEN");
+    expect(properties.IdentitySource).toBe("method.request.header.Authorization");
+    expect(textOf(properties.AuthorizerUri)).toContain(functionOf("authorizer/authorize"));
+  });
+
+  test("keeps an answer for a while, and not for the life of a token", () => {
+    expect(properties.AuthorizerResultTtlInSeconds).toBeGreaterThanOrEqual(1);
+    expect(properties.AuthorizerResultTtlInSeconds).toBeLessThan(3_600);
+  });
+
+  test.each(["Bearer", "bearer", "BEARER", "bEaReR"])(
+    "passes a token with the scheme %s on",
+    async (scheme) => {
+      expect(`${scheme} ${await tokenWith()}`).toMatch(expression);
+      expect(`${scheme}  ${await tokenWith({ subscription: crypto.randomUUID() })}`).toMatch(expression);
+    },
+  );
+
+  test.each([
+    ["another scheme", "Basic YXBwOnNlY3JldA=="],
+    ["no scheme", "a.b.c"],
+    ["no token", "Bearer "],
+    ["no space", "Bearera.b.c"],
+    ["a token that is no JWT", "Bearer abc"],
+    ["two parts", "Bearer a.b"],
+    ["five parts, an encrypted token", "Bearer a.b.c.d.e"],
+    ["no signature", "Bearer a.b."],
+    ["two tokens", "Bearer a.b.c, Bearer a.b.c"],
+    ["something behind the token", "Bearer a.b.c x"],
+    ["something before the scheme", "x Bearer a.b.c"],
+    ["a line break", "Bearer a.b.c\n"],
+    ["characters no JWT has", "Bearer a.b.c="],
+    ["nothing", ""],
+  ])("refuses %s without running a function", (_case, sent) => {
+    expect(sent).not.toMatch(expression);
+  });
+
+  test("is told each route of the declared endpoints, with a wildcard for a parameter only", () => {
+    const expected = declared.filter(({ scope }) => scope !== null);
+    expect(
+      Object.entries(opened)
+        .flatMap(([scope, patterns]) => patterns.map((one) => `${scope} ${one}`))
+        .sort(),
+    ).toEqual(expected.map(({ scope, route }) => `${scope} ${route.replaceAll(/\{[^}]+\}/g, "*")}`).sort());
+  });
+
+  test.each(Object.keys(scopes))("%s opens the endpoints that declare it, and no other", (scope) => {
+    const patterns = opened[scope] ?? [];
+    const open = declared.filter(({ route }) => patterns.some((pattern) => covers(pattern, route)));
+    expect(open).toEqual(declared.filter((endpoint) => endpoint.scope === scope));
+  });
+
+  test("no pattern opens nothing, and no scope is unknown", () => {
+    expect(Object.keys(opened).filter((scope) => !Object.hasOwn(scopes, scope))).toEqual([]);
+    const idle = Object.values(opened)
+      .flat()
+      .filter((pattern) => !declared.some(({ route }) => covers(pattern, route)));
+    expect(idle).toEqual([]);
+  });
+
+  test("every route is short enough for a policy", () => {
+    const resources = Object.values(opened)
+      .flat()
+      .map((pattern) => `${longestStage}/${pattern}`);
+    expect(resources.filter((resource) => resource.length >= policyResourceCharacters)).toEqual([]);
+  });
+});
+
+test("an endpoint that is added is open to its scope without a further line", () => {
+  const sample = { ...endpoints[1], method: "GET", path: "/a/{one}/b/{two}", aliases: ["/c"] } as const;
+  const added = routesByScope([
+    { ...sample, scope: "number-recycling:check" },
+    { ...sample, scope: "number-recycling:check", path: "/d", aliases: [] },
+    { ...sample, scope: "population-density-data:read", path: "/e", aliases: [] },
+    { ...sample, scope: null },
+  ]);
+  expect(added).toEqual({
+    "number-recycling:check": ["GET/a/*/b/*", "GET/c", "GET/d"],
+    "population-density-data:read": ["GET/e"],
+  });
+});

@@ -1,0 +1,74 @@
+import { ResponseType } from "aws-cdk-lib/aws-apigateway";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { type Code, errorRow, errors } from "../../shared/errors.ts";
+import { only, resourcesOf } from "./template.ts";
+
+const responseProperties = z.object({
+  ResponseType: z.string(),
+  StatusCode: z.string().optional(),
+  ResponseParameters: z.record(z.string(), z.string()),
+  ResponseTemplates: z.record(z.string(), z.string()),
+});
+
+const rows = (Object.keys(errors) as Code[]).flatMap((code) =>
+  (errorRow(code).gatewayResponses ?? []).map((type) => ({ type, code, ...errorRow(code) })),
+);
+
+/** Every refusal that the CDK of this project knows API Gateway to have. */
+const known = Object.values(ResponseType)
+  .filter((value) => value instanceof ResponseType)
+  .map(({ responseType }) => responseType)
+  .sort();
+
+test("each refusal that API Gateway has stands in one row of the catalogue", () => {
+  expect(known.length).toBeGreaterThan(20);
+  expect(rows.map(({ type }) => type).sort()).toEqual(known);
+});
+
+describe("gateway responses", () => {
+  const responses = resourcesOf("AWS::ApiGateway::GatewayResponse", responseProperties).map(
+    ({ properties }) => properties,
+  );
+
+  test("each type of the catalogue has one response, and no other type has", () => {
+    expect(responses.map(({ ResponseType: type }) => type).sort()).toEqual(
+      rows.map(({ type }) => type).sort(),
+    );
+  });
+
+  test.each(rows.map((row) => [`${row.type} is ${row.code}`, row] as const))(
+    "%s",
+    (_name, { type, code, status, message, retryAfterSeconds }) => {
+      const response = only(
+        responses.filter((made) => made.ResponseType === type),
+        type,
+      );
+      const body = response.ResponseTemplates["application/json"] ?? "";
+      const header = (name: string) => response.ResponseParameters[`gatewayresponse.header.${name}`];
+
+      // The status and the body of the row, as JSON whatever the caller accepts.
+      expect(response.StatusCode).toBe(String(status));
+      expect(Object.keys(response.ResponseTemplates)).toEqual(["application/json"]);
+      expect(JSON.parse(body)).toEqual({ status, code, message });
+      // `$` and `#` would be the start of something to substitute.
+      expect(body).not.toMatch(/[$#]/);
+      // The headers a function would answer with.
+      expect(header("x-correlator")).toBe("method.request.header.x-correlator");
+      expect(header("cache-control")).toBe("'no-store'");
+      expect(header("www-authenticate")).toBe(status === 401 ? "'Bearer'" : undefined);
+      expect(header("retry-after")).toBe(
+        retryAfterSeconds === undefined ? undefined : `'${retryAfterSeconds}'`,
+      );
+    },
+  );
+
+  test("who shall come back later is told when", () => {
+    const later = responses.filter(({ StatusCode }) => StatusCode === "429" || StatusCode === "503");
+    expect(later.length).toBeGreaterThan(0);
+    const untold = later.filter(
+      (made) => made.ResponseParameters["gatewayresponse.header.retry-after"] === undefined,
+    );
+    expect(untold.map(({ ResponseType: type }) => type)).toEqual([]);
+  });
+});

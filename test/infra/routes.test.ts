@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { endpoints } from "../../functions/endpoints.ts";
+import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { attribute, functionOf, only, reference, resourcesOf, template, textOf } from "./template.ts";
+
+const resourceProperties = z.object({
+  ParentId: z.union([reference, attribute]),
+  PathPart: z.string(),
+  RestApiId: reference,
+});
+
+const methodProperties = z.object({
+  HttpMethod: z.string(),
+  ResourceId: z.union([reference, attribute]),
+  RestApiId: reference,
+  AuthorizationType: z.string(),
+  AuthorizerId: z.unknown().optional(),
+  ApiKeyRequired: z.boolean().optional(),
+  Integration: z.object({ Type: z.string(), IntegrationHttpMethod: z.string(), Uri: z.unknown() }),
+});
+
+const permissionProperties = z.object({
+  Action: z.string(),
+  FunctionName: attribute,
+  Principal: z.string(),
+  SourceArn: z.unknown(),
+});
+
+/** The path of a resource, from its parents' parts. */
+function pathOf(id: z.output<typeof methodProperties>["ResourceId"]): string {
+  if ("Fn::GetAtt" in id) return "";
+  const resources = resourcesOf("AWS::ApiGateway::Resource", resourceProperties);
+  const { ParentId, PathPart } = only(
+    resources.filter(({ logicalId }) => logicalId === id.Ref),
+    id.Ref,
+  ).properties;
+  return `${pathOf(ParentId)}/${PathPart}`;
+}
+
+function routesInTemplate() {
+  return resourcesOf("AWS::ApiGateway::Method", methodProperties).map(({ logicalId, properties }) => ({
+    logicalId,
+    route: `${properties.HttpMethod} ${pathOf(properties.ResourceId) || "/"}`,
+    ...properties,
+  }));
+}
+
+const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
+  pathsOf(endpoint).map((path) => ({ route: `${endpoint.method} ${path}`, endpoint })),
+);
+const routeNames = declared.map(({ route }) => route).sort();
+
+describe("routes", () => {
+  const routes = routesInTemplate();
+
+  test("each declared path is one route, and there is no other", () => {
+    expect(routes.map(({ route }) => route).sort()).toEqual(routeNames);
+  });
+
+  test.each([...endpoints])(
+    "$id: every path runs the endpoint's own function",
+    ({ id, method, path, aliases }) => {
+      const own = routes.filter(({ route }) =>
+        [path, ...aliases].some((one) => route === `${method} ${one}`),
+      );
+      expect(own).toHaveLength(1 + aliases.length);
+      for (const { Integration } of own) {
+        expect(Integration.Type).toBe("AWS_PROXY");
+        expect(Integration.IntegrationHttpMethod).toBe("POST");
+        const run = `/functions/\${${functionOf(id)}.Arn}/invocations`;
+        expect(textOf(Integration.Uri)).toMatch(new RegExp(`^arn:.*${escaped(run)}$`));
+      }
+    },
+  );
+
+  test("what has a scope asks the one authorizer, what has none asks nobody", () => {
+    const authorizer = only(resourcesOf("AWS::ApiGateway::Authorizer", z.unknown()), "authorizers");
+    for (const { route, endpoint } of declared) {
+      const { AuthorizationType, AuthorizerId } = only(
+        routes.filter((made) => made.route === route),
+        route,
+      );
+      expect({ route, AuthorizationType, AuthorizerId }).toEqual(
+        endpoint.scope === null
+          ? { route, AuthorizationType: "NONE", AuthorizerId: undefined }
+          : { route, AuthorizationType: "CUSTOM", AuthorizerId: { Ref: authorizer.logicalId } },
+      );
+    }
+  });
+
+  test("API Gateway may run a function for the function's own routes and nothing else may", () => {
+    const permissions = resourcesOf("AWS::Lambda::Permission", permissionProperties);
+    const allowed = permissions
+      .filter(({ properties }) => properties.Principal === "apigateway.amazonaws.com")
+      .map(
+        ({ properties }) => [properties.FunctionName["Fn::GetAtt"][0], textOf(properties.SourceArn)] as const,
+      )
+      .map(([name, source]) => `${name} ${source.split(":").at(-1)}`);
+    const api = only(resourcesOf("AWS::ApiGateway::RestApi", z.unknown()), "APIs").logicalId;
+    const stage = only(resourcesOf("AWS::ApiGateway::Stage", z.unknown()), "stages").logicalId;
+    const authorizer = only(resourcesOf("AWS::ApiGateway::Authorizer", z.unknown()), "authorizers").logicalId;
+    const expected = ([...endpoints] as (typeof endpoints)[number][]).flatMap((endpoint) =>
+      pathsOf(endpoint).map(
+        (path) =>
+          `${functionOf(endpoint.id)} \${${api}}/\${${stage}}/${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
+      ),
+    );
+    const asked = `${functionOf("authorizer/authorize")} \${${api}}/authorizers/\${${authorizer}}`;
+    expect(allowed.sort()).toEqual([...expected, asked].sort());
+    for (const { properties } of permissions) {
+      expect(properties.Action).toBe("lambda:InvokeFunction");
+      expect(properties.SourceArn).toBeDefined();
+    }
+  });
+
+  test("the one stage serves a deployment of all routes and all gateway responses", () => {
+    const deployment = only(resourcesOf("AWS::ApiGateway::Deployment", z.unknown()), "deployments");
+    const stage = only(
+      resourcesOf("AWS::ApiGateway::Stage", z.object({ DeploymentId: reference, StageName: z.string() })),
+      "stages",
+    );
+    expect(stage.properties).toEqual({ DeploymentId: { Ref: deployment.logicalId }, StageName: "live" });
+    const responses = resourcesOf("AWS::ApiGateway::GatewayResponse", z.unknown());
+    const served = [...routes, ...responses].map(({ logicalId }) => logicalId);
+    expect(deployment.dependsOn).toEqual(expect.arrayContaining(served));
+  });
+
+  test("bodies of every content type reach the functions as the bytes that were sent", () => {
+    const { properties } = only(
+      resourcesOf("AWS::ApiGateway::RestApi", z.object({ BinaryMediaTypes: z.array(z.string()) })),
+      "APIs",
+    );
+    expect(properties.BinaryMediaTypes).toEqual(["*/*"]);
+  });
+
+  test("nothing but the API leads to a function from outside", () => {
+    const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
+    expect(
+      [...types].filter((type) => /^Custom::|::Url$|::Subscription$|ElasticLoadBalancing|Cognito/.test(type)),
+    ).toEqual([]);
+  });
+});
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

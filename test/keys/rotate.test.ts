@@ -1,0 +1,210 @@
+import { createPrivateKey, randomUUID } from "node:crypto";
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { DescribeSecretCommand, GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { decodeProtectedHeader } from "jose";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+import { hashPassword } from "../../functions/profile/password.ts";
+import { configuration } from "../../shared/environment.ts";
+import { hashed } from "../../shared/hash.ts";
+import { clockToleranceSeconds, type PrivateJwk, signingKeyCacheSeconds } from "../../shared/token.ts";
+import { claimsOf } from "../support/client.ts";
+import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
+import { signedBy, tokenOf } from "../support/signed.ts";
+
+const steps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
+const credentials = { emailaddress: "rotation@example.com", password: "a password for the rotation" };
+
+let service: OwnService;
+
+beforeAll(async () => {
+  service = await startOwnService();
+  await service.put("profiles", {
+    address: hashed(credentials.emailaddress),
+    ID: 1,
+    Username: "Rotation",
+    DateCreated: "2026-01-01T00:00:00Z",
+    IsProfilePublic: false,
+    EmailAddress: credentials.emailaddress,
+    Permissions: "qos-profiles:read",
+    passwordHash: await hashPassword(credentials.password),
+  });
+});
+afterAll(() => service.close());
+
+function step(Step: (typeof steps)[number], token: string) {
+  const event = { SecretId: service.secretId, ClientRequestToken: token, Step };
+  return service.invoke(functionOf(service, "keys/rotate"), event);
+}
+
+async function rotate(): Promise<void> {
+  const token = randomUUID();
+  for (const name of steps) await step(name, token);
+}
+
+const publishedKeys = z.object({ keys: z.array(z.looseObject({ kid: z.string() })) });
+
+async function publishedIds(): Promise<string[]> {
+  return publishedKeys.parse((await service.call("/.well-known/jwks.json")).body).keys.map(({ kid }) => kid);
+}
+
+async function endOf(kid: string): Promise<number | undefined> {
+  const command = new GetItemCommand({
+    TableName: service.tableName("signing-keys"),
+    Key: marshall({ use: "sig", kid }),
+  });
+  const { Item } = await service.database.send(command);
+  return z.object({ expiresAt: z.number().optional() }).parse(unmarshall(Item ?? {})).expiresAt;
+}
+
+/** A token no authorizer has seen, signed with a key; the gateway remembers the tokens that it has seen. */
+function freshTokenOf(jwk: PrivateJwk): string {
+  const privateKey = createPrivateKey({ key: { ...jwk }, format: "jwk" });
+  const header = { alg: "ES256", typ: "at+jwt", kid: jwk.kid };
+  return tokenOf(header, claimsOf("client"), signedBy({ kid: jwk.kid, jwk, privateKey }));
+}
+
+async function statusWith(token: string): Promise<number> {
+  const { status } = await service.call("/qualityondemand/retrieve-qos-profiles", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: "{}",
+  });
+  return status;
+}
+
+const loginAnswer = z.object({ Data: z.object({ access_token: z.string() }) });
+
+/** Logs in at a function that has started a moment ago, and so has the signing key of this moment. */
+async function newLogin(): Promise<string> {
+  const event = {
+    headers: {},
+    body: JSON.stringify(credentials),
+    isBase64Encoded: false,
+    requestContext: { identity: { sourceIp: "192.0.2.1" } },
+  };
+  const answered = await service.invoke(functionOf(service, "profile/authenticate"), event, {
+    environment: {},
+  });
+  const { body } = z.object({ statusCode: z.literal(200), body: z.string() }).parse(answered);
+  return loginAnswer.parse(JSON.parse(body)).Data.access_token;
+}
+
+it("has made the first key when the service starts, and signs with it", async () => {
+  const key = await service.signingKey();
+
+  expect(await publishedIds()).toEqual([key.kid]);
+  expect(decodeProtectedHeader(await newLogin()).kid).toBe(key.kid);
+  expect(await endOf(key.kid)).toBeUndefined();
+});
+
+it("changes the key that signs only in its last step, and refuses no token at any moment", async () => {
+  const old = await service.signingKey();
+  const token = randomUUID();
+
+  const seen = [];
+  for (const name of steps) {
+    await step(name, token);
+    const login = await newLogin();
+    seen.push({
+      name,
+      signsWithOld: decodeProtectedHeader(login).kid === old.kid,
+      published: (await publishedIds()).length,
+      statuses: [await statusWith(freshTokenOf(old)), await statusWith(login)],
+    });
+  }
+
+  expect(seen).toEqual([
+    { name: "createSecret", signsWithOld: true, published: 1, statuses: [200, 200] },
+    { name: "setSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
+    { name: "testSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
+    { name: "finishSecret", signsWithOld: false, published: 2, statuses: [200, 200] },
+  ]);
+});
+
+it("is good at once also for an authorizer that looked for an unknown key a moment before", async () => {
+  const current = await service.signingKey();
+  const unknown = { ...current, kid: randomUUID() };
+  expect(await statusWith(freshTokenOf(unknown))).toBe(401);
+
+  await rotate();
+
+  expect(await statusWith(freshTokenOf(await service.signingKey()))).toBe(200);
+});
+
+it("publishes both keys afterwards, the old one until its last token has surely ended", async () => {
+  const old = await service.signingKey();
+  const before = Date.now() / 1_000;
+  await rotate();
+  const current = await service.signingKey();
+
+  expect(current.kid).not.toBe(old.kid);
+  expect(await publishedIds()).toEqual(expect.arrayContaining([old.kid, current.kid]));
+  expect(await endOf(current.kid)).toBeUndefined();
+  // A function may sign with the key it remembers until its memory ends; that token lives its whole life.
+  const lifetime = Number(configuration.TOKEN_LIFETIME_SECONDS.default);
+  const lastTokenEnds = before + signingKeyCacheSeconds + lifetime + clockToleranceSeconds;
+  expect(await endOf(old.kid)).toBeGreaterThanOrEqual(lastTokenEnds);
+  expect(await endOf(old.kid)).toBeLessThan(lastTokenEnds + 300);
+});
+
+it("can repeat every step without changing what the first time did", async () => {
+  const old = await service.signingKey();
+  const token = randomUUID();
+  const pending = async () => {
+    const command = new GetSecretValueCommand({ SecretId: service.secretId, VersionId: token });
+    return (await service.secrets.send(command)).SecretString;
+  };
+
+  await step("createSecret", token);
+  const made = await pending();
+  await step("createSecret", token);
+  expect(await pending()).toBe(made);
+  for (const name of ["setSecret", "setSecret", "testSecret", "testSecret", "finishSecret"] as const) {
+    await step(name, token);
+  }
+  const published = await publishedIds();
+  // As if the first time had been a while ago.
+  const end = Math.floor(Date.now() / 1_000) + 3_000;
+  const { d: _, ...open } = old;
+  const jwk = { ...open, alg: "ES256", use: "sig" };
+  await service.put("signing-keys", { use: "sig", kid: old.kid, jwk, expiresAt: end });
+  await step("finishSecret", token);
+
+  expect(JSON.stringify(await service.signingKey())).toBe(made);
+  expect(await publishedIds()).toEqual(published);
+  expect(await endOf(old.kid)).toBe(end);
+  expect(await endOf((await service.signingKey()).kid)).toBeUndefined();
+  const { VersionIdsToStages = {} } = await service.secrets.send(
+    new DescribeSecretCommand({ SecretId: service.secretId }),
+  );
+  expect(VersionIdsToStages[token]).toContain("AWSCURRENT");
+});
+
+it("does not test a key that was not published, nor finish a version that holds none", async () => {
+  const current = await service.signingKey();
+  const token = randomUUID();
+
+  await expect(step("setSecret", token)).rejects.toThrow();
+  await expect(step("finishSecret", token)).rejects.toThrow();
+  await step("createSecret", token);
+  await expect(step("testSecret", token)).rejects.toThrow();
+
+  expect((await service.signingKey()).kid).toBe(current.kid);
+  expect(decodeProtectedHeader(await newLogin()).kid).toBe(current.kid);
+});
+
+it("never publishes a private member, and hides a key whose end has passed", async () => {
+  const { d, kid, ...open } = await service.signingKey();
+  const retired = randomUUID();
+  const jwk = { ...open, kid: retired, alg: "ES256", use: "sig" };
+  const item = { use: "sig", kid: retired, jwk, expiresAt: Math.floor(Date.now() / 1_000) - 1 };
+  await service.put("signing-keys", item);
+
+  const { body } = await service.call("/.well-known/jwks.json");
+
+  expect(await publishedIds()).toContain(kid);
+  expect(await publishedIds()).not.toContain(retired);
+  expect(JSON.stringify(body)).not.toContain(d);
+});

@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, inject, test } from "vitest";
+
+/** Sends bytes as they are and gives back all that comes until the other side closes. */
+async function exchange(sent: string, { half = false } = {}): Promise<string> {
+  const { hostname, port } = new URL(inject("url"));
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.setEncoding("utf8").setTimeout(8_000, () => socket.destroy());
+  await once(socket, "connect");
+  let received = "";
+  socket.on("data", (text: string) => {
+    received += text;
+  });
+  socket.once("end", () => socket.end());
+  if (half) socket.end(sent);
+  else socket.write(sent);
+  await once(socket, "close");
+  return received;
+}
+
+const keys = "GET /.well-known/jwks.json HTTP/1.1\r\nHost: a\r\n";
+
+test.each([
+  ["no HTTP", "HELLO\r\n\r\n"],
+  ["a bad length", "POST /v3/profile/authenticate HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"],
+  ["two lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+  ["a head that is too large", `GET / HTTP/1.1\r\nHost: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`],
+])("what cannot be read has the body of every error: %s", async (_, sent) => {
+  const received = await exchange(sent);
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(received.slice(received.indexOf("\r\n\r\n")))).toMatchObject({
+    status: 400,
+    code: "INVALID_ARGUMENT",
+  });
+});
+
+test("a tunnel is no route, and a missing host or an odd expectation is nobody's concern", async () => {
+  expect(await exchange("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n")).toMatch(
+    /^HTTP\/1\.1 404 [\s\S]*"NOT_FOUND"/,
+  );
+  const closing = "GET /.well-known/jwks.json HTTP/1.1\r\nConnection: close\r\n";
+  expect(await exchange(`${closing}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await exchange(`${closing}Host: a\r\nExpect: the-unexpected\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("a whole request is answered although its client says no more, or says nonsense after it", async () => {
+  expect(await exchange(`${keys}\r\n`, { half: true })).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"/);
+  const answered = await exchange(`${keys}\r\nGARBAGE\r\n\r\n`);
+  expect(answered).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"/);
+  expect(answered).not.toContain("INVALID_ARGUMENT");
+});

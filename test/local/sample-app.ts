@@ -1,0 +1,211 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App, Duration, Stack } from "aws-cdk-lib";
+import { LambdaIntegration, ResponseType, RestApi, TokenAuthorizer } from "aws-cdk-lib/aws-apigateway";
+import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
+import { Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+
+/** Tells what it was given, or misbehaves as the query string asks. */
+const sampleFunction = `
+import { setTimeout as wait } from "node:timers/promises";
+import { threadId } from "node:worker_threads";
+let count = 0;
+const misbehave = {
+  throw: () => { throw new TypeError("a secret of the inside"); },
+  exit: () => process.exit(3),
+  uncaught: () => new Promise(() => setTimeout(() => { throw new Error("late"); }, 1)),
+  spin: () => { for (;;); },
+  hang: () => new Promise(() => setInterval(() => {}, 1000)),
+  nothing: () => undefined,
+  text: () => ({ statusCode: 200, body: { not: "text" } }),
+  status: () => ({ statusCode: "200", body: "" }),
+  header: () => ({ statusCode: 200, headers: { "x-bad": "a\\nb" } }),
+  large: () => ({ statusCode: 200, body: "x".repeat(7 * 1024 * 1024) }),
+  unauthenticated: () => ({
+    statusCode: 401,
+    headers: { "WWW-Authenticate": "Bearer" },
+    multiValueHeaders: { "Set-Cookie": ["a=1", "b=2"] },
+    body: "{}",
+  }),
+  bytes: () => ({
+    statusCode: 200,
+    headers: { "Content-Type": "application/octet-stream" },
+    body: Buffer.from([0, 255, 1]).toString("base64"),
+    isBase64Encoded: true,
+  }),
+  sleep: async () => { await wait(300); },
+  log: () => { console.log(JSON.stringify({ written: "to stdout" })); console.error(JSON.stringify({ written: "to stderr" })); },
+};
+export const handler = async (event, context) => {
+  count++;
+  const answer = await misbehave[event.queryStringParameters?.do ?? event.do]?.(event);
+  if (answer !== undefined || event.queryStringParameters?.do === "nothing") return answer;
+  const told = {
+    event, environment: process.env, threadId, count, context,
+    remaining: context.getRemainingTimeInMillis(), absent: undefined,
+  };
+  return event.httpMethod ? { statusCode: 200, body: JSON.stringify(told) } : told;
+};
+`;
+
+/** The token says what to answer. */
+const authorizerFunction = `
+let calls = 0;
+export const handler = async ({ type, authorizationToken, methodArn }) => {
+  calls++;
+  const [, what, extra] = authorizationToken.split(" ");
+  if (what === "unknown") throw new Error("Unauthorized");
+  if (what === "broken") throw new Error("no keys");
+  if (what === "hang") return new Promise(() => setInterval(() => {}, 1000));
+  if (what === "malformed") return { principalId: "p", policyDocument: { Statement: [{ Effect: "Maybe" }] } };
+  const api = methodArn.split("/").slice(0, 2).join("/");
+  const statement = (Effect, Resource) => ({ Effect, Action: "execute-api:Invoke", Resource });
+  const Statement = what === "deny"
+    ? [statement("Allow", "*"), statement("Deny", [api + "/GET/*"])]
+    : [statement("Allow", api + "/GET/guarded" + (what === "one" ? "/1" : "/*"))];
+  return {
+    principalId: "caller",
+    policyDocument: { Version: "2012-10-17", Statement },
+    context: { calls, flag: true, type, methodArn },
+  };
+};
+`;
+
+/** The four steps over the wire protocol, as files in a temporary folder see no dependencies. */
+const rotationFunction = `
+const call = async (operation, input) => {
+  const response = await fetch(process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER, {
+    method: "POST", body: JSON.stringify(input),
+    headers: { "x-amz-target": "secretsmanager." + operation, "content-type": "application/x-amz-json-1.1" },
+  });
+  const body = await response.json();
+  if (!response.ok) throw new Error(operation + " " + body.__type);
+  return body;
+};
+const steps = [];
+export const handler = async ({ Step, SecretId, ClientRequestToken }) => {
+  steps.push(Step);
+  if (process.env.ROTATION_FAILS === Step) throw new Error("as asked");
+  const { VersionIdsToStages, RotationEnabled } = await call("DescribeSecret", { SecretId });
+  if (!RotationEnabled || !VersionIdsToStages[ClientRequestToken]) throw new Error("not announced");
+  if (Step === "createSecret") {
+    await call("PutSecretValue", {
+      SecretId, ClientRequestToken, SecretString: "rotated", VersionStages: ["AWSPENDING"],
+    });
+  }
+  if (Step !== "finishSecret") return;
+  const [current] = Object.entries(VersionIdsToStages).find(([, labels]) => labels.includes("AWSCURRENT"));
+  await call("PutSecretValue", { SecretId, ClientRequestToken, SecretString: "rotated" });
+  await call("UpdateSecretVersionStage", {
+    SecretId, VersionStage: "AWSCURRENT", MoveToVersionId: ClientRequestToken, RemoveFromVersionId: current,
+  });
+};
+`;
+
+/** A synthesized stack in a temporary folder. */
+export interface SampleAssembly {
+  readonly directory: string;
+  remove(): void;
+}
+
+/** Synthesizes a stack that has one of everything the local gateway serves. */
+export function synthesizeSample(): SampleAssembly {
+  const folder = mkdtempSync(join(tmpdir(), "local-gateway-"));
+  const directory = join(folder, "cdk.out");
+  const code = (name: string, source: string) => {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, "index.mjs"), source);
+    return Code.fromAsset(join(folder, name));
+  };
+
+  const app = new App({ outdir: directory, analyticsReporting: false });
+  const stack = new Stack(app, "Sample");
+  const table = new Table(stack, "Table", {
+    partitionKey: { name: "pk", type: AttributeType.STRING },
+    sortKey: { name: "sk", type: AttributeType.NUMBER },
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    timeToLiveAttribute: "ttl",
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+  });
+  table.addGlobalSecondaryIndex({
+    indexName: "by-email",
+    partitionKey: { name: "email", type: AttributeType.STRING },
+  });
+  const secret = new Secret(stack, "Secret", {
+    generateSecretString: {
+      secretStringTemplate: '{"user":"u"}',
+      generateStringKey: "password",
+      passwordLength: 40,
+      excludePunctuation: true,
+    },
+  });
+  const rotated = new Secret(stack, "Rotated");
+
+  const defaults = { runtime: Runtime.NODEJS_22_X, handler: "index.handler", timeout: Duration.seconds(10) };
+  const sample = new LambdaFunction(stack, "SampleFunction", {
+    ...defaults,
+    timeout: Duration.seconds(3),
+    code: code("sample", sampleFunction),
+    environment: { TABLE: table.tableName, TABLE_ARN: table.tableArn, SECRET: secret.secretArn, LIMIT: "10" },
+  });
+  const authorizing = new LambdaFunction(stack, "AuthorizerFunction", {
+    ...defaults,
+    code: code("authorizer", authorizerFunction),
+  });
+  const rotating = new LambdaFunction(stack, "RotationFunction", {
+    ...defaults,
+    code: code("rotation", rotationFunction),
+  });
+  rotated.addRotationSchedule("Schedule", { rotationLambda: rotating });
+
+  const api = new RestApi(stack, "Api", {
+    cloudWatchRole: false,
+    binaryMediaTypes: ["application/octet-stream"],
+    deployOptions: { stageName: "test" },
+  });
+  const authorizer = new TokenAuthorizer(stack, "Authorizer", {
+    handler: authorizing,
+    validationRegex: "^Bearer .+$",
+    resultsCacheTtl: Duration.minutes(5),
+  });
+  const integration = new LambdaIntegration(sample, { allowTestInvoke: false });
+  const things = api.root.addResource("things");
+  things.addMethod("GET", integration);
+  things.addMethod("POST", integration);
+  things.addResource("special").addMethod("GET", integration);
+  const thing = things.addResource("{id}");
+  thing.addMethod("GET", integration);
+  thing.addResource("parts").addResource("{part}").addMethod("ANY", integration);
+  api.root.addResource("files").addResource("{proxy+}").addMethod("GET", integration);
+  api.root.addResource("guarded").addResource("{id}").addMethod("GET", integration, { authorizer });
+  api.root
+    .addResource("brief")
+    .addMethod(
+      "GET",
+      new LambdaIntegration(sample, { allowTestInvoke: false, timeout: Duration.millis(100) }),
+    );
+
+  const correlator = { "x-correlator": "method.request.header.x-correlator" };
+  api.addGatewayResponse("Unauthorized", {
+    type: ResponseType.UNAUTHORIZED,
+    responseHeaders: { ...correlator, "WWW-Authenticate": "'Bearer'" },
+    templates: {
+      "application/json":
+        '{"code":"UNAUTHENTICATED","message":$context.error.messageString,"id":"$context.requestId"}',
+    },
+  });
+  api.addGatewayResponse("NotFound", {
+    type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
+    statusCode: "404",
+    responseHeaders: correlator,
+    templates: { "application/json": '{"code":"NOT_FOUND","type":"$context.error.responseType"}' },
+  });
+  api.addGatewayResponse("Default5xx", {
+    type: ResponseType.DEFAULT_5XX,
+    templates: { "application/json": '{"code":"INTERNAL"}' },
+  });
+  app.synth();
+  return { directory, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}

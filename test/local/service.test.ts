@@ -1,0 +1,277 @@
+import { createServer } from "node:http";
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+  PutItemCommand,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+  UpdateSecretVersionStageCommand,
+} from "@aws-sdk/client-secrets-manager";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { listen } from "../../tools/local/listening-server.ts";
+import type { LocalBackend } from "../../tools/local/service.ts";
+import { idOf, type StartedSample, startSample } from "./started-sample.ts";
+
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+let service: StartedSample;
+let secrets: SecretsManagerClient;
+let database: DynamoDBClient;
+let beforeListening: LocalBackend | undefined;
+
+beforeAll(async () => {
+  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
+  service = await startSample({
+    environment: { LIMIT: "99", ADDED: "yes", PRIVATE: "of the shell", AWS_ACCESS_KEY_ID: "real" },
+    configuration: ["LIMIT", "ADDED", "UNSET"],
+    extraEnvironment: { EXTRA: "1" },
+    beforeListening: async (backend) => {
+      beforeListening = backend;
+    },
+  });
+  secrets = new SecretsManagerClient({ endpoint: service.secretsEndpoint, region: "eu-west-1", credentials });
+  database = new DynamoDBClient({ endpoint: service.databaseEndpoint, region: "eu-west-1", credentials });
+});
+afterAll(async () => {
+  await service.close();
+  vi.unstubAllEnvs();
+});
+
+const sampleId = () => idOf(service, "SampleFunction");
+const arnOf = (id: string) => service.template.secrets.find(({ logicalId }) => logicalId.startsWith(id))?.arn;
+
+const startAgain = (options: Parameters<typeof startSample>[0] = {}) =>
+  startSample({ assembly: service.assembly, ...options });
+
+describe("environment of a function", () => {
+  it("holds the template's variables, the shell's for configuration, and nothing else of the shell", async () => {
+    const told = await service.invoke(sampleId(), {});
+    const [table] = service.template.tables;
+    expect(told).toMatchObject({
+      environment: {
+        TABLE: table?.name,
+        TABLE_ARN: `arn:aws:dynamodb:eu-west-1:000000000000:table/${table?.name}`,
+        SECRET: arnOf("Secret"),
+        LIMIT: "99",
+        ADDED: "yes",
+        EXTRA: "1",
+        AWS_REGION: "eu-west-1",
+        AWS_ACCESS_KEY_ID: "local",
+        AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
+        AWS_ENDPOINT_URL_SECRETS_MANAGER: service.secretsEndpoint,
+      },
+    });
+    expect(told).toHaveProperty("environment", service.environmentOf(sampleId()));
+    for (const name of ["PRIVATE", "UNSET", "PATH", "HOME"]) {
+      expect(told).not.toHaveProperty(["environment", name]);
+    }
+  });
+
+  it("may be changed for one event, which then has a thread of its own", async () => {
+    const plain = await service.invoke(sampleId(), {});
+    const changed = await service.invoke(sampleId(), {}, { environment: { LIMIT: "1" } });
+    expect(changed).toMatchObject({ environment: { LIMIT: "1", ADDED: "yes" }, count: 1 });
+    expect(plain).toMatchObject({ environment: { LIMIT: "99" } });
+    expect(await service.invoke(sampleId(), {})).toMatchObject({ environment: { LIMIT: "99" } });
+  });
+});
+
+describe("invocation", () => {
+  it("gives the Lambda context, and crosses as JSON both ways", async () => {
+    const told = await service.invoke(sampleId(), { kept: 1, absent: undefined });
+    expect(told).toMatchObject({
+      event: { kept: 1 },
+      context: {
+        awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        functionName: sampleId(),
+        functionVersion: "$LATEST",
+        invokedFunctionArn: `arn:aws:lambda:eu-west-1:000000000000:function:${sampleId()}`,
+        memoryLimitInMB: "128",
+      },
+      remaining: expect.toSatisfy((milliseconds: number) => milliseconds > 500 && milliseconds <= 3_000),
+    });
+    expect(told).not.toHaveProperty("event.absent");
+    expect(told).not.toHaveProperty("absent");
+  });
+
+  it("that fails says how, as Lambda does", async () => {
+    await expect(service.invoke(sampleId(), { do: "throw" })).rejects.toMatchObject({
+      errorType: "TypeError",
+      message: "a secret of the inside",
+    });
+    await expect(service.invoke(sampleId(), { do: "exit" })).rejects.toMatchObject({
+      errorType: "Runtime.ExitError",
+    });
+    await expect(service.invoke(sampleId(), { do: "spin" })).rejects.toMatchObject({
+      message: "Task timed out after 3.00 seconds",
+    });
+  });
+
+  it("sends what a function writes, to either stream, to the log", async () => {
+    await service.invoke(sampleId(), { do: "log" });
+    await vi.waitFor(() => {
+      expect(service.logs).toContain('{"written":"to stdout"}\n');
+      expect(service.logs).toContain('{"written":"to stderr"}\n');
+    });
+  });
+});
+
+describe("database", () => {
+  it("has the template's tables with their keys and indexes", async () => {
+    const [table] = service.template.tables;
+    const { Table } = await database.send(new DescribeTableCommand({ TableName: table?.name }));
+    expect(Table).toMatchObject({
+      KeySchema: [
+        { AttributeName: "pk", KeyType: "HASH" },
+        { AttributeName: "sk", KeyType: "RANGE" },
+      ],
+      GlobalSecondaryIndexes: [{ IndexName: "by-email" }],
+    });
+    const Item = { pk: { S: "a" }, sk: { N: "1" }, email: { S: "e" } };
+    await database.send(new PutItemCommand({ TableName: table?.name, Item }));
+    const { Items } = await database.send(
+      new QueryCommand({
+        TableName: table?.name,
+        IndexName: "by-email",
+        KeyConditionExpression: "email = :email",
+        ExpressionAttributeValues: { ":email": { S: "e" } },
+      }),
+    );
+    expect(Items).toEqual([Item]);
+  });
+
+  it("of somebody else is used with the shell's keys, and its tables are left as they are", async () => {
+    const environment = {
+      AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
+      AWS_ACCESS_KEY_ID: "mine",
+      AWS_SECRET_ACCESS_KEY: "hidden",
+    };
+    const other = await startAgain({ environment });
+    try {
+      expect(other.databaseEndpoint).toBe(service.databaseEndpoint);
+      expect(other.environmentOf(sampleId())).toMatchObject(environment);
+    } finally {
+      await other.close();
+    }
+    const { TableNames } = await database.send(new ListTablesCommand());
+    expect(TableNames).toHaveLength(1);
+  });
+});
+
+describe("secrets", () => {
+  it("are generated as the template says", async () => {
+    const { SecretString, VersionStages, ARN } = await secrets.send(
+      new GetSecretValueCommand({ SecretId: arnOf("Secret") }),
+    );
+    expect(JSON.parse(SecretString ?? "")).toEqual({
+      user: "u",
+      password: expect.stringMatching(/^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[a-zA-Z0-9]{40}$/),
+    });
+    expect(VersionStages).toEqual(["AWSCURRENT"]);
+    expect(ARN).toMatch(/^arn:aws:secretsmanager:eu-west-1:000000000000:secret:Secret\w+-\w{6}$/);
+  });
+
+  it("with a rotation schedule have been rotated before the port opens", async () => {
+    expect(beforeListening?.secretsEndpoint).toBe(service.secretsEndpoint);
+    const SecretId = arnOf("Rotated");
+    const current = await secrets.send(new GetSecretValueCommand({ SecretId }));
+    expect(current.SecretString).toBe("rotated");
+    const previous = await secrets.send(new GetSecretValueCommand({ SecretId, VersionStage: "AWSPREVIOUS" }));
+    expect(previous.SecretString).toMatch(/^.{32}$/);
+    const described = await secrets.send(new DescribeSecretCommand({ SecretId }));
+    expect(described.RotationEnabled).toBe(true);
+    expect(described.VersionIdsToStages?.[current.VersionId ?? ""]).toContain("AWSCURRENT");
+  });
+
+  it("keep versions, move labels and store the same token once", async () => {
+    const SecretId = arnOf("Secret");
+    const before = await secrets.send(new GetSecretValueCommand({ SecretId }));
+    const ClientRequestToken = "0".repeat(32);
+    const put = { SecretId, ClientRequestToken, SecretString: "new", VersionStages: ["AWSPENDING"] };
+    const first = await secrets.send(new PutSecretValueCommand(put));
+    expect(await secrets.send(new PutSecretValueCommand(put))).toMatchObject({ VersionId: first.VersionId });
+    await expect(
+      secrets.send(new PutSecretValueCommand({ ...put, SecretString: "other" })),
+    ).rejects.toMatchObject({
+      name: "ResourceExistsException",
+    });
+
+    const move = { SecretId, VersionStage: "AWSCURRENT", MoveToVersionId: ClientRequestToken };
+    await expect(secrets.send(new UpdateSecretVersionStageCommand(move))).rejects.toMatchObject({
+      name: "InvalidParameterException",
+    });
+    await secrets.send(
+      new UpdateSecretVersionStageCommand({ ...move, RemoveFromVersionId: before.VersionId }),
+    );
+    expect((await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("new");
+    const byId = await secrets.send(new GetSecretValueCommand({ SecretId, VersionId: before.VersionId }));
+    expect(byId.VersionStages).toEqual(["AWSPREVIOUS"]);
+    await expect(
+      secrets.send(
+        new GetSecretValueCommand({ SecretId, VersionId: before.VersionId, VersionStage: "AWSCURRENT" }),
+      ),
+    ).rejects.toMatchObject({ name: "InvalidRequestException" });
+  });
+
+  it("that do not exist are refused as the service does", async () => {
+    await expect(secrets.send(new GetSecretValueCommand({ SecretId: "none" }))).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+      message: "Secrets Manager can't find the specified secret.",
+    });
+    const pending = new GetSecretValueCommand({ SecretId: arnOf("Secret"), VersionStage: "NONE" });
+    await expect(secrets.send(pending)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+  });
+});
+
+describe("start and end", () => {
+  it("maps functions to their folders and routes", () => {
+    expect(service.template.assetDirectoryOf(sampleId())).toMatch(/asset\.[0-9a-f]{64}$/);
+    const routes = service.template.routesOf(sampleId()).map(({ method, path }) => `${method} ${path}`);
+    expect(routes).toContain("GET /things/{id}");
+    expect(service.template.routesOf(idOf(service, "RotationFunction"))).toEqual([]);
+  });
+
+  it("names the port that is taken", async () => {
+    const taken = await listen(createServer(), 0);
+    const port = Number(new URL(taken.url).port);
+    await expect(startAgain({ port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is already in use`);
+    await taken.close();
+  });
+
+  it("closes what it had started when the start fails", async () => {
+    let backend: LocalBackend | undefined;
+    const failing = startAgain({
+      beforeListening: async (started) => {
+        backend = started;
+        throw new Error("no data");
+      },
+    });
+    await expect(failing).rejects.toThrow("no data");
+    await expect(fetch(backend?.databaseEndpoint ?? "")).rejects.toThrow();
+    await expect(fetch(backend?.secretsEndpoint ?? "")).rejects.toThrow();
+    await expect(backend?.invoke(sampleId(), {})).rejects.toThrow("stopping");
+  });
+
+  it("fails when a rotation fails, and names the step", async () => {
+    await expect(startAgain({ extraEnvironment: { ROTATION_FAILS: "setSecret" } })).rejects.toThrow(
+      /setSecret/,
+    );
+  });
+
+  it("closes within 2 s whatever is under way, and again without harm", async () => {
+    const other = await startAgain();
+    await (await fetch(`${other.url}/things`)).text();
+    const underWay = fetch(`${other.url}/things?do=hang`).catch(() => "cut");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const startedAt = performance.now();
+    await Promise.all([other.close(), other.close()]);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(await underWay).toBe("cut");
+    await expect(fetch(other.url)).rejects.toThrow();
+  });
+});

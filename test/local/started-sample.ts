@@ -1,0 +1,40 @@
+import type { LocalService, LocalServiceOptions } from "../../tools/local/service.ts";
+import { startLocalService } from "../../tools/local/service.ts";
+import { synthesizeSample } from "./sample-app.ts";
+
+/** A service on the sample stack, and what its functions have logged. */
+export interface StartedSample extends LocalService {
+  readonly logs: string[];
+  readonly assembly: string;
+}
+
+/** Starts the sample stack on a free port, from a fresh assembly that it removes in the end unless one is given. */
+export async function startSample(options: Partial<LocalServiceOptions> = {}): Promise<StartedSample> {
+  const assembly = options.assembly ? { directory: options.assembly, remove: () => {} } : synthesizeSample();
+  const logs: string[] = [];
+  try {
+    const service = await startLocalService({
+      assembly: assembly.directory,
+      port: 0,
+      environment: {},
+      configuration: [],
+      logs: { write: (chunk) => logs.push(String(chunk)) },
+      ...options,
+    });
+    const close = async () => {
+      await service.close();
+      assembly.remove();
+    };
+    return { ...service, close, logs, assembly: assembly.directory };
+  } catch (error) {
+    assembly.remove();
+    throw error;
+  }
+}
+
+/** The id CDK gave to a function of the sample stack. */
+export function idOf({ template }: LocalService, construct: string): string {
+  const found = template.functions.find(({ logicalId }) => logicalId.startsWith(construct));
+  if (found === undefined) throw new Error(`no function ${construct}`);
+  return found.logicalId;
+}

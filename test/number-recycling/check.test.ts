@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { historyOf, replaceHistory } from "../../functions/number-recycling/store.ts";
+import { dayOf } from "../../shared/calendar.ts";
+import { storeDevice } from "../../shared/device.ts";
+import { call, tokenWith } from "../support/client.ts";
+import { useTables } from "../support/database.ts";
+import { plainDevice } from "../support/device.ts";
+
+const path = "/numberrecycling/check";
+const alias = "/number-recycling/v0.2/check";
+const signal = AbortSignal.timeout(60_000);
+
+async function check(body: unknown, claims: Record<string, unknown> = {}, at = path) {
+  const token = await tokenWith({ scope: "number-recycling:check", ...claims });
+  return await call(at, { method: "POST", body, token, headers: { "x-correlator": "number-1" } });
+}
+
+const refused = (status: number, code: string) => ({ status, body: { status, code } });
+const tomorrow = () => dayOf(new Date(Date.now() + 86_400_000));
+
+describe("200", () => {
+  test.each([
+    ["the number changed hands", "+34600000012", "2023-12-22", true],
+    ["the same subscriber holds it", "+34600000011", "2023-12-22", false],
+    ["the first day", "+34600000011", "2023-10-09", false],
+    ["the day before the first", "+34600000011", "2023-10-08", true],
+    ["the last day of one who gave it up", "+34600000012", "2024-02-25", true],
+    ["the first day of the gap", "+34600000012", "2024-02-26", true],
+    ["the last day of the gap", "+34600000012", "2024-09-20", true],
+    ["the first day of the next", "+34600000012", "2024-09-21", false],
+    ["nobody holds it now", "+34600000014", "2023-01-01", true],
+    ["nobody has held it since", "+34600000014", "2025-07-01", true],
+    ["the same subscriber signed again", "+34600000015", "2022-12-31", false],
+  ])("%s", async (_, phoneNumber, specifiedDate, phoneNumberRecycled) => {
+    const answer = await check({ phoneNumber, specifiedDate });
+    expect(answer).toMatchObject({ status: 200, body: { phoneNumberRecycled } });
+    expect(Object.keys(answer.body as object)).toEqual(["phoneNumberRecycled"]);
+    expect(answer.headers.get("x-correlator")).toBe("number-1");
+  });
+
+  test("both addresses answer, and today is allowed", async () => {
+    const body = { phoneNumber: "+34600000011", specifiedDate: dayOf(new Date()) };
+    expect(await check(body)).toMatchObject({ status: 200, body: { phoneNumberRecycled: false } });
+    expect(await check(body, {}, alias)).toMatchObject({ status: 200, body: { phoneNumberRecycled: false } });
+  });
+
+  test("a 3-legged token asks about the number of its subject", async () => {
+    const claims = { subscription: "s-0001" };
+    expect(await check({ specifiedDate: "2021-05-04" }, claims)).toMatchObject({
+      body: { phoneNumberRecycled: false },
+    });
+    expect(await check({ specifiedDate: "2021-05-03" }, claims)).toMatchObject({
+      body: { phoneNumberRecycled: true },
+    });
+  });
+});
+
+describe("400", () => {
+  test.each([
+    ["nothing, before MISSING_IDENTIFIER", {}],
+    ["no date", { phoneNumber: "+34600000011" }],
+    ["a day that is not in the calendar", { phoneNumber: "+34600000011", specifiedDate: "2024-02-30" }],
+    ["a date-time", { phoneNumber: "+34600000011", specifiedDate: "2024-02-20T00:00:00Z" }],
+    ["a number as date", { phoneNumber: "+34600000011", specifiedDate: 20240220 }],
+    ["a malformed number", { phoneNumber: "34600000011", specifiedDate: "2024-02-20" }],
+    ["null as number", { phoneNumber: null, specifiedDate: "2024-02-20" }],
+    ["a malformed number before a date in the future", { phoneNumber: "1", specifiedDate: "2999-01-01" }],
+  ])("INVALID_ARGUMENT: %s", async (_, body) => {
+    expect(await check(body)).toMatchObject(refused(400, "INVALID_ARGUMENT"));
+  });
+
+  test("OUT_OF_RANGE: tomorrow, before anything is said about the number or the token", async () => {
+    for (const body of [{ phoneNumber: "+34600000011" }, { phoneNumber: "+34699999999" }, {}]) {
+      expect(await check({ ...body, specifiedDate: tomorrow() })).toMatchObject(refused(400, "OUT_OF_RANGE"));
+    }
+    const unnecessary = { phoneNumber: "+34600000001", specifiedDate: tomorrow() };
+    expect(await check(unnecessary, { subscription: "s-0001" })).toMatchObject(refused(400, "OUT_OF_RANGE"));
+  });
+});
+
+const specifiedDate = "2023-12-22";
+
+describe("401, 403 and 429", () => {
+  test("UNAUTHENTICATED and PERMISSION_DENIED", async () => {
+    expect(await call(path, { body: {} })).toMatchObject(refused(401, "UNAUTHENTICATED"));
+    expect(await check({}, { scope: "qos-profiles:read" })).toMatchObject(refused(403, "PERMISSION_DENIED"));
+  });
+});
+
+describe("404 IDENTIFIER_NOT_FOUND", () => {
+  beforeAll(useTables);
+
+  test("a number that was never assigned here", async () => {
+    expect(await check({ phoneNumber: "+34699999999", specifiedDate })).toMatchObject(
+      refused(404, "IDENTIFIER_NOT_FOUND"),
+    );
+  });
+
+  test("a number whose first assignment is still to come", async () => {
+    const phoneNumber = `+98${Date.now()}`.slice(0, 15);
+    await replaceHistory(phoneNumber, [{ phoneNumber, subscriber: "s", from: tomorrow() }], signal);
+    expect(await check({ phoneNumber, specifiedDate })).toMatchObject(refused(404, "IDENTIFIER_NOT_FOUND"));
+  });
+
+  test("a token of a subscription that is gone, or that has no number", async () => {
+    const subscription = crypto.randomUUID();
+    expect(await check({ specifiedDate }, { subscription })).toMatchObject(
+      refused(404, "IDENTIFIER_NOT_FOUND"),
+    );
+    await storeDevice({ ...plainDevice, subscription }, signal);
+    expect(await check({ specifiedDate }, { subscription })).toMatchObject(
+      refused(404, "IDENTIFIER_NOT_FOUND"),
+    );
+  });
+});
+
+describe("422", () => {
+  test("MISSING_IDENTIFIER: a 2-legged token and no number", async () => {
+    expect(await check({ specifiedDate })).toMatchObject(refused(422, "MISSING_IDENTIFIER"));
+  });
+
+  test("UNNECESSARY_IDENTIFIER: a 3-legged token and a number, its own included", async () => {
+    const answer = await check({ specifiedDate, phoneNumber: "+34600000001" }, { subscription: "s-0001" });
+    expect(answer).toMatchObject(refused(422, "UNNECESSARY_IDENTIFIER"));
+  });
+
+  test("SERVICE_NOT_APPLICABLE: a device outside the service, by number and by token", async () => {
+    const notApplicable = refused(422, "SERVICE_NOT_APPLICABLE");
+    expect(await check({ specifiedDate, phoneNumber: "+34600000004" })).toMatchObject(notApplicable);
+    expect(await check({ specifiedDate }, { subscription: "s-0004" })).toMatchObject(notApplicable);
+  });
+});
+
+test("a history that is replaced is gone as a whole, and a number in it never looks unassigned", async () => {
+  useTables();
+  const phoneNumber = `+97${Date.now()}`.slice(0, 15);
+  const first = [
+    { phoneNumber, subscriber: "a", from: "2020-01-01", to: "2021-01-01" },
+    { phoneNumber, subscriber: "b", from: "2022-01-01" },
+  ];
+  const second = [{ phoneNumber, subscriber: "c", from: "2022-01-01", to: "2023-01-01" }];
+  await replaceHistory(phoneNumber, first, signal);
+  expect(await historyOf(phoneNumber, signal)).toEqual(first);
+
+  await replaceHistory(phoneNumber, second, signal);
+
+  expect(await historyOf(phoneNumber, signal)).toEqual(second);
+});

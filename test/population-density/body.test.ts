@@ -1,0 +1,293 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Answer, bodyOf, type CellsOfTile } from "../../functions/population-density/body.ts";
+import { greatestDensity, TileHour } from "../../functions/population-density/tile.ts";
+
+const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
+const mostChunkBytes = 65_536;
+
+async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
+  const collected: Buffer[] = [];
+  for await (const chunk of chunks) collected.push(chunk);
+  return collected;
+}
+
+async function textOf(answer: Answer): Promise<string> {
+  return Buffer.concat(await collect(bodyOf(answer))).toString();
+}
+
+/** The same value built as objects. */
+async function expectedText(answer: Answer): Promise<string> {
+  const { operationId, status, statusInfo, precision, tiles, hours, openHour } = answer;
+  const timedPopulationDensityData = [];
+  for (const [hourIndex, hour] of hours.entries()) {
+    const cellPopulationDensityData = [];
+    for (const [tileIndex, { geohash: prefix, cells }] of tiles.entries()) {
+      const tileHour = await openHour(tileIndex, hourIndex);
+      for (const cell of cells) {
+        const geohash = `${prefix}${precision === 1 ? "" : alphabet[cell >> 5]}${alphabet[cell & 31]}`;
+        const dataType = tileHour?.kind(cell) ?? "NO_DATA";
+        cellPopulationDensityData.push(
+          tileHour === undefined || dataType !== "DENSITY_ESTIMATION"
+            ? { geohash, dataType }
+            : {
+                geohash,
+                dataType,
+                pplDensity: tileHour.value(cell),
+                minPplDensity: tileHour.minimum(cell),
+                maxPplDensity: tileHour.maximum(cell),
+              },
+        );
+      }
+    }
+    timedPopulationDensityData.push({
+      startTime: timeOf(hour),
+      endTime: timeOf(hour + 1),
+      cellPopulationDensityData,
+    });
+  }
+  return JSON.stringify({ operationId, status, timedPopulationDensityData, statusInfo });
+}
+
+function timeOf(hour: number): string {
+  return new Date(hour * 3_600_000).toISOString().replace(".000Z", "Z");
+}
+
+const everyCell = Uint16Array.from({ length: 1_024 }, (_, cell) => cell);
+
+const density = fc.oneof(
+  fc.integer({ min: 0, max: 20_000 }),
+  fc.constantFrom(0, 9, 10, 99, 100, 999, 1_000, 9_999, 10_000, 99_999, 100_000, 1e8, greatestDensity),
+  fc.double({ min: 0, max: greatestDensity, noNaN: true }),
+);
+
+const estimate = fc
+  .tuple(density, density, density)
+  .map((densities) => densities.toSorted((one, other) => one - other));
+
+function hourOf(slots: readonly (readonly number[] | "LOW_DENSITY" | undefined)[]): TileHour {
+  const hour = new TileHour();
+  for (let cell = 0; cell < 1_024; cell++) {
+    // Every cell has one of the slots.
+    const slot = slots[(cell * 7 + (cell >> 5)) % slots.length];
+    if (slot === "LOW_DENSITY") hour.setLow(cell);
+    if (slot === undefined || slot === "LOW_DENSITY") continue;
+    const [minimum = 0, value = 0, maximum = 0] = slot;
+    hour.setEstimate(cell, value, minimum, maximum);
+  }
+  return hour;
+}
+
+const tileHour = fc
+  .array(fc.oneof({ weight: 4, arbitrary: estimate }, fc.constantFrom("LOW_DENSITY" as const, undefined)), {
+    minLength: 1,
+    maxLength: 12,
+  })
+  .map(hourOf);
+
+const answer: fc.Arbitrary<Answer> = fc.integer({ min: 1, max: 12 }).chain((precision) => {
+  const geohash = fc.string({
+    unit: fc.constantFrom(...alphabet),
+    minLength: Math.max(0, precision - 2),
+    maxLength: Math.max(0, precision - 2),
+  });
+  const cells = fc
+    .uniqueArray(fc.nat({ max: precision === 1 ? 31 : 1_023 }), { maxLength: 60 })
+    .map((list) => Uint16Array.from(list).sort());
+  const text = fc.option(fc.string({ unit: "binary", maxLength: 30 }), { nil: undefined });
+  return fc
+    .record({
+      operationId: text,
+      status: fc.constantFrom(
+        "SUPPORTED_AREA" as const,
+        "PART_OF_AREA_NOT_SUPPORTED" as const,
+        "AREA_NOT_SUPPORTED" as const,
+        "OPERATION_NOT_COMPLETED" as const,
+      ),
+      statusInfo: text,
+      tiles: fc.array(fc.record({ geohash, cells }), { maxLength: 4 }),
+      hours: fc.array(fc.integer({ min: 0, max: 2_000_000 }), { maxLength: 4 }),
+      opened: fc.array(fc.option(tileHour, { nil: undefined }), { minLength: 1, maxLength: 5 }),
+      later: fc.boolean(),
+    })
+    .map(({ opened, later, ...rest }) => ({
+      ...rest,
+      precision,
+      openHour: (tile: number, hour: number) => {
+        const one = opened[(3 * tile + hour) % opened.length];
+        return later ? Promise.resolve(one) : one;
+      },
+    }));
+});
+
+/** Tiles with all of their cells: 140 to 150 KB an hour each. */
+function fullTiles(count: number): CellsOfTile[] {
+  return Array.from({ length: count }, (_, index) => ({
+    geohash: `u05k${alphabet[index]}`,
+    cells: everyCell,
+  }));
+}
+
+const first: Answer = {
+  status: "PART_OF_AREA_NOT_SUPPORTED",
+  precision: 7,
+  tiles: [{ geohash: "u05kp", cells: Uint16Array.of(662, 663, 664) }],
+  hours: [Date.UTC(2026, 10, 20, 10) / 3_600_000],
+  openHour: () => {
+    const hour = new TileHour();
+    hour.setEstimate(662, 12, 9, 15);
+    hour.setLow(663);
+    return hour;
+  },
+};
+
+describe("the body of an answer", () => {
+  test("has the members of specification 2.11 in their order", async () => {
+    expect(await textOf(first)).toBe(
+      '{"status":"PART_OF_AREA_NOT_SUPPORTED","timedPopulationDensityData":[' +
+        '{"startTime":"2026-11-20T10:00:00Z","endTime":"2026-11-20T11:00:00Z","cellPopulationDensityData":[' +
+        '{"geohash":"u05kpnq","dataType":"DENSITY_ESTIMATION","pplDensity":12,"minPplDensity":9,"maxPplDensity":15},' +
+        '{"geohash":"u05kpnr","dataType":"LOW_DENSITY"},{"geohash":"u05kpns","dataType":"NO_DATA"}]}]}',
+    );
+  });
+
+  test("is what JSON.stringify makes of the same value", async () => {
+    await fc.assert(
+      fc.asyncProperty(answer, async (one) => {
+        expect(await textOf(one)).toBe(await expectedText(one));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("is what JSON.stringify makes of the same value when it takes many chunks", async () => {
+    const slots = fc.sample(estimate, { numRuns: 500, seed: 1 });
+    const hours = [hourOf([...slots, "LOW_DENSITY", undefined]), undefined, hourOf(slots)];
+    const large: Answer = {
+      ...first,
+      tiles: fullTiles(7),
+      hours: [1, 2, 3, 4],
+      openHour: (tile, hour) => hours[(tile + hour) % hours.length],
+    };
+
+    expect((await textOf(large)) === (await expectedText(large))).toBe(true);
+  });
+
+  test("lists every cell of every precision by its own geohash", async () => {
+    for (let precision = 2; precision <= 12; precision++) {
+      const geohash = "u05kpq1z8x".slice(0, precision - 2);
+      const all: Answer = { ...first, precision, tiles: [{ geohash, cells: everyCell }] };
+      expect((await textOf(all)) === (await expectedText(all))).toBe(true);
+    }
+    const coarsest: Answer = {
+      ...first,
+      precision: 1,
+      tiles: [{ geohash: "", cells: everyCell.slice(0, 32) }],
+    };
+    expect(await textOf(coarsest)).toBe(await expectedText(coarsest));
+  });
+
+  test.each([
+    ["midnight", Date.UTC(2026, 10, 20, 23), "2026-11-20T23:00:00Z", "2026-11-21T00:00:00Z"],
+    ["a leap day", Date.UTC(2028, 1, 28, 23), "2028-02-28T23:00:00Z", "2028-02-29T00:00:00Z"],
+    ["the end of a year", Date.UTC(2026, 11, 31, 23), "2026-12-31T23:00:00Z", "2027-01-01T00:00:00Z"],
+  ])("an interval ends one hour after it starts, also at %s", async (_, time, startTime, endTime) => {
+    const { timedPopulationDensityData } = JSON.parse(await textOf({ ...first, hours: [time / 3_600_000] }));
+
+    expect(timedPopulationDensityData).toEqual([expect.objectContaining({ startTime, endTime })]);
+  });
+
+  test("an area that is not supported has no intervals", async () => {
+    expect(await textOf({ ...first, status: "AREA_NOT_SUPPORTED", hours: [] })).toBe(
+      '{"status":"AREA_NOT_SUPPORTED","timedPopulationDensityData":[]}',
+    );
+  });
+
+  test("a failed operation says which it is and what happened, however long that takes", async () => {
+    const failed: Answer = {
+      ...first,
+      operationId: 'é "1"',
+      status: "OPERATION_NOT_COMPLETED",
+      statusInfo: "€\n".repeat(70_000),
+      hours: [],
+    };
+
+    expect((await textOf(failed)) === (await expectedText(failed))).toBe(true);
+  });
+});
+
+describe("the chunks of a body", () => {
+  const hour = hourOf([[1_000, 2_000, 3_000], "LOW_DENSITY"]);
+  const large: Answer = { ...first, tiles: fullTiles(12), hours: [0, 1, 2], openHour: () => hour };
+
+  test("are at most 64 KiB long, and nearly so but for the last", async () => {
+    const chunks = await collect(bodyOf(large));
+
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThanOrEqual(mostChunkBytes);
+    expect(Math.min(...chunks.slice(0, -1).map(({ length }) => length))).toBeGreaterThan(
+      mostChunkBytes - 512,
+    );
+  });
+
+  test("are not written to again unless they are given back", async () => {
+    const copies: Buffer[] = [];
+    const chunks: Buffer[] = [];
+    for await (const chunk of bodyOf(large)) {
+      chunks.push(chunk);
+      copies.push(Buffer.from(chunk));
+    }
+
+    expect(Buffer.concat(chunks).equals(Buffer.concat(copies))).toBe(true);
+    expect(new Set(chunks.map(({ buffer }) => buffer)).size).toBe(chunks.length);
+  });
+
+  test("that are given back are used again, and the body stays the same", async () => {
+    const spare: Buffer[] = [];
+    const copies: Buffer[] = [];
+    const memories = new Set<ArrayBufferLike>();
+    for await (const chunk of bodyOf(large, spare)) {
+      copies.push(Buffer.from(chunk));
+      memories.add(chunk.buffer);
+      spare.push(chunk);
+    }
+
+    expect(Buffer.concat(copies).toString() === (await expectedText(large))).toBe(true);
+    expect(memories.size).toBeLessThanOrEqual(4);
+    expect(copies.length).toBeGreaterThan(20);
+  });
+
+  test("never lie in memory of another length that was given", async () => {
+    const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(mostChunkBytes + 1)];
+    const before = Buffer.concat(foreign);
+    const spare = [...foreign];
+    const body = Buffer.concat(await collect(bodyOf(large, spare)));
+
+    expect(body.toString() === (await expectedText(large))).toBe(true);
+    expect(Buffer.concat(foreign).equals(before)).toBe(true);
+  });
+
+  test("come before the next tile is opened, hour by hour and tile by tile", async () => {
+    const asked: string[] = [];
+    const body = bodyOf({
+      ...large,
+      openHour: (tile, hourIndex) => {
+        asked.push(`${hourIndex}:${tile}`);
+        return hour;
+      },
+    });
+    await body.next();
+    expect(asked).toEqual(["0:0"]);
+    await collect(body);
+    const everyPair = [0, 1, 2].flatMap((hourIndex) => large.tiles.map((_, tile) => `${hourIndex}:${tile}`));
+    expect(asked).toEqual(everyPair);
+  });
+
+  test("end with the error of a tile that cannot be opened", async () => {
+    const broken: Answer = {
+      ...large,
+      openHour: (tile) => (tile < 2 ? hour : Promise.reject(new Error("not there"))),
+    };
+
+    await expect(collect(bodyOf(broken))).rejects.toThrow("not there");
+  });
+});

@@ -1,0 +1,281 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { countCells, coverOf, geohashesOf } from "../../functions/population-density/cover.ts";
+import { type Point, type Polygon, polygonOf } from "../../functions/population-density/polygon.ts";
+import { boxOf, coverByOracle } from "./oracle.ts";
+import { largeRingsInGrid, ringsInGrid } from "./random-rings.ts";
+
+function ring(...points: readonly (readonly [latitude: number, longitude: number])[]): Point[] {
+  return points.map(([latitude, longitude]) => ({ latitude, longitude }));
+}
+
+function polygon(boundary: readonly Point[]): Polygon {
+  const made = polygonOf(boundary);
+  if (made === undefined) throw new Error(`not a polygon: ${JSON.stringify(boundary)}`);
+  return made;
+}
+
+/** The geohashes of a cover, after it was seen to be in order, without duplicates and as many as were counted. */
+function cellsOf(boundary: readonly Point[], precision: number): string[] {
+  const made = polygon(boundary);
+  const cover = coverOf(made, precision);
+  const geohashes = geohashesOf(cover, precision);
+  expect(geohashes).toEqual([...new Set(geohashes)].sort());
+  expect(countCells(made, precision)).toBe(geohashes.length);
+  expect(new Set(cover.map(({ geohash }) => geohash)).size).toBe(cover.length);
+  return geohashes;
+}
+
+function rectangle(south: number, west: number, north: number, east: number): Point[] {
+  return ring([south, west], [south, east], [north, east], [north, west]);
+}
+
+const example = ring(
+  [45.754114, 4.860374],
+  [45.753845, 4.863185],
+  [45.75249, 4.861876],
+  [45.751224, 4.861125],
+  [45.751442, 4.859827],
+);
+
+/** The whole globe, by steps of less than 180 degrees. */
+const world = ring(
+  [-90, -180],
+  [-90, -60],
+  [-90, 60],
+  [-90, 180],
+  [90, 180],
+  [90, 60],
+  [90, -60],
+  [90, -180],
+);
+
+describe("the cover of a polygon", () => {
+  test("has no missing, extra or duplicate cell: 8,000 random polygons against exact rational arithmetic", () => {
+    let polygons = 0;
+    const precisions = new Set<number>();
+    fc.assert(
+      fc.property(ringsInGrid, ({ boundary, precision }) => {
+        fc.pre(boxOf(boundary, precision) < 150 && polygonOf(boundary) !== undefined);
+        expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
+        polygons++;
+        precisions.add(precision);
+      }),
+      { numRuns: 8_000 },
+    );
+    expect(polygons).toBeGreaterThanOrEqual(8_000);
+    expect(precisions.size).toBe(12);
+  });
+
+  test("has no missing, extra or duplicate cell: 3,000 polygons of many cells and few vertices", () => {
+    fc.assert(
+      fc.property(largeRingsInGrid, ({ boundary, precision }) => {
+        fc.pre(boxOf(boundary, precision) < 1_500 && polygonOf(boundary) !== undefined);
+        expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test.each([
+    [7, 9],
+    [6, 2],
+    [5, 1],
+  ])("of the reference's example at precision %i has %i cells", (precision, count) => {
+    expect(cellsOf(example, precision)).toHaveLength(count);
+    expect(cellsOf(example, precision)).toEqual(coverByOracle(example, precision));
+  });
+
+  test("is the same for either orientation, open and closed, and whatever point comes first", () => {
+    const cells = cellsOf(example, 8);
+    const [first, ...others] = example;
+    if (first === undefined) throw new Error("no points");
+    expect(cellsOf(example.toReversed(), 8)).toEqual(cells);
+    expect(cellsOf([...example, first], 8)).toEqual(cells);
+    expect(cellsOf([...others, first], 8)).toEqual(cells);
+  });
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
+    "of a cell's own rectangle at precision %i is that cell alone",
+    (precision) => {
+      const height = 180 / 2 ** Math.floor((5 * precision) / 2);
+      const width = 360 / 2 ** Math.ceil((5 * precision) / 2);
+      const own = rectangle(0, -width, height, 0);
+      expect(cellsOf(own, precision)).toEqual(coverByOracle(own, precision));
+      expect(cellsOf(own, precision)).toHaveLength(1);
+    },
+  );
+
+  test("has one cell for the smallest polygons there are", () => {
+    const [near, tiny] = [Number.MIN_VALUE, 2 ** -1000];
+    expect(cellsOf(ring([0, 0], [0, near], [near, 0]), 7)).toEqual(["s000000"]);
+    expect(cellsOf(ring([-tiny, 0], [-tiny, -tiny], [0, -tiny]), 12)).toEqual(["7zzzzzzzzzzz"]);
+    const above = 1 + Number.EPSILON;
+    expect(cellsOf(ring([1, 1], [1, above], [above, 1]), 12)).toHaveLength(1);
+  });
+
+  test("has all four cells around a corner that a polygon of no size to speak of encloses", () => {
+    const near = Number.MIN_VALUE;
+    const around = ring([-near, -near], [-near, near], [near, near], [near, -near]);
+    expect(cellsOf(around, 6)).toEqual(["7zzzzz", "ebpbpb", "kpbpbp", "s00000"].sort());
+    expect(cellsOf(around, 6)).toEqual(coverByOracle(around, 6));
+  });
+
+  test.each([
+    ["a diagonal through the corners of cells", ring([0, 0], [45 / 32, 0], [45 / 32, 45 / 32]), 5],
+    ["the other diagonal", ring([0, 0], [0, 45 / 32], [45 / 32, 0]), 5],
+    ["a diagonal one unit beside", ring([Number.MIN_VALUE, 0], [45 / 32, 0], [45 / 32, 45 / 32]), 5],
+    ["a sliver of degrees along a border", ring([0, -4], [2 ** -1074, 0], [0, 4]), 4],
+    ["a sliver across the globe's longest edge", ring([10, -90], [10.001, 89], [10, 89]), 3],
+    [
+      "a side on a border, in a row with another vertex",
+      ring([0, 0], [0, 9], [0.01, 9.1], [3, 9], [3, 0]),
+      4,
+    ],
+    ["a comb of thin teeth", comb(5), 4],
+    ["a ring inside one cell with a hole-like bay", bay(), 5],
+  ])("is exact for %s", (_, boundary, precision) => {
+    expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
+  });
+
+  test.each([
+    ["north", rectangle(80, -10, 90, 10), 3],
+    ["south", rectangle(-90, 100, -80, 170), 3],
+    ["north, as one vertex", ring([85, 0], [85, 10], [90, 5]), 4],
+    ["both", rectangle(-90, 0, 90, 1), 2],
+  ])("reaches a pole as if it was an ordinary place: %s", (_, boundary, precision) => {
+    expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
+  });
+
+  test("goes on beyond the antimeridian, with the same cells from either side of it", () => {
+    const fromWest = ring([-1, 179], [-1, -179], [1, -179], [1, 179]);
+    const fromEast = ring([1, -179], [1, 179], [-1, 179], [-1, -179]);
+    const cells = cellsOf(fromWest, 5);
+    expect(cells).toEqual(coverByOracle(fromWest, 5));
+    expect(cellsOf(fromEast, 5)).toEqual(cells);
+    expect(cells.length).toBe(countCells(polygon(rectangle(-1, -1, 1, 1)), 5));
+  });
+
+  test("ends at the antimeridian without a cell beyond it, written as 180 or as -180", () => {
+    const east = ring([0, 180], [0, 179], [1, 179], [1, 180]);
+    const west = ring([0, -180], [0, 179], [1, 179], [1, -180]);
+    expect(cellsOf(east, 4)).toEqual(coverByOracle(east, 4));
+    expect(cellsOf(west, 4)).toEqual(cellsOf(east, 4));
+  });
+
+  test("loses nothing where a longitude beyond the antimeridian is no double", () => {
+    // -1e-20 + 360 is 360 in doubles, where a column begins that only the last of these polygons enters.
+    for (const [precision, rows] of [
+      [3, 1],
+      [4, 6],
+    ] as const) {
+      for (const [east, entered] of [
+        [-1e-20, 0],
+        [0, 0],
+        [1e-20, rows],
+      ] as const) {
+        const boundary = ring([0, 100], [0, -120], [0, east], [1, east], [1, -120], [1, 100]);
+        const cells = cellsOf(boundary, precision);
+        expect(cells).toEqual(coverByOracle(boundary, precision));
+        expect(cells.filter((geohash) => geohash.startsWith("s"))).toHaveLength(entered);
+      }
+    }
+  });
+
+  test("loses nothing where products of coordinates underflow", () => {
+    const tiny = 2 ** -600;
+    const leftOfCorner = ring([-tiny, -2 * tiny], [-tiny, tiny], [2 * tiny, tiny]);
+    const rightOfCorner = ring([-2 * tiny, -tiny], [-2 * tiny, 2 * tiny], [tiny, 2 * tiny]);
+    expect(cellsOf(leftOfCorner, 4)).toEqual(["7zzz", "ebpb", "kpbp", "s000"]);
+    expect(cellsOf(rightOfCorner, 4)).toEqual(["7zzz", "kpbp", "s000"]);
+  });
+
+  test("keeps the sides of a sliver apart that are in the same cells at both of its ends", () => {
+    // The sliver passes a corner half-way, 0.6 columns for each row.
+    const cell = 45 / 1024;
+    const points = ring(
+      [0.5 * cell, 2.5 * cell],
+      [5.5 * cell, (5.5 - 1e-9) * cell],
+      [5.5 * cell, (5.5 + 1e-9) * cell],
+    );
+    for (const start of [0, 1, 2]) {
+      const turned = [...points.slice(start), ...points.slice(0, start)];
+      for (const boundary of [turned, turned.toReversed()]) {
+        expect(cellsOf(boundary, 5)).toEqual(coverByOracle(boundary, 5));
+      }
+    }
+  });
+
+  test("has each cell once where a polygon reaches around the globe", () => {
+    const almost = ring([3, -179], [3, -60], [3, 60], [3, 178.9], [9, 178.9], [9, 60], [9, -60], [9, -179]);
+    const spiral = ring(
+      [0, -100],
+      [5, 0],
+      [10, 100],
+      [15, -150],
+      [20, -40],
+      [21, -40],
+      [16, -150],
+      [11, 100],
+      [6, 0],
+      [1, -100],
+    );
+    for (const precision of [1, 2, 3]) {
+      expect(cellsOf(world, precision)).toHaveLength(32 ** precision);
+      for (const boundary of [almost, spiral]) {
+        expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
+      }
+    }
+  });
+
+  test("is refused before it fills the memory", () => {
+    expect(() => coverOf(polygon(world), 12)).toThrow(RangeError);
+  });
+});
+
+describe("counting", () => {
+  test("of the whole globe at precision 12 takes no longer than for a small polygon", () => {
+    const globe = polygon(world);
+    const start = performance.now();
+    for (let time = 0; time < 100; time++) countCells(globe, 12);
+    expect((performance.now() - start) / 100).toBeLessThan(10);
+    const count = countCells(globe, 12);
+    expect(count).toBeLessThanOrEqual(2 ** 60);
+    expect(count).toBeGreaterThan(0.999 * 2 ** 60);
+  });
+
+  test("never says more than there are, and says more than the limit if there are more", () => {
+    fc.assert(
+      fc.property(ringsInGrid, fc.integer({ min: 1, max: 40 }), ({ boundary, precision }, most) => {
+        const made = polygonOf(boundary);
+        fc.pre(made !== undefined && boxOf(boundary, precision) < 150);
+        if (made === undefined) return;
+        const exact = countCells(made, precision);
+        const count = countCells(made, precision, most);
+        expect(count).toBeLessThanOrEqual(exact);
+        if (exact > most) expect(count).toBeGreaterThan(most);
+        else expect(count).toBe(exact);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("is exact over several hundred thousand rows", () => {
+    // Two columns of cells on either side of longitude 0, from the equator to latitude 30.
+    const made = polygon(rectangle(0, -1e-9, 30, 1e-9));
+    expect(countCells(made, 9)).toBe(2 * Math.ceil(30 / (180 / 2 ** 22)));
+  });
+});
+
+/** Teeth that are narrower than cells and farther apart. */
+function comb(teeth: number): Point[] {
+  const points: [number, number][] = [];
+  for (let tooth = 0; tooth < teeth; tooth++)
+    points.push([3, tooth], [0.5, tooth + 0.01], [0.5, tooth + 0.99]);
+  return ring(...points, [0, teeth], [0, 0]);
+}
+
+/** A bay that reaches into a polygon from below, all within a few cells. */
+function bay(): Point[] {
+  return ring([0, 0], [0, 0.02], [0.05, 0.021], [0, 0.022], [0, 0.2], [0.1, 0.2], [0.1, 0]);
+}

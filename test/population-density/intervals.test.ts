@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  brokenTimeRule,
+  hoursOf,
+  instantOf,
+  monthsFrom,
+} from "../../functions/population-density/intervals.ts";
+
+describe("a date-time", () => {
+  test("is read as the instant it names, in any zone and with any number of fraction digits", () => {
+    const moments = fc.date({
+      min: new Date("0001-01-02"),
+      max: new Date("9998-12-30"),
+      noInvalidDate: true,
+    });
+    const offsets = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 });
+    fc.assert(
+      fc.property(moments, offsets, fc.stringMatching(/^[0-9]{0,30}$/), (moment, offset, digits) => {
+        const local = new Date(moment.getTime() + offset * 60_000).toISOString();
+        const two = (value: number) => String(value).padStart(2, "0");
+        const [sign, size] = [offset < 0 ? "-" : "+", Math.abs(offset)];
+        const zone = `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+        expect(instantOf(`${local.slice(0, -1)}${digits}${zone}`)).toBe(moment.getTime());
+      }),
+    );
+  });
+
+  test.each([
+    ["2026-11-21T10:00:00Z", "2026-11-21T10:00:00.000Z"],
+    ["2026-11-21t10:00:00z", "2026-11-21T10:00:00.000Z"],
+    ["2026-11-21T10:00:00.9999Z", "2026-11-21T10:00:00.999Z"],
+    ["2026-11-21T10:00:00.99999999999999999999999Z", "2026-11-21T10:00:00.999Z"],
+    ["2024-02-29T23:59:59-00:00", "2024-02-29T23:59:59.000Z"],
+    ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
+    ["2017-01-01T01:59:60+02:00", "2017-01-01T00:00:00.000Z"],
+  ])("%s", (text, instant) => {
+    expect(new Date(instantOf(text) ?? Number.NaN).toISOString()).toBe(instant);
+  });
+
+  test.each([
+    "2026-11-21T10:00:00",
+    "2026-11-21 10:00:00Z",
+    "2026-11-21T10:00Z",
+    "2026-11-21T10:00:00+0100",
+    "2026-11-21T10:00:00+01",
+    "2026-11-21T24:00:00Z",
+    "2026-11-21T10:60:00Z",
+    "2026-11-21T10:00:61Z",
+    "2026-02-30T10:00:00Z",
+    "2025-02-29T10:00:00Z",
+    "2026-13-01T10:00:00Z",
+    "2026-00-01T10:00:00Z",
+    "2026-11-00T10:00:00Z",
+    "2026-11-21T10:00:00.Z",
+    "2026-11-21T10:00:00+24:00",
+    "2026-11-21T10:00:00+01:60",
+    "+02026-11-21T10:00:00Z",
+    "2026-11-21T10:00:00Z\n",
+    "2026-11-21",
+    "now",
+    "",
+  ])("%j is none", (text) => {
+    expect(instantOf(text)).toBeUndefined();
+  });
+});
+
+const at = (text: string) => Date.parse(text);
+
+describe("the hours of a period", () => {
+  test.each([
+    ["the specification's example", "2026-11-21T11:25:00Z", "2026-11-21T12:45:00Z", "2026-11-21T11", 2],
+    ["whole hours", "2026-11-21T11:00:00Z", "2026-11-21T13:00:00Z", "2026-11-21T11", 2],
+    ["a moment on the hour", "2026-11-21T11:00:00Z", "2026-11-21T11:00:00Z", "2026-11-21T11", 1],
+    ["a moment within an hour", "2026-11-21T11:59:59Z", "2026-11-21T11:59:59Z", "2026-11-21T11", 1],
+    ["a millisecond past the hour", "2026-11-21T11:00:00Z", "2026-11-21T12:00:00.001Z", "2026-11-21T11", 2],
+  ])("%s", (_, start, end, first, count) => {
+    expect(hoursOf(at(start), at(end))).toEqual({ first: at(`${first}:00:00Z`) / 3_600_000, count });
+  });
+
+  test("cover the period and begin and end within an hour of it", () => {
+    const moments = fc.integer({ min: 0, max: 4e12 });
+    fc.assert(
+      fc.property(moments, fc.integer({ min: 0, max: 1e9 }), (start, length) => {
+        const { first, count } = hoursOf(start, start + length);
+        const [from, to] = [first * 3_600_000, (first + count) * 3_600_000];
+        expect(from <= start && start + length <= to).toBe(true);
+        expect(start - from < 3_600_000 && to - (start + length) <= 3_600_000).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("three months from a moment", () => {
+  test.each([
+    ["2026-11-21T10:20:30Z", 3, "2027-02-21T10:20:30Z"],
+    ["2026-11-30T10:20:30Z", 3, "2027-02-28T10:20:30Z"],
+    ["2027-11-30T10:20:30Z", 3, "2028-02-29T10:20:30Z"],
+    ["2026-05-31T00:00:00Z", -3, "2026-02-28T00:00:00Z"],
+    ["2026-01-31T23:59:59Z", -3, "2025-10-31T23:59:59Z"],
+  ])("%s and %d months is %s", (moment, months, expected) => {
+    expect(monthsFrom(new Date(moment), months)).toBe(at(expected));
+  });
+});
+
+describe("the rules about time", () => {
+  const now = new Date("2026-11-21T10:20:30Z");
+  const minutes = (count: number) => now.getTime() + count * 60_000;
+  const earliest = at("2026-08-21T10:20:30Z");
+  const latest = at("2027-02-21T10:20:30Z");
+  const day = 86_400_000;
+
+  test.each([
+    ["a start a moment too early", earliest - 1, earliest, "MIN_STARTTIME_EXCEEDED"],
+    ["the earliest start", earliest, earliest + day, undefined],
+    ["a start a moment too late", latest + 1, latest + 1, "MAX_STARTTIME_EXCEEDED"],
+    ["the latest start and end", latest, latest, undefined],
+    ["an end before the start", minutes(60), minutes(59), "INVALID_END_TIME"],
+    ["an end before a start that is too early", earliest - 1, earliest - 2, "MIN_STARTTIME_EXCEEDED"],
+    ["a period over now", minutes(-2), minutes(1), "INVALID_TIME_PERIOD"],
+    ["a start that has just passed", minutes(-1), minutes(60), undefined],
+    ["a start a moment longer ago", minutes(-1) - 1, minutes(60), "INVALID_TIME_PERIOD"],
+    ["a period that ends now", minutes(-60), minutes(0), undefined],
+    ["seven days", minutes(0), minutes(0) + 7 * day, undefined],
+    ["a moment more than seven days", minutes(0), minutes(0) + 7 * day + 1, "MAX_TIME_PERIOD_EXCEEDED"],
+    ["too long and over now", minutes(-60), minutes(-60) + 8 * day, "INVALID_TIME_PERIOD"],
+    ["an end a moment too late", latest - day, latest + 1, "INVALID_ARGUMENT"],
+  ])("%s", (_, start, end, broken) => {
+    expect(brokenTimeRule(start, end, now)).toBe(broken);
+  });
+});

@@ -1,0 +1,167 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Point, polygonOf } from "../../functions/population-density/polygon.ts";
+import { isPolygonByOracle } from "./oracle.ts";
+import { ringsInGrid } from "./random-rings.ts";
+
+type Coordinates = readonly [latitude: number, longitude: number];
+
+function ring(...points: readonly Coordinates[]): Point[] {
+  return points.map(([latitude, longitude]) => ({ latitude, longitude }));
+}
+
+/** Each way to write the same ring: from any of its points, in both orientations, open and closed. */
+function writings(boundary: readonly Point[]): Point[][] {
+  return boundary.flatMap((_, start) => {
+    const turned = [...boundary.slice(start), ...boundary.slice(0, start)];
+    return [turned, turned.toReversed()].flatMap((open) => [open, [...open, ...open.slice(0, 1)]]);
+  });
+}
+
+const above = (value: number) => value * (1 + Number.EPSILON);
+const below = (value: number) => value * (1 - Number.EPSILON / 2);
+
+const refused: readonly (readonly [what: string, boundary: readonly Point[]])[] = [
+  ["a bow tie", ring([0, 0], [1, 1], [1, 0], [0, 1])],
+  ["a repeated vertex", ring([0, 0], [0, 2], [1, 1], [2, 2], [2, 0], [1, 1])],
+  ["a vertex on an edge", ring([0, 0], [0, 2], [2, 2], [0, 1])],
+  ["a vertex on a slanted edge", ring([0, 0], [3, 3], [3, 9], [1, 1], [0, 9])],
+  ["a spike outwards", ring([0, 0], [0, 2], [0, 1], [1, 1])],
+  ["a spike inwards", ring([0, 0], [0, 2], [2, 2], [1, 1], [2, 2], [2, 0])],
+  ["two edges that overlap", ring([0, 0], [0, 3], [1, 3], [0, 2], [0, 1], [1, 0])],
+  ["points on a line", ring([0, 0], [1, 1], [3, 3])],
+  ["no points", ring()],
+  ["one point", ring([1, 1])],
+  ["two points", ring([1, 1], [2, 2])],
+  ["the same point three times", ring([1, 1], [1, 1], [1, 1])],
+  ["two points there and back", ring([1, 1], [2, 2], [1, 1], [2, 2])],
+  ["a ring around the north pole", ring([80, 0], [80, 120], [80, -120])],
+  ["a ring around the south pole", ring([-80, 0], [-80, -90], [-80, 180], [-80, 90])],
+  ["the antimeridian, out and back", ring([0, 180], [1, -180], [2, 180])],
+  ["a vertex twice, as 180 and as -180", ring([0, 180], [1, 179], [2, 179], [0, -180], [1, -179], [2, -179])],
+  ["a corner of the globe at each point", ring([-90, -180], [-90, 180], [90, 180], [90, -180])],
+  [
+    "a spiral around the globe that meets itself",
+    ring([0, 0], [0, 120], [0, -120], [0, 0], [0, 60], [1, 60], [1, 0], [1, -120], [1, 120], [1, 0]),
+  ],
+];
+
+describe("no polygon", () => {
+  test.each(refused)("%s, however it is written", (_, boundary) => {
+    for (const written of [boundary, ...writings(boundary)]) {
+      expect(polygonOf(written)).toBeUndefined();
+      expect(isPolygonByOracle(written)).toBe(false);
+    }
+  });
+});
+
+test.each([
+  ["first", ring([0, 0], [0, 0], [0, 1], [1, 1])],
+  ["in the middle", ring([0, 0], [0, 1], [0, 1], [1, 1])],
+  ["last", ring([0, 0], [0, 1], [1, 1], [1, 1])],
+  ["last, and the first one", ring([0, 0], [0, 1], [1, 1], [0, 0], [0, 0])],
+])("a vertex twice in a row is refused: the %s", (_, boundary) => {
+  expect(polygonOf(boundary)).toBeUndefined();
+  expect(polygonOf(boundary.toReversed())).toBeUndefined();
+});
+
+describe("one unit in the last place decides", () => {
+  const cases: readonly (readonly [what: string, boundary: readonly Point[], isPolygon: boolean])[] = [
+    ["a vertex on an edge", ring([0, 0], [0, 2], [2, 2], [0, 1]), false],
+    ["a vertex above the edge", ring([0, 0], [0, 2], [2, 2], [Number.MIN_VALUE, 1]), true],
+    ["a vertex below the edge", ring([0, 0], [0, 2], [2, 2], [-Number.MIN_VALUE, 1]), false],
+    ["a vertex on a diagonal", ring([0, 0], [3, 3], [3, 9], [1, 1], [-1, 9]), false],
+    ["a vertex right of the diagonal", ring([0, 0], [3, 3], [3, 9], [1, above(1)], [-1, 9]), true],
+    ["a vertex left of the diagonal", ring([0, 0], [3, 3], [3, 9], [1, below(1)], [-1, 9]), false],
+    ["points on a line", ring([0, 0], [0.1, 0.1], [0.3, 0.3]), false],
+    ["points beside a line", ring([0, 0], [0.1, 0.1], [0.3, above(0.3)]), true],
+    ["points that are on a line in decimals only", ring([0, 0], [0.1, 0.3], [0.3, 0.9]), true],
+    ["a spike", ring([0, 0], [0, 2], [0, 1], [1, 1]), false],
+    ["a spike that opens", ring([0, 0], [0, 2], [Number.MIN_VALUE, 1], [1, 1]), true],
+    ["two vertices in one place", ring([0, 0], [0, 2], [1, 1], [2, 2], [2, 0], [1, 1]), false],
+    ["two vertices apart", ring([0, 0], [0, 2], [1, above(1)], [2, 2], [2, 0], [1, 1]), true],
+    ["an area that underflows", ring([0, 0], [0, 1e-200], [1e-200, 0]), true],
+    ["a jump of 180 degrees, twice", ring([0, 0], [0, 180], [1, 90]), true],
+    ["a jump of just more than 180 degrees", ring([0, -1e-20], [0, 180], [1, 90]), false],
+    ["a jump of just less than 180 degrees", ring([0, 1e-20], [0, 180], [1, 90]), true],
+  ];
+
+  test.each(cases)("%s", (_, boundary, isPolygon) => {
+    expect(isPolygonByOracle(boundary)).toBe(isPolygon);
+    for (const written of writings(boundary)) expect(polygonOf(written) !== undefined).toBe(isPolygon);
+  });
+
+  test("wherever it is, for small shapes near any point", () => {
+    const near = fc.tuple(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -2, max: 2 }));
+    const base = fc.constantFrom<Coordinates>([45.75, 4.86], [0.1, 0.3], [-33.3, -179.9], [64, 128]);
+    let [polygons, others] = [0, 0];
+    fc.assert(
+      fc.property(base, fc.array(near, { minLength: 3, maxLength: 7 }), ([latitude, longitude], steps) => {
+        const boundary = steps.map(([north, east]) => ({
+          latitude: latitude * (1 + north * Number.EPSILON),
+          longitude: longitude * (1 + east * Number.EPSILON),
+        }));
+        const isPolygon = polygonOf(boundary) !== undefined;
+        expect(isPolygon).toBe(isPolygonByOracle(boundary));
+        if (isPolygon) polygons++;
+        else others++;
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(polygons, others)).toBeGreaterThan(100);
+  });
+});
+
+describe("a polygon", () => {
+  test("is told from none as rational arithmetic tells it, for random rings on and beside corners", () => {
+    fc.assert(
+      fc.property(ringsInGrid, ({ boundary }) => {
+        expect(polygonOf(boundary) !== undefined).toBe(isPolygonByOracle(boundary));
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  test("may have a vertex in the middle of a straight edge", () => {
+    expect(polygonOf(ring([0, 0], [0, 1], [0, 2], [1, 1]))).toBeDefined();
+  });
+
+  test("is open and counter-clockwise whatever was written", () => {
+    for (const written of writings(ring([0, 0], [0, 2], [2, 2], [2, 0]))) {
+      const made = polygonOf(written);
+      expect(made?.latitudes).toHaveLength(4);
+      let area = 0;
+      for (let index = 0; index < 4; index++) {
+        const [x, y] = [made?.longitudes[index] ?? 0, made?.latitudes[index] ?? 0];
+        const [nextX, nextY] = [
+          made?.longitudes[(index + 1) % 4] ?? 0,
+          made?.latitudes[(index + 1) % 4] ?? 0,
+        ];
+        area += (x * nextY - nextX * y) / 2;
+      }
+      expect(area).toBe(4);
+    }
+  });
+
+  test("goes on beyond the antimeridian", () => {
+    const made = polygonOf(ring([-1, 179], [-1, -179], [1, -179], [1, 179]));
+    expect(Array.from(made?.longitudes ?? [])).toEqual([179, 181, 181, 179]);
+  });
+
+  test("may have vertices on poles and on the antimeridian", () => {
+    expect(polygonOf(ring([-90, 0], [-90, 180], [90, 180], [90, 0]))).toBeDefined();
+    expect(polygonOf(ring([90, -180], [80, -180], [80, -170]))).toBeDefined();
+    expect(polygonOf(ring([90, 180], [80, -180], [80, -170]))).toBeDefined();
+  });
+
+  test("may reach around the globe, and beyond it where it does not meet itself", () => {
+    const around = [-180, -60, 60, 180];
+    const belt = [
+      ...around.map((longitude) => [0, longitude] as const),
+      ...around.toReversed().map((longitude) => [1, longitude] as const),
+    ];
+    expect(polygonOf(ring(...belt))).toBeDefined();
+    const spiral = ring([0, 0], [4, 120], [8, -120], [12, 0], [13, 0], [9, -120], [5, 120], [1, 0]);
+    expect(polygonOf(spiral)).toBeDefined();
+  });
+});

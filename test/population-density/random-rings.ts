@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import type { Point } from "../../functions/population-density/polygon.ts";
+
+/** A boundary and the precision at which its box has few cells. Not every boundary is a polygon. */
+export interface RingInGrid {
+  readonly boundary: readonly Point[];
+  readonly precision: number;
+}
+
+/** Where in the grid a ring is drawn: a column border and a row border near its middle. */
+const places = fc.constantFrom("anywhere", "antimeridian", "meridian", "equator", "north", "south", "corner");
+
+/** How the coordinates of a vertex lie to the grid. */
+const snaps = fc.constantFrom("corner", "beside", "column", "row", "middle");
+
+/** Even between 0 and 1: doubles of `fc.double` are mostly next to 0, and biased integers at the ends. */
+const share = fc.noBias(fc.integer({ min: 0, max: 2 ** 30 })).map((value) => value / 2 ** 30);
+
+const vertex = fc.record({
+  angle: share,
+  reach: share.map((value) => 0.05 + 0.95 * value),
+  snap: snaps,
+  /** Snapped if below the ring's share. */
+  freedom: share,
+  beside: fc.constantFrom(-1e-9, 1e-9),
+});
+
+/**
+ * Star-shaped and hence mostly simple rings of 3 to 15 vertices, also thin or much smaller than a cell; on corners
+ * of cells, 1e-9 of a cell beside them and in between; both orientations; open and closed.
+ */
+export const ringsInGrid = ringsOf([0.02, 0.4, 1, 2, 3.5], 15);
+
+/** The same with a few vertices and many cells, so that most rows and columns have no vertex. */
+export const largeRingsInGrid = ringsOf([8, 15], 5);
+
+function ringsOf(sizes: readonly number[], mostVertices: number): fc.Arbitrary<RingInGrid> {
+  return fc
+    .record({
+      precision: fc.integer({ min: 1, max: 12 }),
+      place: places,
+      middle: fc.tuple(share, share),
+      size: fc.constantFrom(...sizes),
+      /** Rings flatter than high, or slivers along a diagonal. */
+      shape: fc.constantFrom("round", "round", "flat", "high", "diagonal"),
+      snapped: fc.constantFrom(0, 0.15, 0.5),
+      vertices: fc.array(vertex, { minLength: 3, maxLength: mostVertices, size: "max" }),
+      isClockwise: fc.boolean(),
+      isClosed: fc.boolean(),
+      isSorted: fc.integer({ min: 0, max: 9 }).map((chance) => chance > 0),
+    })
+    .map(({ precision, place, middle, size, shape, snapped, vertices, isClockwise, isClosed, isSorted }) => {
+      const rows = 2 ** Math.floor((5 * precision) / 2);
+      const columns = 2 ** Math.ceil((5 * precision) / 2);
+      const [height, width] = [180 / rows, 360 / columns];
+      const [row, column] = middleOf(place, middle, rows, columns);
+      const ordered = isSorted ? vertices.toSorted((one, other) => one.angle - other.angle) : vertices;
+      const ring = ordered.map(({ angle, reach, snap, freedom, beside }) => {
+        const [east, north] = shaped(shape, size * reach, 2 * Math.PI * angle);
+        const [x, y] = moved(freedom < snapped ? snap : "free", column + east, row + north, beside);
+        return pointAt(y * height - 90, x * width - 180);
+      });
+      if (isClockwise) ring.reverse();
+      const [first] = ring;
+      return { boundary: isClosed && first !== undefined ? [...ring, first] : ring, precision };
+    });
+}
+
+function middleOf(
+  place: string,
+  [north, east]: readonly [number, number],
+  rows: number,
+  columns: number,
+): readonly [row: number, column: number] {
+  switch (place) {
+    case "antimeridian":
+      return [north * rows, columns];
+    case "meridian":
+      return [north * rows, columns / 2];
+    case "equator":
+      return [rows / 2, east * columns];
+    case "north":
+      return [rows, east * columns];
+    case "south":
+      return [0, east * columns];
+    case "corner":
+      return [Math.round(north * rows), Math.round(east * columns)];
+    default:
+      return [north * rows, east * columns];
+  }
+}
+
+function shaped(shape: string, reach: number, angle: number): readonly [east: number, north: number] {
+  const [cosine, sine] = [reach * Math.cos(angle), reach * Math.sin(angle)];
+  switch (shape) {
+    case "flat":
+      return [2 * cosine, 0.001 * sine];
+    case "high":
+      return [0.001 * cosine, 2 * sine];
+    case "diagonal":
+      return [cosine + 0.0001 * sine, cosine - 0.0001 * sine];
+    default:
+      return [cosine, sine];
+  }
+}
+
+function moved(snap: string, x: number, y: number, beside: number): readonly [x: number, y: number] {
+  switch (snap) {
+    case "corner":
+      return [Math.round(x), Math.round(y)];
+    case "beside":
+      return [Math.round(x) + beside, Math.round(y) - beside];
+    case "column":
+      return [Math.round(x), y];
+    case "row":
+      return [x, Math.round(y)];
+    case "middle":
+      return [Math.floor(x) + 0.5, Math.floor(y) + 0.5];
+    default:
+      return [x, y];
+  }
+}
+
+/** A point within ±90 and ±180: longitudes go around, latitudes end at the poles. */
+function pointAt(latitude: number, longitude: number): Point {
+  const around = longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude;
+  return {
+    latitude: Math.min(90, Math.max(-90, latitude)),
+    longitude: Math.min(180, Math.max(-180, around)),
+  };
+}

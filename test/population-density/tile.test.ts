@@ -1,0 +1,333 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  cellsPerTile,
+  encodeTileDay,
+  greatestDensity,
+  hoursPerDay,
+  mostItemBytes,
+  readTileDay,
+  TileHour,
+} from "../../functions/population-density/tile.ts";
+
+const density = fc.oneof(
+  fc.integer({ min: 0, max: 5_000 }),
+  fc.double({ min: 0, max: 2_000_000, noNaN: true }),
+  fc.double({ min: 0, max: greatestDensity, noNaN: true }),
+);
+
+/** Least, value and greatest. */
+const range = fc
+  .tuple(density, density, density)
+  .map((densities) => densities.toSorted((one, other) => one - other) as [number, number, number]);
+
+/** One cell after `setEstimate`. */
+function stored(value: number, minimum = value, maximum = value) {
+  const hour = new TileHour();
+  hour.setEstimate(7, value, minimum, maximum);
+  return {
+    code: hour.codes[7] ?? Number.NaN,
+    value: hour.value(7),
+    minimum: hour.minimum(7),
+    maximum: hour.maximum(7),
+  };
+}
+
+describe("a slot", () => {
+  test("integers up to 4,096 are kept exactly", () => {
+    for (let value = 0; value <= 4_096; value++) {
+      expect(stored(value)).toMatchObject({ value, minimum: value, maximum: value });
+    }
+  });
+
+  test("greater values are integers at most 1/4,096 away, up to the greatest", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 4_096, max: greatestDensity, noNaN: true }), (value) => {
+        const kept = stored(value).value;
+        expect(Number.isSafeInteger(kept)).toBe(true);
+        expect(Math.abs(kept - value)).toBeLessThanOrEqual(value / 4_096);
+      }),
+    );
+    expect(stored(greatestDensity).value).toBe(greatestDensity);
+    expect(greatestDensity).toBeGreaterThan(1_000_000);
+  });
+
+  test("codes are in the order of their values", () => {
+    fc.assert(
+      fc.property(density, density, (one, other) => {
+        const [less, more] = [stored(Math.min(one, other)), stored(Math.max(one, other))];
+        expect(less.code).toBeLessThanOrEqual(more.code);
+        expect(Math.sign(more.code - less.code)).toBe(Math.sign(more.value - less.value));
+      }),
+    );
+  });
+
+  test("every code is a value of its own, in the same order", () => {
+    const hour = new TileHour();
+    let previous = -1;
+    for (let code = 2; code <= 0xffff; code++) {
+      hour.codes[0] = code;
+      const value = hour.value(0);
+      if (value <= previous) throw new Error(`code ${code} is ${value}, after ${previous}`);
+      if (stored(value).code !== code)
+        throw new Error(`code ${code} is ${value}, which is stored as another`);
+      previous = value;
+    }
+    expect(previous).toBe(greatestDensity);
+  });
+
+  test("a range is rounded outwards and holds its value", () => {
+    fc.assert(
+      fc.property(range, ([minimum, value, maximum]) => {
+        const slot = stored(value, minimum, maximum);
+        expect(slot.minimum).toBeLessThanOrEqual(Math.min(minimum, slot.value));
+        expect(slot.maximum).toBeGreaterThanOrEqual(Math.max(maximum, slot.value));
+        expect(slot.minimum).toBeGreaterThanOrEqual(0);
+        expect(slot.maximum).toBeLessThanOrEqual(greatestDensity);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("a range of one value holds it, whichever way the value is rounded", () => {
+    fc.assert(
+      fc.property(density, (value) => {
+        const slot = stored(value);
+        expect(slot.minimum).toBeLessThanOrEqual(value);
+        expect(slot.maximum).toBeGreaterThanOrEqual(value);
+      }),
+    );
+    expect(stored(4_097)).toMatchObject({ minimum: 4_096, value: 4_098, maximum: 4_098 });
+  });
+
+  test("a range of exact values grows by at most a sixteenth on either side", () => {
+    const exact = fc.integer({ min: 0, max: 4_095 });
+    fc.assert(
+      fc.property(exact, exact, exact, (...values) => {
+        const [minimum = 0, value = 0, maximum = 0] = values.toSorted((one, other) => one - other);
+        const slot = stored(value, minimum, maximum);
+        expect(minimum - slot.minimum).toBeLessThanOrEqual((value - minimum) / 16);
+        // Above 4,096 one code is two.
+        expect(slot.maximum - maximum).toBeLessThanOrEqual(2 * Math.ceil((maximum - value) / 16));
+      }),
+    );
+  });
+
+  test("what was read is stored as the same again", () => {
+    fc.assert(
+      fc.property(range, ([minimum, value, maximum]) => {
+        const slot = stored(value, minimum, maximum);
+        expect(stored(slot.value, slot.minimum, slot.maximum)).toEqual(slot);
+      }),
+    );
+  });
+
+  test.each([
+    ["a negative minimum", 1, -1, 2],
+    ["a minimum above the value", 1, 2, 3],
+    ["a maximum below the value", 3, 1, 2],
+    ["a maximum that is too great", 1, 1, greatestDensity + 1],
+    ["an infinite maximum", 1, 1, Number.POSITIVE_INFINITY],
+    ["a value that is no number", Number.NaN, 1, 2],
+    ["a minimum that is no number", 1, Number.NaN, 2],
+    ["a maximum that is no number", 1, 1, Number.NaN],
+  ])("%s is refused", (_, value, minimum, maximum) => {
+    expect(() => stored(value, minimum, maximum)).toThrow(RangeError);
+  });
+
+  test.each([-1, 1_024, 0.5, Number.NaN])("cell %d is refused and has no data", (cell) => {
+    const hour = new TileHour();
+
+    expect(() => hour.setLow(cell)).toThrow(RangeError);
+    expect(() => hour.setEstimate(cell, 1, 1, 1)).toThrow(RangeError);
+    expect(hour.kind(cell)).toBe("NO_DATA");
+  });
+
+  test("no data, low density and an estimate of nobody are told apart", () => {
+    const hour = new TileHour();
+    hour.setLow(1);
+    hour.setEstimate(2, 0, 0, 0);
+    hour.setEstimate(3, 12, 9, 15);
+
+    expect([0, 1, 2, 3].map((cell) => hour.kind(cell))).toEqual([
+      "NO_DATA",
+      "LOW_DENSITY",
+      "DENSITY_ESTIMATION",
+      "DENSITY_ESTIMATION",
+    ]);
+    hour.setLow(3);
+    expect(hour.kind(3)).toBe("LOW_DENSITY");
+  });
+});
+
+/** Pseudo-random bytes; fast-check would take too long for 98,304 of them. */
+function* bytesFrom(seed: number): Generator<number, never> {
+  for (let state = seed >>> 0; ; ) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state >>> 24;
+  }
+}
+
+/** Hours of which every bit is random in a share of the cells and the others have no data. */
+function randomDay(seed: number, share: number, absent: readonly number[] = []): (TileHour | undefined)[] {
+  const bytes = bytesFrom(seed);
+  const next = () => bytes.next().value;
+  return Array.from({ length: hoursPerDay }, (_, index) => {
+    if (absent.includes(index)) return undefined;
+    const hour = new TileHour();
+    for (let cell = 0; cell < cellsPerTile; cell++) {
+      if (next() >= 256 * share) continue;
+      hour.codes[cell] = (next() << 8) | next();
+      hour.below[cell] = next();
+      hour.above[cell] = next();
+    }
+    return hour;
+  });
+}
+
+function everyHour(make: () => TileHour | undefined): (TileHour | undefined)[] {
+  return Array.from({ length: hoursPerDay }, make);
+}
+
+function lowHour(): TileHour {
+  const hour = new TileHour();
+  hour.codes.fill(1);
+  return hour;
+}
+
+describe("a tile's day", () => {
+  test("every slot of every hour is read as it was written, absent hours as absent", () => {
+    fc.assert(
+      fc.property(
+        fc.integer(),
+        fc.constantFrom(0, 0.001, 0.05, 0.5, 1),
+        fc.uniqueArray(fc.nat({ max: 23 })),
+        (seed, share, absent) => {
+          const hours = randomDay(seed, share, absent);
+          const day = readTileDay(encodeTileDay(hours));
+          for (const [index, hour] of hours.entries()) {
+            const opened = day.openHour(index);
+            expect(opened === undefined).toBe(hour === undefined);
+            if (hour === undefined || opened === undefined) continue;
+            expect(Buffer.compare(bytesOf(opened), bytesOf(hour))).toBe(0);
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("it covers the cells of which any hour knows something", () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.uniqueArray(fc.nat({ max: 23 })), (seed, absent) => {
+        const hours = randomDay(seed, 0.02, absent);
+        const day = readTileDay(encodeTileDay(hours));
+        for (let cell = 0; cell < cellsPerTile; cell++) {
+          const known = hours.some((hour) => hour !== undefined && hour.kind(cell) !== "NO_DATA");
+          if (day.covers(cell) !== known) throw new Error(`cell ${cell} is ${known ? "" : "not "}covered`);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("it covers no cell that is not in a tile", () => {
+    const day = readTileDay(encodeTileDay(everyHour(lowHour)));
+
+    expect([0, 1_023].map((cell) => day.covers(cell))).toEqual([true, true]);
+    expect([-1, 1_024, Number.NaN].map((cell) => day.covers(cell))).toEqual([false, false, false]);
+  });
+
+  test("no day is longer than the bound, which is under 100 KiB and under the limit of an item", () => {
+    const widest = everyHour(() => {
+      const hour = new TileHour();
+      for (let cell = 0; cell < cellsPerTile; cell += 2) {
+        hour.codes[cell] = 0xffff;
+        hour.below[cell] = 0xff;
+        hour.above[cell] = 0xff;
+      }
+      return hour;
+    });
+
+    expect(encodeTileDay(widest).length).toBe(mostItemBytes);
+    expect(encodeTileDay(randomDay(1, 1)).length).toBeLessThanOrEqual(mostItemBytes);
+    expect(mostItemBytes).toBeLessThan(100 * 1_024);
+    expect(mostItemBytes).toBeLessThan(400_000);
+  });
+
+  test("a day that is the same everywhere takes less than 3 KiB, an unknown one less than 200 bytes", () => {
+    expect(encodeTileDay(everyHour(lowHour)).length).toBeLessThan(3 * 1_024);
+    expect(encodeTileDay(everyHour(() => undefined)).length).toBeLessThan(200);
+  });
+
+  test("the same hours give the same bytes", () => {
+    expect(encodeTileDay(randomDay(5, 0.3))).toEqual(encodeTileDay(randomDay(5, 0.3)));
+  });
+
+  test("it is read wherever in a buffer it lies", () => {
+    const bytes = encodeTileDay(randomDay(2, 0.1));
+    const within = Buffer.alloc(bytes.length + 10, 0xff);
+    within.set(bytes, 3);
+    const hour = readTileDay(within.subarray(3, 3 + bytes.length)).openHour(23);
+
+    expect(hour).toEqual(readTileDay(bytes).openHour(23));
+  });
+
+  test.each([0, 23, 25])("%d hours are refused", (count) => {
+    expect(() => encodeTileDay(new Array(count).fill(undefined))).toThrow(RangeError);
+  });
+
+  test.each([-1, 24, 0.5, Number.NaN])("hour %d is refused", (hour) => {
+    const day = readTileDay(encodeTileDay(everyHour(lowHour)));
+
+    expect(() => day.openHour(hour)).toThrow("is not an hour of a day");
+  });
+});
+
+describe("bytes that are not a tile's day are refused", () => {
+  const bytes = encodeTileDay(randomDay(3, 0.002, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]));
+
+  test("of another version", () => {
+    const foreign = bytes.slice();
+    foreign[0] = 2;
+
+    expect(() => readTileDay(foreign)).toThrow("has version 2, not 1");
+  });
+
+  test("none at all", () => {
+    expect(() => readTileDay(new Uint8Array())).toThrow("is empty");
+  });
+
+  test("cut off anywhere", () => {
+    for (let length = 1; length < bytes.length; length++) {
+      expect(() => readTileDay(bytes.subarray(0, length))).toThrow("wrong length");
+    }
+  });
+
+  test("extended", () => {
+    expect(() => readTileDay(Buffer.concat([bytes, new Uint8Array(1)]))).toThrow("wrong length");
+  });
+
+  test("with any byte changed", () => {
+    const changed = bytes.slice();
+    for (const [index, byte] of bytes.entries()) {
+      changed[index] = byte ^ (1 + (index % 255));
+      expect(() => readTileDay(changed)).toThrow(/version|wrong length|checksum/);
+      changed[index] = byte;
+    }
+    expect(() => readTileDay(changed)).not.toThrow();
+  });
+
+  test("that are random", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (random) => {
+        expect(() => readTileDay(random)).toThrow(/empty|version|wrong length|checksum/);
+        expect(() => readTileDay(Uint8Array.of(1, ...random))).toThrow(/wrong length|checksum/);
+      }),
+    );
+  });
+});
+
+function bytesOf(hour: TileHour): Uint8Array {
+  return new Uint8Array(hour.codes.buffer);
+}

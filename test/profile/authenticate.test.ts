@@ -1,0 +1,177 @@
+import { decodeJwt, decodeProtectedHeader } from "jose";
+import { expect, test } from "vitest";
+import { hashPassword } from "../../functions/profile/password.ts";
+import { countersOf } from "../../functions/profile/rules.ts";
+import { countAttempt, replaceProfile } from "../../functions/profile/store.ts";
+import { accessTokenClaims } from "../../shared/token.ts";
+import { call } from "../support/client.ts";
+import { useTables } from "../support/database.ts";
+
+const path = "/v3/profile/authenticate";
+const app = { emailaddress: "app@example.com", password: "correct horse battery staple" };
+const ada = { emailaddress: "ada@example.com", password: "subscriber one pass" };
+
+interface LoggedIn {
+  readonly Data: { readonly access_token: string; readonly UserProfile: Readonly<Record<string, unknown>> };
+  readonly Metadata: unknown;
+}
+
+async function logIn(body: unknown, at = path) {
+  const answer = await call(at, { body, headers: { "x-correlator": "login-1" } });
+  return { ...answer, body: answer.body as unknown as LoggedIn };
+}
+
+test("200: a login gives exactly the members of the specification, and is never kept by a cache", async () => {
+  const { status, headers, body } = await logIn(app);
+
+  expect(status).toBe(200);
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("x-correlator")).toBe("login-1");
+  expect(body).toEqual({
+    Data: {
+      access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      UserProfile: {
+        ID: 1000,
+        Username: "Demo application",
+        DateCreated: "2024-01-15T09:00:00Z",
+        DateLastLogin: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        EmailAddress: "app@example.com",
+        IsProfilePublic: false,
+        Permissions:
+          "qos-profiles:read population-density-data:read number-recycling:check device-identifier:retrieve-identifier",
+      },
+    },
+    Metadata: { StatusCode: 200 },
+  });
+});
+
+test("200: both addresses of the operation answer", async () => {
+  expect((await logIn(app, "/profile/authenticate")).status).toBe(200);
+});
+
+test("200: the address is compared without case, and a bearer token that is sent is ignored", async () => {
+  const body = { ...app, emailaddress: "APP@Example.com" };
+  expect((await call(path, { body, token: "not.a.token" })).status).toBe(200);
+});
+
+test("200: the last login is the time of this one", async () => {
+  const before = Date.now();
+  const { body } = await logIn(ada);
+  const last = Date.parse(String(body.Data.UserProfile.DateLastLogin));
+
+  expect(last).toBeGreaterThanOrEqual(before - 1_000);
+  expect(last).toBeLessThanOrEqual(Date.now() + 1_000);
+});
+
+test("a login without a subscription gets a 2-legged token with the claims of RFC 9068", async () => {
+  const { body } = await logIn(app);
+  const claims = accessTokenClaims.parse(decodeJwt(body.Data.access_token));
+
+  expect(decodeProtectedHeader(body.Data.access_token)).toEqual({
+    alg: "ES256",
+    typ: "at+jwt",
+    kid: expect.any(String),
+  });
+  expect(claims.exp - claims.iat).toBe(3600);
+  expect(claims.scope).toBe(body.Data.UserProfile.Permissions);
+  expect(claims).not.toHaveProperty("subscription");
+});
+
+test("a login linked to a subscription gets a 3-legged token that names no phone number", async () => {
+  const { body } = await logIn(ada);
+  const claims = decodeJwt(body.Data.access_token);
+
+  expect(claims.subscription).toBe("s-0001");
+  expect(JSON.stringify(claims)).not.toContain("+34");
+});
+
+test("two tokens of one login differ", async () => {
+  const [first, second] = await Promise.all([logIn(app), logIn(app)]);
+  expect(decodeJwt(first.body.Data.access_token).jti).not.toBe(decodeJwt(second.body.Data.access_token).jti);
+});
+
+test.each([
+  ["a number as address", { emailaddress: 1 }],
+  ["null as password", { emailaddress: "a@example.com", password: null }],
+  ["an array", []],
+  ["no JSON", "{"],
+  ["nothing", ""],
+])("400 INVALID_ARGUMENT: %s", async (_, body) => {
+  const answer = await call(path, { method: "POST", body });
+  expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
+});
+
+test("400 INVALID_ARGUMENT: a bad correlator is not echoed", async () => {
+  const answer = await call(path, { body: app, headers: { "x-correlator": "a b" } });
+  expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
+  expect(answer.headers.get("x-correlator")).not.toBe("a b");
+});
+
+test("401: nobody learns from the answer whether an account exists", async () => {
+  const bodies = [
+    {},
+    { emailaddress: "" },
+    { password: "alone" },
+    { ...app, password: "wrong" },
+    { emailaddress: `${crypto.randomUUID()}@example.com`, password: "wrong" },
+    { emailaddress: "x".repeat(5_000), password: "wrong" },
+    { emailaddress: "\ud800", password: "\udfff" },
+  ];
+  const answers = await Promise.all(bodies.map((body) => call(path, { body })));
+
+  for (const { status, headers, body } of answers) {
+    expect(status).toBe(401);
+    expect(body).toEqual(answers[0]?.body);
+    expect(headers.get("cache-control")).toBe("no-store");
+  }
+});
+
+test("401: an account without a password lets nobody in", async () => {
+  useTables();
+  const EmailAddress = `${crypto.randomUUID()}@example.com`;
+  const account = {
+    ID: 7,
+    Username: "None",
+    DateCreated: "2026-01-01T00:00:00Z",
+    IsProfilePublic: true,
+    EmailAddress,
+  };
+  await replaceProfile(account, AbortSignal.timeout(5_000));
+
+  expect((await call(path, { body: { emailaddress: EmailAddress } })).status).toBe(401);
+  expect((await call(path, { body: { emailaddress: EmailAddress, password: "" } })).status).toBe(401);
+});
+
+test.each(["an account that exists", "an account that does not exist"])(
+  "429: failures of %s are throttled, the right password included, and others go on",
+  async (kind) => {
+    useTables();
+    const emailaddress = `${crypto.randomUUID()}@example.com`;
+    if (kind === "an account that exists") {
+      const account = { ID: 8, Username: "T", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+      const passwordHash = await hashPassword("right");
+      await replaceProfile(
+        { ...account, EmailAddress: emailaddress, passwordHash },
+        AbortSignal.timeout(5_000),
+      );
+    }
+    const attempt = (password: string) => call(path, { body: { emailaddress, password } });
+    // Most failures are counted as the function counts them, without the quarter of a second each that it takes.
+    const now = new Date();
+    const limits = { accountAndSource: 20, source: 300, account: 100 };
+    const counters = countersOf(emailaddress, "127.0.0.1", now, limits);
+    for (let failure = 0; failure < 17; failure++)
+      await countAttempt(counters, now, AbortSignal.timeout(5_000));
+
+    const statuses: number[] = [];
+    // Should the window end meanwhile, another one is filled.
+    while (statuses.at(-1) !== 429 && statuses.length <= 24) statuses.push((await attempt("wrong")).status);
+    const refused = await attempt("right");
+
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(3);
+    expect(refused).toMatchObject({ status: 429, body: { status: 429, code: "TOO_MANY_REQUESTS" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(900);
+    expect((await logIn(app)).status).toBe(200);
+  },
+);

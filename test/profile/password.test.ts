@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { hashPassword, passwordMatches } from "../../functions/profile/password.ts";
+
+test("a password matches its hash and no other", async () => {
+  const hash = await hashPassword("correct horse");
+
+  expect(await passwordMatches("correct horse", hash)).toBe(true);
+  expect(await passwordMatches("correct horsf", hash)).toBe(false);
+  expect(await passwordMatches("", hash)).toBe(false);
+});
+
+test("a password with zero bytes behind it, or its own digest, is another password", async () => {
+  const long = "x".repeat(100);
+  const hash = await hashPassword("correct horse");
+  expect(await passwordMatches("correct horse\u0000", hash)).toBe(false);
+  const digest = createHash("sha256").update(long).digest().toString("latin1");
+  expect(await passwordMatches(digest, await hashPassword(long))).toBe(false);
+});
+
+test("a hash names its function and parameters, at least OWASP's, and a salt of its own", async () => {
+  const [first, second] = await Promise.all([hashPassword("same"), hashPassword("same")]);
+
+  expect(first).toMatch(/^\$sha256-scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
+  expect(first).not.toBe(second);
+});
+
+test("a password typed in another Unicode form is the same password", async () => {
+  const composed = "caf\u00e9";
+  expect(await passwordMatches(composed.normalize("NFD"), await hashPassword(composed))).toBe(true);
+});
+
+test("without a hash nothing matches, after the same work", async () => {
+  const hash = await hashPassword("anything");
+  const measured = async (stored: string | undefined) => {
+    const started = process.cpuUsage();
+    expect(await passwordMatches("something else", stored)).toBe(false);
+    const { user, system } = process.cpuUsage(started);
+    return user + system;
+  };
+
+  const known = await measured(hash);
+  const unknown = await measured(undefined);
+
+  // The work is the same to the letter; the bounds leave room for whatever else the process does.
+  expect(unknown / known).toBeGreaterThan(0.3);
+  expect(unknown / known).toBeLessThan(3);
+});
+
+test("a stored hash of another form is a fault, not a wrong password", async () => {
+  await expect(passwordMatches("x", "plain text")).rejects.toThrow("malformed");
+});

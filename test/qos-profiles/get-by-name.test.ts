@@ -1,0 +1,98 @@
+import { describe, expect, inject, test } from "vitest";
+import { call, tokenWith } from "../support/client.ts";
+
+const path = "/qualityondemand/qos-profiles";
+const alias = "/qos-profiles/v1/qos-profiles";
+
+async function get(name: string, claims: Record<string, unknown> = {}, at = path) {
+  return await call(`${at}/${name}`, {
+    token: await tokenWith(claims),
+    headers: { "x-correlator": "name-1" },
+  });
+}
+
+const notFound = { status: 404, body: { status: 404, code: "NOT_FOUND" } };
+
+describe("200", () => {
+  test("both addresses give the profile", async () => {
+    const expected = {
+      status: 200,
+      body: { name: "QOS_VOICE", countryAvailability: [{ countryName: "FR", networks: ["20801"] }] },
+    };
+    expect(await get("QOS_VOICE")).toMatchObject(expected);
+    expect(await get("QOS_VOICE", {}, alias)).toMatchObject(expected);
+  });
+
+  test("a 2-legged token reads any profile, restricted and inactive ones included", async () => {
+    expect(await get("QOS_RESTRICTED")).toMatchObject({ status: 200, body: { name: "QOS_RESTRICTED" } });
+    expect((await get("QOS_RESTRICTED")).body).not.toHaveProperty("restricted");
+    expect(await get("QOS_NIGHTLY")).toMatchObject({ status: 200, body: { status: "INACTIVE" } });
+  });
+
+  test("a 3-legged token reads what is available to its subject", async () => {
+    expect((await get("QOS_RESTRICTED", { subscription: "s-0001" })).status).toBe(200);
+  });
+
+  test("a name is percent-decoded once", async () => {
+    expect(await get("QOS%5F%45")).toMatchObject({ status: 200, body: { name: "QOS_E" } });
+    expect(await get("QOS%255FE")).toMatchObject({ status: 400 });
+  });
+});
+
+describe("400 INVALID_ARGUMENT", () => {
+  test.each(["ab", "a".repeat(257), "QOS%20E", "QOS%E", "%FF%FE%FD", "QOS%2FE", "caf%C3%A9"])(
+    "%s",
+    async (name) => {
+      const answer = await get(name);
+      expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
+      expect(answer.headers.get("x-correlator")).toBe("name-1");
+    },
+  );
+});
+
+describe("401 and 403", () => {
+  test("UNAUTHENTICATED without a valid token", async () => {
+    expect(await call(`${path}/QOS_E`)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
+    expect(await call(`${path}/QOS_E`, { token: "a.b.c" })).toMatchObject({
+      status: 401,
+      body: { code: "UNAUTHENTICATED" },
+    });
+  });
+
+  test("PERMISSION_DENIED with a token of another scope", async () => {
+    expect(await get("QOS_E", { scope: "number-recycling:check" })).toMatchObject({
+      status: 403,
+      body: { code: "PERMISSION_DENIED" },
+    });
+  });
+});
+
+describe("404 NOT_FOUND", () => {
+  test("a name that nobody has, the longest included", async () => {
+    expect(await get("QOS_UNKNOWN")).toMatchObject(notFound);
+    expect(await get("a".repeat(256))).toMatchObject(notFound);
+  });
+
+  test("to a 3-legged token a profile that its subject cannot use looks like one that is not there", async () => {
+    const unavailable = await get("QOS_VOICE", { subscription: "s-0001" });
+    const absent = await get("QOS_UNKNOWN", { subscription: "s-0001" });
+    expect(unavailable).toMatchObject(notFound);
+    expect(unavailable.body).toEqual(absent.body);
+    expect(await get("QOS_E", { subscription: "s-0004" })).toMatchObject(notFound);
+    expect(await get("QOS_E", { subscription: crypto.randomUUID() })).toMatchObject(notFound);
+  });
+});
+
+test("addresses that are no route of this service are not found, with a token and without", async () => {
+  for (const address of [
+    `${path}`,
+    `${path}/QOS_E/more`,
+    `${path}/QOS_E/`,
+    "/qos-profiles/v2/qos-profiles/QOS_E",
+    "/",
+  ]) {
+    expect(await call(address, { token: await tokenWith() })).toMatchObject(notFound);
+    expect(await call(address)).toMatchObject(notFound);
+  }
+  expect(inject("url")).toMatch(/^http:\/\/127\.0\.0\.1:/);
+});

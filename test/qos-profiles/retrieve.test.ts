@@ -1,0 +1,261 @@
+import { describe, expect, test } from "vitest";
+import { call, tokenWith } from "../support/client.ts";
+
+const path = "/qualityondemand/retrieve-qos-profiles";
+const alias = "/qos-profiles/v1/retrieve-qos-profiles";
+
+async function retrieve(body: unknown, claims: Record<string, unknown> = {}, at = path) {
+  return await call(at, {
+    method: "POST",
+    body,
+    token: await tokenWith(claims),
+    headers: { "x-correlator": "qos-1" },
+  });
+}
+
+async function names(body: unknown, claims: Record<string, unknown> = {}): Promise<string[]> {
+  const answer = await retrieve(body, claims);
+  expect(answer.status).toBe(200);
+  return (answer.body as { name: string }[]).map(({ name }) => name);
+}
+
+const unrestricted = [
+  "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+  "QOS_E",
+  "QOS_L",
+  "QOS_LEGACY",
+  "QOS_M",
+  "QOS_NIGHTLY",
+  "QOS_S",
+  "QOS_VOICE",
+];
+const ofFirst = ["QOS_E", "QOS_L", "QOS_M", "QOS_RESTRICTED", "QOS_S"];
+const inSpain = unrestricted.filter((name) => name !== "QOS_VOICE");
+
+describe("200", () => {
+  test("both addresses list the catalogue by name, whatever the status, without what is restricted", async () => {
+    expect(await names({})).toEqual(unrestricted);
+    expect(await retrieve({}, {}, alias)).toMatchObject({ status: 200 });
+  });
+
+  test("a profile has the members of the specification and no others", async () => {
+    const { body } = await retrieve({ name: "QOS_E" });
+    expect(body).toEqual([
+      {
+        name: "QOS_E",
+        description: "Low latency: stable delay at modest rates",
+        status: "ACTIVE",
+        maxUpstreamRate: { value: 10, unit: "Mbps" },
+        maxDownstreamRate: { value: 20, unit: "Mbps" },
+        minDuration: { value: 1, unit: "Minutes" },
+        maxDuration: { value: 12, unit: "Hours" },
+        priority: 20,
+        packetDelayBudget: { value: 50, unit: "Milliseconds" },
+        jitter: { value: 10, unit: "Milliseconds" },
+        packetErrorLossRate: 3,
+        l4sQueueType: "l4s-queue",
+        serviceClass: "real_time_interactive",
+      },
+    ]);
+    expect(JSON.stringify((await retrieve({ device: { phoneNumber: "+34600000001" } })).body)).not.toContain(
+      '"restricted"',
+    );
+  });
+
+  test("criteria are joined by and; no match is an empty list", async () => {
+    expect(await names({ status: "DEPRECATED" })).toEqual(["QOS_LEGACY"]);
+    expect(await names({ name: "QOS_LEGACY", status: "DEPRECATED" })).toEqual(["QOS_LEGACY"]);
+    expect(await names({ name: "QOS_LEGACY", status: "ACTIVE" })).toEqual([]);
+    expect(await names({ name: "QOS_RESTRICTED" })).toEqual([]);
+  });
+
+  test.each([
+    ["phone number", { phoneNumber: "+34600000001" }, ofFirst],
+    [
+      "public address and port",
+      { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 59765 } },
+      ofFirst,
+    ],
+    [
+      "public and private address",
+      { ipv4Address: { publicAddress: "203.0.113.10", privateAddress: "10.0.0.10" } },
+      ofFirst,
+    ],
+    [
+      "all three",
+      { ipv4Address: { publicAddress: "203.0.113.10", privateAddress: "10.0.0.10", publicPort: 59765 } },
+      ofFirst,
+    ],
+    ["any address of its /64", { ipv6Address: "2001:0DB8:1:1:dead:beef:0:1" }, ofFirst],
+    [
+      "an access identifier beside a phone number",
+      { phoneNumber: "+34600000001", networkAccessIdentifier: "a@b.example" },
+      ofFirst,
+    ],
+    [
+      "the first identifier, whatever the second says",
+      { phoneNumber: "+34600000001", ipv6Address: "2001:db8:2:2::1" },
+      ofFirst,
+    ],
+    ["a device without a list, abroad", { phoneNumber: "+34600000002" }, unrestricted],
+    ["a device without a list, in Spain", { phoneNumber: "+34600000005" }, inSpain],
+    ["a device that may use none", { phoneNumber: "+34600000003" }, []],
+  ])("a device by %s", async (_, device, expected) => {
+    expect(await names({ device })).toEqual(expected);
+  });
+
+  test("a 3-legged token lists what is available to its subject", async () => {
+    expect(await names({}, { subscription: "s-0001" })).toEqual(ofFirst);
+    expect(await names({ name: "QOS_E" }, { subscription: "s-0001" })).toEqual(["QOS_E"]);
+    expect(await names({}, { subscription: "s-0003" })).toEqual([]);
+  });
+
+  test("members nobody asked for are ignored", async () => {
+    expect(await names({ name: "QOS_E", unknown: { deep: [1] } })).toEqual(["QOS_E"]);
+  });
+});
+
+const ipv4 = (address: Record<string, unknown>) => ({ device: { ipv4Address: address } });
+
+describe("400", () => {
+  test.each([
+    ["an empty device", { device: {} }],
+    ["a device with unknown members alone", { device: { imei: "1" } }],
+    ["null as device", { device: null }],
+    ["a phone number without +", { device: { phoneNumber: "34600000001" } }],
+    ["a phone number with a leading zero", { device: { phoneNumber: "+04600000001" } }],
+    ["a short phone number", { device: { phoneNumber: "+1234" } }],
+    ["a long phone number", { device: { phoneNumber: "+1234567890123456" } }],
+    ["a public address alone", ipv4({ publicAddress: "203.0.113.10" })],
+    ["no public address", ipv4({ privateAddress: "10.0.0.10", publicPort: 1 })],
+    ["a mask", ipv4({ publicAddress: "203.0.113.10/32", publicPort: 1 })],
+    ["leading zeros", ipv4({ publicAddress: "203.0.113.010", publicPort: 1 })],
+    ["a port as text", ipv4({ publicAddress: "203.0.113.10", publicPort: "59765" })],
+    ["a broken port", ipv4({ publicAddress: "203.0.113.10", publicPort: 1.5 })],
+    ["an IPv6 prefix", { device: { ipv6Address: "2001:db8:1:1::/64" } }],
+    ["an IPv6 zone", { device: { ipv6Address: "fe80::1%eth0" } }],
+    ["an IPv4 address as IPv6", { device: { ipv6Address: "203.0.113.10" } }],
+    ["an access identifier without @", { device: { networkAccessIdentifier: "nobody" } }],
+    ["a bad second identifier", { device: { phoneNumber: "+34600000001", ipv6Address: "x" } }],
+    ["a short name", { name: "ab" }],
+    ["a long name", { name: "a".repeat(257) }],
+    ["a name with a space", { name: "QOS E" }],
+    ["an unknown status", { status: "active" }],
+    [
+      "a bad port beside another fault",
+      { name: "ab", ...ipv4({ publicAddress: "203.0.113.10", publicPort: 70_000 }) },
+    ],
+    ["an array", []],
+    ["null", "null"],
+    ["a number", "1"],
+    ["text", '"{}"'],
+    ["no JSON", "{'name':1}"],
+    ["nothing", ""],
+    ["bytes that are not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ])("INVALID_ARGUMENT: %s", async (_, body) => {
+    const answer = await retrieve(body);
+    expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
+    expect(answer.headers.get("x-correlator")).toBe("qos-1");
+  });
+
+  test.each([-1, 65_536, 1e300])("OUT_OF_RANGE: port %d", async (publicPort) => {
+    const answer = await retrieve(ipv4({ publicAddress: "203.0.113.10", publicPort }));
+    expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "OUT_OF_RANGE" } });
+  });
+
+  test.each([0, 65_535])("port %d is in range", async (publicPort) => {
+    const answer = await retrieve(ipv4({ publicAddress: "203.0.113.10", publicPort }));
+    expect(answer).toMatchObject({ status: 404, body: { code: "IDENTIFIER_NOT_FOUND" } });
+  });
+
+  test("a malformed identifier is refused even with a token that makes it unnecessary", async () => {
+    const answer = await retrieve({ device: { phoneNumber: "1" } }, { subscription: "s-0001" });
+    expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
+  });
+
+  test("an error names the member at fault and never its value", async () => {
+    const { body } = await retrieve({ device: { phoneNumber: "+000612345678" } });
+    expect(body).toMatchObject({ message: expect.stringContaining("device.phoneNumber") });
+    expect(JSON.stringify(body)).not.toContain("612345678");
+  });
+});
+
+describe("401 and 403", () => {
+  test("UNAUTHENTICATED without a token", async () => {
+    const answer = await call(path, { body: {}, headers: { "x-correlator": "qos-2" } });
+    expect(answer).toMatchObject({ status: 401, body: { status: 401, code: "UNAUTHENTICATED" } });
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    expect(answer.headers.get("x-correlator")).toBe("qos-2");
+  });
+
+  test("PERMISSION_DENIED with a token of another scope, or of none", async () => {
+    for (const scope of ["number-recycling:check", ""]) {
+      expect(await retrieve({}, { scope })).toMatchObject({
+        status: 403,
+        body: { code: "PERMISSION_DENIED" },
+      });
+    }
+  });
+});
+
+describe("404", () => {
+  test.each([
+    ["an unknown phone number", { phoneNumber: "+34699999999" }],
+    ["an unknown port", { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 1 } }],
+    [
+      "a private address that contradicts the port",
+      { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 59765, privateAddress: "10.9.9.9" } },
+    ],
+    ["an unknown network", { ipv6Address: "2001:db8:ffff::1" }],
+    [
+      "an unknown first identifier beside a known one",
+      { phoneNumber: "+34699999999", ipv6Address: "2001:db8:1:1::1" },
+    ],
+  ])("IDENTIFIER_NOT_FOUND: %s", async (_, device) => {
+    expect(await retrieve({ device })).toMatchObject({
+      status: 404,
+      body: { status: 404, code: "IDENTIFIER_NOT_FOUND" },
+    });
+  });
+
+  test("IDENTIFIER_NOT_FOUND: a token of a subscription that is gone", async () => {
+    expect(await retrieve({}, { subscription: crypto.randomUUID() })).toMatchObject({
+      status: 404,
+      body: { code: "IDENTIFIER_NOT_FOUND" },
+    });
+  });
+
+  test.each(["GET", "PUT", "DELETE", "PATCH"])("NOT_FOUND: %s of this address", async (method) => {
+    const answer = await call(path, {
+      method,
+      token: await tokenWith(),
+      headers: { "x-correlator": "qos-3" },
+    });
+    expect(answer).toMatchObject({ status: 404, body: { status: 404, code: "NOT_FOUND" } });
+    expect(answer.headers.get("x-correlator")).toBe("qos-3");
+  });
+});
+
+describe("422", () => {
+  test("SERVICE_NOT_APPLICABLE: a device outside the service, by identifier and by token", async () => {
+    const refused = { status: 422, body: { status: 422, code: "SERVICE_NOT_APPLICABLE" } };
+    expect(await retrieve({ device: { phoneNumber: "+34600000004" } })).toMatchObject(refused);
+    expect(await retrieve({}, { subscription: "s-0004" })).toMatchObject(refused);
+  });
+
+  test("UNSUPPORTED_IDENTIFIER: an access identifier alone", async () => {
+    expect(await retrieve({ device: { networkAccessIdentifier: "123@example.com" } })).toMatchObject({
+      status: 422,
+      body: { status: 422, code: "UNSUPPORTED_IDENTIFIER" },
+    });
+  });
+
+  test("UNNECESSARY_IDENTIFIER: any identifier with a 3-legged token, its own included", async () => {
+    for (const device of [{ phoneNumber: "+34600000001" }, { networkAccessIdentifier: "123@example.com" }]) {
+      expect(await retrieve({ device }, { subscription: "s-0001" })).toMatchObject({
+        status: 422,
+        body: { status: 422, code: "UNNECESSARY_IDENTIFIER" },
+      });
+    }
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { Refusal } from "../../../shared/errors.ts";
+import { jsonObjectIn } from "../../../shared/http/body.ts";
+
+/** The message of the refusal of a body. */
+function refusalOf(body: string | null, isBase64Encoded = false): string | undefined {
+  try {
+    jsonObjectIn(body, isBase64Encoded);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    expect(error.code).toBe("INVALID_ARGUMENT");
+    return error.particulars.message;
+  }
+  return undefined;
+}
+
+const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString("base64");
+
+/** An object nested so deep; the object itself is the first level. */
+const nested = (levels: number) => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+const nestedObjects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
+
+/** An object of so many bytes. */
+const sized = (bytes: number) => `{"a":"${"x".repeat(bytes - 8)}"}`;
+
+describe("a body is read", () => {
+  it("as text and as base64 alike", () => {
+    const text = '{"word":"grüße 🙂","number":1.5,"nothing":null}';
+    const value = { word: "grüße 🙂", number: 1.5, nothing: null };
+
+    expect(jsonObjectIn(text, false)).toEqual(value);
+    expect(jsonObjectIn(base64(text), true)).toEqual(value);
+  });
+
+  it("up to exactly 64 KiB, counted in bytes", () => {
+    const umlauts = `{"a":"${"ü".repeat((65_536 - 8) / 2)}"}`;
+    for (const body of [sized(65_536), umlauts]) {
+      expect(Buffer.byteLength(body)).toBe(65_536);
+      expect(refusalOf(body)).toBeUndefined();
+      expect(refusalOf(base64(body), true)).toBeUndefined();
+      const larger = body.replace('"}', '" }');
+      expect(refusalOf(larger)).toBe("The body is larger than 64 KiB.");
+      expect(refusalOf(base64(larger), true)).toBe("The body is larger than 64 KiB.");
+    }
+  });
+
+  it("up to exactly 32 levels", () => {
+    for (const make of [nested, nestedObjects]) {
+      expect(refusalOf(make(32))).toBeUndefined();
+      expect(refusalOf(make(33))).toBe("The body is nested too deeply.");
+    }
+    expect(refusalOf('{"a":[],"b":[[{}]]}')).toBeUndefined();
+  });
+});
+
+describe("a body is refused", () => {
+  it.each([null, ""])("when there is none: %j", (body) => {
+    expect(refusalOf(body)).toBe("The request has no body.");
+  });
+
+  it.each(["{", "word", "{'a':1}", '{"a":1}{}', '{"a":NaN}', '{"a":1,}', "undefined", " ", '{"a":"\n"}'])(
+    "when it is not JSON: %j",
+    (body) => {
+      expect(refusalOf(body)).toBe("The body is not JSON.");
+      expect(refusalOf(base64(body), true)).toBe("The body is not JSON.");
+    },
+  );
+
+  it.each(["[]", '[{"word":"w"}]', "null", "1", '"text"', "true"])("when it is no object: %s", (body) => {
+    expect(refusalOf(body)).toBe("The body is not a JSON object.");
+  });
+
+  it.each([
+    [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d],
+    [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00],
+    [0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d],
+    [0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d],
+    [0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d],
+  ])("when its bytes are not UTF-8", (...bytes) => {
+    expect(refusalOf(base64(Uint8Array.from(bytes)), true)).toBe("The body is not UTF-8.");
+  });
+
+  it("when it has as many levels as fit, and when it has a hundred thousand", () => {
+    expect(refusalOf(nested(32_000))).toBe("The body is nested too deeply.");
+    expect(refusalOf(nestedObjects(10_000))).toBe("The body is nested too deeply.");
+    expect(refusalOf(nested(100_000))).toBeDefined();
+    expect(refusalOf("[".repeat(100_000))).toBeDefined();
+    expect(refusalOf("[".repeat(60_000))).toBe("The body is not JSON.");
+  });
+});
+
+it("members named like those of a prototype are members and change nothing", () => {
+  const body = jsonObjectIn('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}', false);
+
+  expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
+  expect(body).not.toHaveProperty("polluted");
+  expect({}).not.toHaveProperty("polluted");
+});

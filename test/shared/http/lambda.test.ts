@@ -1,0 +1,692 @@
+import type { APIGatewayProxyResult } from "aws-lambda";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import { endpoint } from "../../../shared/endpoint.ts";
+import { type Code, errorRow, errors, Refusal, Unavailable } from "../../../shared/errors.ts";
+import { serve } from "../../../shared/http/lambda.ts";
+import { useTables } from "../../support/database.ts";
+import { authorizerContext, captureOutput, eventOf, type Sent } from "../../support/pipeline.ts";
+
+const word = z.object({
+  word: z.string().optional(),
+  number: z
+    .number()
+    .refine((value) => value < 10, { params: { code: "OUT_OF_RANGE" } })
+    .optional(),
+  inner: z.object({ list: z.array(z.number()) }).optional(),
+});
+const common = { operationId: "say", summary: "Says", description: "Says.", method: "POST" } as const;
+
+/** An operation that needs no token. */
+const open = endpoint({
+  ...common,
+  id: "test/open",
+  path: "/open",
+  aliases: [],
+  scope: null,
+  body: word,
+  responses: { 200: z.object({ said: z.string() }), 202: z.object({ later: z.boolean() }) },
+  headers: { "x-kind": "test" },
+  errors: ["INVALID_ARGUMENT", "NOT_FOUND", "TOO_MANY_REQUESTS", "UNAUTHENTICATED"],
+});
+
+/** The same for callers with a scope. */
+const guarded = endpoint({
+  ...common,
+  id: "test/guarded",
+  path: "/guarded",
+  aliases: [],
+  scope: "qos-profiles:read",
+  body: word,
+  responses: { 200: z.object({ said: z.string() }) },
+  errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+});
+
+const named = endpoint({
+  ...common,
+  id: "test/named",
+  method: "GET",
+  path: "/named/{name}",
+  aliases: [],
+  scope: null,
+  parameters: { name: z.string().min(1).max(20) },
+  responses: { 200: z.object({ name: z.string() }) },
+  errors: ["INVALID_ARGUMENT"],
+});
+
+const plenty = { getRemainingTimeInMillis: () => 10_000 };
+
+type Handle<E extends typeof open | typeof guarded> = Parameters<typeof serve<E>>[1];
+
+const answerOpen: Handle<typeof open> = async ({ body, reply }) =>
+  reply(200, { said: body.word ?? "nothing" });
+const answerGuarded: Handle<typeof guarded> = async ({ reply }) => reply(200, { said: "yes" });
+
+const askOpen = (sent: Sent = {}, handle = answerOpen) =>
+  serve(open, handle)(eventOf({ body: "{}", ...sent }), plenty);
+const askGuarded = (sent: Sent = {}, handle = answerGuarded) =>
+  serve(guarded, handle)(eventOf({ body: "{}", authorizer: authorizerContext(), ...sent }), plenty);
+const askNamed = (pathParameters: Readonly<Record<string, string>> | null) =>
+  serve(named, async ({ parameters, reply }) => reply(200, { name: parameters.name }))(
+    eventOf({ pathParameters }),
+    plenty,
+  );
+
+const errorBody = z.strictObject({ status: z.number(), code: z.string(), message: z.string().min(1) });
+
+/** The code of an error, after a look at everything that all errors have in common. */
+function codeOf({ statusCode, headers, body }: APIGatewayProxyResult): string {
+  const error = errorBody.parse(JSON.parse(body));
+  expect(error.status).toBe(statusCode);
+  expect(headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
+  expect(headers?.["x-correlator"]).toMatch(/^[a-zA-Z0-9\-_:;./<>{}]{1,256}$/);
+  return error.code;
+}
+
+const messageOf = ({ body }: APIGatewayProxyResult) => errorBody.parse(JSON.parse(body)).message;
+
+let output: ReturnType<typeof captureOutput>;
+
+beforeAll(() => {
+  useTables();
+});
+beforeEach(() => {
+  vi.stubEnv("RATE_LIMIT_PER_MINUTE", "1000");
+  vi.stubEnv("DAILY_QUOTA", "100000");
+  output = captureOutput();
+});
+afterEach(() => {
+  output.stop();
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
+
+describe("an answer", () => {
+  it("carries the declared headers, a correlator and a type", async () => {
+    const { statusCode, headers, body } = await askOpen({ body: '{"word":"hello"}' });
+
+    expect(statusCode).toBe(200);
+    expect(JSON.parse(body)).toEqual({ said: "hello" });
+    expect(headers).toMatchObject({ "content-type": "application/json", "x-kind": "test" });
+    expect(headers?.["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("has no member that its schema does not name", async () => {
+    const secret = { said: "yes", passwordHash: "$scrypt$", __proto__: { subscription: "sub-1" } };
+    const { body } = await askOpen({}, async ({ reply }) => reply(200, secret));
+    expect(body).toBe('{"said":"yes"}');
+  });
+
+  it("of another shape than its schema is 500 and says nothing of it", async () => {
+    const wrong = { said: 34600000001 } as unknown as { said: string };
+    const result = await askOpen({}, async ({ reply }) => reply(200, wrong));
+
+    expect(codeOf(result)).toBe("INTERNAL");
+    expect(messageOf(result)).toBe(errors.INTERNAL.message);
+    expect(result.body).not.toContain("34600000001");
+  });
+
+  it("has the schema of its own status", async () => {
+    const { statusCode, body } = await askOpen({}, async ({ reply }) => reply(202, { later: true }));
+    expect(statusCode).toBe(202);
+    expect(JSON.parse(body)).toEqual({ later: true });
+  });
+
+  it.each([201, 204, 404, 0])("with the status %d, which is not declared, is 500", async (status) => {
+    const undeclared = status as 200;
+    const result = await askOpen({}, async ({ reply }) => reply(undeclared, { said: "yes" }));
+    expect(codeOf(result)).toBe("INTERNAL");
+  });
+});
+
+describe("what a handler is told", () => {
+  it("is the parsed request: caller, body, source and one moment", async () => {
+    let seen: Parameters<Handle<typeof guarded>>[0] | undefined;
+    const before = Date.now();
+    const client = crypto.randomUUID();
+    const authorizer = authorizerContext({ client, subscription: "sub-1" });
+    await askGuarded({ authorizer, body: '{"word":"w","unknown":1}' }, async (request) => {
+      seen = request;
+      return request.reply(200, { said: "yes" });
+    });
+
+    expect(seen?.caller).toMatchObject({ client, scopes: ["qos-profiles:read"], subscription: "sub-1" });
+    expect(seen?.body).toEqual({ word: "w" });
+    expect(seen?.sourceIp).toBe("192.0.2.1");
+    expect(seen?.now.getTime()).toBeGreaterThanOrEqual(before);
+    expect(seen?.signal.aborted).toBe(false);
+  });
+
+  it("holds no caller where no token is needed, whatever the context says", async () => {
+    let seen: unknown = "never called";
+    await askOpen({ authorizer: authorizerContext() }, async ({ caller, reply }) => {
+      seen = caller;
+      return reply(200, { said: "yes" });
+    });
+    expect(seen).toBeUndefined();
+  });
+});
+
+describe("the order of checks", () => {
+  const good: Sent & { readonly rate: string } = { rate: "1000", body: "{}" };
+  const faults: readonly (readonly [
+    name: string,
+    fault: Partial<typeof good>,
+    code: Code,
+    message: string,
+  ])[] = [
+    ["a token", { authorizer: undefined }, "UNAUTHENTICATED", errors.UNAUTHENTICATED.message],
+    [
+      "its scope",
+      { authorizer: authorizerContext({ scope: "number-recycling:check" }) },
+      "PERMISSION_DENIED",
+      errors.PERMISSION_DENIED.message,
+    ],
+    ["the quota", { rate: "0" }, "TOO_MANY_REQUESTS", errors.TOO_MANY_REQUESTS.message],
+    [
+      "x-correlator",
+      { headers: { "x-correlator": "not valid" } },
+      "INVALID_ARGUMENT",
+      "Not valid: x-correlator.",
+    ],
+    ["the body as JSON", { body: "{" }, "INVALID_ARGUMENT", "The body is not JSON."],
+    ["the body's schema", { body: '{"word":1}' }, "INVALID_ARGUMENT", "Not valid: word."],
+    ["the handler", {}, "NOT_FOUND", errors.NOT_FOUND.message],
+  ];
+
+  it.each(faults.map((fault, index) => [fault[0], index] as const))(
+    "is the specified one: a request with this and every later fault is refused for %s",
+    async (_, index) => {
+      const [, , code, message] = faults[index] ?? faults[0] ?? [];
+      // The earlier fault of two in the same member is the one that is sent.
+      const present = faults.slice(index).map(([, fault]) => fault);
+      const sent = Object.assign({ ...good, authorizer: authorizerContext() }, ...present.reverse());
+      vi.stubEnv("RATE_LIMIT_PER_MINUTE", sent.rate);
+
+      const result = await askGuarded(sent, async ({ refuse }) => {
+        throw refuse("NOT_FOUND");
+      });
+
+      expect(codeOf(result)).toBe(code);
+      expect(messageOf(result)).toBe(message);
+    },
+  );
+
+  it("refuses for the quota whatever the handler came to", async () => {
+    vi.stubEnv("DAILY_QUOTA", "0");
+    const result = await askGuarded({}, async () => {
+      throw new Error("crash");
+    });
+    expect(codeOf(result)).toBe("QUOTA_EXCEEDED");
+  });
+});
+
+describe("x-correlator", () => {
+  const valid = fc.stringMatching(/^[a-zA-Z0-9\-_:;./<>{}]{1,256}$/);
+  const isValid = (text: string) => /^[a-zA-Z0-9\-_:;./<>{}]{0,256}$/.test(text) && !text.includes("\n");
+
+  it("is echoed when it is valid, by answers and errors alike", async () => {
+    await fc.assert(
+      fc.asyncProperty(valid, fc.constantFrom("{}", "[]"), async (sent, body) => {
+        const { headers } = await askOpen({ headers: { "x-correlator": sent }, body });
+        expect(headers?.["x-correlator"]).toBe(sent);
+      }),
+    );
+  });
+
+  it("is 400 when it is not, and then echoed nowhere", async () => {
+    const invalid = fc.oneof(
+      fc.string({ unit: "binary", minLength: 1, maxLength: 300 }).filter((text) => !isValid(text)),
+      fc
+        .tuple(valid, fc.constantFrom(" ", "\n", "\r\n", "é", "\0", "\u2028", "%", "\\", '"'))
+        .map((two) => two.join("")),
+      fc.stringMatching(/^[a-z]{257,300}$/),
+    );
+    await fc.assert(
+      fc.asyncProperty(invalid, async (sent) => {
+        const result = await askOpen({ headers: { "X-Correlator": sent } });
+
+        expect(codeOf(result)).toBe("INVALID_ARGUMENT");
+        expect(result.headers?.["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
+        expect(result.headers?.["x-correlator"]).not.toBe(sent);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([{}, { "x-correlator": "" }, null])(
+    "is one of ours when %j are all headers there are",
+    async (headers) => {
+      const [first, second] = await Promise.all([askOpen({ headers }), askOpen({ headers })]);
+
+      expect(first?.statusCode).toBe(200);
+      expect(first?.headers?.["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
+      expect(first?.headers?.["x-correlator"]).not.toBe(second?.headers?.["x-correlator"]);
+    },
+  );
+
+  it.each(["x-correlator", "X-Correlator", "X-CORRELATOR", "x-CoRrElAtOr"])(
+    "is read from %s",
+    async (name) => {
+      const { headers } = await askOpen({ headers: { [name]: "c-1" } });
+      expect(headers?.["x-correlator"]).toBe("c-1");
+    },
+  );
+});
+
+describe("the caller", () => {
+  const contexts: Record<string, unknown> = {
+    "no context": undefined,
+    "an empty context": {},
+    "a context that is null": null,
+    "a context that is text": "client-1",
+    "a context without a client": authorizerContext({ client: undefined }),
+    "an empty client": authorizerContext({ client: "" }),
+    "a client that is a number": authorizerContext({ client: 1 }),
+    "no scope": authorizerContext({ scope: undefined }),
+    "a scope nobody knows": authorizerContext({ scope: "qos-profiles:read admin" }),
+    "no end": authorizerContext({ expires: undefined }),
+    "an end in words": authorizerContext({ expires: "tomorrow" }),
+    "an empty end": authorizerContext({ expires: "" }),
+    "an end that never comes": authorizerContext({ expires: "Infinity" }),
+    "an empty subscription": authorizerContext({ subscription: "" }),
+    "a token that has expired since": authorizerContext({
+      expires: String(Math.floor(Date.now() / 1_000) - 60),
+    }),
+  };
+  it.each(Object.entries(contexts))("is nobody with %s: 401, and nothing is read", async (_, authorizer) => {
+    const handle = vi.fn(answerGuarded);
+
+    const result = await askGuarded({ authorizer }, handle);
+
+    expect(codeOf(result)).toBe("UNAUTHENTICATED");
+    expect(messageOf(result)).toBe(errors.UNAUTHENTICATED.message);
+    expect(result.headers?.["www-authenticate"]).toBe("Bearer");
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  it("is counted once a request, also when the request is wrong", async () => {
+    vi.stubEnv("DAILY_QUOTA", "2");
+    const authorizer = authorizerContext();
+
+    const results = [
+      await askGuarded({ authorizer, body: "[]" }),
+      await askGuarded({ authorizer }),
+      await askGuarded({ authorizer }),
+    ];
+
+    expect(results.map(({ statusCode }) => statusCode)).toEqual([400, 200, 429]);
+    expect(codeOf(results[2] ?? (await askOpen()))).toBe("QUOTA_EXCEEDED");
+    expect(Number(results[2]?.headers?.["retry-after"])).toBeGreaterThan(0);
+    expect(Number(results[2]?.headers?.["retry-after"])).toBeLessThanOrEqual(86_400);
+  });
+
+  it("with a name of thousands of characters is a caller like any other", async () => {
+    expect(await askGuarded({ authorizer: authorizerContext({ client: "c".repeat(4_000) }) })).toMatchObject({
+      statusCode: 200,
+    });
+  });
+});
+
+describe("a path parameter", () => {
+  it("is decoded once", async () => {
+    const nameOf = async (name: string) => JSON.parse((await askNamed({ name })).body);
+
+    expect(await nameOf("QOS%5FE")).toEqual({ name: "QOS_E" });
+    expect(await nameOf("a%2Fb%20c")).toEqual({ name: "a/b c" });
+    expect(await nameOf("%2541")).toEqual({ name: "%41" });
+    expect(await nameOf("caf%C3%A9")).toEqual({ name: "café" });
+    expect(await nameOf("a+b")).toEqual({ name: "a+b" });
+  });
+
+  it.each(["%", "%4", "%zz", "%ff", "%C3", "a%E0%A4b", "%ED%A0%80"])(
+    "is 400 as %s, which cannot be decoded",
+    async (name) => {
+      const result = await askNamed({ name });
+      expect(codeOf(result)).toBe("INVALID_ARGUMENT");
+      expect(messageOf(result)).toBe("Not valid: name.");
+    },
+  );
+
+  it("is 400 when its schema refuses it, or when it is not there", async () => {
+    expect(codeOf(await askNamed({ name: "x".repeat(21) }))).toBe("INVALID_ARGUMENT");
+    expect(codeOf(await askNamed({ other: "x" }))).toBe("INVALID_ARGUMENT");
+    expect(codeOf(await askNamed({}))).toBe("INVALID_ARGUMENT");
+    expect(codeOf(await askNamed(null))).toBe("INVALID_ARGUMENT");
+  });
+});
+
+describe("a body that the schema refuses", () => {
+  const refused: readonly (readonly [body: string, code: Code, message: string])[] = [
+    ['{"word":1}', "INVALID_ARGUMENT", "Not valid: word."],
+    ['{"word":null}', "INVALID_ARGUMENT", "Not valid: word."],
+    ['{"inner":{}}', "INVALID_ARGUMENT", "Not valid: inner.list."],
+    ['{"inner":{"list":[1,"2"]}}', "INVALID_ARGUMENT", "Not valid: inner.list.1."],
+    ['{"number":10}', "OUT_OF_RANGE", "Out of range: number."],
+    ['{"number":"10"}', "INVALID_ARGUMENT", "Not valid: number."],
+    ['{"number":10,"word":1}', "INVALID_ARGUMENT", "Not valid: word."],
+  ];
+  it.each(refused)("%s is %s", async (body, code, message) => {
+    const result = await askOpen({ body });
+    expect(codeOf(result)).toBe(code);
+    expect(messageOf(result)).toBe(message);
+  });
+
+  it("says nothing of unknown members, of any name", async () => {
+    const body =
+      '{"word":"w","__proto__":{"number":99},"constructor":{"prototype":{"polluted":1}},"toString":1}';
+    let seen: object | undefined;
+
+    const { statusCode } = await askOpen({ body }, async (request) => {
+      seen = request.body;
+      return request.reply(200, { said: "yes" });
+    });
+
+    expect(statusCode).toBe(200);
+    expect(seen).toEqual({ word: "w" });
+    expect(seen).not.toHaveProperty("number");
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  it("does not take a member of a prototype for one that was sent", async () => {
+    const { body } = await askOpen({ body: '{"__proto__":{"word":"inherited"}}' });
+    expect(JSON.parse(body)).toEqual({ said: "nothing" });
+  });
+});
+
+describe("a failure of ours", () => {
+  const secret = "subscriber +34600000001 of sub-1";
+  const thrown: Record<string, unknown> = {
+    "an error": new Error(secret),
+    "an error of another kind": new TypeError(secret),
+    "an error with a cause": new Error(secret, { cause: new Error(secret) }),
+    text: secret,
+    nothing: undefined,
+    null: null,
+    "an object": { status: 404, code: secret, message: secret },
+    "an imitation of a refusal": Object.assign(new Error(secret), { name: "Refusal", code: "NOT_FOUND" }),
+  };
+  it.each(Object.entries(thrown))(
+    "is 500 without a word of the inside when %s is thrown",
+    async (_, error) => {
+      const result = await askOpen({}, async () => {
+        throw error;
+      });
+
+      expect(codeOf(result)).toBe("INTERNAL");
+      expect(messageOf(result)).toBe(errors.INTERNAL.message);
+      expect(JSON.stringify(result)).not.toContain("34600000001");
+    },
+  );
+
+  it("is 500 when the handler throws before it waits", async () => {
+    const result = await askOpen({}, () => {
+      throw new Error(secret);
+    });
+    expect(codeOf(result)).toBe("INTERNAL");
+  });
+
+  it("is 503 with Retry-After when a dependency does not answer", async () => {
+    const result = await askOpen({}, async () => {
+      throw new Unavailable("DynamoDB", "TimeoutError");
+    });
+
+    expect(codeOf(result)).toBe("UNAVAILABLE");
+    expect(messageOf(result)).toBe(errors.UNAVAILABLE.message);
+    expect(Number(result.headers?.["retry-after"])).toBeGreaterThan(0);
+  });
+
+  it("is the row of the catalogue for every code", async () => {
+    for (const code of Object.keys(errors) as Code[]) {
+      const result = await askOpen({}, async () => {
+        throw new Refusal(code);
+      });
+
+      expect(codeOf(result)).toBe(code);
+      expect(result.statusCode).toBe(errorRow(code).status);
+      expect(messageOf(result)).toBe(errorRow(code).message);
+      expect(result.headers?.["www-authenticate"]).toBe(result.statusCode === 401 ? "Bearer" : undefined);
+      const wait = errorRow(code).retryAfterSeconds;
+      expect(result.headers?.["retry-after"]).toBe(wait === undefined ? undefined : String(wait));
+      expect(result.headers).not.toHaveProperty("x-kind");
+    }
+  });
+
+  it("says what the refusing place says in place of the catalogue", async () => {
+    const result = await askOpen({}, async ({ refuse }) => {
+      throw refuse("TOO_MANY_REQUESTS", { message: "Wait.", retryAfterSeconds: 77 });
+    });
+    expect(messageOf(result)).toBe("Wait.");
+    expect(result.headers?.["retry-after"]).toBe("77");
+  });
+});
+
+describe("the deadline", () => {
+  it("answers 504 before the function's time is up, and aborts what waits", async () => {
+    let signal: AbortSignal | undefined;
+    const started = performance.now();
+    const hanging: Handle<typeof open> = (request) => {
+      signal = request.signal;
+      return new Promise(() => {});
+    };
+
+    const result = await serve(open, hanging)(eventOf({ body: "{}" }), {
+      getRemainingTimeInMillis: () => 600,
+    });
+
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(codeOf(result)).toBe("TIMEOUT");
+    expect(result.statusCode).toBe(504);
+    expect(messageOf(result)).toBe(errors.TIMEOUT.message);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("is 504 whatever the abort makes the handler throw", async () => {
+    const obedient: Handle<typeof open> = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new Unavailable("DynamoDB", "AbortError")));
+      });
+
+    const result = await serve(open, obedient)(eventOf({ body: "{}" }), {
+      getRemainingTimeInMillis: () => 300,
+    });
+
+    expect(codeOf(result)).toBe("TIMEOUT");
+  });
+
+  it("is five seconds, however much time the function has", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let result: APIGatewayProxyResult | undefined;
+      const invocation = { getRemainingTimeInMillis: () => 900_000 };
+      const answering = serve(open, () => new Promise(() => {}))(eventOf({ body: "{}" }), invocation).then(
+        (answered) => {
+          result = answered;
+        },
+      );
+
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(result).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      await answering;
+      expect(result?.statusCode).toBe(504);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("leaves nothing behind that keeps the process alive, or aborts later, once it has answered", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let signal: AbortSignal | undefined;
+      await askOpen({}, async (request) => {
+        signal = request.signal;
+        return request.reply(200, { said: "yes" });
+      });
+
+      expect(vi.getTimerCount()).toBe(0);
+      expect(signal?.aborted).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("nothing a caller sent, but for a valid correlator, comes back in an error", () => {
+  /** A word that occurs nowhere by chance. */
+  const marker = fc.stringMatching(/^[q-z]{12}$/);
+  const place = fc.constantFrom(
+    (text: string): Sent => ({ body: JSON.stringify({ word: [text] }) }),
+    (text: string): Sent => ({ body: JSON.stringify({ [text]: text, word: 1 }) }),
+    (text: string): Sent => ({ body: JSON.stringify({ inner: { [text]: text, list: [text] } }) }),
+    (text: string): Sent => ({ body: JSON.stringify({ number: 11, [text]: text }) }),
+    (text: string): Sent => ({ body: text }),
+    (text: string): Sent => ({ body: `{"${text}"` }),
+    (text: string): Sent => ({ body: JSON.stringify([text]) }),
+    (text: string): Sent => ({ headers: { "x-correlator": `${text} ` }, body: "{}" }),
+    (text: string): Sent => ({ headers: { authorization: text, [text]: text }, body: "[]" }),
+    (text: string): Sent => ({ pathParameters: { name: text }, body: "[]" }),
+  );
+
+  it("from the body, the headers or the path", async () => {
+    await fc.assert(
+      fc.asyncProperty(marker, place, async (text, put) => {
+        const result = await askOpen(put(text));
+
+        expect(result.statusCode).toBe(400);
+        expect(JSON.stringify(result)).not.toContain(text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("from the path parameter", async () => {
+    await fc.assert(
+      fc.asyncProperty(marker, async (text) => {
+        const result = await askNamed({ name: `${text}${text}` });
+
+        expect(result.statusCode).toBe(400);
+        expect(JSON.stringify(result)).not.toContain(text);
+      }),
+    );
+  });
+
+  it("from the token", async () => {
+    await fc.assert(
+      fc.asyncProperty(marker, async (text) => {
+        const context = authorizerContext({
+          client: text,
+          subscription: text,
+          scope: "number-recycling:check",
+        });
+        const result = await askGuarded({ authorizer: context });
+
+        expect(codeOf(result)).toBe("PERMISSION_DENIED");
+        expect(JSON.stringify(result)).not.toContain(text);
+      }),
+    );
+  });
+});
+
+describe("the log", () => {
+  const phone = "+34600000077";
+  const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
+  const fields = [
+    "caller",
+    "cause",
+    "code",
+    "coldStart",
+    "correlator",
+    "id",
+    "level",
+    "message",
+    "milliseconds",
+    "operation",
+    "sampling_rate",
+    "service",
+    "status",
+    "timestamp",
+    "xray_trace_id",
+  ];
+
+  function lines(): Record<string, unknown>[] {
+    return output
+      .text()
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
+  }
+
+  it("has one line for each request: what was asked, what came of it, and a hash of who asked", async () => {
+    const client = crypto.randomUUID();
+    await askGuarded({ authorizer: authorizerContext({ client }), headers: { "x-correlator": "c-9" } });
+    await askGuarded({
+      authorizer: authorizerContext({ client }),
+      headers: { "x-correlator": "c-9" },
+      body: "[]",
+    });
+
+    const [answered, refused, ...more] = lines();
+    expect(more).toEqual([]);
+    expect(answered).toMatchObject({ id: "NCS-001", operation: "say", status: 200, correlator: "c-9" });
+    expect(refused).toMatchObject({ id: "NCS-001", status: 400, code: "INVALID_ARGUMENT" });
+    expect(answered?.caller).toBe(refused?.caller);
+    expect(output.text()).not.toContain(client);
+  });
+
+  it("holds no body, token, number, address or client, whatever becomes of a request", async () => {
+    const sent: Sent = {
+      headers: { authorization: `Bearer ${token}`, "x-correlator": `bad ${phone}` },
+      pathParameters: { name: phone },
+      authorizer: authorizerContext({ client: `client-${phone}`, subscription: `sub-${phone}` }),
+      body: JSON.stringify({ word: phone, emailaddress: "ada@example.com", unknown: token }),
+    };
+    const fine = { ...sent, headers: { authorization: `Bearer ${token}` } };
+    const throwing = (error: unknown) => async () => {
+      throw error;
+    };
+    const itself: Record<string, unknown> = { phone };
+    itself.itself = itself;
+
+    await askGuarded(sent);
+    await askGuarded(fine);
+    await askGuarded({ ...fine, body: `{"word": ${phone}` });
+    await askGuarded({ ...fine, authorizer: { client: phone } });
+    await askGuarded(fine, throwing(new Error(`no device ${phone}`, { cause: new Error(phone) })));
+    await askGuarded(fine, throwing(Object.assign(new Error(phone), { request: { token, phone } })));
+    await askGuarded(fine, throwing(phone));
+    await askGuarded(fine, throwing(itself));
+    await askGuarded(fine, throwing(z.object({ word: z.number() }).safeParse({ word: phone }).error));
+    await askGuarded(fine, async ({ reply }) => reply(200, { said: [phone] } as unknown as { said: string }));
+    vi.stubEnv("DAILY_QUOTA", "0");
+    await askGuarded(fine);
+
+    const written = output.text();
+    expect(lines().filter(({ id }) => id === "NCS-001")).toHaveLength(11);
+    expect(lines().filter(({ id }) => id === "NCS-002")).toHaveLength(6);
+    for (const word of ["34600000077", token, "example.com", "192.0.2.1"])
+      expect(written).not.toContain(word);
+    expect([...new Set(lines().flatMap(Object.keys))].filter((field) => !fields.includes(field))).toEqual([]);
+  });
+
+  it("tells the class and the places of a crash, never its message, of however many lines", async () => {
+    await askOpen({}, async () => {
+      throw new RangeError(`first line\n    at ${phone} (second line)\n    at ${token}`);
+    });
+
+    const crash = lines().find(({ id }) => id === "NCS-002");
+    expect(crash?.cause).toContain("RangeError");
+    expect(crash?.cause).toContain("lambda.test.ts");
+    expect(output.text()).not.toContain("34600000077");
+    expect(output.text()).not.toContain(token);
+  });
+
+  it("does not write a correlator that was refused", async () => {
+    await askOpen({ headers: { "x-correlator": "not valid" } });
+
+    expect(output.text()).not.toContain("not valid");
+    expect(lines()[0]?.correlator).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

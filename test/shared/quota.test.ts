@@ -1,0 +1,243 @@
+import { setMaxListeners } from "node:events";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+import { getItem, putItem } from "../../shared/aws/database.ts";
+import { hashed } from "../../shared/hash.ts";
+import { countRequest } from "../../shared/quota.ts";
+import { useTables } from "../support/database.ts";
+
+const signal = AbortSignal.timeout(60_000);
+setMaxListeners(0, signal);
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+const midnight = Date.UTC(2026, 10, 21);
+const noon = midnight + day / 2;
+
+const limits = ({
+  rate = 1_000_000,
+  quota = 1_000_000,
+}: {
+  readonly rate?: number;
+  readonly quota?: number;
+}) => {
+  vi.stubEnv("RATE_LIMIT_PER_MINUTE", String(rate));
+  vi.stubEnv("DAILY_QUOTA", String(quota));
+};
+
+const anyone = () => crypto.randomUUID();
+const count = (client: string, at: number) => countRequest(client, new Date(at), signal);
+const countMany = (client: string, requests: number, at: (index: number) => number) =>
+  Promise.all(Array.from({ length: requests }, (_, index) => count(client, at(index))));
+const passed = (results: readonly unknown[]) => results.filter((result) => result === undefined).length;
+
+/** What the table knows of a caller, whom it knows by a hash. */
+const counters = z.object({
+  day: z.number(),
+  dayCount: z.number(),
+  minute: z.number(),
+  minuteCount: z.number(),
+  expiresAt: z.number(),
+});
+const counted = (client: string) => getItem("quotas", { caller: hashed(client) }, counters, signal);
+
+beforeAll(useTables);
+beforeEach(() => limits({}));
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
+
+it("of a hundred requests at once exactly one passes when one is left", async () => {
+  limits({ rate: 10 });
+  const client = anyone();
+  await countMany(client, 9, () => noon);
+
+  const results = await countMany(client, 100, () => noon);
+
+  expect(passed(results)).toBe(1);
+  expect(await counted(client)).toMatchObject({ minuteCount: 10, dayCount: 10 });
+});
+
+it("of a hundred first requests at once exactly as many pass as the rate allows", async () => {
+  limits({ rate: 30 });
+  const client = anyone();
+
+  const results = await countMany(client, 100, () => noon);
+
+  expect(passed(results)).toBe(30);
+  expect(new Set(results.map((result) => result?.code))).toEqual(new Set([undefined, "TOO_MANY_REQUESTS"]));
+});
+
+it("of a hundred requests at once exactly as many pass as the daily quota allows", async () => {
+  limits({ quota: 7 });
+  const client = anyone();
+
+  const results = await countMany(client, 100, () => noon);
+
+  expect(passed(results)).toBe(7);
+  expect(new Set(results.map((result) => result?.code))).toEqual(new Set([undefined, "QUOTA_EXCEEDED"]));
+});
+
+it("over the rate: refused until the minute ends, counted nowhere, allowed again in the next", async () => {
+  limits({ rate: 2 });
+  const client = anyone();
+  for (const at of [noon, noon + second]) expect(await count(client, at)).toBeUndefined();
+
+  expect(await count(client, noon + 2 * second)).toEqual({
+    code: "TOO_MANY_REQUESTS",
+    retryAfterSeconds: 58,
+  });
+  expect(await count(client, noon + minute - 1)).toEqual({ code: "TOO_MANY_REQUESTS", retryAfterSeconds: 1 });
+  expect(await counted(client)).toMatchObject({ minuteCount: 2, dayCount: 2 });
+  expect(await count(client, noon + minute)).toBeUndefined();
+  expect(await counted(client)).toMatchObject({ minuteCount: 1, dayCount: 3 });
+});
+
+it("says to wait for a minute at most", async () => {
+  limits({ rate: 1 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: minute - 1 }), async (into) => {
+      const client = anyone();
+      await count(client, noon + into);
+      const excess = await count(client, noon + into);
+
+      expect(excess?.retryAfterSeconds).toBe(Math.ceil((minute - into) / second));
+      expect(excess?.retryAfterSeconds).toBeLessThanOrEqual(60);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+it("over the daily quota: refused until the next day in UTC, whatever the minute", async () => {
+  limits({ rate: 1, quota: 2 });
+  const client = anyone();
+  const eleven = midnight + 23 * 60 * minute;
+  for (const at of [noon, eleven]) expect(await count(client, at)).toBeUndefined();
+
+  expect(await count(client, eleven)).toEqual({ code: "QUOTA_EXCEEDED", retryAfterSeconds: 3_600 });
+  expect(await count(client, midnight + day - 1)).toEqual({ code: "QUOTA_EXCEEDED", retryAfterSeconds: 1 });
+  expect(await counted(client)).toMatchObject({ dayCount: 2 });
+  expect(await count(client, midnight + day)).toBeUndefined();
+  expect(await counted(client)).toMatchObject({ dayCount: 1, minuteCount: 1 });
+});
+
+it("a limit of zero lets nobody through", async () => {
+  limits({ rate: 0 });
+  expect(await count(anyone(), noon)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  limits({ quota: 0 });
+  expect(await count(anyone(), noon)).toMatchObject({ code: "QUOTA_EXCEEDED" });
+});
+
+it("loses and invents nothing when a minute ends among many requests", async () => {
+  const client = anyone();
+  await count(client, noon);
+
+  const results = await countMany(client, 60, () => noon + minute);
+
+  expect(passed(results)).toBe(60);
+  expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, minuteCount: 60, dayCount: 61 });
+});
+
+it("loses and invents nothing when a day ends among many requests", async () => {
+  const client = anyone();
+  await countMany(client, 5, () => midnight + day - 1);
+
+  const results = await countMany(client, 60, () => midnight + day);
+
+  expect(passed(results)).toBe(60);
+  expect(await counted(client)).toMatchObject({ day: midnight / day + 1, dayCount: 60, minuteCount: 60 });
+});
+
+it("counts every request once when the clocks of functions differ at the end of a minute", async () => {
+  const client = anyone();
+
+  const results = await countMany(client, 60, (index) => noon + minute + (index % 2 === 0 ? -1 : 0));
+
+  expect(passed(results)).toBe(60);
+  expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, dayCount: 60 });
+});
+
+it("lets no more through than the rate when a clock is behind", async () => {
+  limits({ rate: 3 });
+  const client = anyone();
+  for (let request = 0; request < 3; request++) await count(client, noon + minute);
+
+  expect(await count(client, noon + minute - 1)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, minuteCount: 3 });
+});
+
+it("one caller at its limit leaves the others alone", async () => {
+  limits({ rate: 1 });
+  const busy = anyone();
+  const other = anyone();
+  await count(busy, noon);
+
+  const [first, second] = await Promise.all([count(busy, noon), count(other, noon)]);
+
+  expect(first).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  expect(second).toBeUndefined();
+});
+
+it("counts on in the same window under limits that have changed since", async () => {
+  limits({ rate: 2 });
+  const client = anyone();
+  await countMany(client, 2, () => noon);
+  limits({ rate: 3 });
+
+  expect(await count(client, noon)).toBeUndefined();
+  limits({ rate: 1 });
+  expect(await count(client, noon)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+});
+
+it("keeps a caller's counters until its day is over and forgets them soon after", async () => {
+  const client = anyone();
+  await count(client, noon);
+
+  const { expiresAt = 0 } = (await counted(client)) ?? {};
+  expect(expiresAt * second).toBeGreaterThan(midnight + day);
+  expect(expiresAt * second).toBeLessThanOrEqual(midnight + 3 * day);
+});
+
+it("agrees with a simple count for any sequence of moments", async () => {
+  const gap = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 20 * second }) },
+    { weight: 2, arbitrary: fc.integer({ min: 0, max: 3 * minute }) },
+    { weight: 1, arbitrary: fc.constantFrom(minute, day, 2 * day, day / 2) },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(gap, { maxLength: 25 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (gaps, rate, quota) => {
+        limits({ rate, quota });
+        const client = anyone();
+        const accepted: number[] = [];
+        let at = noon;
+        for (const wait of gaps) {
+          at += wait;
+          const within = (window: number) =>
+            accepted.filter((one) => Math.floor(one / window) === Math.floor(at / window)).length;
+          const expected =
+            within(day) >= quota
+              ? "QUOTA_EXCEEDED"
+              : within(minute) >= rate
+                ? "TOO_MANY_REQUESTS"
+                : undefined;
+
+          expect((await count(client, at))?.code).toBe(expected);
+          if (expected === undefined) accepted.push(at);
+        }
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+it("throws, and lets nobody through uncounted, when a caller's counters are damaged", async () => {
+  const client = anyone();
+  await putItem("quotas", { caller: hashed(client), day: "today" }, {}, signal);
+
+  await expect(count(client, noon)).rejects.toThrow();
+});

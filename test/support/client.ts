@@ -1,0 +1,87 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { importJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
+import { inject } from "vitest";
+import * as z from "zod";
+import { configuration } from "../../shared/environment.ts";
+import { privateJwk } from "../../shared/token.ts";
+
+const answerBody = z.json();
+
+/** An answer of the service with its body parsed. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: z.output<typeof answerBody>;
+}
+
+interface Call {
+  readonly method?: string;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON unless it is text or bytes already. */
+  readonly body?: unknown;
+}
+
+/** Sends one request to the local service. */
+export async function call(path: string, { method, token, headers, body }: Call = {}): Promise<Answer> {
+  const response = await fetch(`${inject("url")}${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(15_000),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: answerBody.parse(await response.json()),
+  };
+}
+
+/** The signing key of the running service. */
+async function readSigningKey() {
+  const { AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint, SIGNING_KEY_SECRET_ARN } = inject("loginEnvironment");
+  const client = new SecretsManagerClient({
+    ...(endpoint === undefined ? {} : { endpoint }),
+    region: "eu-west-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: SIGNING_KEY_SECRET_ARN }));
+  return privateJwk.parse(JSON.parse(SecretString ?? ""));
+}
+
+let signingKey: ReturnType<typeof readSigningKey> | undefined;
+
+/** Claims of a valid 2-legged token of a caller nobody else uses. */
+export function claimsOf(client: string, now = Date.now()): JWTPayload {
+  const issuedAt = Math.floor(now / 1_000);
+  return {
+    iss: configuration.TOKEN_ISSUER.default,
+    aud: configuration.TOKEN_AUDIENCE.default,
+    sub: client,
+    client_id: client,
+    scope: "qos-profiles:read",
+    iat: issuedAt,
+    exp: issuedAt + 600,
+    jti: crypto.randomUUID(),
+  };
+}
+
+/** Signs claims with the service's own key; `undefined` takes a claim or a header member away. */
+export async function tokenWith(
+  claims: Readonly<Record<string, unknown>> = {},
+  header: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  signingKey ??= readSigningKey();
+  const key = await signingKey;
+  const payload = present({ ...claimsOf(crypto.randomUUID()), ...claims });
+  const protectedHeader = present({ alg: "ES256", typ: "at+jwt", kid: key.kid, ...header });
+  return await new SignJWT(payload as JWTPayload)
+    .setProtectedHeader(protectedHeader as JWTHeaderParameters)
+    .sign(await importJWK(key, "ES256"));
+}
+
+function present(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

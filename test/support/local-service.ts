@@ -1,0 +1,46 @@
+import type { TestProject } from "vitest/node";
+import { makeAssembly } from "../../tools/assembly.ts";
+import { demoData, startDemoService } from "../../tools/local/demo-service.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The folder of the cloud assembly. */
+    readonly assembly: string;
+    /** The folder of the bundles. */
+    readonly bundles: string;
+    /** Where the service listens. */
+    readonly url: string;
+    readonly databaseEndpoint: string;
+    /** The environment of the login function, the only one that knows the signing key's secret. */
+    readonly loginEnvironment: Readonly<Record<string, string>>;
+    /** Names of all tables by their variable. */
+    readonly tableNames: Readonly<Record<string, string>>;
+  }
+}
+
+/** Builds, synthesizes and serves the stack once for all tests, with the demo data. */
+export default async function localService(project: TestProject): Promise<() => Promise<void>> {
+  const { assembly, bundles, remove } = await makeAssembly();
+  const service = await startDemoService({
+    assembly,
+    environment: process.env.AWS_ENDPOINT_URL_DYNAMODB
+      ? { AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB }
+      : {},
+    port: 0,
+    data: demoData,
+    logs: { write: () => true },
+  });
+  const environments = service.template.functions.map(({ logicalId }) => service.environmentOf(logicalId));
+  const login = environments.find((environment) => environment.SIGNING_KEY_SECRET_ARN !== undefined);
+  project.provide("assembly", assembly);
+  project.provide("bundles", bundles);
+  project.provide("url", service.url);
+  project.provide("databaseEndpoint", service.databaseEndpoint);
+  project.provide("loginEnvironment", login ?? {});
+  const variables = environments.flatMap((environment) => Object.entries(environment));
+  project.provide("tableNames", Object.fromEntries(variables.filter(([name]) => name.startsWith("TABLE_"))));
+  return async () => {
+    await service.close();
+    remove();
+  };
+}

@@ -1,0 +1,87 @@
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { inject } from "vitest";
+import * as z from "zod";
+import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { type TableName, tableVariable } from "../../shared/tables.ts";
+import { type PrivateJwk, privateJwk } from "../../shared/token.ts";
+import { logicalIdOf } from "../../tools/assembly.ts";
+import { type LocalService, startLocalService } from "../../tools/local/service.ts";
+import type { Answer } from "./client.ts";
+
+const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
+
+/** A service that one test file has for itself, without data, with a signing key of its own. */
+export interface OwnService extends LocalService {
+  readonly database: DynamoDBClient;
+  readonly secrets: SecretsManagerClient;
+  readonly secretId: string;
+  tableName(table: TableName): string;
+  put(table: TableName, item: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The key that signs now. */
+  signingKey(): Promise<PrivateJwk>;
+  call(path: string, request?: RequestInit): Promise<Answer>;
+}
+
+/** Serves the stack once more, with a configuration of its own. */
+export async function startOwnService(
+  environment: Readonly<Partial<Record<ConfigurationName, string>>> = {},
+): Promise<OwnService> {
+  const service = await startLocalService({
+    assembly: inject("assembly"),
+    environment: { ...environment },
+    configuration: Object.keys(configuration),
+    port: 0,
+    logs: { write: () => true },
+  });
+  const database = new DynamoDBClient({ ...aws, endpoint: service.databaseEndpoint });
+  const secrets = new SecretsManagerClient({ ...aws, endpoint: service.secretsEndpoint });
+  const variables: Record<string, string> = Object.assign(
+    {},
+    ...service.template.functions.map(({ logicalId }) => service.environmentOf(logicalId)),
+  );
+  const named = (name: string) => {
+    const value = variables[name];
+    if (value === undefined) throw new Error(`no function has ${name}`);
+    return value;
+  };
+  const secretId = named("SIGNING_KEY_SECRET_ARN");
+  const tableName = (table: TableName) => named(tableVariable(table));
+  return {
+    ...service,
+    database,
+    secrets,
+    secretId,
+    tableName,
+    put: async (table, item) => {
+      const Item = marshall(item, { removeUndefinedValues: true });
+      await database.send(new PutItemCommand({ TableName: tableName(table), Item }));
+    },
+    signingKey: async () => {
+      const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: secretId }));
+      return privateJwk.parse(JSON.parse(SecretString ?? ""));
+    },
+    call: async (path, request = {}) => {
+      const response = await fetch(`${service.url}${path}`, {
+        signal: AbortSignal.timeout(15_000),
+        ...request,
+      });
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: z.json().parse(await response.json()),
+      };
+    },
+    close: async () => {
+      database.destroy();
+      secrets.destroy();
+      await service.close();
+    },
+  };
+}
+
+/** The logical id of a function of a service. */
+export function functionOf(service: LocalService, id: Parameters<typeof logicalIdOf>[0]): string {
+  return logicalIdOf(id, service.template);
+}

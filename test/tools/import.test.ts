@@ -1,0 +1,235 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { findQosProfile } from "../../functions/qos-profiles/store.ts";
+import { findDevice, phoneIdentifier } from "../../shared/device.ts";
+import { importFolder, importKinds } from "../../tools/import/data-folder.ts";
+import { ImportError, importFile } from "../../tools/import/import-file.ts";
+import { useTables } from "../support/database.ts";
+import { plainDevice } from "../support/device.ts";
+
+const signal = AbortSignal.timeout(60_000);
+let folder: string;
+beforeAll(async () => {
+  useTables();
+  folder = await mkdtemp(join(tmpdir(), "import-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(content: unknown): Promise<string> {
+  const path = join(folder, `${crypto.randomUUID()}.json`);
+  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+const rate = (value: number, unit: string) => ({ value, unit });
+
+describe("a bad record is named by file, position and field", () => {
+  const good = { name: "QOS_GOOD", status: "ACTIVE" };
+
+  test.each([
+    ["a missing member", [good, { name: "QOS_X" }], /\.json: record 2, status: /],
+    ["an unknown member", [{ ...good, maxRate: 1 }], /record 1, maxRate: /],
+    ["a value out of range", [{ ...good, priority: 101 }], /record 1, priority: /],
+    ["a nested fault", [{ ...good, jitter: { value: 0, unit: "Seconds" } }], /record 1, jitter\.value: /],
+    [
+      "a name given twice",
+      [good, { name: "QOS_B", status: "ACTIVE" }, good],
+      /record 3, name: the same as in record 1/,
+    ],
+    [
+      "a minimum above its maximum in other units",
+      [{ ...good, targetMinUpstreamRate: rate(2, "Mbps"), maxUpstreamRate: rate(1_000, "kbps") }],
+      /record 1, targetMinUpstreamRate: exceeds its maximum/,
+    ],
+    [
+      "a misspelt member deep inside",
+      [{ ...good, jitter: { value: 1, units: "Seconds" } }],
+      /record 1, jitter\.units: is no member/,
+    ],
+    ["a record that is none", [good, 7], /record 2, the record: /],
+  ])("%s", async (_, records, message) => {
+    const importing = importFile(importKinds["qos-profiles"], await fileOf(records));
+    await expect(importing).rejects.toThrow(ImportError);
+    await expect(importing).rejects.toThrow(message);
+  });
+
+  test("a wrong check digit of an IMEI", async () => {
+    const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
+    const path = await fileOf([{ ...device, imei: "490154203237519" }]);
+    await expect(importFile(importKinds.devices, path)).rejects.toThrow(
+      /record 1, imei: has a wrong check digit/,
+    );
+  });
+
+  test("an identifier of two devices, without saying which", async () => {
+    const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
+    const path = await fileOf([
+      device,
+      { ...device, subscription: "s-x", ipv4Addresses: [], ipv6Prefix: undefined },
+    ]);
+    const importing = importFile(importKinds.devices, path);
+    await expect(importing).rejects.toThrow(/record 2, phoneNumber: the same as in record 1/);
+    await expect(importing).rejects.not.toThrow(/\+34/);
+  });
+
+  test("a login without an address", async () => {
+    const profile = { ID: 5, Username: "x", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+    await expect(importFile(importKinds.profiles, await fileOf([profile]))).rejects.toThrow(
+      /record 1, EmailAddress: /,
+    );
+  });
+
+  test("a number that no table can hold, without its value", async () => {
+    const profile = { ID: 1e300, Username: "x", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+    const path = await fileOf([{ ...profile, EmailAddress: "x@example.com" }]);
+    await expect(importFile(importKinds.profiles, path)).rejects.toThrow(/record 1, ID: /);
+    await expect(importFile(importKinds.profiles, path)).rejects.not.toThrow(/1e\+?300/);
+  });
+
+  test("a record that the table does not take", async () => {
+    const path = await fileOf([{ name: "QOS_HUGE", status: "ACTIVE", description: "x".repeat(500_000) }]);
+    await expect(importFile(importKinds["qos-profiles"], path)).rejects.toThrow(
+      /\.json: record 1: could not be stored/,
+    );
+  });
+
+  test("a file that is a folder, or not UTF-8", async () => {
+    await expect(importFile(importKinds.profiles, folder)).rejects.toThrow(/cannot be read: EISDIR/);
+    const path = join(folder, "latin1.json");
+    await writeFile(path, Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]));
+    await expect(importFile(importKinds.profiles, path)).rejects.toThrow(/is not UTF-8/);
+  });
+
+  test.each([
+    ["no JSON", "[{", /is not JSON/],
+    ["no array", {}, /is not an array of records/],
+  ])("%s", async (_, content, message) => {
+    await expect(importFile(importKinds.profiles, await fileOf(content))).rejects.toThrow(message);
+  });
+});
+
+describe("number assignments", () => {
+  const phoneNumber = "+96123456789";
+  const held = (from: string, to?: string) => ({ phoneNumber, subscriber: from, from, ...(to && { to }) });
+
+  test.each([
+    [
+      "that share a day",
+      [held("2020-01-01", "2021-01-01"), held("2021-01-01")],
+      /record 2, from: shares days with record 1/,
+    ],
+    [
+      "after an open one, in any order",
+      [held("2022-01-01"), held("2020-01-01")],
+      /record 1, from: shares days with record 2/,
+    ],
+    [
+      "of one first day",
+      [held("2020-01-01", "2020-02-01"), held("2020-01-01")],
+      /record 2, from: the same as in record 1/,
+    ],
+    ["that end before they begin", [held("2020-02-01", "2020-01-31")], /record 1, to: is before from/],
+    ["on a day that is not there", [held("2020-02-30")], /record 1, from: must be a date of the calendar/],
+  ])("%s are refused, both named", async (_, records, message) => {
+    await expect(importFile(importKinds["number-assignments"], await fileOf(records))).rejects.toThrow(
+      message,
+    );
+  });
+
+  test("that the table does not take are named by their place in the file, not by their number", async () => {
+    const other = "+96123456782";
+    const records = [
+      held("2020-01-01", "2020-02-01"),
+      held("2021-01-01"),
+      { ...held("2020-01-01"), phoneNumber: other },
+    ];
+    const { send } = DynamoDBClient.prototype;
+    const spied = vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(function (
+      this: DynamoDBClient,
+      ...sent
+    ) {
+      if (JSON.stringify(sent[0].input).includes(other)) throw new TypeError("refused");
+      return Reflect.apply(send, this, sent);
+    });
+    try {
+      const importing = importFile(importKinds["number-assignments"], await fileOf(records));
+      await expect(importing).rejects.toThrow(/\.json: record 3: could not be stored/);
+    } finally {
+      spied.mockRestore();
+    }
+  });
+
+  test("of different numbers may share days", async () => {
+    const other = { ...held("2020-01-01"), phoneNumber: "+96123456780" };
+    expect(
+      await importFile(importKinds["number-assignments"], await fileOf([held("2020-01-01"), other])),
+    ).toBe(2);
+  });
+});
+
+test("of a file with one bad record nothing is written", async () => {
+  const name = `QOS_${crypto.randomUUID()}`;
+  const path = await fileOf([{ name, status: "ACTIVE" }, { name: "no" }]);
+
+  await expect(importFile(importKinds["qos-profiles"], path)).rejects.toThrow("record 2");
+
+  expect(await findQosProfile(name, signal)).toBeUndefined();
+});
+
+describe("what contradicts the tables is refused before anything is written", () => {
+  const unique = () => `+95${String(Math.random()).slice(2, 12)}`;
+
+  test("an identifier of another subscription", async () => {
+    const owner = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
+    await importFile(importKinds.devices, await fileOf([owner]));
+    const innocent = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
+    const thief = { ...owner, subscription: crypto.randomUUID() };
+
+    const importing = importFile(importKinds.devices, await fileOf([innocent, thief]));
+
+    await expect(importing).rejects.toThrow(/record 2, phoneNumber: belongs to another subscription/);
+    expect(await findDevice(phoneIdentifier(innocent.phoneNumber), signal)).toBeUndefined();
+    expect((await findDevice(phoneIdentifier(owner.phoneNumber), signal))?.subscription).toBe(
+      owner.subscription,
+    );
+  });
+
+  test("but an identifier passes to another when its owner gives it up in the same file", async () => {
+    const before = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
+    await importFile(importKinds.devices, await fileOf([before]));
+    const next = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: before.phoneNumber };
+
+    await importFile(importKinds.devices, await fileOf([next, { ...before, phoneNumber: unique() }]));
+
+    const found = await findDevice(phoneIdentifier(before.phoneNumber), signal);
+    expect(found?.subscription).toBe(next.subscription);
+  });
+
+  test("an address of another profile", async () => {
+    const EmailAddress = `${crypto.randomUUID()}@example.com`;
+    const profile = {
+      ID: 1,
+      Username: "x",
+      DateCreated: "2026-01-01T00:00:00Z",
+      IsProfilePublic: true,
+      EmailAddress,
+    };
+    await importFile(importKinds.profiles, await fileOf([profile]));
+    const importing = importFile(importKinds.profiles, await fileOf([{ ...profile, ID: 2 }]));
+    await expect(importing).rejects.toThrow(/record 1, EmailAddress: belongs to another profile/);
+  });
+});
+
+test("the same files imported again leave the same state", async () => {
+  const before = await findDevice(phoneIdentifier("+34600000001"), signal);
+  await importFolder("tools/demo");
+  expect(await findDevice(phoneIdentifier("+34600000001"), signal)).toEqual(before);
+  expect(before?.subscription).toBe("s-0001");
+});
+
+test("a folder without any data is an error", async () => {
+  await expect(importFolder(folder)).rejects.toThrow("holds none of");
+});

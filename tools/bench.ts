@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { availableParallelism, loadavg } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Bench } from "./bench/bench.ts";
+import { densityCover } from "./bench/density-cover.ts";
+import { densityData } from "./bench/density-data.ts";
+import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
+import { start } from "./bench/start.ts";
+
+/** `npm run bench` runs all of them, `npm run bench -- start` the named ones. */
+const benches: Readonly<Record<string, Bench>> = {
+  start,
+  "density-cover": densityCover,
+  "density-data": densityData,
+};
+
+const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  console.error(`no bench ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}`);
+  process.exit(2);
+}
+
+const [load = 0] = loadavg();
+if (load > availableParallelism()) {
+  console.error(`the machine is busy (load ${load.toFixed(1)}): medians and ratios are not to be relied on`);
+}
+
+const sections = sectionsIn(existsSync(documentFile) ? await readFile(documentFile, "utf8") : "");
+for (const [name, bench] of Object.entries(benches)) {
+  if (named.length > 0 && !named.includes(name)) continue;
+  const rows = await bench.run();
+  console.log(`${name}\n${tableOf(rows)}\n`);
+  sections.set(name, sectionOf(bench, rows));
+  if (!rows.every(({ holds }) => holds)) process.exitCode = 1;
+}
+await writeFile(documentFile, documentOf(sections, Object.keys(benches)));

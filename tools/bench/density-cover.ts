@@ -1,0 +1,250 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { polygonToCells } from "h3-js";
+import ngeohash from "ngeohash";
+import { countCells, coverOf, geohashesOf } from "../../functions/population-density/cover.ts";
+import { type Point, type Polygon, polygonOf } from "../../functions/population-density/polygon.ts";
+import { type Bench, median, type Row } from "./bench.ts";
+
+/** How fast the cells of a polygon are found, next to the libraries that come closest. */
+export const densityCover: Bench = {
+  about: [
+    "How fast the cells of a polygon are found: a city and a province of 15 vertices at precision 7.",
+    "The comparisons are `ngeohash.bboxes` with a point-in-polygon test of each cell's middle, and `h3-js`",
+    "`polygonToCells` at resolution 10. Each finds other cells than the exact cover, so cells per second are compared.",
+    "“Strings” are sorted geohashes; the “compact form” is what the service works with: tiles of 2 bytes a cell.",
+    "Every ratio is the median of the ratios of pairs that ran one right after the other, the garbage of each",
+    "collected before the next began.",
+    "In the same run, every cover is asserted to be sorted, without duplicates and as many cells as are counted, to",
+    "have every cell that `ngeohash` finds, and no other that is not within a cell of the boundary.",
+  ].join("\n"),
+  run: async () => {
+    const [city, province, sliver] = [areaOf(cityRing), areaOf(provinceRing), areaOf(sliverRing)];
+    const cells = { city: check(city), province: check(province), sliver: check(sliver) };
+    expectBetween("the city", cells.city, 36_000, 37_000);
+    expectBetween("the province", cells.province, 590_000, 610_000);
+    const overNgeohash = compare(
+      () => listed(city),
+      () => byNgeohash(city).length,
+      21,
+    );
+    const overH3 = compare(
+      () => listed(city),
+      () => byH3(city),
+      21,
+    );
+    const compactCity = compare(
+      () => compact(city),
+      () => byNgeohash(city).length,
+      21,
+    );
+    const compactProvince = compare(
+      () => compact(province),
+      () => byNgeohash(province).length,
+      5,
+    );
+    const sliverOverCity = compare(
+      () => compact(city),
+      () => compact(sliver),
+      51,
+    );
+    const counting = compare(
+      () => countCells(province.polygon, precision),
+      () => listed(province),
+      31,
+    );
+    return [
+      shown("city", `${cells.city} cells`),
+      shown("province", `${cells.province} cells`),
+      shown("sliver of 8 degrees", `${cells.sliver} cells`),
+      shown("city as strings", millisecondsText(overNgeohash.milliseconds)),
+      shown("city in compact form", millisecondsText(compactCity.milliseconds)),
+      shown("province in compact form", millisecondsText(compactProvince.milliseconds)),
+      shown("province counted", millisecondsText(counting.milliseconds)),
+      atLeast("city as strings, cells/s over ngeohash", overNgeohash.rate, 20),
+      atLeast("city as strings, cells/s over h3-js", overH3.rate, 30),
+      atLeast("city in compact form, cells/s over ngeohash", compactCity.rate, 80),
+      atLeast("province in compact form, cells/s over ngeohash", compactProvince.rate, 60),
+      {
+        what: "sliver in compact form, time over the city",
+        measured: `${sliverOverCity.time.toFixed(1)} ×`,
+        bar: "≤ 8 ×",
+        holds: sliverOverCity.time <= 8,
+      },
+      atLeast("province, counting over listing", counting.time, 300),
+    ];
+  },
+};
+
+const precision = 7;
+
+interface Area {
+  readonly ring: readonly Point[];
+  readonly polygon: Polygon;
+}
+
+/** How far from the middle the 15 vertices of a ragged outline are, the farthest at 1. */
+const outline = [1, 0.83, 0.94, 0.71, 0.9, 0.97, 0.66, 0.85, 1, 0.78, 0.92, 0.7, 0.88, 0.96, 0.8];
+
+function ragged(latitude: number, longitude: number, degrees: number): Point[] {
+  return outline.map((reach, index) => {
+    const angle = (2 * Math.PI * (index + 0.3)) / outline.length;
+    return {
+      latitude: latitude + degrees * reach * Math.sin(angle),
+      longitude: longitude + degrees * reach * Math.cos(angle),
+    };
+  });
+}
+
+const cityRing = ragged(45.7543, 4.8612, 0.1742);
+const provinceRing = ragged(41.6524, -4.7285, 0.706);
+const sliverRing = [
+  { latitude: 41.0012, longitude: -4.0007 },
+  { latitude: 44.5009, longitude: 3.9991 },
+  { latitude: 44.5033, longitude: 3.9985 },
+];
+
+function areaOf(ring: readonly Point[]): Area {
+  const polygon = polygonOf(ring);
+  if (polygon === undefined) throw new Error("not a polygon");
+  return { ring, polygon };
+}
+
+function listed({ polygon }: Area): number {
+  return geohashesOf(coverOf(polygon, precision), precision).length;
+}
+
+function compact({ polygon }: Area): number {
+  return coverOf(polygon, precision).reduce((sum, { cells }) => sum + cells.length, 0);
+}
+
+function byNgeohash({ ring }: Area): string[] {
+  const latitudes = ring.map(({ latitude }) => latitude);
+  const longitudes = ring.map(({ longitude }) => longitude);
+  return ngeohash
+    .bboxes(
+      Math.min(...latitudes),
+      Math.min(...longitudes),
+      Math.max(...latitudes),
+      Math.max(...longitudes),
+      precision,
+    )
+    .filter((geohash) => isInside(ring, ngeohash.decode(geohash)));
+}
+
+function byH3({ ring }: Area): number {
+  return polygonToCells(
+    ring.map(({ latitude, longitude }) => [latitude, longitude]),
+    10,
+  ).length;
+}
+
+function isInside(ring: readonly Point[], { latitude, longitude }: Point): boolean {
+  let inside = false;
+  let before = ring[ring.length - 1];
+  for (const here of ring) {
+    if (before !== undefined && here.latitude > latitude !== before.latitude > latitude) {
+      const share = (latitude - here.latitude) / (before.latitude - here.latitude);
+      if (longitude < here.longitude + share * (before.longitude - here.longitude)) inside = !inside;
+    }
+    before = here;
+  }
+  return inside;
+}
+
+/** Asserts that a cover is right as far as other means can tell. Returns its number of cells. */
+function check(area: Area): number {
+  const geohashes = geohashesOf(coverOf(area.polygon, precision), precision);
+  const cover = new Set(geohashes);
+  if (cover.size !== geohashes.length) throw new Error("a cell is there twice");
+  if (geohashes.some((geohash, index) => index > 0 && geohash < (geohashes[index - 1] ?? ""))) {
+    throw new Error("the cells are not in order");
+  }
+  if (countCells(area.polygon, precision) !== geohashes.length) throw new Error("the count is another");
+  const certain = new Set(byNgeohash(area));
+  for (const geohash of certain) if (!cover.has(geohash)) throw new Error(`${geohash} is missing`);
+  for (const geohash of geohashes) {
+    if (!certain.has(geohash) && !isAtBoundary(area.ring, geohash)) throw new Error(`${geohash} is too many`);
+  }
+  return geohashes.length;
+}
+
+/** Whether an edge comes as near to the middle of a cell as the cell's corners are. */
+function isAtBoundary(ring: readonly Point[], geohash: string): boolean {
+  const { latitude, longitude, error } = ngeohash.decode(geohash);
+  const half = Math.hypot(error.latitude, error.longitude) * 1.000001;
+  return ring.some((from, index) => {
+    const to = ring[(index + 1) % ring.length] ?? from;
+    const [east, north] = [to.longitude - from.longitude, to.latitude - from.latitude];
+    const [x, y] = [longitude - from.longitude, latitude - from.latitude];
+    const share = Math.min(1, Math.max(0, (x * east + y * north) / (east * east + north * north)));
+    return Math.hypot(x - share * east, y - share * north) <= half;
+  });
+}
+
+interface Comparison {
+  /** Of one call of the first. */
+  readonly milliseconds: number;
+  /** The second's time over the first's. */
+  readonly time: number;
+  /** The first's results a second over the second's. */
+  readonly rate: number;
+}
+
+/** Runs two functions that return how many results they have in turns, short ones often enough to be measured. */
+function compare(first: () => number, second: () => number, pairs: number): Comparison {
+  const [firstTimes, secondTimes] = [timesFor(first), timesFor(second)];
+  const measured = Array.from({ length: pairs }, () => {
+    const one = measure(first, firstTimes);
+    const other = measure(second, secondTimes);
+    return {
+      milliseconds: one.milliseconds,
+      time: other.milliseconds / one.milliseconds,
+      rate: one.results / one.milliseconds / (other.results / other.milliseconds),
+    };
+  });
+  return {
+    milliseconds: median(measured.map(({ milliseconds }) => milliseconds)),
+    time: median(measured.map(({ time }) => time)),
+    rate: median(measured.map(({ rate }) => rate)),
+  };
+}
+
+const leastMilliseconds = 40;
+
+/** How many calls take long enough, after enough of them for the compiler. */
+function timesFor(run: () => number): number {
+  measure(run, 1);
+  let times = 1;
+  while (measure(run, times).milliseconds * times < leastMilliseconds) times *= 2;
+  return times;
+}
+
+function measure(run: () => number, times: number): { milliseconds: number; results: number } {
+  collectGarbage();
+  let results = 0;
+  const start = performance.now();
+  for (let time = 0; time < times; time++) results = run();
+  return { milliseconds: (performance.now() - start) / times, results };
+}
+
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc({ type: 'minor' })");
+}
+
+function expectBetween(what: string, cells: number, least: number, most: number): void {
+  if (cells < least || cells > most) throw new Error(`${what} has ${cells} cells, not ${least} to ${most}`);
+}
+
+function shown(what: string, measured: string): Row {
+  return { what, measured, holds: true };
+}
+
+function atLeast(what: string, ratio: number, least: number): Row {
+  return { what, measured: `${ratio.toFixed(1)} ×`, bar: `≥ ${least} ×`, holds: ratio >= least };
+}
+
+function millisecondsText(milliseconds: number): string {
+  return `${milliseconds.toFixed(3)} ms`;
+}

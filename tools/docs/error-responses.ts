@@ -1,0 +1,92 @@
+import { STATUS_CODES } from "node:http";
+import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import { type Endpoint, failures } from "../../shared/endpoint.ts";
+import { type Code, errorRow } from "../../shared/errors.ts";
+import { errorExample, referencesTo } from "./examples.ts";
+import { reference } from "./reference.ts";
+
+/** Headers of the document that responses refer to; the names are those of the components. */
+export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
+  // Not required: what API Gateway refuses by itself carries the caller's correlator only.
+  XCorrelator: {
+    description:
+      "The `x-correlator` of the request. Without one, a value of the service's own; absent when no function ran.",
+    schema: reference("schemas", "XCorrelator"),
+  },
+  WwwAuthenticate: {
+    description: "The scheme to authenticate with.",
+    schema: { type: "string", const: "Bearer" },
+    example: "Bearer",
+  },
+  RetryAfter: {
+    description: "Seconds to wait before the next attempt.",
+    schema: { type: "integer", minimum: 0 },
+    example: 1,
+  },
+};
+
+/** Every code an operation can answer with: what it declares, then the failures of the service itself. */
+export function codesOf({ errors }: Endpoint): readonly Code[] {
+  return [...errors, ...failures];
+}
+
+/**
+ * The error responses of an operation, one for each status. A status with a single code is a reference to
+ * the response of that code among the components.
+ */
+export function errorResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
+  return Object.fromEntries(
+    byStatus(endpoint).map(([status, codes]) => {
+      const [code] = codes;
+      return [
+        status,
+        codes.length === 1 && code !== undefined
+          ? reference("responses", code)
+          : errorResponse(status, codes),
+      ];
+    }),
+  );
+}
+
+/** The responses that operations refer to, named by their codes. */
+export function sharedErrorResponses(
+  endpoints: readonly Endpoint[],
+): Record<string, ZodOpenApiResponseObject> {
+  const single = endpoints.flatMap(byStatus).filter(([, codes]) => codes.length === 1);
+  return Object.fromEntries(single.map(([status, codes]) => [codes.join(), errorResponse(status, codes)]));
+}
+
+function byStatus(endpoint: Endpoint): [status: number, codes: Code[]][] {
+  const groups = new Map<number, Code[]>();
+  for (const code of codesOf(endpoint)) {
+    const { status } = errorRow(code);
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  }
+  return [...groups];
+}
+
+function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiResponseObject {
+  const meanings = codes.map((code) => `- \`${code}\`: ${errorRow(code).message}`);
+  return {
+    description: [`${STATUS_CODES[status]}.`, "", ...meanings].join("\n"),
+    headers: {
+      "x-correlator": reference("headers", "XCorrelator"),
+      ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),
+      ...(status === 429 || status === 503 ? { "Retry-After": reference("headers", "RetryAfter") } : {}),
+    },
+    content: {
+      "application/json": {
+        schema: {
+          allOf: [
+            reference("schemas", "Error"),
+            {
+              type: "object",
+              properties: { status: { const: status }, code: { enum: [...codes] } },
+            },
+          ],
+        },
+        examples: referencesTo(codes.map(errorExample)),
+      },
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { STATUS_CODES } from "node:http";
+import * as z from "zod";
+import {
+  createDocument,
+  type oas31,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from "zod-openapi";
+import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { correlatorHeader } from "../../shared/http/correlator.ts";
+import { correlator, errorBody } from "../../shared/schemas.ts";
+import { scopes } from "../../shared/scopes.ts";
+import { areaOf, areasOf } from "./areas.ts";
+import { codesOf, errorResponses, responseHeaders, sharedErrorResponses } from "./error-responses.ts";
+import { errorExample, referencesTo, requestExamples, responseExamples } from "./examples.ts";
+import { reference } from "./reference.ts";
+
+/**
+ * The OpenAPI 3.1 document of the endpoints. The same declarations give the same document, member by member.
+ * @throws {Error} when an area has no description or a body has no example.
+ */
+export function openApiDocument(endpoints: readonly Endpoint[], version: string): oas31.OpenAPIObject {
+  return createDocument(
+    {
+      openapi: "3.1.0",
+      info: {
+        title: "Network Capabilities Service",
+        version,
+        description:
+          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, and every response echoes a valid `x-correlator`.",
+        license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
+      },
+      servers: [
+        {
+          url: "http://127.0.0.1:3000",
+          description: "A local run. A deployed stage has an address of its own.",
+        },
+      ],
+      tags: areasOf(endpoints),
+      paths: pathItems(endpoints),
+      components: {
+        schemas: { Error: errorBody, XCorrelator: correlator },
+        parameters: {
+          XCorrelator: {
+            name: correlatorHeader,
+            in: "header",
+            description: "Echoed in the response; without it the function that answers chooses one.",
+            schema: reference("schemas", "XCorrelator"),
+          },
+        },
+        headers: { ...responseHeaders },
+        responses: sharedErrorResponses(endpoints),
+        securitySchemes: {
+          bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: tokenDescription() },
+        },
+        examples: exampleComponents(endpoints),
+      },
+    },
+    { override: openObject },
+  );
+}
+
+/** The operationId of an endpoint's path: the declared one, and for aliases one derived from it. */
+function operationIdOf({ operationId }: Endpoint, pathIndex: number): string {
+  if (pathIndex === 0) return operationId;
+  return `${operationId}Alias${pathIndex === 1 ? "" : pathIndex}`;
+}
+
+/** Unknown members of a request are ignored, and a response may gain members: only strict objects are closed. */
+const openObject: ZodOpenApiOverride = ({ jsonSchema, zodSchema }) => {
+  const { def } = zodSchema._zod;
+  const strict = def.type === "object" && def.catchall !== undefined;
+  if (jsonSchema.additionalProperties === false && !strict) delete jsonSchema.additionalProperties;
+};
+
+function tokenDescription(): string {
+  const permissions = Object.entries(scopes).map(([scope, permits]) => `- \`${scope}\`: ${permits}`);
+  return ["An access token. Each operation names the scope it needs.", "", ...permissions].join("\n");
+}
+
+function pathItems(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const endpoint of endpoints) {
+    for (const [index, path] of pathsOf(endpoint).entries()) {
+      paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, index) };
+    }
+  }
+  return paths;
+}
+
+function operation(endpoint: Endpoint, pathIndex: number): ZodOpenApiOperationObject {
+  const { summary, scope, parameters, body } = endpoint;
+  return {
+    operationId: operationIdOf(endpoint, pathIndex),
+    tags: [areaOf(endpoint)],
+    summary,
+    description: operationDescription(endpoint, pathIndex),
+    security: scope === null ? [] : [{ bearer: [scope] }],
+    ...(parameters === undefined ? {} : { requestParams: { path: z.object(parameters) } }),
+    parameters: [reference("parameters", "XCorrelator")],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": { schema: body, examples: referencesTo(requestExamples(endpoint)) },
+            },
+          },
+        }),
+    responses: { ...successResponses(endpoint), ...errorResponses(endpoint) },
+  };
+}
+
+function operationDescription({ description, scope, method, path }: Endpoint, pathIndex: number): string {
+  return [
+    description,
+    ...(scope === null ? [] : [`Needs the scope \`${scope}\`.`]),
+    ...(pathIndex === 0 ? [] : [`The same operation as \`${method} ${path}\`, under another address.`]),
+  ].join("\n\n");
+}
+
+function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
+  const declared = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [
+    name,
+    { schema: { type: "string", const: value }, required: true },
+  ]);
+  return Object.fromEntries(
+    Object.entries(endpoint.responses).map(([status, schema]) => [
+      status,
+      {
+        description: z.globalRegistry.get(schema)?.description ?? `${STATUS_CODES[status]}.`,
+        headers: { "x-correlator": reference("headers", "XCorrelator"), ...Object.fromEntries(declared) },
+        content: {
+          "application/json": {
+            schema,
+            examples: referencesTo(responseExamples(endpoint, status, schema)),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+function exampleComponents(endpoints: readonly Endpoint[]): Record<string, oas31.ExampleObject> {
+  const bodies = endpoints.flatMap((endpoint) => [
+    ...requestExamples(endpoint),
+    ...Object.entries(endpoint.responses).flatMap(([status, schema]) =>
+      responseExamples(endpoint, status, schema),
+    ),
+  ]);
+  const errors = [...new Set(endpoints.flatMap(codesOf))].map(errorExample);
+  return Object.fromEntries([...bodies, ...errors].map(({ name, value }) => [name, { value }]));
+}

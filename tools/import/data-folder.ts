@@ -1,0 +1,28 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type * as z from "zod";
+import { devices } from "./devices.ts";
+import { type ImportKind, importFile } from "./import-file.ts";
+import { numberAssignments } from "./number-assignments.ts";
+import { profiles } from "./profiles.ts";
+import { qosProfiles } from "./qos-profiles.ts";
+
+/** Every kind of file an operator can import, by the name of its file without the ending. */
+export const importKinds = {
+  profiles,
+  "qos-profiles": qosProfiles,
+  devices,
+  "number-assignments": numberAssignments,
+} as const;
+
+/**
+ * Imports every file of a data folder that is there.
+ * @throws {ImportError} when a file is refused; {Error} when the folder has none of the files.
+ */
+export async function importFolder(folder: string): Promise<void> {
+  const kinds: readonly ImportKind<z.ZodType>[] = Object.values(importKinds) as ImportKind<z.ZodType>[];
+  const present = kinds.filter(({ file }) => existsSync(join(folder, file)));
+  if (present.length === 0)
+    throw new Error(`${folder} holds none of ${kinds.map(({ file }) => file).join(", ")}`);
+  await Promise.all(present.map((kind) => importFile(kind, join(folder, kind.file))));
+}

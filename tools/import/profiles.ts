@@ -1,0 +1,40 @@
+import * as z from "zod";
+import { profileRecord } from "../../functions/profile/contract.ts";
+import { hashPassword } from "../../functions/profile/password.ts";
+import { addressOf } from "../../functions/profile/rules.ts";
+import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
+import { type ImportKind, readEach, writeEach } from "./import-file.ts";
+
+const { passwordHash: _, ...fields } = profileRecord.shape;
+
+const schema = z.object({
+  ...fields,
+  /** Clear text in the file, hashed before it is stored. */
+  password: z.string().min(1).optional(),
+});
+
+/** Logins. */
+export const profiles: ImportKind<typeof schema> = {
+  file: "profiles.json",
+  schema,
+  identities: ({ ID, EmailAddress }) => [
+    { field: "ID", value: String(ID) },
+    { field: "EmailAddress", value: addressOf(EmailAddress) },
+  ],
+  conflicts: async (records) => {
+    const stored = await readEach(records, ({ EmailAddress }, signal) =>
+      findProfile(addressOf(EmailAddress), signal),
+    );
+    return records.flatMap(({ ID }, record) => {
+      const owner = stored[record]?.ID;
+      return owner === undefined || owner === ID
+        ? []
+        : [{ record, field: "EmailAddress", message: "belongs to another profile" }];
+    });
+  },
+  write: (records) =>
+    writeEach(records, async ({ password, ...profile }, signal) => {
+      const passwordHash = password === undefined ? undefined : await hashPassword(password);
+      await replaceProfile({ ...profile, ...(passwordHash === undefined ? {} : { passwordHash }) }, signal);
+    }),
+};

@@ -1,0 +1,19 @@
+import * as z from "zod";
+import { qosProfileRecord } from "../../functions/qos-profiles/contract.ts";
+import { contradictionIn } from "../../functions/qos-profiles/rules.ts";
+import { replaceQosProfile } from "../../functions/qos-profiles/store.ts";
+import { type ImportKind, writeEach } from "./import-file.ts";
+
+const schema = z.object(qosProfileRecord.shape).superRefine((profile, context) => {
+  const field = contradictionIn(profile);
+  if (field !== undefined)
+    context.addIssue({ code: "custom", path: [field], message: "exceeds its maximum" });
+});
+
+/** The QoS catalogue. */
+export const qosProfiles: ImportKind<typeof schema> = {
+  file: "qos-profiles.json",
+  schema,
+  identities: ({ name }) => [{ field: "name", value: name }],
+  write: (profiles) => writeEach(profiles, replaceQosProfile),
+};

@@ -1,0 +1,94 @@
+/**
+ * A cloud assembly: what `cdk synth` leaves behind.
+ * Its files: https://docs.aws.amazon.com/cdk/v2/guide/configure-synth.html
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import * as z from "zod";
+
+const manifestSchema = z.object({
+  artifacts: z.record(
+    z.string(),
+    z.object({ type: z.string(), properties: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+});
+
+const assetsSchema = z.object({
+  files: z.record(
+    z.string(),
+    z.object({
+      source: z.object({ path: z.string().optional(), packaging: z.string().optional() }),
+      destinations: z.record(z.string(), z.object({ objectKey: z.string() })),
+    }),
+  ),
+});
+
+const documentSchema = z.object({
+  Parameters: z
+    .record(z.string(), z.object({ Type: z.string(), Default: z.unknown().optional() }))
+    .default({}),
+  Conditions: z.record(z.string(), z.unknown()).default({}),
+  Resources: z.record(
+    z.string(),
+    z.object({
+      Type: z.string(),
+      Condition: z.string().optional(),
+      Properties: z.record(z.string(), z.unknown()).default({}),
+    }),
+  ),
+});
+
+/** A CloudFormation template as written, with its intrinsic functions unresolved. */
+export type TemplateDocument = z.output<typeof documentSchema>;
+
+/** The one stack of an assembly that is served, and its assets. */
+export interface Assembly {
+  readonly stackName: string;
+  readonly document: TemplateDocument;
+  /** Folders that are uploaded as zip files, by the key they get in the bucket. */
+  readonly assetDirectories: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads an assembly. Of several stacks it takes the one with a REST API.
+ * @throws {Error} when a file is absent or malformed, or no single stack can be chosen.
+ */
+export function readAssembly(directory: string): Assembly {
+  const { artifacts } = read(join(directory, "manifest.json"), manifestSchema);
+  const files = (type: string, property: string) =>
+    Object.values(artifacts)
+      .filter((artifact) => artifact.type === type)
+      .map((artifact) => join(directory, z.string().parse(artifact.properties[property])));
+
+  const stacks = files("aws:cloudformation:stack", "templateFile").map((file) => ({
+    stackName: basename(file, ".template.json"),
+    document: read(file, documentSchema),
+  }));
+  const [stack, ...others] = stacks.length === 1 ? stacks : stacks.filter(hasRestApi);
+  if (stack === undefined || others.length > 0) {
+    const found = stacks.map(({ stackName }) => stackName).join(", ") || "none";
+    throw new Error(`${directory} must hold one stack with one REST API; its stacks: ${found}`);
+  }
+
+  const assetDirectories = new Map<string, string>();
+  for (const file of files("cdk:asset-manifest", "file")) {
+    for (const { source, destinations } of Object.values(read(file, assetsSchema).files)) {
+      if (source.packaging !== "zip" || source.path === undefined) continue;
+      for (const { objectKey } of Object.values(destinations)) {
+        assetDirectories.set(objectKey, resolve(directory, source.path));
+      }
+    }
+  }
+  return { ...stack, assetDirectories };
+}
+
+function hasRestApi({ document }: { readonly document: TemplateDocument }): boolean {
+  return Object.values(document.Resources).some(({ Type }) => Type === "AWS::ApiGateway::RestApi");
+}
+
+function read<S extends z.ZodType>(file: string, schema: S): z.output<S> {
+  if (!existsSync(file)) throw new Error(`${file} does not exist: synthesize the stack first`);
+  const parsed = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  if (!parsed.success) throw new Error(`${file} is malformed: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}

@@ -1,0 +1,88 @@
+/**
+ * Lambda authorizers of the TOKEN kind.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
+ */
+import * as z from "zod";
+import type { AuthorizerContext } from "./event.ts";
+import { InvocationError } from "./function-thread.ts";
+import { GatewayRefusal } from "./gateway-responses.ts";
+import { decide, policySchema } from "./policy.ts";
+import { headerOf, type ReceivedRequest } from "./received-request.ts";
+import type { AuthorizerDefinition } from "./rest-api.ts";
+
+const cachedTokens = 1_000;
+
+const answerSchema = z.object({
+  principalId: z.string(),
+  policyDocument: policySchema,
+  context: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+    .nullish()
+    .transform((context) => context ?? {}),
+});
+
+type Answer = z.output<typeof answerSchema>;
+
+/** One authorizer and the answers it remembers. */
+export class Authorizer {
+  readonly #definition: AuthorizerDefinition;
+  readonly #invoke: (event: unknown) => Promise<unknown>;
+  readonly #remembered = new Map<string, { readonly answer: Answer; readonly until: number }>();
+
+  constructor(definition: AuthorizerDefinition, invoke: (event: unknown) => Promise<unknown>) {
+    this.#definition = definition;
+    this.#invoke = invoke;
+  }
+
+  /**
+   * Decides on one request. An answer is remembered by token alone, and its policy is evaluated for the method of
+   * each request.
+   * @throws {GatewayRefusal} when the request must not reach its function.
+   */
+  async authorize(request: ReceivedRequest, methodArn: string): Promise<AuthorizerContext> {
+    const { headerName, validationExpression } = this.#definition;
+    const token = headerOf(request, headerName);
+    if (!token || validationExpression?.test(token) === false) throw new GatewayRefusal("UNAUTHORIZED");
+
+    const remembered = this.#recall(token);
+    const startedAt = performance.now();
+    const answer = remembered ?? (await this.#ask(token, methodArn));
+    if (remembered === undefined) this.#remember(token, answer);
+
+    const decision = decide(answer.policyDocument, methodArn);
+    if (decision !== "allow") throw new GatewayRefusal("ACCESS_DENIED", decision);
+    const integrationLatency = remembered ? 0 : Math.round(performance.now() - startedAt);
+    return { ...answer.context, principalId: answer.principalId, integrationLatency };
+  }
+
+  async #ask(token: string, methodArn: string): Promise<Answer> {
+    let answered: unknown;
+    try {
+      answered = await this.#invoke({ type: "TOKEN", authorizationToken: token, methodArn });
+    } catch (error) {
+      if (!(error instanceof InvocationError)) throw error;
+      if (error.message === "Unauthorized") throw new GatewayRefusal("UNAUTHORIZED");
+      throw new GatewayRefusal("AUTHORIZER_FAILURE", `${error.errorType}: ${error.message}`, {
+        cause: error,
+      });
+    }
+    const answer = answerSchema.safeParse(answered);
+    if (answer.success) return answer.data;
+    throw new GatewayRefusal("AUTHORIZER_CONFIGURATION_ERROR", z.prettifyError(answer.error));
+  }
+
+  #recall(token: string): Answer | undefined {
+    const entry = this.#remembered.get(token);
+    if (entry === undefined || entry.until > Date.now()) return entry?.answer;
+    this.#remembered.delete(token);
+    return undefined;
+  }
+
+  #remember(token: string, answer: Answer): void {
+    const { cacheSeconds } = this.#definition;
+    if (cacheSeconds === 0) return;
+    const [oldest] = this.#remembered.keys();
+    if (oldest !== undefined && this.#remembered.size >= cachedTokens) this.#remembered.delete(oldest);
+    this.#remembered.set(token, { answer, until: Date.now() + cacheSeconds * 1000 });
+  }
+}

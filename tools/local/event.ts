@@ -1,0 +1,151 @@
+/**
+ * The event of a Lambda proxy integration of a REST API.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-input-format
+ */
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import { account } from "./physical-names.ts";
+import { headerOf, type ReceivedRequest } from "./received-request.ts";
+import type { RestApi } from "./rest-api.ts";
+import type { RouteMatch } from "./routing.ts";
+
+/** What an authorizer tells a function; strings, but for the milliseconds its call took. */
+export type AuthorizerContext = Readonly<Record<string, string | number>>;
+
+/** `requestContext` of the event, and `$context` of gateway responses. */
+export type RequestContext = APIGatewayProxyEvent["requestContext"];
+
+/** Headers of one connection, or of the framing of the body; they are not for the function. */
+const droppedHeaders = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** @param match undefined when no route answers; the context then names no resource. */
+export function requestContext(
+  api: RestApi,
+  request: ReceivedRequest,
+  match: RouteMatch | undefined,
+  authorizer: AuthorizerContext | undefined,
+): RequestContext {
+  const domainName = headerOf(request, "host") ?? `127.0.0.1:${request.port}`;
+  return {
+    accountId: account,
+    apiId: api.id,
+    authorizer,
+    domainName,
+    domainPrefix: domainName.split(".")[0],
+    extendedRequestId: request.extendedRequestId,
+    httpMethod: request.method,
+    identity: {
+      accessKey: null,
+      accountId: null,
+      apiKey: null,
+      apiKeyId: null,
+      caller: null,
+      clientCert: null,
+      cognitoAuthenticationProvider: null,
+      cognitoAuthenticationType: null,
+      cognitoIdentityId: null,
+      cognitoIdentityPoolId: null,
+      principalOrgId: null,
+      sourceIp: request.sourceIp,
+      user: null,
+      userAgent: headerOf(request, "user-agent") ?? null,
+      userArn: null,
+    },
+    path: request.path,
+    protocol: request.protocol,
+    requestId: request.requestId,
+    requestTime: commonLogTime(request.receivedAt),
+    requestTimeEpoch: request.receivedAt.getTime(),
+    resourceId: match?.route.resourceId ?? "",
+    resourcePath: match?.route.path ?? "",
+    stage: api.stage,
+  };
+}
+
+/** Bytes become base64 where the API declares their media type as binary, text everywhere else. */
+export function proxyEvent(
+  api: RestApi,
+  request: ReceivedRequest,
+  match: RouteMatch,
+  body: Buffer,
+  context: RequestContext,
+): APIGatewayProxyEvent {
+  const headers = grouped(
+    [...request.headers.filter(([name]) => isForwarded(name)), ...addedHeaders(request)],
+    true,
+  );
+  const query = grouped([...new URLSearchParams(request.queryString)], false);
+  const hasQuery = Object.keys(query).length > 0;
+  const isBinary =
+    body.length > 0 && isBinaryType(api, headerOf(request, "content-type") ?? "application/json");
+  return {
+    resource: match.route.path,
+    path: request.path,
+    httpMethod: request.method,
+    headers: lastValues(headers),
+    multiValueHeaders: headers,
+    queryStringParameters: hasQuery ? lastValues(query) : null,
+    multiValueQueryStringParameters: hasQuery ? query : null,
+    pathParameters: match.pathParameters,
+    stageVariables: null,
+    requestContext: context,
+    body: body.length === 0 ? null : body.toString(isBinary ? "base64" : "utf8"),
+    isBase64Encoded: isBinary,
+  };
+}
+
+/** Whether an API hands a media type through as bytes; parameters such as the character set do not count. */
+export function isBinaryType(api: RestApi, mediaType: string): boolean {
+  const [essence = ""] = mediaType.split(";");
+  return api.binaryMediaTypes.some((type) => type === "*/*" || type === essence.trim().toLowerCase());
+}
+
+function isForwarded(name: string): boolean {
+  return (
+    !droppedHeaders.has(name.toLowerCase()) && !/^x-(forwarded-(for|port|proto)|amzn-trace-id)$/i.test(name)
+  );
+}
+
+function addedHeaders(request: ReceivedRequest): readonly (readonly [string, string])[] {
+  const forwardedFor = headerOf(request, "x-forwarded-for");
+  return [
+    ["X-Amzn-Trace-Id", headerOf(request, "x-amzn-trace-id") ?? request.traceId],
+    ["X-Forwarded-For", forwardedFor ? `${forwardedFor}, ${request.sourceIp}` : request.sourceIp],
+    ["X-Forwarded-Port", String(request.port)],
+    ["X-Forwarded-Proto", "http"],
+  ];
+}
+
+/** Values by name; names that differ in case only are one when `ignoresCase`, under the spelling that came first. */
+function grouped(
+  pairs: readonly (readonly [name: string, value: string])[],
+  ignoresCase: boolean,
+): Record<string, string[]> {
+  const groups = new Map<string, { readonly name: string; readonly values: string[] }>();
+  for (const [name, value] of pairs) {
+    const key = ignoresCase ? name.toLowerCase() : name;
+    const group = groups.get(key);
+    if (group) group.values.push(value);
+    else groups.set(key, { name, values: [value] });
+  }
+  return Object.fromEntries([...groups.values()].map(({ name, values }) => [name, values]));
+}
+
+function lastValues(groups: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? ""]));
+}
+
+/** As in `09/Apr/2015:12:34:56 +0000`. */
+function commonLogTime(time: Date): string {
+  const [, day, month, year, clock] = time.toUTCString().split(" ");
+  return `${day}/${month}/${year}:${clock} +0000`;
+}

@@ -1,0 +1,52 @@
+import type { Credentials } from "./database.ts";
+import { region } from "./physical-names.ts";
+import type { LocalFunction } from "./template.ts";
+
+/** Where a function finds what the template does not tell it. */
+export interface Surroundings {
+  readonly databaseEndpoint: string;
+  readonly secretsEndpoint: string;
+  readonly credentials: Credentials;
+  /** The environment of the shell. */
+  readonly shell: NodeJS.ProcessEnv;
+  /** The names the shell may set. */
+  readonly configuration: readonly string[];
+  readonly extra: Readonly<Record<string, string>>;
+}
+
+/**
+ * The whole environment of a function: of the shell it sees only what is configuration.
+ * Reserved names: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
+ */
+export function functionEnvironment(
+  definition: LocalFunction,
+  surroundings: Surroundings,
+): Record<string, string> {
+  const { credentials, shell, configuration, extra } = surroundings;
+  const overrides = configuration.flatMap((name) => {
+    const value = shell[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...definition.environment,
+    ...Object.fromEntries(overrides),
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    ...(credentials.sessionToken === undefined ? {} : { AWS_SESSION_TOKEN: credentials.sessionToken }),
+    AWS_ENDPOINT_URL_DYNAMODB: surroundings.databaseEndpoint,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: surroundings.secretsEndpoint,
+    AWS_LAMBDA_FUNCTION_NAME: definition.name,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),
+    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
+    AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: "local",
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+    LAMBDA_TASK_ROOT: definition.assetDirectory,
+    TZ: ":UTC",
+    _HANDLER: definition.handler,
+    ...extra,
+  };
+}

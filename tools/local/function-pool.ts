@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import { FunctionThread, InvocationError, type LogSink } from "./function-thread.ts";
+import type { LocalFunction } from "./template.ts";
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for a request and for a response. */
+const payloadBytes = 6 * 1024 * 1024;
+const waitingMilliseconds = 29_000;
+const threadsPerFunction = 8;
+
+interface Waiting {
+  readonly event: string;
+  readonly resolve: (result: string) => void;
+  readonly reject: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * The execution environments of one function: warm ones are used again, new ones are started while events wait and
+ * the limit is not reached, broken ones are forgotten.
+ */
+export class FunctionPool {
+  readonly #definition: LocalFunction;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #logs: LogSink;
+  readonly #threads = new Set<FunctionThread>();
+  readonly #idle: FunctionThread[] = [];
+  readonly #waiting: Waiting[] = [];
+  #starting = 0;
+  #isClosed = false;
+
+  constructor(definition: LocalFunction, environment: Readonly<Record<string, string>>, logs: LogSink) {
+    this.#definition = definition;
+    this.#environment = environment;
+    this.#logs = logs;
+  }
+
+  /**
+   * One event through the function. Event and result cross as JSON, so members that are undefined vanish.
+   * @throws {InvocationError} when the function does not answer.
+   */
+  async invoke(event: unknown): Promise<unknown> {
+    const text = eventText(event);
+    if (this.#isClosed) throw stopped();
+    const result = await new Promise<string>((resolve, reject) => this.#enqueue(text, resolve, reject));
+    return parsedResult(result);
+  }
+
+  /** One event through an execution environment of its own, which other variables may be given to. */
+  async invokeAlone(event: unknown, overrides: Readonly<Record<string, string>>): Promise<unknown> {
+    const text = eventText(event);
+    if (this.#isClosed) throw stopped();
+    const thread = this.#start({ ...this.#environment, ...overrides });
+    try {
+      await thread.ready;
+      return parsedResult(await thread.run(text, randomUUID()));
+    } finally {
+      await thread.stop();
+    }
+  }
+
+  /** Ends every environment; events still running or waiting fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#waiting.length > 0) this.#next()?.reject(stopped());
+    await Promise.all([...this.#threads].map((thread) => thread.stop()));
+  }
+
+  #enqueue(event: string, resolve: (result: string) => void, reject: (error: unknown) => void): void {
+    const timer = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      reject(new InvocationError("TooManyRequestsException", "Rate Exceeded."));
+    }, waitingMilliseconds);
+    const waiting: Waiting = { event, resolve, reject, timer };
+    this.#waiting.push(waiting);
+    this.#serve();
+  }
+
+  #serve(): void {
+    while (this.#waiting.length > 0) {
+      const thread = this.#idle.pop();
+      if (thread === undefined) break;
+      if (!thread.isAlive) continue;
+      const next = this.#next();
+      if (next) void this.#run(thread, next);
+    }
+    while (
+      this.#starting < this.#waiting.length &&
+      this.#threads.size < threadsPerFunction &&
+      !this.#isClosed
+    ) {
+      void this.#grow();
+    }
+  }
+
+  async #grow(): Promise<void> {
+    this.#starting++;
+    try {
+      const thread = this.#start(this.#environment);
+      await thread.ready;
+      this.#idle.push(thread);
+    } catch (error) {
+      this.#next()?.reject(error);
+    } finally {
+      this.#starting--;
+      this.#serve();
+    }
+  }
+
+  #start(environment: Readonly<Record<string, string>>): FunctionThread {
+    const thread: FunctionThread = new FunctionThread(this.#definition, environment, this.#logs, () => {
+      this.#threads.delete(thread);
+      this.#serve();
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  async #run(thread: FunctionThread, { event, resolve, reject }: Waiting): Promise<void> {
+    await thread.run(event, randomUUID()).then(resolve, reject);
+    if (thread.isAlive) this.#idle.push(thread);
+    this.#serve();
+  }
+
+  /** The event that has waited longest; whoever takes it must settle it. */
+  #next(): Waiting | undefined {
+    const next = this.#waiting.shift();
+    clearTimeout(next?.timer);
+    return next;
+  }
+}
+
+function eventText(event: unknown): string {
+  const text = JSON.stringify(event) ?? "null";
+  if (Buffer.byteLength(text) > payloadBytes) {
+    throw new InvocationError("RequestEntityTooLargeException", "The event is larger than 6 MB.");
+  }
+  return text;
+}
+
+function parsedResult(result: string): unknown {
+  if (Buffer.byteLength(result) > payloadBytes) {
+    throw new InvocationError("Function.ResponseSizeTooLarge", "The result is larger than 6 MB.");
+  }
+  return JSON.parse(result);
+}
+
+function stopped(): InvocationError {
+  return new InvocationError("Runtime.ExitError", "The service is stopping");
+}

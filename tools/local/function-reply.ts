@@ -1,0 +1,92 @@
+/**
+ * The result of a function as an HTTP response.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
+ */
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import * as z from "zod";
+import { isBinaryType } from "./event.ts";
+import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
+import { headerOf, type ReceivedRequest } from "./received-request.ts";
+import type { RestApi } from "./rest-api.ts";
+
+const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+const resultSchema = z.object({
+  statusCode: z.int().min(200).max(599),
+  headers: z.record(z.string(), headerValue).nullish(),
+  multiValueHeaders: z.record(z.string(), z.array(headerValue)).nullish(),
+  body: z.string().nullish(),
+  isBase64Encoded: z.boolean().nullish(),
+});
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html */
+const droppedHeaders = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+const remappedHeaders = new Set([
+  "authorization",
+  "content-md5",
+  "date",
+  "expect",
+  "host",
+  "max-forwards",
+  "proxy-authenticate",
+  "server",
+  "user-agent",
+  "via",
+  "www-authenticate",
+]);
+
+/** @throws {GatewayRefusal} when the result is not one of a proxy integration. */
+export function functionReply(api: RestApi, request: ReceivedRequest, result: unknown): Reply {
+  const parsed = resultSchema.safeParse(result);
+  if (!parsed.success) {
+    throw new GatewayRefusal("INTEGRATION_FAILURE", `Malformed result: ${z.prettifyError(parsed.error)}`);
+  }
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
+  const isDecoded = isBase64Encoded === true && wantsBytes(api, request);
+  return {
+    status: statusCode,
+    headers: replyHeaders({
+      ...Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, [value]])),
+      ...multiValueHeaders,
+    }),
+    body: isDecoded ? Buffer.from(body ?? "", "base64") : (body ?? ""),
+  };
+}
+
+/** Bytes are sent when the first media type that the client accepts is one the API declares as binary. */
+function wantsBytes(api: RestApi, request: ReceivedRequest): boolean {
+  const [accepted = ""] = (headerOf(request, "accept") ?? "").split(",");
+  return isBinaryType(api, accepted);
+}
+
+function replyHeaders(headers: Readonly<Record<string, readonly string[]>>): Reply["headers"] {
+  const sent: (readonly [string, string])[] = [];
+  for (const [name, values] of Object.entries(headers)) {
+    const lowerCase = name.toLowerCase();
+    if (droppedHeaders.has(lowerCase)) continue;
+    const sentName = remappedHeaders.has(lowerCase) ? `x-amzn-remapped-${lowerCase}` : lowerCase;
+    for (const value of values) {
+      checkHeader(sentName, value);
+      sent.push([sentName, value]);
+    }
+  }
+  const hasType = sent.some(([name]) => name === "content-type");
+  return hasType ? sent : [...sent, ["content-type", "application/json"]];
+}
+
+function checkHeader(name: string, value: string): void {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  } catch (error) {
+    throw new GatewayRefusal("INTEGRATION_FAILURE", `Malformed header ${name}`, { cause: error });
+  }
+}

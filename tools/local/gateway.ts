@@ -1,0 +1,206 @@
+/**
+ * API Gateway in front of the functions: REST API, Lambda proxy integration.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/rest-api-develop.html
+ */
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { Authorizer } from "./authorizer.ts";
+import { type AuthorizerContext, proxyEvent, requestContext } from "./event.ts";
+import { functionReply } from "./function-reply.ts";
+import { InvocationError, type LogSink } from "./function-thread.ts";
+import { GatewayRefusal, type Reply, renderRefusal } from "./gateway-responses.ts";
+import { type ListeningServer, listen } from "./listening-server.ts";
+import { account, region } from "./physical-names.ts";
+import { type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
+import { readBody } from "./request-body.ts";
+import type { RestApi, Route } from "./rest-api.ts";
+import { type RouteMatch, RouteTable } from "./routing.ts";
+
+/** What a gateway serves and with what. */
+export interface GatewayOptions {
+  readonly api: RestApi;
+  /** One event through a function. */
+  readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
+  readonly logs: LogSink;
+}
+
+/** Serves an API. */
+export class Gateway {
+  readonly #api: RestApi;
+  readonly #routes: RouteTable;
+  readonly #authorizers: ReadonlyMap<string, Authorizer>;
+  readonly #invoke: GatewayOptions["invoke"];
+  readonly #logs: LogSink;
+  readonly #unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+
+  constructor({ api, invoke, logs }: GatewayOptions) {
+    this.#api = api;
+    this.#routes = new RouteTable(api.routes);
+    this.#authorizers = new Map(
+      api.authorizers.map((definition) => [
+        definition.logicalId,
+        new Authorizer(definition, (event) => invoke(definition.functionLogicalId, event)),
+      ]),
+    );
+    this.#invoke = invoke;
+    this.#logs = logs;
+  }
+
+  /** Opens a port of the loopback address; 0 takes a free one. */
+  open(port: number): Promise<ListeningServer> {
+    const server = createServer(
+      {
+        keepAlive: true,
+        connectionsCheckingInterval: 1_000,
+        headersTimeout: 10_000,
+        requestTimeout: 30_000,
+        requireHostHeader: false,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    server.keepAliveTimeout = 60_000;
+    server.timeout = 60_000;
+    // A client that has said all it has to say still hears the answer.
+    Object.assign(server, { httpAllowHalfOpen: true });
+    server.on("checkExpectation", (request, response) => void this.#serve(request, response));
+    server.on("connect", (request, socket) => {
+      this.#refuseUnserved(new GatewayRefusal("MISSING_AUTHENTICATION_TOKEN"), receive(request), socket);
+    });
+    server.on("clientError", (error: NodeJS.ErrnoException, socket) => this.#refuseMalformed(error, socket));
+    return listen(server, port);
+  }
+
+  /** What is not HTTP, or too slow, or too large in its head: no route sees it. */
+  #refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+    const unanswered = [...(this.#unanswered.get(socket) ?? [])];
+    // Written now, a refusal would be taken for the answer to a request before it.
+    for (const response of unanswered) response.shouldKeepAlive = false;
+    if (unanswered.length > 0) return;
+    const from = socket instanceof Socket ? socket : {};
+    this.#refuseUnserved(new GatewayRefusal("BAD_REQUEST_PARAMETERS"), receiveUnread(from), socket);
+  }
+
+  #refuseUnserved(refusal: GatewayRefusal, received: ReceivedRequest, socket: Duplex): void {
+    const context = requestContext(this.#api, received, undefined, undefined);
+    const { status, headers, body } = renderRefusal(refusal, this.#api.responses, received, context);
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      ...headers.map(([name, value]) => `${name}: ${value}`),
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-amzn-requestid: ${received.requestId}`,
+      "connection: close",
+    ];
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const received = receive(request);
+    const unanswered = this.#unanswered.get(request.socket) ?? new Set();
+    this.#unanswered.set(request.socket, unanswered.add(response));
+    response.once("close", () => unanswered.delete(response));
+    try {
+      send(request, response, received, await this.#answer(request, received));
+    } catch (error) {
+      // A client that went away while it sent its request is nobody to answer.
+      if (request.destroyed && !request.complete) return;
+      this.#log("The gateway failed", received, { reason: String(error) });
+      send(request, response, received, {
+        status: 500,
+        headers: [],
+        body: '{"message":"Internal server error"}',
+      });
+    }
+  }
+
+  async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply> {
+    const match = this.#routes.match(received.method, received.path);
+    let authorized: AuthorizerContext | undefined;
+    try {
+      const body = await readBody(request);
+      if (match === undefined) throw new GatewayRefusal("MISSING_AUTHENTICATION_TOKEN");
+      if (body === undefined) throw new GatewayRefusal("REQUEST_TOO_LARGE");
+      authorized = await this.#authorize(received, match.route);
+      return await this.#integrate(received, match, body, authorized);
+    } catch (error) {
+      if (!(error instanceof GatewayRefusal)) throw error;
+      const context = requestContext(this.#api, received, match, authorized);
+      const reply = renderRefusal(error, this.#api.responses, received, context);
+      if (reply.status >= 500)
+        this.#log(error.type, received, { resource: match?.route.path, reason: error.message });
+      return reply;
+    }
+  }
+
+  async #authorize(received: ReceivedRequest, route: Route): Promise<AuthorizerContext | undefined> {
+    if (route.authorizerLogicalId === undefined) return undefined;
+    const authorizer = this.#authorizers.get(route.authorizerLogicalId);
+    if (authorizer === undefined)
+      throw new GatewayRefusal("AUTHORIZER_CONFIGURATION_ERROR", "No such authorizer");
+    const method = `${received.method}/${received.path.slice(1)}`;
+    const arn = `arn:aws:execute-api:${region}:${account}:${this.#api.id}/${this.#api.stage}/${method}`;
+    return authorizer.authorize(received, arn);
+  }
+
+  async #integrate(
+    received: ReceivedRequest,
+    match: RouteMatch,
+    body: Buffer,
+    authorized: AuthorizerContext | undefined,
+  ): Promise<Reply> {
+    const context = requestContext(this.#api, received, match, authorized);
+    const event = proxyEvent(this.#api, received, match, body, context);
+    const { functionLogicalId, timeoutMilliseconds } = match.route;
+    const result = await within(timeoutMilliseconds, this.#invoke(functionLogicalId, event));
+    return functionReply(this.#api, received, result);
+  }
+
+  #log(
+    message: string,
+    received: ReceivedRequest,
+    details: Readonly<Record<string, string | undefined>>,
+  ): void {
+    const line = {
+      level: "ERROR",
+      message,
+      timestamp: new Date().toISOString(),
+      requestId: received.requestId,
+    };
+    this.#logs.write(`${JSON.stringify({ ...line, ...details })}\n`);
+  }
+}
+
+/** The integration goes on when its time is up, as it does on AWS; only its answer is no longer wanted. */
+async function within(milliseconds: number, invocation: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new GatewayRefusal("INTEGRATION_TIMEOUT")), milliseconds);
+  });
+  try {
+    return await Promise.race([invocation, late]);
+  } catch (error) {
+    if (!(error instanceof InvocationError)) throw error;
+    const type =
+      error.errorType === "RequestEntityTooLargeException" ? "REQUEST_TOO_LARGE" : "INTEGRATION_FAILURE";
+    throw new GatewayRefusal(type, `${error.errorType}: ${error.message}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  received: ReceivedRequest,
+  reply: Reply,
+): void {
+  const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
+  response.statusCode = reply.status;
+  response.setHeader("x-amzn-requestid", received.requestId);
+  response.setHeader("x-amz-apigw-id", received.extendedRequestId);
+  for (const [name, value] of reply.headers) response.appendHeader(name, value);
+  if (!request.complete) response.setHeader("connection", "close");
+  if (reply.status !== 204 && reply.status !== 304) response.setHeader("content-length", body.length);
+  response.end(body);
+}

@@ -1,0 +1,34 @@
+import type { Server } from "node:http";
+
+/** An HTTP server that accepts requests on the loopback address. */
+export interface ListeningServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** Cuts connections that are still open. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a port of 127.0.0.1; 0 takes a free one.
+ * @throws {Error} saying so when the port is taken.
+ */
+export function listen(server: Server, port: number): Promise<ListeningServer> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === "EADDRINUSE";
+      reject(isTaken ? new Error(`Port ${port} of 127.0.0.1 is already in use`, { cause: error }) : error);
+    });
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      const bound = typeof address === "object" && address !== null ? address.port : port;
+      resolve({ url: `http://127.0.0.1:${bound}`, close: () => close(server) });
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()));
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,60 @@
+/**
+ * Decisions of IAM on calls of an API.
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+ */
+import * as z from "zod";
+
+const oneOrMore = z.union([z.string().transform((one) => [one]), z.array(z.string()).min(1)]);
+
+// Strict: a statement with an element that is not evaluated here must not be taken for a wider one.
+const statementSchema = z.strictObject({
+  Sid: z.string().optional(),
+  Effect: z.enum(["Allow", "Deny"]),
+  Action: oneOrMore,
+  Resource: oneOrMore,
+});
+
+/** A policy document; conditions and the `Not…` elements are refused. */
+export const policySchema = z.object({
+  Version: z.string().optional(),
+  Statement: z.union([statementSchema.transform((one) => [one]), z.array(statementSchema)]),
+});
+
+/** A parsed policy document. */
+export type Policy = z.output<typeof policySchema>;
+
+/** What a policy says about a method: no word is also a no, but another one than a Deny. */
+export type Decision = "allow" | "explicit deny" | "implicit deny";
+
+/** Whether a policy lets its holder call a method. */
+export function decide(policy: Policy, methodArn: string): Decision {
+  const effects = policy.Statement.filter(
+    ({ Action, Resource }) =>
+      Action.some((action) => matches(action.toLowerCase(), "execute-api:invoke")) &&
+      Resource.some((resource) => matches(resource, methodArn)),
+  ).map(({ Effect }) => Effect);
+  if (effects.includes("Deny")) return "explicit deny";
+  return effects.includes("Allow") ? "allow" : "implicit deny";
+}
+
+/** `*` is any run of characters, `?` is one. Goes back to the last `*` only, so the time is bounded. */
+function matches(pattern: string, text: string): boolean {
+  let p = 0;
+  let t = 0;
+  let star = -1;
+  let resumeAt = 0;
+  while (t < text.length) {
+    if (pattern[p] === "*") {
+      star = p++;
+      resumeAt = t;
+    } else if (p < pattern.length && (pattern[p] === "?" || pattern[p] === text[t])) {
+      p++;
+      t++;
+    } else if (star >= 0) {
+      p = star + 1;
+      t = ++resumeAt;
+    } else return false;
+  }
+  while (pattern[p] === "*") p++;
+  return p === pattern.length;
+}

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from "node:http";
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
+const bodyBytes = 10 * 1024 * 1024;
+
+/** A client that is cut off while it sends may never read the refusal, so this much more is read and thrown away. */
+const discardedBytes = 64 * 1024 * 1024;
+
+/** Reads the body of a request, undefined when it is too large; the server's time-out for requests bounds the wait. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    if (!Buffer.isBuffer(chunk)) throw new Error("The request is not read as bytes");
+    size += chunk.length;
+    if (size <= bodyBytes) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > bodyBytes + discardedBytes) break;
+  }
+  return size > bodyBytes ? undefined : Buffer.concat(chunks);
+}

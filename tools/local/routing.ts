@@ -1,0 +1,83 @@
+import type { Route } from "./rest-api.ts";
+
+/** The route that answers a request. */
+export interface RouteMatch {
+  readonly route: Route;
+  /** Percent-encoded, as they stand in the path; null when the path declares none. */
+  readonly pathParameters: Readonly<Record<string, string>> | null;
+}
+
+/** A segment of the tree of paths; only segments that lead to a method exist. */
+interface Segment {
+  readonly fixed: Map<string, Segment>;
+  readonly parameters: Map<string, Segment>;
+  readonly greedy: Map<string, Segment>;
+  readonly routes: Map<string, Route>;
+}
+
+/** Finds routes as API Gateway does: by path first, where the more exact segment wins, then by verb. */
+export class RouteTable {
+  readonly #root = emptySegment();
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      let segment = this.#root;
+      for (const part of route.path === "/" ? [] : route.path.slice(1).split("/")) {
+        segment = child(segment, part);
+      }
+      segment.routes.set(route.method, route);
+    }
+  }
+
+  /** @param path percent-encoded and never decoded here, so `%2F` stays inside its segment. */
+  match(method: string, path: string): RouteMatch | undefined {
+    if (!path.startsWith("/")) return undefined;
+    const found = descend(this.#root, path === "/" ? [] : path.slice(1).split("/"), []);
+    const route = found?.segment.routes.get(method) ?? found?.segment.routes.get("ANY");
+    if (found === undefined || route === undefined) return undefined;
+    return {
+      route,
+      pathParameters: found.parameters.length > 0 ? Object.fromEntries(found.parameters) : null,
+    };
+  }
+}
+
+type Parameters = readonly (readonly [name: string, value: string])[];
+
+function descend(
+  segment: Segment,
+  parts: readonly string[],
+  parameters: Parameters,
+): { readonly segment: Segment; readonly parameters: Parameters } | undefined {
+  const [part, ...rest] = parts;
+  if (part === undefined) return segment.routes.size > 0 ? { segment, parameters } : undefined;
+
+  const fixed = segment.fixed.get(part);
+  const exact = fixed && descend(fixed, rest, parameters);
+  if (exact) return exact;
+  if (part === "") return undefined;
+
+  for (const [name, next] of segment.parameters) {
+    const found = descend(next, rest, [...parameters, [name, part]]);
+    if (found) return found;
+  }
+  for (const [name, next] of segment.greedy) {
+    return { segment: next, parameters: [...parameters, [name, parts.join("/")]] };
+  }
+  return undefined;
+}
+
+function child(parent: Segment, part: string): Segment {
+  const [, name, plus] = /^\{([^+}]+)(\+?)\}$/.exec(part) ?? [];
+  const siblings = name === undefined ? parent.fixed : plus === "+" ? parent.greedy : parent.parameters;
+  const key = name ?? part;
+  const existing = siblings.get(key);
+  if (existing) return existing;
+  const created = emptySegment();
+  siblings.set(key, created);
+  return created;
+}
+
+function emptySegment(): Segment {
+  return { fixed: new Map(), parameters: new Map(), greedy: new Map(), routes: new Map() };
+}

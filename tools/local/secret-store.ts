@@ -1,0 +1,182 @@
+/**
+ * Secrets, their versions and the labels on these, as Secrets Manager keeps them.
+ * https://docs.aws.amazon.com/secretsmanager/latest/userguide/whats-in-a-secret.html
+ */
+import { randomUUID } from "node:crypto";
+import { generateSecretString } from "./password.ts";
+import type { LocalSecret } from "./template.ts";
+
+/** The value of a version: text, or bytes in base64. */
+export type SecretValue = { readonly SecretString: string } | { readonly SecretBinary: string };
+
+/** An error that the service answers with status 400; `code` is its exception's name. */
+export class SecretsError extends Error {
+  readonly code:
+    | "InvalidParameterException"
+    | "InvalidRequestException"
+    | "ResourceExistsException"
+    | "ResourceNotFoundException";
+
+  constructor(code: SecretsError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Version {
+  /** Undefined while a rotation has announced the version and not yet stored a value. */
+  value: SecretValue | undefined;
+  readonly labels: Set<string>;
+  readonly createdSeconds: number;
+}
+
+interface Secret {
+  readonly arn: string;
+  readonly name: string;
+  readonly versions: Map<string, Version>;
+  rotationFunctionArn: string | undefined;
+}
+
+/** A version as a reader gets it. */
+export interface ReadVersion {
+  readonly arn: string;
+  readonly name: string;
+  readonly versionId: string;
+  readonly labels: readonly string[];
+  readonly createdSeconds: number;
+}
+
+/** The secrets of one service, in memory. */
+export class SecretStore {
+  readonly #secrets: readonly Secret[];
+
+  constructor(secrets: readonly LocalSecret[]) {
+    this.#secrets = secrets.map(({ arn, name, value, generated }) => {
+      const text = value ?? (generated && generateSecretString(generated));
+      const secret: Secret = { arn, name, versions: new Map(), rotationFunctionArn: undefined };
+      if (text !== undefined) {
+        secret.versions.set(randomUUID(), version({ SecretString: text }, ["AWSCURRENT"]));
+      }
+      return secret;
+    });
+  }
+
+  /** Reads the version with an id, or with a label; with neither, the current one. */
+  get(secretId: string, versionId?: string, label?: string): ReadVersion & { readonly value: SecretValue } {
+    const secret = this.#find(secretId);
+    const id = versionId ?? holderOf(secret, label ?? "AWSCURRENT");
+    const found = id === undefined ? undefined : secret.versions.get(id);
+    if (id === undefined || found?.value === undefined) {
+      const wanted = versionId ? `VersionId: ${versionId}` : `staging label: ${label ?? "AWSCURRENT"}`;
+      throw notFound(`the specified secret value for ${wanted}`);
+    }
+    if (versionId !== undefined && label !== undefined && !found.labels.has(label)) {
+      throw new SecretsError(
+        "InvalidRequestException",
+        "The version has not the staging label of the request.",
+      );
+    }
+    return { ...describe(secret, id, found), value: found.value };
+  }
+
+  /** Names, rotation and the labels of every version that has one. */
+  describe(secretId: string) {
+    const { arn, name, rotationFunctionArn, versions } = this.#find(secretId);
+    const labelled = [...versions].filter(([, { labels }]) => labels.size > 0);
+    return {
+      arn,
+      name,
+      rotationFunctionArn,
+      versionIdsToLabels: Object.fromEntries(labelled.map(([id, { labels }]) => [id, [...labels]])),
+    };
+  }
+
+  /** Stores a value. The same id with the same value again changes nothing; with another value it is refused. */
+  put(
+    secretId: string,
+    versionId: string,
+    value: SecretValue,
+    labels: readonly string[] = ["AWSCURRENT"],
+  ): ReadVersion {
+    const secret = this.#find(secretId);
+    const existing = secret.versions.get(versionId);
+    if (existing?.value !== undefined && JSON.stringify(existing.value) !== JSON.stringify(value)) {
+      throw new SecretsError(
+        "ResourceExistsException",
+        "You can't use the same ClientRequestToken with another value.",
+      );
+    }
+    const stored = existing ?? version(value, []);
+    if (existing?.value === undefined) {
+      stored.value = value;
+      secret.versions.set(versionId, stored);
+      for (const label of labels) moveLabel(secret, label, versionId);
+    }
+    return describe(secret, versionId, stored);
+  }
+
+  /** Moves a label; a label that another version holds must be taken from it by name. */
+  updateLabel(secretId: string, label: string, moveTo: string | undefined, removeFrom: string | undefined) {
+    const secret = this.#find(secretId);
+    const holder = holderOf(secret, label);
+    if (moveTo !== undefined && !secret.versions.has(moveTo)) throw notFound("the specified secret version");
+    if (removeFrom !== undefined && removeFrom !== holder) {
+      throw new SecretsError(
+        "InvalidParameterException",
+        `The staging label ${label} isn't currently attached to version ${removeFrom}.`,
+      );
+    }
+    if (moveTo !== undefined && holder !== undefined && holder !== moveTo && removeFrom === undefined) {
+      throw new SecretsError(
+        "InvalidParameterException",
+        `The parameter RemoveFromVersionId can't be empty. Staging label ${label} is currently attached to version ${holder}, so you must explicitly reference that version in RemoveFromVersionId.`,
+      );
+    }
+    if (moveTo !== undefined) moveLabel(secret, label, moveTo);
+    else if (holder !== undefined) secret.versions.get(holder)?.labels.delete(label);
+    return { arn: secret.arn, name: secret.name };
+  }
+
+  /** Announces the version that a rotation is about to create; it has a label and no value. */
+  beginRotation(secretId: string, rotationFunctionArn: string, versionId: string): void {
+    const secret = this.#find(secretId);
+    secret.rotationFunctionArn = rotationFunctionArn;
+    secret.versions.set(versionId, version(undefined, []));
+    moveLabel(secret, "AWSPENDING", versionId);
+  }
+
+  #find(secretId: string): Secret {
+    const secret = this.#secrets.find(
+      ({ arn, name }) => secretId === arn || secretId === name || secretId === arn.slice(0, -7),
+    );
+    if (secret === undefined) throw notFound("the specified secret");
+    return secret;
+  }
+}
+
+function version(value: SecretValue | undefined, labels: readonly string[]): Version {
+  return { value, labels: new Set(labels), createdSeconds: Date.now() / 1000 };
+}
+
+function describe(secret: Secret, versionId: string, { labels, createdSeconds }: Version): ReadVersion {
+  return { arn: secret.arn, name: secret.name, versionId, labels: [...labels], createdSeconds };
+}
+
+function holderOf(secret: Secret, label: string): string | undefined {
+  return [...secret.versions].find(([, { labels }]) => labels.has(label))?.[0];
+}
+
+/** A label sits on one version at most, and the version that stops being current becomes the previous one. */
+function moveLabel(secret: Secret, label: string, versionId: string): void {
+  const holder = holderOf(secret, label);
+  if (holder === versionId) return;
+  if (holder !== undefined) secret.versions.get(holder)?.labels.delete(label);
+  secret.versions.get(versionId)?.labels.add(label);
+  if (label !== "AWSCURRENT" || holder === undefined) return;
+  secret.versions.get(versionId)?.labels.delete("AWSPREVIOUS");
+  moveLabel(secret, "AWSPREVIOUS", holder);
+}
+
+function notFound(what: string): SecretsError {
+  return new SecretsError("ResourceNotFoundException", `Secrets Manager can't find ${what}.`);
+}

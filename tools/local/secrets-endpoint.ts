@@ -1,0 +1,115 @@
+/**
+ * The wire protocol of Secrets Manager, for the operations that functions use.
+ * https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_Operations.html
+ */
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import * as z from "zod";
+import { type ListeningServer, listen } from "./listening-server.ts";
+import { type ReadVersion, type SecretStore, SecretsError } from "./secret-store.ts";
+
+const secretId = z.string().min(1).max(2048);
+const versionId = z.string().min(32).max(64);
+const label = z.string().min(1).max(256);
+
+const getSchema = z.object({
+  SecretId: secretId,
+  VersionId: versionId.optional(),
+  VersionStage: label.optional(),
+});
+const describeSchema = z.object({ SecretId: secretId });
+const putSchema = z.object({
+  SecretId: secretId,
+  ClientRequestToken: versionId.default(() => randomUUID()),
+  SecretString: z.string().max(65_536).optional(),
+  SecretBinary: z.base64().max(87_384).optional(),
+  VersionStages: z.array(label).min(1).max(20).optional(),
+});
+const updateSchema = z.object({
+  SecretId: secretId,
+  VersionStage: label,
+  MoveToVersionId: versionId.optional(),
+  RemoveFromVersionId: versionId.optional(),
+});
+
+type Operation = (store: SecretStore, input: unknown) => unknown;
+
+const operations: Readonly<Record<string, Operation>> = {
+  GetSecretValue: (store, input) => {
+    const { SecretId, VersionId, VersionStage } = checked(getSchema, input);
+    const found = store.get(SecretId, VersionId, VersionStage);
+    return { ...identity(found), ...found.value, CreatedDate: found.createdSeconds };
+  },
+  DescribeSecret: (store, input) => {
+    const found = store.describe(checked(describeSchema, input).SecretId);
+    return {
+      ARN: found.arn,
+      Name: found.name,
+      RotationEnabled: found.rotationFunctionArn !== undefined,
+      RotationLambdaARN: found.rotationFunctionArn,
+      VersionIdsToStages: found.versionIdsToLabels,
+    };
+  },
+  PutSecretValue: (store, input) => {
+    const { SecretId, ClientRequestToken, SecretString, SecretBinary, VersionStages } = checked(
+      putSchema,
+      input,
+    );
+    if ((SecretString === undefined) === (SecretBinary === undefined)) {
+      throw new SecretsError("InvalidParameterException", "Send either SecretString or SecretBinary.");
+    }
+    const value = SecretString === undefined ? { SecretBinary: SecretBinary ?? "" } : { SecretString };
+    return identity(store.put(SecretId, ClientRequestToken, value, VersionStages));
+  },
+  UpdateSecretVersionStage: (store, input) => {
+    const { SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId } = checked(updateSchema, input);
+    const { arn, name } = store.updateLabel(SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId);
+    return { ARN: arn, Name: name };
+  },
+};
+
+/** Serves a store on a free port of the loopback address. */
+export function openSecretsEndpoint(store: SecretStore): Promise<ListeningServer> {
+  const server = createServer((request, response) => {
+    answer(store, request)
+      .catch((error: unknown) => ({
+        status: 500,
+        body: { __type: "InternalServiceError", Message: String(error) },
+      }))
+      .then(({ status, body }) => {
+        response.writeHead(status, {
+          "content-type": "application/x-amz-json-1.1",
+          "x-amzn-requestid": randomUUID(),
+        });
+        response.end(JSON.stringify(body));
+      });
+  });
+  server.requestTimeout = 10_000;
+  return listen(server, 0);
+}
+
+async function answer(store: SecretStore, request: IncomingMessage) {
+  const name = String(request.headers["x-amz-target"]).replace(/^secretsmanager\./, "");
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  const body = await text(request);
+  if (operation === undefined) return { status: 400, body: { __type: "UnknownOperationException" } };
+  try {
+    return { status: 200, body: operation(store, JSON.parse(body)) };
+  } catch (error) {
+    if (error instanceof SecretsError) {
+      return { status: 400, body: { __type: error.code, Message: error.message } };
+    }
+    throw error;
+  }
+}
+
+function identity({ arn, name, versionId, labels }: ReadVersion) {
+  return { ARN: arn, Name: name, VersionId: versionId, VersionStages: labels };
+}
+
+function checked<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) throw new SecretsError("InvalidParameterException", z.prettifyError(parsed.error));
+  return parsed.data;
+}
