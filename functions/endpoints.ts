@@ -1,6 +1,8 @@
 import { retrieveIdentifier } from "./device-identifier/contract.ts";
 import { publishKeys } from "./keys/contract.ts";
 import { checkNumberRecycling } from "./number-recycling/contract.ts";
+import { publishDocument } from "./openapi/contract.ts";
+import { retrievePopulationDensity } from "./population-density/contract.ts";
 import { authenticate } from "./profile/contract.ts";
 import { getQosProfile, retrieveQosProfiles } from "./qos-profiles/contract.ts";
 
@@ -9,9 +11,11 @@ export const endpoints = [
   authenticate,
   retrieveQosProfiles,
   getQosProfile,
+  retrievePopulationDensity,
   checkNumberRecycling,
   retrieveIdentifier,
   publishKeys,
+  publishDocument,
 ] as const;
 
 /** The id of an endpoint. */

@@ -1,15 +1,23 @@
 import type { EndpointId } from "../functions/endpoints.ts";
 import type { VariableName } from "../shared/environment.ts";
+import type { QueueName } from "../shared/queues.ts";
 import type { TableName } from "../shared/tables.ts";
 
 /** Functions that are not behind a route of their own. */
-type InternalFunctionId = "authorizer/authorize" | "keys/rotate";
+type InternalFunctionId =
+  | "authorizer/authorize"
+  | "keys/rotate"
+  | "population-density/abandon"
+  | "population-density/deliver";
 
 /** A function of the service: its handler's file below `functions/`. */
 export type FunctionId = EndpointId | InternalFunctionId;
 
 /** What a function may do with a table. There is no `Scan`: what needs one needs another key. */
 type TableAction = "BatchGetItem" | "DeleteItem" | "GetItem" | "PutItem" | "Query" | "UpdateItem";
+
+/** What a function may do with a queue, beside what its messages' arrival needs. */
+type QueueAction = "ChangeMessageVisibility" | "SendMessage";
 
 /** What a function may do with the secret of the signing key. */
 type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "UpdateSecretVersionStage";
@@ -19,12 +27,34 @@ export interface Access {
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
   readonly signingKey?: readonly SecretAction[];
+  /** Each grant also puts the queue's address into the environment. */
+  readonly queues?: Readonly<Partial<Record<QueueName, readonly QueueAction[]>>>;
+  /** The queue whose messages invoke the function; it may receive and delete them. */
+  readonly consumes?: QueueName;
   readonly variables?: readonly VariableName[];
 }
+
+/**
+ * Tables with personal data or credentials: encrypted with the stack's own key, which only functions that are granted
+ * such a table may use, and only through DynamoDB. What other tables hold is a hash, a catalogue or public.
+ */
+export const encryptedTables: ReadonlySet<TableName> = new Set([
+  "profiles",
+  "devices",
+  "number-assignments",
+  "density-jobs",
+]);
 
 /** Every endpoint that needs a token counts the caller's requests. */
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
+
+/** What work on a job takes: the job, its caller's count, a place at its sink. */
+const jobTables = {
+  "density-jobs": ["GetItem", "UpdateItem"],
+  "density-callers": ["UpdateItem"],
+  "density-sinks": ["DeleteItem", "UpdateItem"],
+} as const;
 
 /** Every grant of the stack. A function without a line does not compile. */
 export const access: Readonly<Record<FunctionId, Access>> = {
@@ -57,6 +87,35 @@ export const access: Readonly<Record<FunctionId, Access>> = {
     tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...quotaTable },
     variables: quotaVariables,
   },
+  "population-density/retrieve": {
+    tables: {
+      densities: ["BatchGetItem"],
+      "density-jobs": ["BatchGetItem", "DeleteItem", "GetItem", "PutItem"],
+      "density-callers": ["GetItem", "UpdateItem"],
+      ...quotaTable,
+    },
+    queues: { "density-jobs": ["SendMessage"] },
+    variables: [
+      "DENSITY_PRECISIONS",
+      "DENSITY_SYNC_LIMIT",
+      "DENSITY_ASYNC_LIMIT",
+      "DENSITY_PENDING_LIMIT",
+      "SINK_ALLOWED_NETWORKS",
+      ...quotaVariables,
+    ],
+  },
+  "population-density/deliver": {
+    tables: { densities: ["BatchGetItem"], ...jobTables },
+    queues: { "density-jobs": ["ChangeMessageVisibility", "SendMessage"] },
+    consumes: "density-jobs",
+    variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
+  },
+  "population-density/abandon": {
+    tables: jobTables,
+    queues: { "density-jobs-dead": ["ChangeMessageVisibility", "SendMessage"] },
+    consumes: "density-jobs-dead",
+    variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
+  },
   "number-recycling/check": {
     tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...quotaTable },
     variables: quotaVariables,
@@ -66,6 +125,7 @@ export const access: Readonly<Record<FunctionId, Access>> = {
     variables: quotaVariables,
   },
   "keys/publish": { tables: { "signing-keys": ["Query"] } },
+  "openapi/publish": {},
   "keys/rotate": {
     tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },
     signingKey: ["DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"],

@@ -1,22 +1,30 @@
 import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
+import { settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
+import type { Stage } from "./stage.ts";
 
-/** The stack's name, and so the name of its template in the assembly. */
+/** The stack of `prod`, and the name of any stage's template in the assembly. */
 export const stackName = "NetworkCapabilities";
+
+/** What CloudFormation calls the stack of each stage: a deployment of one never changes another. */
+export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-dev`, prod: stackName };
 
 interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
   readonly outdir?: string;
   readonly bundles?: string;
+  /** Instead of what the context says. */
+  readonly stage?: Stage;
   /** Whether CDK looks through the finished template for mistakes, which takes longer than making it. */
   readonly validation?: boolean;
 }
 
-/** The CDK application, the same for `cdk` and for a local run. Context: `signingKeySecretArn`. */
+/** The CDK application, the same for `cdk` and for a local run. What the context may say is in `Settings`. */
 export function networkCapabilities({
   outdir,
   bundles = defaultBundles,
+  stage,
   validation = true,
 }: Synthesis = {}): App {
   const app = new App({
@@ -30,21 +38,18 @@ export function networkCapabilities({
       "@aws-cdk/core:checkSecretUsage": true,
       // A stage keeps serving the authorizer it was deployed with.
       "@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId": true,
+      // Alarms that a release shall not heed are taken off what CodeDeploy watches.
+      "@aws-cdk/aws-codedeploy:removeAlarmsFromDeploymentGroup": true,
     },
+    ...(stage === undefined ? {} : { postCliContext: { stage } }),
     ...(outdir === undefined ? {} : { outdir }),
   });
-  const signingKeySecretArn: unknown = app.node.tryGetContext("signingKeySecretArn");
-  if (signingKeySecretArn !== undefined && !isSecretArn(signingKeySecretArn)) {
-    throw new Error("signingKeySecretArn is not the full ARN of a secret");
-  }
+  const settings = settingsIn(app.node);
   new NetworkCapabilitiesStack(app, stackName, {
     description: "Network Capabilities Service",
+    stackName: stackNames[settings.stage],
     bundles,
-    ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
+    settings,
   });
   return app;
-}
-
-function isSecretArn(value: unknown): value is string {
-  return typeof value === "string" && /^arn:[^:]+:secretsmanager:[^:]+:\d{12}:secret:.+$/.test(value);
 }

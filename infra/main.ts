@@ -1,4 +1,8 @@
+import { Validations } from "aws-cdk-lib";
+import { AwsSolutionsChecks } from "cdk-nag";
 import { networkCapabilities } from "./app.ts";
 
 // What `cdk` runs: see cdk.json.
-networkCapabilities().synth();
+const app = networkCapabilities();
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+app.synth();

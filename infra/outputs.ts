@@ -1,6 +1,15 @@
+import { type QueueName, queueVariable } from "../shared/queues.ts";
 import { type TableName, tableVariable } from "../shared/tables.ts";
 
 /** The stack output that holds a table's name; outputs have letters and digits only. */
 export function tableOutput(table: TableName): string {
   return `${tableVariable(table).replaceAll("_", "")}NAME`;
 }
+
+/** The stack output that holds a queue's address. */
+export function queueOutput(queue: QueueName): string {
+  return `${queueVariable(queue).replaceAll("_", "")}URL`;
+}
+
+/** The stack output that holds the ARN of the signing key's secret. */
+export const signingKeyOutput = "SIGNINGKEYSECRETARN";

@@ -1,34 +1,55 @@
 import { join } from "node:path";
-import { CfnOutput, Duration, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnOutput, Duration, Stack, type StackProps, Validations } from "aws-cdk-lib";
 import {
   AuthorizationType,
-  EndpointType,
   LambdaIntegration,
-  RestApi,
+  type Method,
   TokenAuthorizer,
 } from "aws-cdk-lib/aws-apigateway";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { EventSourceMapping, type IFunction } from "aws-cdk-lib/aws-lambda";
+import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/endpoints.ts";
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
 import { type ConfigurationName, configuration, type VariableName } from "../shared/environment.ts";
+import { type QueueName, queueDescription, queues, queueVariable } from "../shared/queues.ts";
 import { type TableName, tables, tableVariable } from "../shared/tables.ts";
-import { access, type FunctionId } from "./access.ts";
+import { access, encryptedTables, type FunctionId } from "./access.ts";
+import { addAlarms, addFaultAlarms } from "./alarms.ts";
 import { constructName, functionIds } from "./bundles.ts";
-import { addGatewayResponses } from "./constructs/gateway-responses.ts";
+import { CustomDomain } from "./constructs/custom-domain.ts";
+import { Firewall } from "./constructs/firewall.ts";
+import { Releases } from "./constructs/releases.ts";
+import { ServiceApi } from "./constructs/service-api.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
+import { ServiceQueue } from "./constructs/service-queue.ts";
 import { ServiceTable } from "./constructs/service-table.ts";
 import { rotate, type SecretReference, signingKeySecret } from "./constructs/signing-key.ts";
-import { tableOutput } from "./outputs.ts";
+import { addDashboard } from "./dashboard.ts";
+import { queueOutput, signingKeyOutput, tableOutput } from "./outputs.ts";
+import { mostWorkers, type Settings } from "./settings.ts";
+import { removalPolicyIn, type StageTraits, stages } from "./stage.ts";
 
 interface NetworkCapabilitiesProps extends StackProps {
   /** The folder with the bundles: what is deployed, and what a local run executes. */
   readonly bundles: string;
-  /** Full ARN of a secret that holds the signing key; without it the stack makes and rotates one. */
-  readonly signingKeySecretArn?: string;
+  readonly settings: Settings;
 }
 
 const rotation = "keys/rotate" satisfies FunctionId;
+
+/** A worker sends up to some hundred megabytes to sinks that may be slow. */
+const workerSeconds = 300;
+
+/** What a function gets beyond the house defaults. */
+const sizes: Readonly<Partial<Record<FunctionId, { timeoutSeconds?: number; memoryMegabytes?: number }>>> = {
+  [rotation]: { timeoutSeconds: 30 },
+  "population-density/retrieve": { memoryMegabytes: 1_024 },
+  "population-density/deliver": { timeoutSeconds: workerSeconds, memoryMegabytes: 1_024 },
+  "population-density/abandon": { timeoutSeconds: workerSeconds },
+};
 
 /** A policy is kept per token for this long; functions check the token's expiry themselves. */
 const authorizerCache = Duration.minutes(5);
@@ -36,19 +57,50 @@ const authorizerCache = Duration.minutes(5);
 /** Tokens of another form are refused by API Gateway without running the authorizer. */
 const bearerToken = "^[Bb][Ee][Aa][Rr][Ee][Rr] +[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$";
 
-/** The whole service: tables, signing key, one function per endpoint, the authorizer, the API. */
+/** Actions on a table that write. */
+const changingActions = /^(?:Delete|Put|Update)Item$/;
+
+/** What DynamoDB does with the key for whom it serves: when items are read, and beside that when they are written. */
+const readingKey = ["Decrypt", "DescribeKey"];
+const changingKey = ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"];
+
+/** Why an endpoint takes no token. One without a line does not pass the checks. */
+const openBecause: Readonly<Record<string, string>> = {
+  "profile/authenticate":
+    "Where a caller gets its token: it cannot have one yet. Failed attempts are counted and refused by account and by source address.",
+  "keys/publish": "Public keys, by which anybody may check a token of ours.",
+  "openapi/publish":
+    "The description of the API, which is public: it is the same for everybody and holds no data.",
+};
+
+/** The whole service: tables, queues, signing key, one function per endpoint, authorizer, workers, API, alarms. */
 export class NetworkCapabilitiesStack extends Stack {
   readonly #bundles: string;
+  readonly #settings: Settings;
+  readonly #traits: StageTraits;
+  readonly #dataKey: Key;
   readonly #tables: Readonly<Record<TableName, ServiceTable>>;
+  readonly #queues: Readonly<Record<QueueName, ServiceQueue>>;
   readonly #signingKey: SecretReference;
 
-  constructor(scope: Construct, id: string, props: NetworkCapabilitiesProps) {
-    super(scope, id, props);
-    this.#bundles = props.bundles;
+  constructor(scope: Construct, id: string, { bundles, settings, ...props }: NetworkCapabilitiesProps) {
+    const traits = stages[settings.stage];
+    super(scope, id, { ...props, terminationProtection: traits.keepsData });
+    this.#bundles = bundles;
+    this.#settings = settings;
+    this.#traits = traits;
+    this.#dataKey = new Key(this, "DataKey", {
+      description: "Personal data, credentials and messages of the Network Capabilities Service",
+      enableKeyRotation: true,
+      // Without it, tables that stay could not be read.
+      removalPolicy: removalPolicyIn(traits),
+    });
     this.#tables = this.#makeTables();
-    this.#signingKey = signingKeySecret(this, props.signingKeySecretArn);
+    this.#queues = this.#makeQueues();
+    this.#signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
+    new CfnOutput(this, signingKeyOutput, { value: this.#signingKey.secretArn });
     // Who gives the secret rotates it.
-    const isOurs = props.signingKeySecretArn === undefined;
+    const isOurs = settings.signingKeySecretArn === undefined;
     const made = functionIds.filter((name) => isOurs || name !== rotation);
     const functions = Object.fromEntries(made.map((name) => [name, this.#makeFunction(name)])) as Record<
       FunctionId,
@@ -56,16 +108,98 @@ export class NetworkCapabilitiesStack extends Stack {
     >;
     if (isOurs) rotate(this, this.#signingKey, functions[rotation]);
 
-    const api = this.#makeApi();
+    const { alarmTopicArn } = settings;
+    const topic =
+      alarmTopicArn === undefined ? undefined : Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
+    const live = this.#release(functions, topic);
+    for (const name of made) this.#addEventSource(name, functions[name], live(name));
+    const api = this.#makeApi(live);
+    const watched = {
+      api,
+      tables: this.#tables,
+      queues: this.#queues,
+      workers: made.filter((name) => access[name].consumes !== undefined).map((name) => functions[name]),
+      ...(isOurs ? { rotation: functions[rotation] } : {}),
+    };
+    addAlarms(this, watched, topic);
+    if (traits.dashboard) addDashboard(this, watched);
+  }
+
+  #makeTables(): Record<TableName, ServiceTable> {
+    const names = Object.keys(tables) as TableName[];
+    const made = names.map((name) => {
+      const variable = tableVariable(name);
+      const table = new ServiceTable(this, variable, {
+        table: name,
+        traits: this.#traits,
+        ...(encryptedTables.has(name) ? { key: this.#dataKey } : {}),
+      });
+      new CfnOutput(this, tableOutput(name), { value: table.tableName });
+      return [name, table];
+    });
+    return Object.fromEntries(made) as Record<TableName, ServiceTable>;
+  }
+
+  #makeQueues(): Record<QueueName, ServiceQueue> {
+    const made: Partial<Record<QueueName, ServiceQueue>> = {};
+    for (const name of Object.keys(queues) as QueueName[]) {
+      const { deadLetters } = queueDescription(name);
+      const queue = deadLetters && made[deadLetters.queue];
+      if (deadLetters !== undefined && queue === undefined)
+        throw new Error(`${name} comes before its dead letters`);
+      const dead = queue && { deadLetters: { mostReceives: deadLetters.mostReceives, queue } };
+      made[name] = new ServiceQueue(this, queueVariable(name), {
+        key: this.#dataKey,
+        visibilitySeconds: 6 * workerSeconds,
+        ...dead,
+      });
+      new CfnOutput(this, queueOutput(name), { value: made[name].queueUrl });
+    }
+    return made as Record<QueueName, ServiceQueue>;
+  }
+
+  /** What callers of a function call: an alias that shifts gradually, or the function. */
+  #release(
+    functions: Readonly<Record<FunctionId, ServiceFunction>>,
+    topic: ITopic | undefined,
+  ): (id: FunctionId) => IFunction {
+    if (!this.#traits.releasesGradually) return (id) => functions[id];
+    const releases = new Releases(this, "Releases", { atOnce: this.#settings.releasesAtOnce });
+    const aliases: Partial<Record<FunctionId, IFunction>> = {};
+    for (const id of functionIds) {
+      // Secrets Manager runs the rotation, and does so again when it has failed.
+      if (id === rotation) continue;
+      aliases[id] = releases.add(functions[id], addFaultAlarms(this, id, functions[id], topic));
+    }
+    return (id) => aliases[id] ?? functions[id];
+  }
+
+  #makeApi(live: (id: FunctionId) => IFunction): ServiceApi {
+    const { throttling, gatewayMayLog, domain, waf } = this.#settings;
+    const api = new ServiceApi(this, "Api", {
+      traits: this.#traits,
+      throttling,
+      gatewayMayLog,
+      hasOwnHost: domain === undefined,
+    });
+    if (domain !== undefined) new CustomDomain(this, "Domain", api, domain);
+    if (waf) new Firewall(this, "Firewall", api.deploymentStage);
+    else {
+      Validations.of(api.deploymentStage).acknowledge({
+        id: "AwsSolutions-APIG3",
+        reason:
+          "A firewall costs by the month, and whoever has one elsewhere needs none here: `-c waf=true` puts one before the API. Without it there are the stage's throttling, the authorizer, the quota of each caller and the limits on logins.",
+      });
+    }
     const authorizer = new TokenAuthorizer(this, "Authorizer", {
-      handler: functions["authorizer/authorize"],
+      handler: live("authorizer/authorize"),
       resultsCacheTtl: authorizerCache,
       validationRegex: bearerToken,
     });
     for (const endpoint of endpoints) {
-      const integration = new LambdaIntegration(functions[endpoint.id], { allowTestInvoke: false });
+      const integration = new LambdaIntegration(live(endpoint.id), { allowTestInvoke: false });
       for (const path of pathsOf(endpoint)) {
-        api.root
+        const method = api.root
           .resourceForPath(path)
           .addMethod(
             endpoint.method,
@@ -74,47 +208,32 @@ export class NetworkCapabilitiesStack extends Stack {
               ? { authorizationType: AuthorizationType.NONE }
               : { authorizationType: AuthorizationType.CUSTOM, authorizer },
           );
+        acknowledgeAuthorization(method, endpoint);
       }
     }
-  }
-
-  #makeTables(): Record<TableName, ServiceTable> {
-    const names = Object.keys(tables) as TableName[];
-    const made = names.map((name) => {
-      const variable = tableVariable(name);
-      const table = new ServiceTable(this, variable, name);
-      new CfnOutput(this, tableOutput(name), { value: table.tableName });
-      return [name, table];
-    });
-    return Object.fromEntries(made) as Record<TableName, ServiceTable>;
-  }
-
-  #makeApi(): RestApi {
-    const api = new RestApi(this, "Api", {
-      description: "Network Capabilities Service",
-      endpointTypes: [EndpointType.REGIONAL],
-      deployOptions: { stageName: "live" },
-      cloudWatchRole: false,
-      // Bodies reach the functions as the bytes that were sent.
-      binaryMediaTypes: ["*/*"],
-    });
-    addGatewayResponses(api);
     return api;
   }
 
   /** A function with exactly the rights and the environment that `access` gives it. */
   #makeFunction(id: FunctionId): ServiceFunction {
-    const { tables: granted = {}, signingKey, variables = [] } = access[id];
+    const { tables: granted = {}, signingKey, queues: used = {}, consumes, variables = [] } = access[id];
     const tableNames = Object.keys(granted) as TableName[];
+    const queueNames = Object.keys(used) as QueueName[];
+    const reservedConcurrency = this.#settings.reservedConcurrency[id];
     const made = new ServiceFunction(this, constructName(id), {
       bundle: join(this.#bundles, id),
       description: id,
       environment: {
         LOG_LEVEL: configuration.LOG_LEVEL.default,
         ...Object.fromEntries(tableNames.map((name) => [tableVariable(name), this.#tables[name].tableName])),
-        ...Object.fromEntries(variables.map((name) => [name, this.#valueOf(name)])),
+        ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), this.#queues[name].queueUrl])),
+        ...Object.fromEntries(
+          variables.map((name) => [name, this.#valueOf(name)]).filter(([, value]) => value !== ""),
+        ),
       },
-      ...(id === rotation ? { timeoutSeconds: 30 } : {}),
+      traits: this.#traits,
+      ...sizes[id],
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
     });
     for (const name of tableNames) {
       const actions = (granted[name] ?? []).map((action) => `dynamodb:${action}`);
@@ -124,7 +243,47 @@ export class NetworkCapabilitiesStack extends Stack {
       const actions = signingKey.map((action) => `secretsmanager:${action}`);
       made.addToRolePolicy(new PolicyStatement({ actions, resources: [this.#signingKey.secretArn] }));
     }
+    for (const name of queueNames) {
+      const actions = (used[name] ?? []).map((action) => `sqs:${action}`);
+      made.addToRolePolicy(new PolicyStatement({ actions, resources: [this.#queues[name].queueArn] }));
+    }
+    const encrypted = tableNames.filter((name) => encryptedTables.has(name));
+    if (encrypted.length > 0) {
+      const changes = encrypted.some((name) => granted[name]?.some((action) => changingActions.test(action)));
+      this.#permitKey(made, "dynamodb", changes ? [...readingKey, ...changingKey] : readingKey);
+    }
+    if (queueNames.length > 0 || consumes !== undefined) {
+      this.#permitKey(made, "sqs", ["Decrypt", "GenerateDataKey"]);
+    }
     return made;
+  }
+
+  /** The use of the key through a service alone: what the function may do there bounds what it may decrypt. */
+  #permitKey(user: ServiceFunction, service: "dynamodb" | "sqs", operations: readonly string[]): void {
+    user.addToRolePolicy(
+      new PolicyStatement({
+        actions: operations.map((operation) => `kms:${operation}`),
+        resources: [this.#dataKey.keyArn],
+        conditions: { StringEquals: { "kms:ViaService": `${service}.${this.region}.amazonaws.com` } },
+      }),
+    );
+  }
+
+  /** One message at a time: it may take as long as its worker has. */
+  #addEventSource(id: FunctionId, worker: ServiceFunction, live: IFunction): void {
+    const { consumes } = access[id];
+    if (consumes === undefined) return;
+    const queue = this.#queues[consumes];
+    const actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+    worker.addToRolePolicy(new PolicyStatement({ actions, resources: [queue.queueArn] }));
+    const mapping = new EventSourceMapping(this, `${constructName(id)}Messages`, {
+      target: live,
+      eventSourceArn: queue.queueArn,
+      batchSize: 1,
+      reportBatchItemFailures: true,
+      maxConcurrency: mostWorkers,
+    });
+    mapping.node.addDependency(worker.role ?? worker);
   }
 
   #valueOf(name: VariableName): string {
@@ -132,6 +291,17 @@ export class NetworkCapabilitiesStack extends Stack {
     if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));
     return configuration[name satisfies ConfigurationName].default;
   }
+}
+
+/** What is open without a reason is left for the checks to find. */
+function acknowledgeAuthorization(method: Method, { id, scope }: Endpoint): void {
+  const isOpen = scope === null;
+  const reason = isOpen
+    ? openBecause[id]
+    : "Tokens are those of this service and of the operator's authorization servers; the authorizer verifies both. A Cognito user pool knows neither.";
+  if (reason === undefined) return;
+  const rules = isOpen ? ["APIG4", "COG4"] : ["COG4"];
+  Validations.of(method).acknowledge(...rules.map((rule) => ({ id: `AwsSolutions-${rule}`, reason })));
 }
 
 /** The routes each scope opens, as the authorizer writes them into a policy. */

@@ -10,3 +10,27 @@ export function isCalendarDate(text: string): boolean {
 export function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
+
+/** Where RFC 3339 and ours part: `T` and `Z` in either case, a zone, any number of fraction digits. */
+const dateTime = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+
+/**
+ * Reads an RFC 3339 date-time with a zone.
+ *
+ * A leap second is the first second of the next minute, as on every clock that does not show it. Fractions below
+ * a millisecond are cut off.
+ * @returns epoch milliseconds; `undefined` for any other text, and for a day or time that is not there.
+ */
+export function instantOf(text: string): number | undefined {
+  const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour = "0", zoneMinute = "0"] =
+    dateTime.exec(text) ?? [];
+  if (year === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
+  if (Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined;
+  const midnight = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  // A day that is not there, such as 30 February, is read as a later one.
+  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return undefined;
+  const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
+  const offsetMinutes = (sign === "-" ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
+  const milliseconds = Number(fraction.slice(1, 4).padEnd(3, "0"));
+  return midnight.getTime() + seconds * 1_000 + milliseconds - offsetMinutes * 60_000;
+}

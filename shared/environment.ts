@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { allowedNetworksIn } from "./networks.ts";
 import { scopeName } from "./scopes.ts";
 
 /** Algorithms a token may be signed with: asymmetric only, so that verifying never takes a secret. */
@@ -59,6 +60,39 @@ function count(least: number, most: number): Read<number> {
   };
 }
 
+/** Whole numbers from `least` to `most`, ascending: a list of numbers and ranges such as `3-5,7`. */
+function numbers(least: number, most: number): Read<readonly number[]> {
+  return (value) => {
+    const named = new Set<number>();
+    for (const part of value.split(",")) {
+      const [, first, last = first] = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(part) ?? [];
+      if (
+        first === undefined ||
+        Number(first) < least ||
+        Number(last) > most ||
+        Number(first) > Number(last)
+      ) {
+        return undefined;
+      }
+      for (let number = Number(first); number <= Number(last); number++) named.add(number);
+    }
+    return [...named].sort((one, other) => one - other);
+  };
+}
+
+/** A queue hides a message for twelve hours at most, and a job is kept for a day: with their jitter, waits fit. */
+const longestWaitSeconds = 28_800;
+const longestWaitsSeconds = 64_800;
+
+/** A list of whole seconds, in order; it may be empty. */
+const waits: Read<readonly number[]> = (value) => {
+  if (value === "") return [];
+  const seconds = value.split(",").map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : Number.NaN));
+  const total = seconds.reduce((sum, wait) => sum + wait, 0);
+  const fits = seconds.every((wait) => wait <= longestWaitSeconds) && total <= longestWaitsSeconds;
+  return fits && seconds.length <= 20 ? seconds : undefined;
+};
+
 /** The schema is made when it is needed: most functions read no such variable, and all wait for a cold start. */
 function json<Value>(schema: () => z.ZodMiniType<Value>): Read<Value> {
   return (value) => {
@@ -91,6 +125,20 @@ export const configuration = {
   LOGIN_LIMIT_PER_ACCOUNT: { read: count(0, 1_000_000), default: "100" },
   /** Failed logins in 15 minutes from one source address. */
   LOGIN_LIMIT_PER_SOURCE: { read: count(0, 1_000_000), default: "300" },
+  /** Slots, cells × hours, of the largest synchronous answer. */
+  DENSITY_SYNC_LIMIT: { read: count(1, 1_000_000_000), default: "40000" },
+  /** Slots of the largest answer that is delivered to a sink. */
+  DENSITY_ASYNC_LIMIT: { read: count(1, 1_000_000_000), default: "2000000" },
+  /** Geohash lengths that can be asked for. */
+  DENSITY_PRECISIONS: { read: numbers(1, 12), default: "3-7" },
+  /** Fewer people in a cell and hour are not told; read by the import. */
+  DENSITY_K: { read: count(1, 1_000_000), default: "10" },
+  /** Operations of a caller that may be pending at a time. */
+  DENSITY_PENDING_LIMIT: { read: count(0, 100), default: "20" },
+  /** Seconds before each further attempt to deliver. */
+  SINK_RETRY_SECONDS: { read: waits, default: "2,10,60,300,900,3600,10800,21600" },
+  /** Private networks a sink may be in; for local runs, no deployed stage sets it. */
+  SINK_ALLOWED_NETWORKS: { read: allowedNetworksIn, default: "" },
   LOG_LEVEL: { read: oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
 } as const satisfies Record<string, { readonly read: Read<unknown>; readonly default: string }>;
 
@@ -125,3 +173,18 @@ export function setting<N extends VariableName>(
 }
 
 type Value<N extends VariableName> = NonNullable<ReturnType<(typeof variables)[N]["read"]>>;
+
+/**
+ * The deployed name of a table or the address of a queue, by its variable.
+ * @throws {Error} naming the variable when it is absent.
+ */
+export function wiredName(variable: string): string {
+  const name = process.env[variable];
+  if (!name) throw new Error(`environment variable ${variable} is absent`);
+  return name;
+}
+
+/** `host:port` of the interface through which Lambda gives this function its events; undefined elsewhere. */
+export function runtimeInterface(): string | undefined {
+  return process.env.AWS_LAMBDA_RUNTIME_API || undefined;
+}

@@ -29,6 +29,33 @@ export const errors = {
     ],
   },
   OUT_OF_RANGE: { status: 400, message: "A value of the request is outside its range." },
+  INVALID_CREDENTIAL: { status: 400, message: "Only credentials of type ACCESSTOKEN are supported." },
+  INVALID_TOKEN: { status: 400, message: "Only bearer tokens are supported." },
+  INVALID_SINK: {
+    status: 400,
+    message: "The sink must be an https address of a public host, without user information and fragment.",
+  },
+  "POPULATION_DENSITY_DATA.INVALID_AREA": {
+    status: 400,
+    message: "The area must be a POLYGON of 3 to 15 points whose edges enclose an area and do not meet.",
+  },
+  "POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED": {
+    status: 400,
+    message: "The startTime is more than 3 months ago.",
+  },
+  "POPULATION_DENSITY_DATA.MAX_STARTTIME_EXCEEDED": {
+    status: 400,
+    message: "The startTime is more than 3 months ahead.",
+  },
+  "POPULATION_DENSITY_DATA.INVALID_END_TIME": { status: 400, message: "The endTime is before startTime." },
+  "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD": {
+    status: 400,
+    message: "The period is partly in the past and partly in the future.",
+  },
+  "POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED": {
+    status: 400,
+    message: "The period is longer than 7 days.",
+  },
   UNAUTHENTICATED: {
     status: 401,
     message: "Credentials are missing, invalid or expired.",
@@ -63,6 +90,15 @@ export const errors = {
   MISSING_IDENTIFIER: {
     status: 422,
     message: "The access token identifies no device: send an identifier.",
+  },
+  "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION": { status: 422, message: "The precision is not offered." },
+  "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST": {
+    status: 422,
+    message: "Area, period and precision together are too big.",
+  },
+  "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE": {
+    status: 422,
+    message: "Area, period and precision together are too big to be answered without a sink.",
   },
   QUOTA_EXCEEDED: {
     status: 429,
@@ -107,12 +143,22 @@ export function errorRow(code: Code): ErrorRow {
   return errors[code];
 }
 
+/** What a limit leaves in the running window of time; sent as `X-RateLimit-*` (behaviour section 9). */
+export interface Allowance {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the window ends. */
+  readonly resetSeconds: number;
+}
+
 /** What a place that refuses may add to the catalogue's row. */
 export interface Particulars {
   /** Replaces the catalogue's message. Never holds a value the caller sent. */
   readonly message?: string;
   /** Replaces the catalogue's waiting time. */
   readonly retryAfterSeconds?: number;
+  /** Of the limit that refuses, when it is one of a window of time. */
+  readonly allowance?: Allowance;
 }
 
 /** A specified error on its way to the caller; the pipeline turns it into a response. */

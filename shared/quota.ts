@@ -1,12 +1,15 @@
 import * as z from "zod/mini";
-import { getItem, updateItem } from "./aws/database.ts";
+import { getItem, updatedItem } from "./aws/database.ts";
 import { setting } from "./environment.ts";
-import type { Particulars } from "./errors.ts";
+import type { Allowance, Particulars } from "./errors.ts";
 import { hashed } from "./hash.ts";
 
-/** Why a request is over its caller's limits. */
-export interface Excess extends Particulars {
+/** How a request stands to its caller's limits: what is left of the one that is nearer, or why it is over one. */
+export type Standing = { readonly code?: undefined; readonly allowance: Allowance } | Excess;
+
+interface Excess extends Particulars {
   readonly code: "TOO_MANY_REQUESTS" | "QUOTA_EXCEEDED";
+  readonly allowance: Allowance;
 }
 
 const minuteMilliseconds = 60_000;
@@ -19,6 +22,9 @@ const counters = z.object({
   minuteCount: z.number(),
 });
 
+/** What every count writes. */
+const counts = z.object({ dayCount: z.number(), minuteCount: z.number() });
+
 /** Times a count is tried: a further one only after another request opened a window first, which two can. */
 const attempts = 4;
 
@@ -29,13 +35,9 @@ const attempts = 4;
  *
  * One conditional write in a window that is open; a read and a second write to open the next. A window never
  * goes back: functions whose clocks differ by a moment count into the later one.
- * @returns `undefined` when the request is within both limits and has been counted; else nothing was counted.
+ * @returns without a code when the request is within both limits and has been counted; else nothing was counted.
  */
-export async function countRequest(
-  client: string,
-  now: Date,
-  signal: AbortSignal,
-): Promise<Excess | undefined> {
+export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<Standing> {
   const day = Math.floor(now.getTime() / dayMilliseconds);
   const minute = Math.floor(now.getTime() / minuteMilliseconds);
   const rate = setting("RATE_LIMIT_PER_MINUTE");
@@ -43,25 +45,22 @@ export async function countRequest(
   // A client's name may be long, and may be a person's.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
-    updateItem("quotas", key, { update, condition, names, values }, signal);
+    updatedItem("quotas", key, { update, condition, names, values }, counts, signal);
+  const limits = { rate, quota, now };
 
-  if (quota === 0) return excess("QUOTA_EXCEEDED", now, dayMilliseconds);
-  if (rate === 0) return excess("TOO_MANY_REQUESTS", now, minuteMilliseconds);
+  if (quota === 0) return overQuota(limits);
+  if (rate === 0) return overRate(limits);
   for (let attempt = 0; attempt < attempts; attempt++) {
     const counted = await write(
       "SET dayCount = dayCount + :one, minuteCount = minuteCount + :one",
       "#day >= :day AND #minute >= :minute AND dayCount < :quota AND minuteCount < :rate",
       { ":day": day, ":minute": minute, ":quota": quota, ":rate": rate, ":one": 1 },
     );
-    if (counted) return undefined;
+    if (counted !== undefined) return within(counted, limits);
 
     const last = await getItem("quotas", key, counters, signal);
-    if (last !== undefined && last.day >= day && last.dayCount >= quota) {
-      return excess("QUOTA_EXCEEDED", now, dayMilliseconds);
-    }
-    if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) {
-      return excess("TOO_MANY_REQUESTS", now, minuteMilliseconds);
-    }
+    if (last !== undefined && last.day >= day && last.dayCount >= quota) return overQuota(limits);
+    if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) return overRate(limits);
     const opened =
       last !== undefined && last.day >= day
         ? await write(
@@ -79,14 +78,40 @@ export async function countRequest(
               ":expiresAt": (day + 2) * (dayMilliseconds / 1_000),
             },
           );
-    if (opened) return undefined;
+    if (opened !== undefined) return within(opened, limits);
   }
-  return excess("TOO_MANY_REQUESTS", now, minuteMilliseconds);
+  return overRate(limits);
 }
 
 const names = { "#day": "day", "#minute": "minute" };
 
-function excess(code: Excess["code"], now: Date, windowMilliseconds: number): Excess {
+/** A caller's limits at a moment. */
+interface Limits {
+  readonly rate: number;
+  readonly quota: number;
+  readonly now: Date;
+}
+
+function within({ minuteCount, dayCount }: z.infer<typeof counts>, { rate, quota, now }: Limits): Standing {
+  const ofMinute = allowance(rate, rate - minuteCount, now, minuteMilliseconds);
+  const ofDay = allowance(quota, quota - dayCount, now, dayMilliseconds);
+  // Of two that are as near, the one that refuses for longer.
+  return { allowance: ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute };
+}
+
+function overRate({ rate, now }: Limits): Excess {
+  return excess("TOO_MANY_REQUESTS", allowance(rate, 0, now, minuteMilliseconds));
+}
+
+function overQuota({ quota, now }: Limits): Excess {
+  return excess("QUOTA_EXCEEDED", allowance(quota, 0, now, dayMilliseconds));
+}
+
+function excess(code: Excess["code"], used: Allowance): Excess {
+  return { code, allowance: used, retryAfterSeconds: used.resetSeconds };
+}
+
+function allowance(limit: number, remaining: number, now: Date, windowMilliseconds: number): Allowance {
   const left = windowMilliseconds - (now.getTime() % windowMilliseconds);
-  return { code, retryAfterSeconds: Math.max(1, Math.ceil(left / 1_000)) };
+  return { limit, remaining, resetSeconds: Math.max(1, Math.ceil(left / 1_000)) };
 }

@@ -19,6 +19,17 @@ export const tables = {
   devices: { partitionKey: "identifier" },
   /** Who held a number from which day on. */
   "number-assignments": { partitionKey: "phoneNumber", sortKey: "from" },
+  /**
+   * Population densities: a day of a tile by its precision and geohash, such as `7/u05kq`. The day is a typical
+   * weekday, `week#1` (Monday) to `week#7`, or an observed date, `day#2026-11-20`.
+   */
+  densities: { partitionKey: "tile", sortKey: "day", timeToLive: "expiresAt" },
+  /** Densities to be delivered to a sink. */
+  "density-jobs": { partitionKey: "operationId", timeToLive: "expiresAt", ephemeral: true },
+  /** Which operations of a caller are pending. */
+  "density-callers": { partitionKey: "caller", timeToLive: "expiresAt", ephemeral: true },
+  /** Uploads under way by the sink's host: an item for each that may be at a time. */
+  "density-sinks": { partitionKey: "sink", timeToLive: "expiresAt", ephemeral: true },
   /** Public keys of our own tokens: one partition, the whole set in one query. */
   "signing-keys": { partitionKey: "use", sortKey: "kid", timeToLive: "expiresAt" },
   /** Login attempts counted by window. */

@@ -9,8 +9,14 @@ export const tokenType = "at+jwt";
 /** Clocks of issuer and service may differ by this much. */
 export const clockToleranceSeconds = 5;
 
-/** How long a signer keeps the signing key in memory; a retired key stays published for longer. */
+/** How long a signer keeps the signing keys in memory; a retired key stays published for longer. */
 export const signingKeyCacheSeconds = 300;
+
+/** How long whoever verifies our tokens keeps the public keys without asking: the authorizer, and others elsewhere. */
+export const publicKeyCacheSeconds = 300;
+
+/** A new key signs this long after it was made: by then it has been public for as long as public keys are kept. */
+export const firstUseSeconds = publicKeyCacheSeconds + 120;
 
 const text = z.string().check(z.minLength(1));
 
@@ -48,7 +54,7 @@ export const publicJwk = z
 /** A public key of ours. */
 export type PublicJwk = z.infer<typeof publicJwk>;
 
-/** The signing key as the secret holds it: a private JWK on P-256 with its `kid`. */
+/** A signing key: a private JWK on P-256 with its `kid`. */
 export const privateJwk = z.object({
   kty: z.literal("EC"),
   crv: z.literal("P-256"),
@@ -58,8 +64,34 @@ export const privateJwk = z.object({
   kid: text,
 });
 
-/** The signing key. */
+/** A signing key. */
 export type PrivateJwk = z.infer<typeof privateJwk>;
+
+const signingKey = z.extend(privateJwk, {
+  /** Epoch second before which an earlier key signs, if there is one. */
+  signsFrom: z.optional(z.number()),
+});
+
+/** A signing key with when its time begins. */
+export type SigningKey = z.infer<typeof signingKey>;
+
+/** What the secret holds: the newest key, and `before` it those that sign until its time begins. */
+export const signingSecret = z.extend(signingKey, { before: z.optional(z.array(signingKey)) });
+
+/** What the secret holds. */
+export type SigningSecret = z.infer<typeof signingSecret>;
+
+/** All keys of a secret. */
+export function keysIn({ before = [], ...newest }: SigningSecret): SigningKey[] {
+  return [...before, newest];
+}
+
+/** The key that signs at a moment, followed by those that are to sign later; keys whose time is over are left out. */
+export function keysFrom<Key extends Pick<SigningKey, "signsFrom">>(keys: readonly Key[], now: Date): Key[] {
+  const inOrder = keys.toSorted((one, other) => (one.signsFrom ?? 0) - (other.signsFrom ?? 0));
+  const signing = inOrder.findLastIndex(({ signsFrom = 0 }) => signsFrom * 1_000 <= now.getTime());
+  return inOrder.slice(Math.max(signing, 0));
+}
 
 /** The half of a signing key that everybody may see. */
 export function publicHalf({ kty, crv, x, y, kid }: PrivateJwk): PublicJwk {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { FunctionId } from "../infra/access.ts";
 import { networkCapabilities } from "../infra/app.ts";
 import { constructName } from "../infra/bundles.ts";
+import type { Stage } from "../infra/stage.ts";
 import { buildFunctions } from "./build.ts";
 import type { Template } from "./local/template.ts";
 
@@ -16,8 +17,8 @@ export interface MadeAssembly {
   readonly remove: () => void;
 }
 
-/** Builds the functions and synthesizes the stack into a new temporary folder. */
-export async function makeAssembly(): Promise<MadeAssembly> {
+/** Builds the functions and synthesizes the stack into a new temporary folder, of the stage that is for trying out. */
+export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> {
   const folder = mkdtempSync(join(tmpdir(), "network-capabilities-"));
   const discard = () => rmSync(folder, { recursive: true, force: true });
   // Also when the program is stopped half-way.
@@ -29,7 +30,7 @@ export async function makeAssembly(): Promise<MadeAssembly> {
   const made = { assembly: join(folder, "assembly"), bundles: join(folder, "functions"), remove };
   try {
     await buildFunctions(made.bundles);
-    networkCapabilities({ outdir: made.assembly, bundles: made.bundles, validation: false }).synth();
+    networkCapabilities({ outdir: made.assembly, bundles: made.bundles, stage, validation: false }).synth();
     return made;
   } catch (error) {
     remove();

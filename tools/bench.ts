@@ -3,16 +3,16 @@ import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench/bench.ts";
-import { densityCover } from "./bench/density-cover.ts";
-import { densityData } from "./bench/density-data.ts";
+import { delivery } from "./bench/delivery.ts";
+import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
 import { start } from "./bench/start.ts";
 
 /** `npm run bench` runs all of them, `npm run bench -- start` the named ones. */
 const benches: Readonly<Record<string, Bench>> = {
   start,
-  "density-cover": densityCover,
-  "density-data": densityData,
+  density,
+  delivery,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

@@ -4,8 +4,9 @@ import { basename, dirname } from "node:path";
 import * as z from "zod";
 import type { FunctionId } from "../infra/access.ts";
 import { functionIds } from "../infra/bundles.ts";
+import { instantOf } from "../shared/calendar.ts";
 
-/** An event on disk: which function it is for, what must come back, and the environment that makes it so. */
+/** An event on disk, with its times moved to now: which function it is for, what must come back, and the environment that makes it so. */
 export interface EventFile {
   readonly functionId: FunctionId;
   readonly status: number;
@@ -17,6 +18,37 @@ export interface EventFile {
 }
 
 const name = /^(?<operation>[a-z-]+)\.(?<status>\d{3})-(?<outcome>[a-z0-9-]+)\.json$/;
+
+/** The members of an event, and of the body in it, that say when. */
+const received = z.looseObject({
+  body: z.string().nullable(),
+  isBase64Encoded: z.boolean(),
+  requestContext: z.looseObject({ requestTimeEpoch: z.number() }),
+});
+const times = ["startTime", "endTime"];
+
+const hourMilliseconds = 3_600_000;
+
+/**
+ * An event with the times of its body moved by as many whole hours as have passed since it was received: a period
+ * that was about to come is about to come again. Anything else is left as it is.
+ */
+export function replayedAt(event: unknown, now: Date): unknown {
+  const parsed = received.safeParse(event);
+  if (!parsed.success || parsed.data.body === null) return event;
+  const { body, isBase64Encoded, requestContext } = parsed.data;
+  const text = isBase64Encoded ? Buffer.from(body, "base64").toString() : body;
+  const hours = Math.floor((now.getTime() - requestContext.requestTimeEpoch) / hourMilliseconds);
+  let moved = text;
+  for (const member of times) {
+    moved = moved.replace(new RegExp(`("${member}":")([^"]*)"`), (whole, start: string, time: string) => {
+      const instant = instantOf(time);
+      if (instant === undefined) return whole;
+      return `${start}${new Date(instant + hours * hourMilliseconds).toISOString()}"`;
+    });
+  }
+  return { ...parsed.data, body: isBase64Encoded ? Buffer.from(moved).toString("base64") : moved };
+}
 
 /**
  * Reads `events/<area>/<operation>.<status>-<case>.json`.
@@ -32,7 +64,7 @@ export async function readEventFile(path: string): Promise<EventFile> {
     functionId,
     status: Number(status),
     outcome,
-    event: JSON.parse(await readFile(path, "utf8")),
+    event: replayedAt(JSON.parse(await readFile(path, "utf8")), new Date()),
     environment: existsSync(environmentFile)
       ? z.record(z.string(), z.string()).parse(JSON.parse(await readFile(environmentFile, "utf8")))
       : undefined,

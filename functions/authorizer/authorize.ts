@@ -65,7 +65,11 @@ function foreign(trusted: TrustedIssuer): Issuer {
 /** Only trouble is logged, so the logger is loaded when there is some: every request waits for a cold authorizer. */
 function unreachable(issuer: string) {
   return async (error: unknown): Promise<void> => {
-    const { causeOf, log } = await import("../../shared/aws/log.ts");
+    const [{ causeOf, log }, { writeMetrics }] = await Promise.all([
+      import("../../shared/aws/log.ts"),
+      import("../../shared/aws/metrics.ts"),
+    ]);
     log("ISSUER_KEYS_UNREACHABLE", { issuer, cause: causeOf(error) });
+    writeMetrics([{ metric: "IssuerKeysUnreachable" }]);
   };
 }

@@ -10,7 +10,7 @@ const maximumBytes = 256 * 1024;
  */
 export async function fetchKeys(address: string): Promise<Jwks> {
   const response = await fetch(address, {
-    headers: { accept: "application/json" },
+    headers: { accept: "application/jwk-set+json, application/json" },
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMilliseconds),
   });

@@ -6,6 +6,7 @@ import {
 } from "jose";
 import * as z from "zod/mini";
 import { Unavailable } from "../../shared/errors.ts";
+import { publicKeyCacheSeconds } from "../../shared/token.ts";
 
 /** A JSON Web Key Set as far as it is checked here; jose checks each key when it is used. */
 export const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).check(z.maxLength(100)) });
@@ -14,7 +15,7 @@ export const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() }))
 export type Jwks = z.infer<typeof jwks>;
 
 /** Keys are used this long before they are fetched again. */
-const freshMilliseconds = 300_000;
+const freshMilliseconds = publicKeyCacheSeconds * 1_000;
 
 /** Keys that could not be renewed stay good this long: an issuer's outage must not become ours. */
 const lastGoodMilliseconds = 86_400_000;
@@ -49,7 +50,8 @@ export class KeySet {
 
   /**
    * Finds the key a token names; for jose's `jwtVerify`.
-   * @throws {Unavailable} when there are no usable keys; jose's own errors when no key of the set fits.
+   * @throws {Unavailable} when there are no usable keys, or none fits those that could not be renewed; jose's own
+   * errors when no key of the issuer fits.
    */
   async keyFor(header: JWTHeaderParameters, token: FlattenedJWSInput, now: number) {
     if (now - this.#fetchedAt > freshMilliseconds) await this.#renew(now);
@@ -59,6 +61,8 @@ export class KeySet {
       if (!(error instanceof joseErrors.JWKSNoMatchingKey)) throw error;
       // A key published a moment ago is the only good reason for an unknown id.
       await this.#renew(now);
+      // While its issuer does not answer, nobody can say that an id is unknown.
+      if (this.#failed) throw new Unavailable("token issuer", "no answer about a key");
       return await this.#find(header, token, now);
     }
   }

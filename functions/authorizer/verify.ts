@@ -38,6 +38,8 @@ const foreignClaims = z.object({
   scope: z._default(z.string(), ""),
   iat: z.optional(z.number()),
   exp: z.number(),
+  /** A token bound to a key (RFC 7800) is for whoever proves that he holds the key, which nobody can do here. */
+  cnf: z.optional(z.never()),
 });
 
 /**

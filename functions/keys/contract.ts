@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
-import { publicJwk } from "../../shared/token.ts";
+import { publicJwk, publicKeyCacheSeconds } from "../../shared/token.ts";
 
 /** `GET /.well-known/jwks.json`: the public keys of our own tokens, for whoever verifies them elsewhere. */
 export const publishKeys = endpoint({
@@ -35,6 +35,6 @@ export const publishKeys = endpoint({
       }),
     ),
   },
-  headers: { "cache-control": "public, max-age=300" },
+  headers: { "cache-control": `public, max-age=${publicKeyCacheSeconds}` },
   errors: ["INVALID_ARGUMENT"],
 });

@@ -1,6 +1,7 @@
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,
+  type GetSecretValueCommandInput,
   PutSecretValueCommand,
   SecretsManagerClient,
   UpdateSecretVersionStageCommand,
@@ -10,13 +11,18 @@ import * as z from "zod/mini";
 import { clientDefaults } from "../../shared/aws/clients.ts";
 import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
-import { publicKeys, publish, retire } from "../../shared/signing-keys.ts";
+import { publish, publishedKeys, retire } from "../../shared/signing-keys.ts";
 import {
   clockToleranceSeconds,
-  type PrivateJwk,
+  firstUseSeconds,
+  keysFrom,
+  keysIn,
   privateJwk,
   publicHalf,
+  publicKeyCacheSeconds,
+  type SigningSecret,
   signingKeyCacheSeconds,
+  signingSecret,
   tokenAlgorithm,
 } from "../../shared/token.ts";
 
@@ -47,8 +53,9 @@ function secretsManager(): SecretsManagerClient {
 /**
  * Rotates the signing key, a step a call, as Secrets Manager asks for it. Every step can be repeated.
  *
- * A key is published in `setSecret`, before `finishSecret` lets it sign; the one before it stays published
- * until the last token signed with it has expired.
+ * A key is published in `setSecret` and comes to the signers in `finishSecret`, together with the moment from which
+ * on it signs: by then nobody keeps public keys any more among which it is not. Until then the keys before it sign,
+ * which are in the same secret. They stay published until the last token signed with them has expired.
  */
 export async function handler(event: unknown): Promise<void> {
   const { SecretId, ClientRequestToken, Step } = rotationEvent.parse(event);
@@ -65,34 +72,44 @@ const steps = { createSecret, setSecret, testSecret, finishSecret };
 
 async function createSecret({ secretId, version, signal }: Rotation): Promise<void> {
   if ((await stagesOf(secretId, signal))[version]?.includes("AWSPENDING")) {
-    const existing = await keyIn({ secretId, version, signal });
+    const existing = await secretIn({ SecretId: secretId, VersionId: version }, signal);
     if (existing !== undefined) return;
   }
   const { privateKey } = await generateKeyPair(tokenAlgorithm, { extractable: true });
   const jwk = await exportJWK(privateKey);
   const key = privateJwk.parse({ ...jwk, kid: await calculateJwkThumbprint(jwk) });
+  const now = new Date();
+  const current = await secretIn({ SecretId: secretId, VersionStage: "AWSCURRENT" }, signal);
+  const before = current === undefined ? [] : keysFrom(keysIn(current), now);
+  const signsFrom = Math.ceil(now.getTime() / 1_000) + firstUseSeconds;
+  const value = before.length === 0 ? key : { ...key, signsFrom, before };
   const command = new PutSecretValueCommand({
     SecretId: secretId,
     ClientRequestToken: version,
-    SecretString: JSON.stringify(key),
+    SecretString: JSON.stringify(value),
     VersionStages: ["AWSPENDING"],
   });
   await secretsManager().send(command, { abortSignal: signal });
 }
 
 async function setSecret(rotation: Rotation): Promise<void> {
-  await publish(publicHalf(await newKey(rotation)), rotation.signal);
+  await publish(publicHalf(await newSecret(rotation)), new Date(), rotation.signal);
 }
 
-/** A token signed with the new key must verify with what is published. */
+/** A token signed with the new key must verify with what is published, whoever looked it up last and when. */
 async function testSecret(rotation: Rotation): Promise<void> {
-  const key = await newKey(rotation);
+  const { before, signsFrom = 0, ...key } = await newSecret(rotation);
   const token = await new SignJWT()
     .setProtectedHeader({ alg: tokenAlgorithm, kid: key.kid })
     .sign(await importJWK(key, tokenAlgorithm));
-  const published = (await publicKeys(new Date(), rotation.signal)).find(({ kid }) => kid === key.kid);
+  const now = new Date();
+  const published = (await publishedKeys(now, rotation.signal)).find(({ jwk }) => jwk.kid === key.kid);
   if (published === undefined) throw new Error("the new key is not published");
-  await jwtVerify(token, await importJWK(published, tokenAlgorithm));
+  await jwtVerify(token, await importJWK(published.jwk, tokenAlgorithm));
+  const firstUse = Math.max(signsFrom, now.getTime() / 1_000);
+  if (before !== undefined && firstUse - published.publishedAt < publicKeyCacheSeconds) {
+    throw new Error("the new key was published too late; the rotation can be tried again in five minutes");
+  }
 }
 
 async function finishSecret(rotation: Rotation): Promise<void> {
@@ -112,17 +129,22 @@ async function finishSecret(rotation: Rotation): Promise<void> {
 }
 
 /**
- * Lets every other published key end: the one before, and any that a rotation left behind half-way. Signers
- * keep the key before for a while, then its last token lives its whole life.
+ * Lets every other published key end: those before, and any that a rotation left behind half-way. Signers use a key
+ * before until the new one's time begins, or while they remember nothing newer; then its last token lives its whole
+ * life.
  */
 async function retireOthers(rotation: Rotation): Promise<void> {
   const { signal } = rotation;
   const now = new Date();
-  const [key, published] = await Promise.all([newKey(rotation), publicKeys(now, signal)]);
-  const usedSeconds = signingKeyCacheSeconds + setting("TOKEN_LIFETIME_SECONDS") + clockToleranceSeconds;
-  const end = new Date(now.getTime() + (usedSeconds + 60) * 1_000);
-  const others = published.filter(({ kid }) => kid !== key.kid);
-  await Promise.all(others.map(({ kid }) => retire(kid, end, signal)));
+  const [{ kid, signsFrom = 0 }, published] = await Promise.all([
+    newSecret(rotation),
+    publishedKeys(now, signal),
+  ]);
+  const lastUse = Math.max(signsFrom, now.getTime() / 1_000 + signingKeyCacheSeconds);
+  const usedSeconds = setting("TOKEN_LIFETIME_SECONDS") + clockToleranceSeconds;
+  const end = new Date((lastUse + usedSeconds + 60) * 1_000);
+  const others = published.filter(({ jwk }) => jwk.kid !== kid);
+  await Promise.all(others.map(({ jwk }) => retire(jwk.kid, end, signal)));
 }
 
 async function stagesOf(secretId: string, signal: AbortSignal): Promise<Record<string, string[]>> {
@@ -135,18 +157,22 @@ async function stagesOf(secretId: string, signal: AbortSignal): Promise<Record<s
   return VersionIdsToStages ?? {};
 }
 
-async function newKey(rotation: Rotation): Promise<PrivateJwk> {
-  const key = await keyIn(rotation);
-  if (key === undefined) throw new Error("the new version holds no key");
-  return key;
+async function newSecret({ secretId, version, signal }: Rotation): Promise<SigningSecret> {
+  const secret = await secretIn({ SecretId: secretId, VersionId: version }, signal);
+  if (secret === undefined) throw new Error("the new version holds no key");
+  return secret;
 }
 
-/** The key in a version; `undefined` for the text a secret is created with, and for a version without a text. */
-async function keyIn({ secretId, version, signal }: Rotation): Promise<PrivateJwk | undefined> {
+/** The keys in a version; `undefined` for the text a secret is created with, and for a version without a text. */
+async function secretIn(
+  version: GetSecretValueCommandInput,
+  signal: AbortSignal,
+): Promise<SigningSecret | undefined> {
   try {
-    const command = new GetSecretValueCommand({ SecretId: secretId, VersionId: version });
-    const { SecretString } = await secretsManager().send(command, { abortSignal: signal });
-    return privateJwk.safeParse(JSON.parse(SecretString ?? "")).data;
+    const { SecretString } = await secretsManager().send(new GetSecretValueCommand(version), {
+      abortSignal: signal,
+    });
+    return signingSecret.safeParse(JSON.parse(SecretString ?? "")).data;
   } catch (error) {
     const noKey =
       error instanceof SyntaxError || (error instanceof Error && error.name === "ResourceNotFoundException");

@@ -148,11 +148,24 @@ function shorten(value: number, bits: number, round: (value: number) => number):
   return (halvings << bits) + round(mantissa);
 }
 
+/** Bytes of a coverage: a bit per cell of a tile, the lowest bit first. */
+export const coverageBytes = cellsPerTile / 8;
+
+/** Whether a coverage has a cell. */
+export function isCovered(coverage: Uint8Array, cell: number): boolean {
+  return (((coverage[cell >> 3] ?? 0) >> (cell & 7)) & 1) === 1;
+}
+
+/** Adds a cell to a coverage of `coverageBytes` bytes. */
+export function addToCoverage(coverage: Uint8Array, cell: number): void {
+  coverage[cell >> 3] = (coverage[cell >> 3] ?? 0) | (1 << (cell & 7));
+}
+
 // An item: version, coverage (a bit per cell, the lowest bit first), the length of each hour, the hours one after
 // the other, CRC-32 of all before it. Numbers are little-endian. An hour of length 0 is absent.
 const version = 1;
 const coverageAt = 1;
-const lengthsAt = coverageAt + cellsPerTile / 8;
+const lengthsAt = coverageAt + coverageBytes;
 const hoursAt = lengthsAt + 2 * hoursPerDay;
 const checksumBytes = 4;
 
@@ -167,17 +180,27 @@ export const mostItemBytes = hoursAt + hoursPerDay * mostHourBytes + checksumByt
 
 /**
  * The stored form of a tile's day. Takes 24 hours in order; an hour that is undefined is not known, which is not
- * the same as known to have no data. A cell is covered if any hour knows of it.
+ * the same as known to have no data.
+ *
+ * @param coverage the cells that are covered whatever the hours know of them; no other may have data. Without it a
+ *   cell is covered if any hour knows of it.
  */
-export function encodeTileDay(hours: readonly (TileHour | undefined)[]): Uint8Array {
+export function encodeTileDay(
+  hours: readonly (TileHour | undefined)[],
+  coverage: Uint8Array = coverageOf(hours),
+): Uint8Array<ArrayBuffer> {
   if (hours.length !== hoursPerDay) throw new RangeError(`${hours.length} hours are not a day`);
+  if (coverage.length !== coverageBytes) throw new RangeError(`${coverage.length} bytes are not a coverage`);
   const bytes = new Uint8Array(mostItemBytes);
   const view = new DataView(bytes.buffer);
   bytes[0] = version;
+  bytes.set(coverage, coverageAt);
   let at = hoursAt;
   for (const [index, hour] of hours.entries()) {
     if (hour === undefined) continue;
-    cover(bytes.subarray(coverageAt, lengthsAt), hour);
+    if (hour.codes.some((code, cell) => code !== noDataCode && !isCovered(coverage, cell))) {
+      throw new RangeError(`hour ${index} has data of a cell that is not covered`);
+    }
     const start = at;
     at = pack(view, at, hour);
     view.setUint16(lengthsAt + 2 * index, at - start, true);
@@ -186,10 +209,14 @@ export function encodeTileDay(hours: readonly (TileHour | undefined)[]): Uint8Ar
   return bytes.slice(0, at + checksumBytes);
 }
 
-function cover(coverage: Uint8Array, hour: TileHour): void {
-  for (const [cell, code] of hour.codes.entries()) {
-    if (code !== noDataCode) coverage[cell >> 3] = (coverage[cell >> 3] ?? 0) | (1 << (cell & 7));
+/** The cells of which any of some hours knows. */
+function coverageOf(hours: readonly (TileHour | undefined)[]): Uint8Array {
+  const coverage = new Uint8Array(coverageBytes);
+  for (const hour of hours) {
+    for (const [cell, code] of hour?.codes.entries() ?? [])
+      if (code !== noDataCode) addToCoverage(coverage, cell);
   }
+  return coverage;
 }
 
 function pack(view: DataView, start: number, hour: TileHour): number {
@@ -204,17 +231,23 @@ function pack(view: DataView, start: number, hour: TileHour): number {
 
 /** Numbers of bits that are not yet written are zero in `view`. Returns where the run ends. */
 function packRun(view: DataView, start: number, numbers: Uint16Array | Uint8Array, run: number): number {
-  const values = numbers.subarray(run, run + runLength);
-  const least = Math.min(...values);
-  const width = 32 - Math.clz32(Math.max(...values) - least);
+  let least = 0xffff;
+  let greatest = 0;
+  for (let index = run; index < run + runLength; index++) {
+    const value = numbers[index] as number;
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  const width = 32 - Math.clz32(greatest - least);
   view.setUint8(start, width);
   if (numbers instanceof Uint16Array) view.setUint16(start + 1, least, true);
   else view.setUint8(start + 1, least);
   const at = start + 1 + numbers.BYTES_PER_ELEMENT;
-  for (const [index, value] of values.entries()) {
-    const bit = index * width;
+  if (width === 0) return at;
+  for (let index = 0, bit = 0; index < runLength; index++, bit += width) {
     const byte = at + (bit >> 3);
-    view.setUint32(byte, view.getUint32(byte, true) | ((value - least) << (bit & 7)), true);
+    const value = (numbers[run + index] as number) - least;
+    view.setUint32(byte, view.getUint32(byte, true) | (value << (bit & 7)), true);
   }
   return at + width * bytesPerBit;
 }
@@ -231,10 +264,9 @@ export class TileDay {
     this.#view = view;
   }
 
-  /** Whether any hour of the day knows of the cell. No hour is unpacked for it. */
-  covers(cell: number): boolean {
-    if (!(cell >= 0 && cell < cellsPerTile)) return false;
-    return ((this.#view.getUint8(coverageAt + (cell >> 3)) >> (cell & 7)) & 1) === 1;
+  /** The cells that are covered, in the item's own bytes; `isCovered` reads it. No hour is unpacked for it. */
+  get coverage(): Uint8Array {
+    return new Uint8Array(this.#view.buffer, this.#view.byteOffset + coverageAt, coverageBytes);
   }
 
   /** Unpacks one hour, 0…23 UTC, into a buffer of its own. Undefined for an hour that was not stored. */

@@ -6,22 +6,23 @@ import { Unavailable } from "../../shared/errors.ts";
 import { publish } from "../../shared/signing-keys.ts";
 import {
   type AccessTokenClaims,
-  type PrivateJwk,
-  privateJwk,
+  keysFrom,
+  keysIn,
   publicHalf,
+  type SigningKey,
   signingKeyCacheSeconds,
+  signingSecret,
   tokenAlgorithm,
   tokenType,
 } from "../../shared/token.ts";
 import type { ProfileRecord } from "./contract.ts";
 
-interface Signer {
-  readonly kid: string;
+interface Signer extends Pick<SigningKey, "kid" | "signsFrom"> {
   readonly key: Awaited<ReturnType<typeof importJWK>>;
-  readonly readAt: number;
 }
 
-let signer: Signer | undefined;
+/** What was read of the secret, and when. */
+let held: { readonly signers: readonly Signer[]; readonly readAt: number } | undefined;
 
 /**
  * Issues an access token for a login (behaviour section 4).
@@ -29,7 +30,7 @@ let signer: Signer | undefined;
  * The scopes are the words of the profile's permissions; the subscription makes the token 3-legged.
  */
 export async function accessToken(profile: ProfileRecord, now: Date, signal: AbortSignal): Promise<string> {
-  const { kid, key } = await currentSigner(now, signal);
+  const { kid, key } = await signerAt(now, signal);
   const issuedAt = Math.floor(now.getTime() / 1_000);
   const claims: AccessTokenClaims = {
     iss: setting("TOKEN_ISSUER"),
@@ -45,21 +46,33 @@ export async function accessToken(profile: ProfileRecord, now: Date, signal: Abo
   return await new SignJWT(claims).setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid }).sign(key);
 }
 
+async function signerAt(now: Date, signal: AbortSignal): Promise<Signer> {
+  if (held === undefined || now.getTime() - held.readAt >= signingKeyCacheSeconds * 1_000) {
+    held = { signers: await readSigners(now, signal), readAt: now.getTime() };
+  }
+  const [signer] = keysFrom(held.signers, now);
+  if (signer === undefined) throw new Error("no key signs");
+  return signer;
+}
+
+/** The keys of the secret, published before their first use, also when the secret was made by somebody else. */
+async function readSigners(now: Date, signal: AbortSignal): Promise<readonly Signer[]> {
+  const keys = keysFrom(keysOf(await secretText(setting("SIGNING_KEY_SECRET_ARN"), signal)), now);
+  await Promise.all(keys.map((key) => publish(publicHalf(key), now, signal)));
+  return await Promise.all(
+    keys.map(async (jwk) => {
+      const { kid, signsFrom } = jwk;
+      return { kid, signsFrom, key: await importJWK(jwk, tokenAlgorithm) };
+    }),
+  );
+}
+
 /** @throws {Unavailable} when the secret holds no key: its first rotation has not ended yet. */
-function keyIn(text: string): PrivateJwk {
+function keysOf(text: string): readonly SigningKey[] {
   try {
-    return privateJwk.parse(JSON.parse(text));
+    return keysIn(signingSecret.parse(JSON.parse(text)));
   } catch {
     // The parsers' own errors would say what is in the secret.
     throw new Unavailable("signing key", "none in the secret");
   }
-}
-
-/** The key is published before its first use, also when the secret was made by somebody else. */
-async function currentSigner(now: Date, signal: AbortSignal): Promise<Signer> {
-  if (signer !== undefined && now.getTime() - signer.readAt < signingKeyCacheSeconds * 1_000) return signer;
-  const jwk = keyIn(await secretText(setting("SIGNING_KEY_SECRET_ARN"), signal));
-  await publish(publicHalf(jwk), signal);
-  signer = { kid: jwk.kid, key: await importJWK(jwk, tokenAlgorithm), readAt: now.getTime() };
-  return signer;
 }

@@ -39,15 +39,16 @@ export function recordLogin(profile: ProfileRecord, at: string, signal: AbortSig
 
 /**
  * Counts an attempt in all counters or in none.
- * @returns whether every counter was below its limit.
+ * @returns the first counter that is at its limit, or `undefined` when the attempt has been counted.
  */
 export async function countAttempt(
   counters: readonly Counter[],
   now: Date,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Counter | undefined> {
   const expiresAt = Math.floor(now.getTime() / 1_000) + 2 * windowSeconds;
-  for (const [index, { key, limit }] of counters.entries()) {
+  for (const [index, counter] of counters.entries()) {
+    const { key, limit } = counter;
     const write = {
       update: "SET expiresAt = :expiresAt ADD attempts :one",
       condition: ":limit > :zero AND (attribute_not_exists(attempts) OR attempts < :limit)",
@@ -55,10 +56,10 @@ export async function countAttempt(
     };
     if (!(await updateItem("login-attempts", { counted: key }, write, signal))) {
       await forgetAttempt(counters.slice(0, index), signal);
-      return false;
+      return counter;
     }
   }
-  return true;
+  return undefined;
 }
 
 /**

@@ -1,30 +1,33 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
+import type { StageTraits } from "../stage.ts";
+import { ServiceLog } from "./service-log.ts";
 
 interface ServiceFunctionProps {
   /** Folder of the function's bundle. */
   readonly bundle: string;
   readonly description: string;
   readonly environment: Readonly<Record<string, string>>;
+  readonly traits: StageTraits;
   /** Seconds; the pipeline gives up well before. */
   readonly timeoutSeconds?: number;
   readonly memoryMegabytes?: number;
+  /** Executions at a time; the account's are shared unless given. */
+  readonly reservedConcurrency?: number;
 }
 
 /**
  * A function of the service with the house defaults: arm64, the newest Node.js runtime, a log group of its own
- * that forgets after a month, and a role that may write there and nothing else until it is granted more.
+ * that forgets, and a role that may write there, and traces in a stage that is traced, and nothing else until it is
+ * granted more.
  */
 export class ServiceFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { bundle, description, environment, timeoutSeconds = 10, memoryMegabytes = 512 } = props;
-    const logGroup = new LogGroup(scope, `${id}Logs`, {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const { bundle, description, environment, traits, reservedConcurrency } = props;
+    const { timeoutSeconds = 10, memoryMegabytes = 512 } = props;
+    const logGroup = new ServiceLog(scope, `${id}Logs`, traits);
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
     super(scope, id, {
@@ -38,6 +41,16 @@ export class ServiceFunction extends LambdaFunction {
       environment: { ...environment },
       logGroup,
       role,
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+      ...(traits.traced ? { tracing: Tracing.ACTIVE } : {}),
+      // A version that was replaced is there to go back to.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+    });
+    if (!traits.traced) return;
+    Validations.of(role).acknowledge({
+      id: "AwsSolutions-IAM5[Resource::*]",
+      reason:
+        "AWS takes no other resource for xray:PutTraceSegments and xray:PutTelemetryRecords. A test holds that nothing else in the policy has it.",
     });
   }
 }

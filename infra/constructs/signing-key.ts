@@ -1,4 +1,4 @@
-import { RemovalPolicy } from "aws-cdk-lib";
+import type { RemovalPolicy } from "aws-cdk-lib";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnRotationSchedule, Secret } from "aws-cdk-lib/aws-secretsmanager";
@@ -13,12 +13,17 @@ export interface SecretReference {
  * The secret that holds the signing key of our tokens: one that exists already, or a new one.
  *
  * @param existingArn full ARN of a secret with a private JWK on P-256.
+ * @param removalPolicy what becomes of a new one when the stack goes.
  */
-export function signingKeySecret(scope: Construct, existingArn: string | undefined): SecretReference {
+export function signingKeySecret(
+  scope: Construct,
+  existingArn: string | undefined,
+  removalPolicy: RemovalPolicy,
+): SecretReference {
   if (existingArn !== undefined) return { secretArn: existingArn };
   return new Secret(scope, "SigningKey", {
     description: "Private key that signs access tokens; its first value is made by the rotation function.",
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy,
   });
 }
 

@@ -1,4 +1,7 @@
+import { setTimeout as wait } from "node:timers/promises";
 import {
+  type AttributeValue,
+  BatchGetItemCommand,
   DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
@@ -9,6 +12,7 @@ import {
   type UpdateItemCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { wiredName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type TableName, tableDescription, tableVariable } from "../tables.ts";
 import { clientDefaults, isTrouble } from "./clients.ts";
@@ -37,9 +41,7 @@ async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): P
 }
 
 function nameOf(table: TableName): string {
-  const name = process.env[tableVariable(table)];
-  if (!name) throw new Error(`environment variable ${tableVariable(table)} is absent`);
-  return name;
+  return wiredName(tableVariable(table));
 }
 
 /**
@@ -82,6 +84,67 @@ export async function queryPartition<Item>(
   return items;
 }
 
+/** DynamoDB's limit of keys in one call. */
+const keysPerCall = 100;
+
+/** Calls of one read that are under way at a time. */
+const callsAtOnce = 4;
+
+/** The wait before keys are asked for again that a call left out; doubled each time. */
+const firstPauseMilliseconds = 25;
+
+/**
+ * Reads items by their keys, of which no two are the same, in as many calls as it takes, a few at a time. Keys that
+ * a call leaves out are asked for again until all were read; only the signal ends that.
+ * @returns what was found, in no order; a key without an item is left out.
+ */
+export async function getItems<Item>(
+  table: TableName,
+  keys: readonly Key[],
+  schema: Schema<Item>,
+  signal: AbortSignal,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  const batches: Readonly<Record<string, AttributeValue>>[][] = [];
+  for (let from = 0; from < keys.length; from += keysPerCall) {
+    batches.push(keys.slice(from, from + keysPerCall).map((key) => marshall(key)));
+  }
+  const readBatches = async () => {
+    for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
+      for await (const found of batchItems(nameOf(table), batch, signal)) {
+        items.push(schema.parse(unmarshall(found)));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: callsAtOnce }, readBatches));
+  return items;
+}
+
+/** The items of at most `keysPerCall` keys. An answer holds 16 MB at most, and less when the table is busy. */
+async function* batchItems(
+  name: string,
+  keys: readonly Readonly<Record<string, AttributeValue>>[],
+  signal: AbortSignal,
+): AsyncGenerator<Readonly<Record<string, AttributeValue>>> {
+  let left = keys;
+  let pauseMilliseconds = firstPauseMilliseconds;
+  while (left.length > 0) {
+    const command = new BatchGetItemCommand({
+      RequestItems: { [name]: { Keys: [...left], ConsistentRead: true } },
+    });
+    const answer = await call((to) => to.send(command, { abortSignal: signal }));
+    const found = answer.Responses?.[name];
+    left = answer.UnprocessedKeys?.[name]?.Keys ?? [];
+    if (found === undefined && left.length === 0)
+      throw new Unavailable("DynamoDB", "no answer for the table");
+    yield* found ?? [];
+    if (left.length > 0 && !found?.length) {
+      await wait(pauseMilliseconds, undefined, { signal });
+      pauseMilliseconds *= 2;
+    }
+  }
+}
+
 /** What must hold for a write, in DynamoDB's expression language. */
 interface Condition {
   readonly condition: string;
@@ -105,21 +168,52 @@ export function putItem(
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
+/** A change of an item, and what must hold for it. */
+interface Update extends Condition {
+  readonly update: string;
+}
+
 /** Changes an item in place. Returns whether the condition held; `false` means that nothing was written. */
 export function updateItem(
   table: TableName,
   key: Key,
-  { update, condition, names, values }: Condition & { readonly update: string },
+  update: Update,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const command = new UpdateItemCommand({
+  const command = new UpdateItemCommand(updateInput(table, key, update));
+  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+}
+
+/**
+ * Changes an item in place and tells what it has changed, at no cost beyond the write's.
+ * @param schema of the attributes that the update names, as they are afterwards.
+ * @returns `undefined` when the condition did not hold: nothing was written.
+ */
+export async function updatedItem<Item>(
+  table: TableName,
+  key: Key,
+  update: Update,
+  schema: Schema<Item>,
+  signal: AbortSignal,
+): Promise<Item | undefined> {
+  const input = updateInput(table, key, update);
+  const command = new UpdateItemCommand({ ...input, ReturnValues: "UPDATED_NEW" });
+  const written = await unlessConditionFails(call((to) => to.send(command, { abortSignal: signal })));
+  return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
+}
+
+function updateInput(
+  table: TableName,
+  key: Key,
+  { update, condition, names, values }: Update,
+): UpdateItemCommandInput {
+  return {
     TableName: nameOf(table),
     Key: marshall(key),
     UpdateExpression: update,
     ConditionExpression: condition,
     ...expressionParts(names, values),
-  });
-  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+  };
 }
 
 /** Deletes an item. Returns whether the condition held; `false` means that it is still there, or was not. */
@@ -148,12 +242,15 @@ function expressionParts(
   };
 }
 
-async function ifConditionHolds(write: Promise<unknown>): Promise<boolean> {
+async function ifConditionHolds(write: Promise<object>): Promise<boolean> {
+  return (await unlessConditionFails(write)) !== undefined;
+}
+
+async function unlessConditionFails<Output>(write: Promise<Output>): Promise<Output | undefined> {
   try {
-    await write;
-    return true;
+    return await write;
   } catch (error) {
-    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return false;
+    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 
 /** Everything the service ever logs. A code never changes its meaning; alarms and searches rely on it. */
-const entries = {
+export const logEntries = {
   REQUEST: { id: "NCS-001", level: "info", message: "request answered" },
   CRASH: { id: "NCS-002", level: "error", message: "request failed by a fault of the service" },
   DEPENDENCY_FAILED: { id: "NCS-003", level: "error", message: "a dependency did not answer" },
@@ -9,6 +9,12 @@ const entries = {
   QUOTA_NOT_COUNTED: { id: "NCS-010", level: "error", message: "request let through uncounted" },
   ISSUER_KEYS_UNREACHABLE: { id: "NCS-020", level: "error", message: "keys of a token issuer not fetched" },
   SIGNING_KEY_ROTATED: { id: "NCS-021", level: "info", message: "step of a signing key rotation done" },
+  MESSAGE_MALFORMED: { id: "NCS-030", level: "error", message: "message of a queue that cannot be read" },
+  MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "message comes again later than it should" },
+  ATTEMPT: { id: "NCS-032", level: "info", message: "attempt to deliver to a sink ended" },
+  JOB_ENDED: { id: "NCS-033", level: "info", message: "job ended" },
+  JOB_GONE: { id: "NCS-035", level: "warn", message: "message of a job that was taken back or has expired" },
+  JOB_ABANDONED: { id: "NCS-034", level: "error", message: "job given up" },
 } as const;
 
 /**
@@ -28,14 +34,22 @@ interface Fields {
   /** A token issuer: configuration, not data. */
   readonly issuer?: string;
   readonly step?: string;
+  readonly operationId?: string;
+  readonly outcome?: string;
+  readonly attempts?: number;
+}
+
+/** The code of an entry, as alarms search for it. */
+export function logId(entry: keyof typeof logEntries): string {
+  return logEntries[entry].id;
 }
 
 let logger: Logger | undefined;
 
 /** Writes one line. Fields are flat and primitive, so that writing them cannot throw. */
-export function log(entry: keyof typeof entries, fields: Fields): void {
+export function log(entry: keyof typeof logEntries, fields: Fields): void {
   logger ??= new Logger({ serviceName: "network-capabilities" });
-  const { id, level, message } = entries[entry];
+  const { id, level, message } = logEntries[entry];
   logger[level](message, { id, ...fields });
 }
 

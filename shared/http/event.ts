@@ -6,12 +6,15 @@ import * as z from "zod/mini";
  * https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html
  */
 const proxyEvent = z.object({
+  resource: z._default(z.string(), ""),
   headers: z.nullish(z.record(z.string(), z.optional(z.string()))),
   pathParameters: z.nullish(z.record(z.string(), z.optional(z.string()))),
   body: z.nullish(z.string()),
   isBase64Encoded: z._default(z.boolean(), false),
   requestContext: z.object({
     authorizer: z.optional(z.unknown()),
+    domainName: z.optional(z.string()),
+    path: z._default(z.string(), ""),
     identity: z.object({ sourceIp: z.string() }),
   }),
 });
@@ -25,18 +28,48 @@ export interface IncomingRequest {
   readonly isBase64Encoded: boolean;
   readonly authorizer: unknown;
   readonly sourceIp: string;
+  /** Where the caller reaches the API, without a trailing slash; undefined when the event names no domain. */
+  readonly address: string | undefined;
 }
 
 /** @throws {z.ZodError} when the event is not one of API Gateway: a fault of the stack, not of the caller. */
 export function incomingRequest(event: unknown): IncomingRequest {
-  const { headers, pathParameters, body, isBase64Encoded, requestContext } = proxyEvent.parse(event);
+  const { resource, headers, pathParameters, body, isBase64Encoded, requestContext } =
+    proxyEvent.parse(event);
+  const { domainName, path } = requestContext;
   const sent = Object.entries(headers ?? {});
+  const header = (name: string) => sent.find(([key]) => key.toLowerCase() === name)?.[1];
+  const origin = domainName === undefined ? undefined : originOf(domainName, header("x-forwarded-proto"));
   return {
-    header: (name) => sent.find(([key]) => key.toLowerCase() === name)?.[1],
+    header,
     pathParameters: pathParameters ?? {},
     body: body ?? null,
     isBase64Encoded,
     authorizer: requestContext.authorizer,
     sourceIp: requestContext.identity.sourceIp,
+    address: origin === undefined ? undefined : `${origin}${prefixOf(path, resource)}`,
   };
+}
+
+/**
+ * The origin of the domain that API Gateway says it was asked for; a `Host` header says what its sender likes.
+ * Every domain of API Gateway speaks https on its usual port: http takes a gateway that says so and names its port.
+ */
+function originOf(domainName: string, scheme: string | undefined): string {
+  const isLocal = scheme === "http" && /:\d+$/.test(domainName);
+  return `${isLocal ? "http" : "https"}://${domainName}`;
+}
+
+/** What stands before a resource in the path of a request: the stage, the base path of a custom domain, or nothing. */
+function prefixOf(path: string, resource: string): string {
+  const segments = segmentsOf(path);
+  const own = segmentsOf(resource).length;
+  return segments
+    .slice(0, Math.max(0, segments.length - own))
+    .map((segment) => `/${segment}`)
+    .join("");
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split("/").filter((segment) => segment !== "");
 }

@@ -1,19 +1,26 @@
 import type * as z from "zod/mini";
-import { Refusal } from "../errors.ts";
+import { type Code, Refusal } from "../errors.ts";
 
-/** A code that a schema can ask for through the `params` of a refinement. */
-const codes = ["OUT_OF_RANGE"] as const;
+/** Codes that a schema asks for through the `params` of a refinement and that come before any other fault. */
+const specific = [
+  "INVALID_CREDENTIAL",
+  "INVALID_TOKEN",
+  "INVALID_SINK",
+  "POPULATION_DENSITY_DATA.INVALID_AREA",
+] as const satisfies readonly Code[];
 
 /**
- * Turns the issues of a schema into the refusal they stand for: a code of its own when every issue asks for
- * it, else `INVALID_ARGUMENT`. The message names the first member at fault, never its value.
+ * Turns the issues of a schema into the refusal they stand for (behaviour section 3): the first of the specific
+ * codes that one asks for; `OUT_OF_RANGE` when all ask for it; else `INVALID_ARGUMENT`. The message of the last two
+ * names the first member at fault, never its value.
  */
 export function invalid(issues: readonly z.core.$ZodIssue[]): Refusal {
   const [first] = issues;
   const asked = issues.map((issue) => (issue.code === "custom" ? issue.params?.code : undefined));
-  const code = codes.find((candidate) => asked.every((one) => one === candidate)) ?? "INVALID_ARGUMENT";
+  const code = specific.find((candidate) => asked.includes(candidate));
+  if (code !== undefined) return new Refusal(code);
   const member = first?.path.map(String).join(".") || "the body";
-  return new Refusal(code, {
-    message: code === "OUT_OF_RANGE" ? `Out of range: ${member}.` : `Not valid: ${member}.`,
-  });
+  return asked.every((one) => one === "OUT_OF_RANGE")
+    ? new Refusal("OUT_OF_RANGE", { message: `Out of range: ${member}.` })
+    : new Refusal("INVALID_ARGUMENT", { message: `Not valid: ${member}.` });
 }

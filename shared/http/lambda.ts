@@ -1,12 +1,14 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
 import { causeOf, log } from "../aws/log.ts";
+import { type Count, writeMetrics } from "../aws/metrics.ts";
 import { type Caller, callerIn } from "../caller.ts";
 import type { BodyOf, Endpoint, ParametersOf, ResponseOf, StatusOf } from "../endpoint.ts";
-import { type Code, errorRow, type Particulars, Refusal, Unavailable } from "../errors.ts";
+import { type Allowance, type Code, errorRow, type Particulars, Refusal, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { countRequest } from "../quota.ts";
 import { clockToleranceSeconds } from "../token.ts";
 import { jsonObjectIn } from "./body.ts";
+import { collectedBody } from "./collected-body.ts";
 import { correlationOf, correlatorHeader } from "./correlator.ts";
 import { type IncomingRequest, incomingRequest } from "./event.ts";
 import { invalid } from "./invalid.ts";
@@ -18,25 +20,50 @@ interface Request<E extends Endpoint> {
   /** Present exactly when the endpoint has a scope. */
   readonly caller: E["scope"] extends null ? undefined : Caller;
   readonly sourceIp: string;
+  /** Where the caller reaches the API, without a trailing slash; undefined when the event names no domain. */
+  readonly address: string | undefined;
+  /** The `x-correlator` of the response. */
+  readonly correlator: string;
+  /** A header of the request, whatever its case. */
+  readonly header: (name: string) => string | undefined;
+  /**
+   * Settles when the request was counted against the caller's limits; rejects when it is over them. A handler that
+   * changes anything waits for it first.
+   */
+  readonly admission: Promise<unknown>;
+  /** Adds to a metric, at most once to each. */
+  readonly measure: (count: Count) => void;
   /** Read once; every rule of the request goes by it. */
   readonly now: Date;
   /** Aborts at the request's deadline; to be handed to every call that waits. */
   readonly signal: AbortSignal;
   /** Makes the answer to return. Takes only statuses that the endpoint declares, with a body of their shape. */
   readonly reply: <Status extends StatusOf<E>>(status: Status, body: ResponseOf<E, Status>) => Reply;
+  /**
+   * Makes the answer to return, of a body that is written as JSON already, in chunks. It is not checked again.
+   * @param tooLarge thrown when the answer is more than Lambda can return to this caller.
+   */
+  readonly stream: (status: StatusOf<E>, chunks: AsyncIterable<Uint8Array>, tooLarge: Refusal) => Reply;
   /** Makes the error to throw. Takes only codes that the endpoint declares. */
   readonly refuse: (code: E["errors"][number], particulars?: Particulars) => Refusal;
 }
 
-/** A successful answer, before its schema. */
+/** A successful answer, before its schema; or one whose body is written already. */
 class Reply {
   readonly status: number;
   readonly body: unknown;
+  readonly written: Written | undefined;
 
-  constructor(status: number, body: unknown) {
+  constructor(status: number, body: unknown, written?: Written) {
     this.status = status;
     this.body = body;
+    this.written = written;
   }
+}
+
+interface Written {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly tooLarge: Refusal;
 }
 
 type Handle<E extends Endpoint> = (request: Request<E>) => Promise<Reply>;
@@ -68,6 +95,7 @@ export function serve<const E extends Endpoint>(
     const incoming = incomingRequest(event);
     const correlation = correlationOf(incoming.header(correlatorHeader));
     const deadline = startDeadline(invocation.getRemainingTimeInMillis() - reserveMilliseconds);
+    const counts: Count[] = [];
     let caller: Caller | undefined;
     let result: Result;
     try {
@@ -76,6 +104,7 @@ export function serve<const E extends Endpoint>(
         incoming,
         caller,
         correlation,
+        counts,
         now,
         signal: deadline.signal,
       });
@@ -94,6 +123,11 @@ export function serve<const E extends Endpoint>(
       ...(result.code === undefined ? {} : { code: result.code }),
       ...(caller === undefined ? {} : { caller: hashed(caller.client) }),
     });
+    writeMetrics([
+      { metric: "Requests", operation: declaration.operationId },
+      ...(result.code === undefined ? [] : [{ metric: "Errors", code: result.code } as const]),
+      ...counts,
+    ]);
     cold = false;
     return {
       statusCode: result.status,
@@ -103,7 +137,7 @@ export function serve<const E extends Endpoint>(
         [correlatorHeader]: correlation.value,
         ...result.headers,
       },
-      body: JSON.stringify(result.body),
+      ...result.content,
     };
   };
 }
@@ -112,13 +146,15 @@ interface Result {
   readonly status: number;
   readonly code?: Code;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  readonly content: { readonly body: string; readonly isBase64Encoded?: boolean };
 }
 
 interface Sent {
   readonly incoming: IncomingRequest;
   readonly caller: Caller | undefined;
-  readonly correlation: { readonly invalid: boolean };
+  readonly correlation: { readonly value: string; readonly invalid: boolean };
+  /** Grows while the request is answered. */
+  readonly counts: Count[];
   readonly now: Date;
   readonly signal: AbortSignal;
 }
@@ -135,45 +171,79 @@ function callerOf(declaration: Endpoint, incoming: IncomingRequest, now: Date): 
 
 /** The quota is counted while the handler reads; a request over its quota is refused whatever the handler found. */
 async function answer<E extends Endpoint>(declaration: E, handle: Handle<E>, sent: Sent): Promise<Result> {
+  const admission = count(declaration, sent);
   const [counted, replied] = await Promise.allSettled([
-    count(declaration, sent),
-    reply(declaration, handle, sent),
+    admission,
+    reply(declaration, handle, sent, admission),
   ]);
   if (counted.status === "rejected") throw counted.reason;
   if (replied.status === "rejected") throw replied.reason;
-  return replied.value;
+  const { headers, ...result } = replied.value;
+  return { ...result, headers: { ...headers, ...allowanceHeaders(counted.value) } };
 }
 
-/** A counter that cannot be reached lets the request through: the reads behind it may still be answered. */
-async function count(declaration: Endpoint, { caller, now, signal }: Sent): Promise<void> {
-  if (caller === undefined) return;
+/**
+ * A counter that cannot be reached lets the request through: the reads behind it may still be answered.
+ * @returns what the caller has left, when the request was counted.
+ */
+async function count(
+  declaration: Endpoint,
+  { caller, counts, now, signal }: Sent,
+): Promise<Allowance | undefined> {
+  if (caller === undefined) return undefined;
   const counting = countRequest(caller.client, now, signal);
-  const excess = await counting.catch((error: unknown) => {
+  const standing = await counting.catch((error: unknown) => {
     if (!(error instanceof Unavailable)) throw error;
     log("QUOTA_NOT_COUNTED", { operation: declaration.operationId, cause: error.message });
+    counts.push({ metric: "QuotaNotCounted" });
     return undefined;
   });
-  if (excess !== undefined) throw new Refusal(excess.code, excess);
+  if (standing?.code !== undefined) throw new Refusal(standing.code, standing);
+  return standing?.allowance;
 }
 
-async function reply<E extends Endpoint>(declaration: E, handle: Handle<E>, sent: Sent): Promise<Result> {
-  const { incoming, caller, correlation, now, signal } = sent;
+async function reply<E extends Endpoint>(
+  declaration: E,
+  handle: Handle<E>,
+  sent: Sent,
+  admission: Promise<unknown>,
+): Promise<Result> {
+  const { incoming, caller, correlation, counts, now, signal } = sent;
   if (correlation.invalid) throw new Refusal("INVALID_ARGUMENT", { message: "Not valid: x-correlator." });
   const parameters = parametersOf(declaration, incoming);
   const body = bodyOf(declaration, incoming);
-  const { status, body: returned } = await handle({
+  const {
+    status,
+    body: returned,
+    written,
+  } = await handle({
     parameters,
     body,
     caller: caller as Request<E>["caller"],
     sourceIp: incoming.sourceIp,
+    address: incoming.address,
+    correlator: correlation.value,
+    header: incoming.header,
+    admission,
+    measure: (measured) => counts.push(measured),
     now,
     signal,
     reply: (answered, content) => new Reply(answered, content),
+    stream: (answered, chunks, tooLarge) => new Reply(answered, undefined, { chunks, tooLarge }),
     refuse: (code, particulars) => new Refusal(code, particulars),
   });
   const schema = declaration.responses[status];
   if (schema === undefined) throw new Error(`status ${status} is not declared`);
-  return { status, headers: declaration.headers ?? {}, body: schema.parse(returned) };
+  if (written === undefined) {
+    return {
+      status,
+      headers: declaration.headers ?? {},
+      content: { body: JSON.stringify(schema.parse(returned)) },
+    };
+  }
+  const collected = await collectedBody(written.chunks, incoming.header("accept-encoding"));
+  if (collected === undefined) throw written.tooLarge;
+  return { status, headers: { ...declaration.headers, ...collected.headers }, content: collected.content };
 }
 
 function parametersOf<E extends Endpoint>(declaration: E, incoming: IncomingRequest): ParametersOf<E> {
@@ -235,14 +305,25 @@ function resultOf(
 }
 
 function errorResult(code: Code, particulars: Particulars = {}): Result {
-  const { status, message, retryAfterSeconds } = { ...errorRow(code), ...particulars };
+  const { status, message, retryAfterSeconds, allowance } = { ...errorRow(code), ...particulars };
   return {
     status,
     code,
     headers: {
       ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+      ...allowanceHeaders(allowance),
     },
-    body: { status, code, message },
+    content: { body: JSON.stringify({ status, code, message }) },
+  };
+}
+
+/** Behaviour section 9. */
+function allowanceHeaders(allowance: Allowance | undefined): Readonly<Record<string, string>> {
+  if (allowance === undefined) return {};
+  return {
+    "x-ratelimit-limit": String(allowance.limit),
+    "x-ratelimit-remaining": String(allowance.remaining),
+    "x-ratelimit-reset": String(allowance.resetSeconds),
   };
 }

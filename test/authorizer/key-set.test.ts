@@ -140,19 +140,24 @@ it("without a cooldown finds a key at once, but asks a source that fails at most
   const { fetches } = source;
 
   source.fetch = unreachable;
-  for (const at of [1, 2, 500, 999]) await expect(find(ellipticIdOnly(), at)).rejects.toEqual(noSuchKey);
+  for (const at of [1, 2, 500, 999]) {
+    await expect(find(ellipticIdOnly(), at)).rejects.toBeInstanceOf(Unavailable);
+  }
   expect(source.fetches).toBe(fetches + 1);
-  await expect(find(ellipticIdOnly(), 2 * second)).rejects.toEqual(noSuchKey);
+  await expect(find(ellipticIdOnly(), 2 * second)).rejects.toBeInstanceOf(Unavailable);
   expect(source.fetches).toBe(fetches + 2);
 });
 
-it("keeps what it has when looking for an unknown id fails", async () => {
+it("does not say that an id is unknown while its issuer does not answer, and keeps what it has", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
 
-  await expect(find(next, cooldown + 1)).rejects.toEqual(noSuchKey);
-  await expect(find(first, cooldown + 2)).resolves.toBeDefined();
+  await expect(find(next, cooldown + 1)).rejects.toBeInstanceOf(Unavailable);
+  await expect(find(next, cooldown + 2)).rejects.toBeInstanceOf(Unavailable);
+  await expect(find(first, cooldown + 3)).resolves.toBeDefined();
+  source.fetch = serving(first);
+  await expect(find(next, 3 * cooldown)).rejects.toEqual(noSuchKey);
 });
 
 it("takes a set without keys for an answer", async () => {

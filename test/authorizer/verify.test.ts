@@ -322,6 +322,13 @@ describe("a token of another issuer", () => {
     },
   );
 
+  it.each([[{ jkt: "thumbprint" }], [{ "x5t#S256": "thumbprint" }], [{}], [null]])(
+    "is refused when it is bound to a key, of which nothing proves possession here: %j",
+    async (cnf) => {
+      expect(await verify(foreignToken({ cnf }))).toBeUndefined();
+    },
+  );
+
   it.each(["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt", undefined])(
     "is good with the type %j",
     async (typ) => {

@@ -18,6 +18,22 @@ const common = {
   TOO_MANY_REQUESTS: 429,
 } as const satisfies Partial<Record<Code, number>>;
 
+/** Specification 7.3: the codes of population density. */
+const density = {
+  INVALID_CREDENTIAL: 400,
+  INVALID_TOKEN: 400,
+  INVALID_SINK: 400,
+  "POPULATION_DENSITY_DATA.INVALID_AREA": 400,
+  "POPULATION_DENSITY_DATA.MAX_STARTTIME_EXCEEDED": 400,
+  "POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED": 400,
+  "POPULATION_DENSITY_DATA.INVALID_END_TIME": 400,
+  "POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED": 400,
+  "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD": 400,
+  "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST": 422,
+  "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION": 422,
+  "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE": 422,
+} as const satisfies Partial<Record<Code, number>>;
+
 /** behaviour section 1: a crash, a dependency that does not answer, our own deadline. */
 const ours = { INTERNAL: 500, UNAVAILABLE: 503, TIMEOUT: 504 } as const satisfies Record<
   (typeof failures)[number],
@@ -30,6 +46,7 @@ describe("the error catalogue", () => {
   test("has every code of the specification with its status, the three failures, and nothing else", () => {
     expect(Object.fromEntries(codes.map((code) => [code, errorRow(code).status]))).toEqual({
       ...common,
+      ...density,
       ...ours,
     });
   });

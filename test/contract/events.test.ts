@@ -22,6 +22,9 @@ const neverFromTheFunction: Readonly<Record<string, readonly Code[]>> = {
   "qos-profiles/retrieve": ["NOT_FOUND"],
   // A name has no range: one of the wrong length is an invalid argument.
   "qos-profiles/get-by-name": ["OUT_OF_RANGE"],
+  "population-density/retrieve": ["NOT_FOUND"],
+  // It reads nothing that could be missing or away.
+  "openapi/publish": failures,
 };
 
 /** The deadline needs a dependency that hangs; it is tested with the pipeline. */

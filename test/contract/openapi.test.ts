@@ -89,7 +89,14 @@ describe("the OpenAPI document", () => {
     );
     expect(Object.keys(schemas).filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
     expect(Object.keys(parameters ?? {})).toEqual(["XCorrelator"]);
-    expect(Object.keys(headerComponents ?? {})).toEqual(["XCorrelator", "WwwAuthenticate", "RetryAfter"]);
+    expect(Object.keys(headerComponents ?? {})).toEqual([
+      "XCorrelator",
+      "WwwAuthenticate",
+      "RetryAfter",
+      "RateLimitLimit",
+      "RateLimitRemaining",
+      "RateLimitReset",
+    ]);
     expect(Object.keys(securitySchemes ?? {})).toEqual(["bearer"]);
   });
 
@@ -168,12 +175,15 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
   );
 
   it("has the headers of each response", () => {
+    const rateLimit = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
     for (const [status, response] of Object.entries(described.responses)) {
       expect(Object.keys(response.headers)).toEqual([
         "x-correlator",
+        ...(status in endpoint.responses && endpoint.scope !== null ? rateLimit : []),
         ...(status in endpoint.responses ? Object.keys(endpoint.headers ?? {}) : []),
         ...(status === "401" ? ["WWW-Authenticate"] : []),
         ...(status === "429" || status === "503" ? ["Retry-After"] : []),
+        ...(status === "429" ? rateLimit : []),
       ]);
     }
     for (const [name, value] of Object.entries(endpoint.headers ?? {})) {

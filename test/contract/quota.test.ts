@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { endpoints } from "../../functions/endpoints.ts";
+import { getQosProfile } from "../../functions/qos-profiles/contract.ts";
 import { updateItem } from "../../shared/aws/database.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
-import { call, tokenWith } from "../support/client.ts";
+import { type Answer, call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 
 const guarded = ([...endpoints] as Endpoint[]).filter(({ scope }) => scope !== null);
@@ -60,5 +61,53 @@ describe.each(requests)("%s", (request, { scope }) => {
     expect(answer.headers.get("x-correlator")).toBe("quota-1");
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(mostSeconds);
+    expect(limitOf(answer)).toEqual({
+      limit: Math.max(counts.dayCount, counts.minuteCount),
+      remaining: 0,
+      reset: Number(answer.headers.get("retry-after")),
+    });
   });
+});
+
+const { method, path, scope } = getQosProfile;
+const oneProfile = path.replace("{name}", "QOS_E");
+
+/** What an answer says of the caller's limits. */
+function limitOf({ headers }: Answer) {
+  const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) => {
+    const value = headers.get(`x-ratelimit-${name}`);
+    expect(value).toMatch(/^\d+$/);
+    return Number(value);
+  });
+  return { limit, remaining, reset };
+}
+
+test("of a hundred requests at once exactly one is answered when one is left", async () => {
+  const client = crypto.randomUUID();
+  const limit = Number(configuration.RATE_LIMIT_PER_MINUTE.default);
+  await fill(client, { dayCount: 0, minuteCount: limit - 1 });
+  const token = await tokenWith({ scope, client_id: client });
+
+  const answers = await Promise.all(Array.from({ length: 100 }, () => call(oneProfile, { method, token })));
+
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(99);
+  for (const answer of answers) expect(limitOf(answer)).toMatchObject({ limit, remaining: 0 });
+});
+
+test("an answer says what is left of the limit that is nearer, and when its window ends", async () => {
+  const client = crypto.randomUUID();
+  const limit = Number(configuration.DAILY_QUOTA.default);
+  await fill(client, { dayCount: limit - 9, minuteCount: 0 });
+  const token = await tokenWith({ scope, client_id: client });
+
+  const [first, second] = [
+    await call(oneProfile, { method, token }),
+    await call(oneProfile, { method, token }),
+  ].map(limitOf);
+
+  expect(first).toMatchObject({ limit, remaining: 8 });
+  expect(second).toMatchObject({ limit, remaining: 7 });
+  expect(second?.reset).toBeGreaterThan(0);
+  expect(second?.reset).toBeLessThanOrEqual(86_400);
 });

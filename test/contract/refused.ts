@@ -6,6 +6,7 @@
 import * as z from "zod/mini";
 import { type Access, access } from "../../infra/access.ts";
 import { log } from "../../shared/aws/log.ts";
+import { writeMetrics } from "../../shared/aws/metrics.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
 import { Refusal } from "../../shared/errors.ts";
@@ -240,3 +241,9 @@ log("REQUEST", { phoneNumber: "+34600000001" });
 
 // @ts-expect-error `NOTED` is not in the catalogue of log lines
 log("NOTED", {});
+
+// @ts-expect-error an error is counted by its `code`
+writeMetrics([{ metric: "Errors" }]);
+
+// @ts-expect-error no metric is split by a `phoneNumber`
+writeMetrics([{ metric: "Requests", operation: "listNotes", phoneNumber: "+34600000001" }]);

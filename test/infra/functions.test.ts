@@ -1,16 +1,23 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { access, type FunctionId } from "../../infra/access.ts";
+import { endpoints } from "../../functions/endpoints.ts";
+import { access, encryptedTables, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
+import { type QueueName, queueVariable } from "../../shared/queues.ts";
 import { type TableName, tableVariable } from "../../shared/tables.ts";
 import {
   arnOf,
   attribute,
+  configured,
+  deployed,
+  eachStage,
   functionOf,
   only,
+  queueOf,
   reference,
   resourcesOf,
+  type Template,
   tableOf,
   template,
   textOf,
@@ -24,9 +31,11 @@ const functionProperties = z.object({
   Handler: z.string(),
   LoggingConfig: z.object({ LogGroup: reference }),
   MemorySize: z.number(),
+  ReservedConcurrentExecutions: z.number().optional(),
   Role: attribute,
   Runtime: z.string(),
   Timeout: z.number(),
+  TracingConfig: z.object({ Mode: z.string() }).optional(),
 });
 
 const logGroupProperties = z.object({ RetentionInDays: z.number() });
@@ -37,6 +46,7 @@ const oneOrMore = <Schema extends z.ZodType>(schema: Schema) =>
 const statement = z.strictObject({
   Effect: z.literal("Allow"),
   Action: oneOrMore(z.string()),
+  Condition: z.unknown().optional(),
   Resource: oneOrMore(z.unknown()),
 });
 
@@ -62,9 +72,41 @@ const roleProperties = z.object({
 /** AWS's limit for the environment of one function, names and values together. */
 const environmentBytes = 4 * 1024;
 
-describe("functions", () => {
-  const functions = resourcesOf("AWS::Lambda::Function", functionProperties);
-  const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown()), "secrets");
+/** Functions for whose answer API Gateway waits, for 29 seconds. */
+const awaited: readonly FunctionId[] = [...endpoints.map(({ id }) => id), "authorizer/authorize"];
+
+/** The longest a function may run: nobody waits for a worker, but its lease on a job lasts 330 seconds. */
+function mostSeconds(id: FunctionId): number {
+  if (awaited.includes(id)) return 28;
+  return access[id].consumes === undefined ? 30 : 300;
+}
+
+/** What a function may do, a line for each action on each resource under each condition. */
+function right(action: string, resource: unknown, condition?: unknown): string {
+  return [action, JSON.stringify(resource), JSON.stringify(condition)].join(" ");
+}
+
+/** Everything that the policies of a role allow. */
+function rightsOf(role: string, from: Template): string[] {
+  return resourcesOf("AWS::IAM::Policy", policyProperties, from)
+    .filter(({ properties }) => properties.Roles.some(({ Ref }) => Ref === role))
+    .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+    .flatMap(({ Action, Resource, Condition }) =>
+      Action.flatMap((action) => Resource.map((resource) => right(action, resource, Condition))),
+    )
+    .sort();
+}
+
+/** The condition that something is done on behalf of the caller by a service. */
+function through(service: string): unknown {
+  const host = { "Fn::Join": ["", [`${service}.`, { Ref: "AWS::Region" }, ".amazonaws.com"]] };
+  return { StringEquals: { "kms:ViaService": host } };
+}
+
+describe.each(eachStage)("functions of %s", (stage, from) => {
+  const functions = resourcesOf("AWS::Lambda::Function", functionProperties, from);
+  const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
+  const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");
   const propertiesOf = (id: FunctionId) =>
     only(
       functions.filter(({ logicalId }) => logicalId === functionOf(id)),
@@ -89,34 +131,34 @@ describe("functions", () => {
 
   describe.each(functionIds)("%s", (id) => {
     const properties = propertiesOf(id);
-    const { tables: granted = {}, signingKey = [], variables = [] } = access[id];
+    const { tables: granted = {}, signingKey = [], queues: used = {}, consumes, variables = [] } = access[id];
     const tableNames = Object.keys(granted) as TableName[];
+    const queueNames = Object.keys(used) as QueueName[];
 
     test("runs on the newest runtime, with a time-out and memory that were chosen", () => {
       expect(properties.Architectures).toEqual(["arm64"]);
       expect(properties.Runtime).toBe("nodejs24.x");
       expect(properties.Handler).toBe("index.handler");
       expect(properties.Description).toBe(id);
-      // API Gateway waits 29 seconds for an answer; what it does not wait for gets no more than 30.
       expect(properties.Timeout).toBeGreaterThan(5);
-      expect(properties.Timeout).toBeLessThanOrEqual(30);
+      expect(properties.Timeout).toBeLessThanOrEqual(mostSeconds(id));
       expect(properties.MemorySize).toBeGreaterThanOrEqual(256);
     });
 
     test("logs into a group of its own that forgets", () => {
       const group = only(
-        resourcesOf("AWS::Logs::LogGroup", logGroupProperties).filter(
+        resourcesOf("AWS::Logs::LogGroup", logGroupProperties, from).filter(
           ({ logicalId }) => logicalId === properties.LoggingConfig.LogGroup.Ref,
         ),
         "log groups",
       );
-      expect(group.properties.RetentionInDays).toBeGreaterThanOrEqual(1);
-      expect(group.properties.RetentionInDays).toBeLessThanOrEqual(90);
+      expect(group.properties.RetentionInDays).toBe(stage === "prod" ? 90 : 7);
+      expect(group.deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
     });
 
-    test("may do what `access` says, and write its log", () => {
+    test("may do what `access` says and what that needs, and write its log", () => {
       const role = only(
-        resourcesOf("AWS::IAM::Role", roleProperties).filter(
+        resourcesOf("AWS::IAM::Role", roleProperties, from).filter(
           ({ logicalId }) => logicalId === properties.Role["Fn::GetAtt"][0],
         ),
         "roles",
@@ -127,28 +169,46 @@ describe("functions", () => {
       expect(role.properties.ManagedPolicyArns).toBeUndefined();
       expect(role.properties.Policies).toBeUndefined();
 
-      const policies = resourcesOf("AWS::IAM::Policy", policyProperties).filter(({ properties: policy }) =>
-        policy.Roles.some(({ Ref }) => Ref === role.logicalId),
-      );
-      const rights = policies
-        .flatMap((policy) => policy.properties.PolicyDocument.Statement)
-        .flatMap(({ Action, Resource }) =>
-          Action.flatMap((action) => Resource.map((resource) => `${action} ${JSON.stringify(resource)}`)),
-        );
-      const logGroup = JSON.stringify({ "Fn::GetAtt": [properties.LoggingConfig.LogGroup.Ref, "Arn"] });
-      const wanted = [
-        ...["CreateLogStream", "PutLogEvents"].map((action) => `logs:${action} ${logGroup}`),
-        ...tableNames.flatMap((name) =>
-          (granted[name] ?? []).map((action) => `dynamodb:${action} ${JSON.stringify(arnOf(tableOf(name)))}`),
-        ),
-        ...signingKey.map(
-          (action) => `secretsmanager:${action} ${JSON.stringify({ Ref: secret.logicalId })}`,
-        ),
+      const logGroup = arnOf(properties.LoggingConfig.LogGroup.Ref);
+      const consumed = consumes === undefined ? [] : [consumes];
+      const messages = queueNames.length + consumed.length === 0 ? [] : ["Decrypt", "GenerateDataKey"];
+      const encrypted = tableNames.filter((name) => encryptedTables.has(name));
+      const items = [
+        ...(encrypted.length === 0 ? [] : ["Decrypt", "DescribeKey"]),
+        ...(encrypted.some((name) => granted[name]?.some((action) => /Put|Update|Delete/.test(action)))
+          ? ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"]
+          : []),
       ];
-      expect(rights.sort()).toEqual(wanted.sort());
+      const wanted = [
+        ...["CreateLogStream", "PutLogEvents"].map((action) => right(`logs:${action}`, logGroup)),
+        // AWS has no resource for them.
+        ...(stage === "prod" ? ["PutTelemetryRecords", "PutTraceSegments"] : []).map((action) =>
+          right(`xray:${action}`, "*"),
+        ),
+        ...tableNames.flatMap((name) =>
+          (granted[name] ?? []).map((action) => right(`dynamodb:${action}`, arnOf(tableOf(name)))),
+        ),
+        ...signingKey.map((action) => right(`secretsmanager:${action}`, { Ref: secret.logicalId })),
+        ...queueNames.flatMap((name) =>
+          (used[name] ?? []).map((action) => right(`sqs:${action}`, arnOf(queueOf(name)))),
+        ),
+        ...consumed.flatMap((name) =>
+          ["ReceiveMessage", "DeleteMessage", "GetQueueAttributes"].map((action) =>
+            right(`sqs:${action}`, arnOf(queueOf(name))),
+          ),
+        ),
+        ...messages.map((action) => right(`kms:${action}`, arnOf(key.logicalId), through("sqs"))),
+        ...items.map((action) => right(`kms:${action}`, arnOf(key.logicalId), through("dynamodb"))),
+      ];
+      expect(rightsOf(role.logicalId, from)).toEqual(wanted.sort());
     });
 
-    test("is told the tables it may touch, the variables of its line and the log level, and nothing else", () => {
+    test("is traced where requests are, and shares the executions of the account", () => {
+      expect(properties.TracingConfig?.Mode).toBe(stage === "prod" ? "Active" : undefined);
+      expect(properties.ReservedConcurrentExecutions).toBeUndefined();
+    });
+
+    test("is told its tables and queues, the variables of its line and the log level, and nothing else", () => {
       const valueFor = (name: VariableName): unknown => {
         if (name === "SIGNING_KEY_SECRET_ARN") return { Ref: secret.logicalId };
         if (name === "ROUTES_BY_SCOPE") return expect.any(String);
@@ -157,12 +217,16 @@ describe("functions", () => {
       expect(properties.Environment.Variables).toEqual({
         LOG_LEVEL: configuration.LOG_LEVEL.default,
         ...Object.fromEntries(tableNames.map((name) => [tableVariable(name), { Ref: tableOf(name) }])),
-        ...Object.fromEntries(variables.map((name) => [name, valueFor(name)])),
+        ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), { Ref: queueOf(name) }])),
+        // A variable without a default is not there: it reads as if it were empty.
+        ...Object.fromEntries(
+          variables.map((name) => [name, valueFor(name)]).filter(([, value]) => value !== ""),
+        ),
       });
     });
 
     test("has an environment within AWS's limit", () => {
-      // A table's name or an ARN is longer than what stands for it here.
+      // A table's name, a queue's address or an ARN is longer than what stands for it here.
       const size = Object.entries(properties.Environment.Variables)
         .map(([name, value]) => name.length + (typeof value === "string" ? Buffer.byteLength(value) : 256))
         .reduce((sum, bytes) => sum + bytes, 0);
@@ -170,21 +234,64 @@ describe("functions", () => {
     });
   });
 
-  test("no policy has a wildcard, reads a whole table or belongs to no function", () => {
-    const policies = resourcesOf("AWS::IAM::Policy", policyProperties);
-    const statements = policies.flatMap(({ properties }) => properties.PolicyDocument.Statement);
+  test("no policy has an action with a wildcard, or reads a whole table", () => {
+    const statements = resourcesOf("AWS::IAM::Policy", policyProperties, from).flatMap(
+      ({ properties }) => properties.PolicyDocument.Statement,
+    );
     expect(statements.length).toBeGreaterThanOrEqual(functionIds.length);
-    for (const { Action, Resource } of statements) {
-      expect(Action.filter((action) => /\*|Scan$/.test(action))).toEqual([]);
-      expect(Resource.map(textOf).filter((resource) => resource.includes("*"))).toEqual([]);
-    }
+    expect(statements.flatMap(({ Action }) => Action).filter((action) => /\*|Scan$/.test(action))).toEqual(
+      [],
+    );
+  });
+
+  test("no policy has a resource with a wildcard but where AWS has no other", () => {
+    const wide = resourcesOf("AWS::IAM::Policy", policyProperties, from)
+      .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+      .filter(({ Resource }) => Resource.map(textOf).some((resource) => resource.includes("*")))
+      .map(({ Action, Resource }) => [
+        Action,
+        Resource.map(textOf).filter((resource) => resource.includes("*")),
+      ]);
+    const traced = [["xray:PutTelemetryRecords", "xray:PutTraceSegments"], ["*"]];
+    const released = functionIds
+      .filter((id) => id !== "keys/rotate")
+      .map((id) => `\${${functionOf(id)}.Arn}:*`);
+    const versions = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"];
+    expect(wide.map((one) => JSON.stringify(one)).sort()).toEqual(
+      (stage === "dev"
+        ? []
+        : [
+            ...functionIds.map(() => traced),
+            [["cloudwatch:DescribeAlarms"], ["*"]],
+            // Numbers of versions are not known before there is one.
+            [versions, released.sort()],
+          ]
+      )
+        .map((one) => JSON.stringify(one))
+        .sort(),
+    );
+  });
+
+  test("no role and no policy belongs to anything but a function, API Gateway's log and its releases", () => {
+    const kinds = new Set(Object.values(from.Resources).map(({ Type }) => Type));
+    expect([...kinds].filter((kind) => kind.startsWith("AWS::IAM::")).sort()).toEqual([
+      "AWS::IAM::Policy",
+      "AWS::IAM::Role",
+    ]);
     const roles = new Set(functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]));
+    const others = resourcesOf("AWS::IAM::Role", roleProperties, from).filter(
+      ({ logicalId }) => !roles.has(logicalId),
+    );
     expect(
-      resourcesOf("AWS::IAM::Role", roleProperties).filter(({ logicalId }) => !roles.has(logicalId)),
-    ).toEqual([]);
-    expect(
-      policies.flatMap(({ properties }) => properties.Roles).filter(({ Ref }) => !roles.has(Ref)),
-    ).toEqual([]);
+      others
+        .map(({ properties }) => properties.AssumeRolePolicyDocument.Statement[0].Principal.Service)
+        .sort(),
+    ).toEqual(["apigateway.amazonaws.com", ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : [])]);
+    const known = new Set([...roles, ...others.map(({ logicalId }) => logicalId)]);
+    const owners = resourcesOf("AWS::IAM::Policy", policyProperties, from).flatMap(
+      ({ properties }) => properties.Roles,
+    );
+    expect(owners.filter(({ Ref }) => !known.has(Ref))).toEqual([]);
   });
 
   test("the private key can be read by the login and by its rotation alone", () => {
@@ -193,7 +300,7 @@ describe("functions", () => {
   });
 
   test("nothing in the template is for a local run", () => {
-    const text = JSON.stringify(template);
+    const text = JSON.stringify(from);
     const local = [
       "AWS_ENDPOINT_URL",
       "AWS_ACCESS_KEY_ID",
@@ -203,6 +310,23 @@ describe("functions", () => {
       "localhost",
     ];
     expect(local.filter((one) => text.includes(one))).toEqual([]);
+  });
+});
+
+test("functions have the same names in every stage", () => {
+  const namesIn = (from: Template) =>
+    resourcesOf("AWS::Lambda::Function", z.unknown(), from).map(({ logicalId }) => logicalId);
+  expect(namesIn(deployed)).toEqual(namesIn(template));
+});
+
+test("what is reserved is reserved for the functions named, and for no other", () => {
+  const made = resourcesOf("AWS::Lambda::Function", functionProperties, configured).flatMap(
+    ({ logicalId, properties: { ReservedConcurrentExecutions: count } }) =>
+      count === undefined ? [] : [[logicalId, count]],
+  );
+  expect(Object.fromEntries(made)).toEqual({
+    [functionOf("profile/authenticate")]: 50,
+    [functionOf("population-density/deliver")]: 10,
   });
 });
 

@@ -2,7 +2,16 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/endpoints.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
-import { attribute, functionOf, only, reference, resourcesOf, template, textOf } from "./template.ts";
+import {
+  attribute,
+  calledOf,
+  eachStage,
+  only,
+  reference,
+  resourcesOf,
+  type Template,
+  textOf,
+} from "./template.ts";
 
 const resourceProperties = z.object({
   ParentId: z.union([reference, attribute]),
@@ -22,26 +31,26 @@ const methodProperties = z.object({
 
 const permissionProperties = z.object({
   Action: z.string(),
-  FunctionName: attribute,
+  FunctionName: z.union([reference, attribute]),
   Principal: z.string(),
   SourceArn: z.unknown(),
 });
 
 /** The path of a resource, from its parents' parts. */
-function pathOf(id: z.output<typeof methodProperties>["ResourceId"]): string {
+function pathOf(id: z.output<typeof methodProperties>["ResourceId"], from: Template): string {
   if ("Fn::GetAtt" in id) return "";
-  const resources = resourcesOf("AWS::ApiGateway::Resource", resourceProperties);
+  const resources = resourcesOf("AWS::ApiGateway::Resource", resourceProperties, from);
   const { ParentId, PathPart } = only(
     resources.filter(({ logicalId }) => logicalId === id.Ref),
     id.Ref,
   ).properties;
-  return `${pathOf(ParentId)}/${PathPart}`;
+  return `${pathOf(ParentId, from)}/${PathPart}`;
 }
 
-function routesInTemplate() {
-  return resourcesOf("AWS::ApiGateway::Method", methodProperties).map(({ logicalId, properties }) => ({
+function routesIn(from: Template) {
+  return resourcesOf("AWS::ApiGateway::Method", methodProperties, from).map(({ logicalId, properties }) => ({
     logicalId,
-    route: `${properties.HttpMethod} ${pathOf(properties.ResourceId) || "/"}`,
+    route: `${properties.HttpMethod} ${pathOf(properties.ResourceId, from) || "/"}`,
     ...properties,
   }));
 }
@@ -51,8 +60,17 @@ const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
 );
 const routeNames = declared.map(({ route }) => route).sort();
 
-describe("routes", () => {
-  const routes = routesInTemplate();
+test("what takes no token is the login, the public keys and the description of the API", () => {
+  const open = endpoints.filter(({ scope }) => scope === null);
+  expect(open.map(({ id }) => id).sort()).toEqual([
+    "keys/publish",
+    "openapi/publish",
+    "profile/authenticate",
+  ]);
+});
+
+describe.each(eachStage)("routes of %s", (_stage, from) => {
+  const routes = routesIn(from);
 
   test("each declared path is one route, and there is no other", () => {
     expect(routes.map(({ route }) => route).sort()).toEqual(routeNames);
@@ -68,14 +86,14 @@ describe("routes", () => {
       for (const { Integration } of own) {
         expect(Integration.Type).toBe("AWS_PROXY");
         expect(Integration.IntegrationHttpMethod).toBe("POST");
-        const run = `/functions/\${${functionOf(id)}.Arn}/invocations`;
+        const run = `/functions/${textOf(calledOf(id, from))}/invocations`;
         expect(textOf(Integration.Uri)).toMatch(new RegExp(`^arn:.*${escaped(run)}$`));
       }
     },
   );
 
   test("what has a scope asks the one authorizer, what has none asks nobody", () => {
-    const authorizer = only(resourcesOf("AWS::ApiGateway::Authorizer", z.unknown()), "authorizers");
+    const authorizer = only(resourcesOf("AWS::ApiGateway::Authorizer", z.unknown(), from), "authorizers");
     for (const { route, endpoint } of declared) {
       const { AuthorizationType, AuthorizerId } = only(
         routes.filter((made) => made.route === route),
@@ -90,23 +108,24 @@ describe("routes", () => {
   });
 
   test("API Gateway may run a function for the function's own routes and nothing else may", () => {
-    const permissions = resourcesOf("AWS::Lambda::Permission", permissionProperties);
+    const permissions = resourcesOf("AWS::Lambda::Permission", permissionProperties, from);
     const allowed = permissions
       .filter(({ properties }) => properties.Principal === "apigateway.amazonaws.com")
-      .map(
-        ({ properties }) => [properties.FunctionName["Fn::GetAtt"][0], textOf(properties.SourceArn)] as const,
-      )
+      .map(({ properties }) => [textOf(properties.FunctionName), textOf(properties.SourceArn)] as const)
       .map(([name, source]) => `${name} ${source.split(":").at(-1)}`);
-    const api = only(resourcesOf("AWS::ApiGateway::RestApi", z.unknown()), "APIs").logicalId;
-    const stage = only(resourcesOf("AWS::ApiGateway::Stage", z.unknown()), "stages").logicalId;
-    const authorizer = only(resourcesOf("AWS::ApiGateway::Authorizer", z.unknown()), "authorizers").logicalId;
+    const api = only(resourcesOf("AWS::ApiGateway::RestApi", z.unknown(), from), "APIs").logicalId;
+    const stage = only(resourcesOf("AWS::ApiGateway::Stage", z.unknown(), from), "stages").logicalId;
+    const authorizer = only(
+      resourcesOf("AWS::ApiGateway::Authorizer", z.unknown(), from),
+      "authorizers",
+    ).logicalId;
     const expected = ([...endpoints] as (typeof endpoints)[number][]).flatMap((endpoint) =>
       pathsOf(endpoint).map(
         (path) =>
-          `${functionOf(endpoint.id)} \${${api}}/\${${stage}}/${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
+          `${textOf(calledOf(endpoint.id, from))} \${${api}}/\${${stage}}/${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
       ),
     );
-    const asked = `${functionOf("authorizer/authorize")} \${${api}}/authorizers/\${${authorizer}}`;
+    const asked = `${textOf(calledOf("authorizer/authorize", from))} \${${api}}/authorizers/\${${authorizer}}`;
     expect(allowed.sort()).toEqual([...expected, asked].sort());
     for (const { properties } of permissions) {
       expect(properties.Action).toBe("lambda:InvokeFunction");
@@ -115,27 +134,31 @@ describe("routes", () => {
   });
 
   test("the one stage serves a deployment of all routes and all gateway responses", () => {
-    const deployment = only(resourcesOf("AWS::ApiGateway::Deployment", z.unknown()), "deployments");
+    const deployment = only(resourcesOf("AWS::ApiGateway::Deployment", z.unknown(), from), "deployments");
     const stage = only(
-      resourcesOf("AWS::ApiGateway::Stage", z.object({ DeploymentId: reference, StageName: z.string() })),
+      resourcesOf(
+        "AWS::ApiGateway::Stage",
+        z.object({ DeploymentId: reference, StageName: z.string() }),
+        from,
+      ),
       "stages",
     );
     expect(stage.properties).toEqual({ DeploymentId: { Ref: deployment.logicalId }, StageName: "live" });
-    const responses = resourcesOf("AWS::ApiGateway::GatewayResponse", z.unknown());
+    const responses = resourcesOf("AWS::ApiGateway::GatewayResponse", z.unknown(), from);
     const served = [...routes, ...responses].map(({ logicalId }) => logicalId);
     expect(deployment.dependsOn).toEqual(expect.arrayContaining(served));
   });
 
   test("bodies of every content type reach the functions as the bytes that were sent", () => {
     const { properties } = only(
-      resourcesOf("AWS::ApiGateway::RestApi", z.object({ BinaryMediaTypes: z.array(z.string()) })),
+      resourcesOf("AWS::ApiGateway::RestApi", z.object({ BinaryMediaTypes: z.array(z.string()) }), from),
       "APIs",
     );
     expect(properties.BinaryMediaTypes).toEqual(["*/*"]);
   });
 
   test("nothing but the API leads to a function from outside", () => {
-    const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
+    const types = new Set(Object.values(from.Resources).map(({ Type }) => Type));
     expect(
       [...types].filter((type) => /^Custom::|::Url$|::Subscription$|ElasticLoadBalancing|Cognito/.test(type)),
     ).toEqual([]);

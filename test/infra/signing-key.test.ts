@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { functionOf, only, reference, resourcesOf, synthesize, template } from "./template.ts";
+import {
+  configured,
+  deployed,
+  eachStage,
+  everySetting,
+  functionOf,
+  only,
+  reference,
+  resourcesOf,
+} from "./template.ts";
 
 const rotationProperties = z.object({
   SecretId: reference,
@@ -20,16 +29,17 @@ const functionProperties = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
 });
 
-describe("signing key", () => {
-  const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown()), "secrets");
+test.each(eachStage)("the signing key of %s outlives the stack where data is kept", (stage, from) => {
+  const { deletionPolicy } = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
+  expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
+});
 
-  test("is a secret that outlives the stack", () => {
-    expect(secret).toMatchObject({ deletionPolicy: "Retain", updateReplacePolicy: "Retain" });
-  });
+describe("signing key", () => {
+  const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), deployed), "secrets");
 
   test("is made and renewed by the rotation function", () => {
     const { properties } = only(
-      resourcesOf("AWS::SecretsManager::RotationSchedule", rotationProperties),
+      resourcesOf("AWS::SecretsManager::RotationSchedule", rotationProperties, deployed),
       "rotation schedules",
     );
     expect(properties).toMatchObject({
@@ -42,7 +52,7 @@ describe("signing key", () => {
 
   test("lets Secrets Manager run the rotation function for this secret only, before the first rotation", () => {
     const permission = only(
-      resourcesOf("AWS::Lambda::Permission", permissionProperties).filter(
+      resourcesOf("AWS::Lambda::Permission", permissionProperties, deployed).filter(
         ({ properties }) => properties.Principal === "secretsmanager.amazonaws.com",
       ),
       "permissions of Secrets Manager",
@@ -52,39 +62,38 @@ describe("signing key", () => {
     });
     expect(permission.properties.SourceArn).toEqual({ Ref: secret.logicalId });
     const schedule = only(
-      resourcesOf("AWS::SecretsManager::RotationSchedule", rotationProperties),
+      resourcesOf("AWS::SecretsManager::RotationSchedule", rotationProperties, deployed),
       "rotation schedules",
     );
     expect(schedule.dependsOn).toContain(permission.logicalId);
   });
 
   test("is known by its place, never by its value", () => {
-    const environments = resourcesOf("AWS::Lambda::Function", functionProperties);
+    const environments = resourcesOf("AWS::Lambda::Function", functionProperties, deployed);
     const told = environments.filter(({ properties }) =>
       JSON.stringify(properties.Environment.Variables).includes(secret.logicalId),
     );
     expect(told.map(({ properties }) => properties.Description)).toEqual(["profile/authenticate"]);
-    expect(JSON.stringify(template).match(/resolve:secretsmanager/g)).toBeNull();
+    expect(JSON.stringify(deployed).match(/resolve:secretsmanager/g)).toBeNull();
   });
 });
 
 describe("a signing key that exists already", () => {
-  const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:operators-key-AbCdEf";
-  const withExisting = synthesize({ signingKeySecretArn: arn });
+  const arn = everySetting.signingKeySecretArn;
 
   test("neither a secret nor a rotation is made", () => {
-    const types = Object.values(withExisting.Resources).map(({ Type }) => Type);
+    const types = Object.values(configured.Resources).map(({ Type }) => Type);
     expect(types.filter((type) => type.startsWith("AWS::SecretsManager::"))).toEqual([]);
-    expect(JSON.stringify(withExisting).match(/secretsmanager\.amazonaws\.com/g)).toBeNull();
+    expect(JSON.stringify(configured).match(/secretsmanager\.amazonaws\.com/g)).toBeNull();
   });
 
   test("the login function reads exactly this secret", () => {
     const policies = resourcesOf(
       "AWS::IAM::Policy",
       z.object({ PolicyDocument: z.object({ Statement: z.array(z.unknown()) }), Roles: z.array(reference) }),
-      withExisting,
+      configured,
     );
-    const role = resourcesOf("AWS::Lambda::Function", z.object({ Role: z.unknown() }), withExisting).find(
+    const role = resourcesOf("AWS::Lambda::Function", z.object({ Role: z.unknown() }), configured).find(
       ({ logicalId }) => logicalId === functionOf("profile/authenticate"),
     )?.properties.Role;
     const statements = policies
@@ -97,7 +106,7 @@ describe("a signing key that exists already", () => {
   });
 
   test("the login function is told this secret, and no other function is", () => {
-    const told = resourcesOf("AWS::Lambda::Function", functionProperties, withExisting).filter(
+    const told = resourcesOf("AWS::Lambda::Function", functionProperties, configured).filter(
       ({ properties }) => JSON.stringify(properties.Environment.Variables).includes(arn),
     );
     expect(told.map(({ properties }) => [properties.Description, properties.Environment.Variables])).toEqual([

@@ -1,23 +1,50 @@
-import { readFileSync } from "node:fs";
-import { expect, inject, test } from "vitest";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
 import { networkCapabilities } from "../../infra/app.ts";
-import { synthesize, template } from "./template.ts";
+import { handlerFile } from "../../infra/bundles.ts";
+import { bundle } from "../../tools/build.ts";
+import { deployedText, eachStage, synthesizedText } from "./template.ts";
 
-const text = JSON.stringify(template);
+describe.each(eachStage)("the template of %s", (_stage, made) => {
+  const text = JSON.stringify(made);
 
-test("the template fits any account and any region", () => {
-  expect(text.match(/\b\d{12}\b/g)).toBeNull();
-  const region =
-    /\b(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?(?:east|west)?)-\d\b/g;
-  expect(text.match(region)).toBeNull();
+  test("fits any account and any region", () => {
+    expect(text.match(/\b\d{12}\b/g)).toBeNull();
+    const region =
+      /\b(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?(?:east|west)?)-\d\b/g;
+    expect(text.match(region)).toBeNull();
+  });
+
+  test("asks for nothing but what a bootstrapped account has", () => {
+    expect(Object.keys(made.Parameters)).toEqual(["BootstrapVersion"]);
+  });
+
+  test("stays well below what CloudFormation takes", () => {
+    // 500 resources and a megabyte.
+    expect(Object.keys(made.Resources).length).toBeLessThan(400);
+    expect(text.length).toBeLessThan(700_000);
+  });
 });
 
-test("the template asks for nothing but what a bootstrapped account has", () => {
-  expect(Object.keys(template.Parameters)).toEqual(["BootstrapVersion"]);
-});
+describe("a second deployment changes nothing", () => {
+  test("the same declarations give the same template, byte by byte", () => {
+    expect(synthesizedText({ stage: "prod" })).toBe(deployedText);
+  });
 
-test("the same declarations give the same template", () => {
-  expect(synthesize()).toEqual(template);
+  // The name of a version is made from the bundle's bytes.
+  test("the same sources give the same bundle, wherever it is made", async () => {
+    const id = "population-density/retrieve";
+    const folder = mkdtempSync(join(tmpdir(), "network-capabilities-bundle-"));
+    try {
+      await bundle(handlerFile(id), join(folder, "elsewhere"));
+      expect(filesIn(join(folder, "elsewhere"))).toEqual(filesIn(join(inject("bundles"), id)));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });
 
 test("what is tested is what is deployed: the command line adds no context of its own", () => {
@@ -29,3 +56,16 @@ test("a stage is deployed anew when its authorizer changes", () => {
   const app = networkCapabilities({ bundles: inject("bundles"), validation: false });
   expect(app.node.tryGetContext("@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId")).toBe(true);
 });
+
+/** Names and contents of a folder's files. */
+function filesIn(folder: string): Record<string, string> {
+  const names = readdirSync(folder).sort();
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      createHash("sha256")
+        .update(readFileSync(join(folder, name)))
+        .digest("hex"),
+    ]),
+  );
+}

@@ -1,23 +1,26 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { access } from "../../infra/access.ts";
+import { access, encryptedTables } from "../../infra/access.ts";
 import { tableOutput } from "../../infra/outputs.ts";
 import { type TableName, tableDescription, tables } from "../../shared/tables.ts";
-import { only, resourcesOf, tableOf, template } from "./template.ts";
+import { arnOf, eachStage, only, resourcesOf, tableOf } from "./template.ts";
 
 const tableProperties = z.object({
   KeySchema: z.unknown(),
   AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.string() })),
   BillingMode: z.string(),
+  DeletionProtectionEnabled: z.boolean(),
   PointInTimeRecoverySpecification: z.object({ PointInTimeRecoveryEnabled: z.boolean() }),
+  SSESpecification: z.unknown().optional(),
   TimeToLiveSpecification: z.unknown().optional(),
   GlobalSecondaryIndexes: z.unknown().optional(),
 });
 
 const names = Object.keys(tables) as TableName[];
 
-describe("tables", () => {
-  const made = resourcesOf("AWS::DynamoDB::Table", tableProperties);
+describe.each(eachStage)("tables of %s", (stage, template) => {
+  const made = resourcesOf("AWS::DynamoDB::Table", tableProperties, template);
+  const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), template), "keys");
 
   test("each description is one table, and there is no other", () => {
     expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(names.map((name) => tableOf(name)).sort());
@@ -53,17 +56,29 @@ describe("tables", () => {
       expect(table.properties.BillingMode).toBe("PAY_PER_REQUEST");
     });
 
-    test("can be recovered and outlives the stack unless its items can be made again", () => {
-      const recovery = table.properties.PointInTimeRecoverySpecification;
-      expect(recovery.PointInTimeRecoveryEnabled).toBe(!ephemeral);
-      const policy = ephemeral ? "Delete" : "Retain";
+    test("outlives its stack and mistakes where data is kept, unless its items can be made again", () => {
+      const isKept = stage === "prod" && !ephemeral;
+      const { PointInTimeRecoverySpecification, DeletionProtectionEnabled } = table.properties;
+      expect(PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled).toBe(isKept);
+      expect(DeletionProtectionEnabled).toBe(isKept);
+      const policy = isKept ? "Retain" : "Delete";
       expect(table).toMatchObject({ deletionPolicy: policy, updateReplacePolicy: policy });
+    });
+
+    test("is encrypted with the stack's key exactly when it holds personal data or credentials", () => {
+      const encrypted = { SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: arnOf(key.logicalId) };
+      expect(table.properties.SSESpecification).toEqual(encryptedTables.has(name) ? encrypted : undefined);
     });
 
     test("has its name among the outputs, for what a person runs", () => {
       expect(template.Outputs[tableOutput(name)]?.Value).toEqual({ Ref: table.logicalId });
     });
   });
+});
+
+// A stand-in for who is meant shall be what all others hold: `hashed` callers, addresses, sinks.
+test("logins, devices, who held a number and what a sink asks for are encrypted with the stack's key", () => {
+  expect([...encryptedTables].sort()).toEqual(["density-jobs", "devices", "number-assignments", "profiles"]);
 });
 
 test("only a table that forgets is one whose items can be made again", () => {

@@ -1,13 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { App } from "aws-cdk-lib";
 import { inject } from "vitest";
 import * as z from "zod";
 import type { FunctionId } from "../../infra/access.ts";
 import { networkCapabilities, stackName } from "../../infra/app.ts";
 import { constructName } from "../../infra/bundles.ts";
-import type { TableName } from "../../shared/tables.ts";
-import { tableVariable } from "../../shared/tables.ts";
+import type { Stage } from "../../infra/stage.ts";
+import { type QueueName, queueVariable } from "../../shared/queues.ts";
+import { type TableName, tableVariable } from "../../shared/tables.ts";
 
 const resource = z.object({
   Type: z.string(),
@@ -15,6 +17,7 @@ const resource = z.object({
   DependsOn: z.union([z.string().transform((id) => [id]), z.array(z.string())]).default([]),
   DeletionPolicy: z.string().optional(),
   UpdateReplacePolicy: z.string().optional(),
+  UpdatePolicy: z.unknown().optional(),
 });
 
 const document = z.object({
@@ -24,16 +27,20 @@ const document = z.object({
 });
 
 /** A template as CloudFormation gets it: names are logical ids, values may be intrinsic functions. */
-type Template = z.output<typeof document>;
+export type Template = z.output<typeof document>;
 
-/** Synthesizes the stack as `cdk` would, with what stands behind `-c` on its command line. */
-export function synthesize(context: Readonly<Record<string, unknown>> = {}): Template {
+/** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
+export function withApp<Result>(
+  context: Readonly<Record<string, unknown>>,
+  use: (app: App, folder: string) => Result,
+): Result {
   const folder = mkdtempSync(join(tmpdir(), "network-capabilities-template-"));
   const before = process.env.CDK_CONTEXT_JSON;
   try {
     process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
-    networkCapabilities({ outdir: folder, bundles: inject("bundles"), validation: false }).synth();
-    return readTemplate(folder);
+    const app = networkCapabilities({ outdir: folder, bundles: inject("bundles"), validation: false });
+    app.synth();
+    return use(app, folder);
   } finally {
     if (before === undefined) delete process.env.CDK_CONTEXT_JSON;
     else process.env.CDK_CONTEXT_JSON = before;
@@ -41,12 +48,56 @@ export function synthesize(context: Readonly<Record<string, unknown>> = {}): Tem
   }
 }
 
-function readTemplate(assembly: string): Template {
-  return document.parse(JSON.parse(readFileSync(join(assembly, `${stackName}.template.json`), "utf8")));
+/** The template as it is written. */
+export function synthesizedText(context: Readonly<Record<string, unknown>> = {}): string {
+  return withApp(context, (_, folder) => readText(folder));
 }
 
-/** The template of the stack that all tests run. */
-export const template = readTemplate(inject("assembly"));
+/** Synthesizes the stack; without a stage it is the one that is deployed when none is named. */
+export function synthesize(context: Readonly<Record<string, unknown>> = {}): Template {
+  return parse(synthesizedText(context));
+}
+
+function readText(assembly: string): string {
+  return readFileSync(join(assembly, `${stackName}.template.json`), "utf8");
+}
+
+function parse(text: string): Template {
+  return document.parse(JSON.parse(text));
+}
+
+/** The template of the stack that all tests run: of the stage for trying out. */
+export const template = parse(readText(inject("assembly")));
+
+/** The template that is deployed when no stage is named, as it is written. */
+export const deployedText = synthesizedText();
+
+/** The template that is deployed when no stage is named. */
+export const deployed = parse(deployedText);
+
+/** A value for every setting, none of them the default. */
+export const everySetting = {
+  alarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:pages",
+  certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555",
+  domainName: "api.operator.example",
+  gatewayLogRole: "existing",
+  hostedZoneId: "Z0123456789ABC",
+  release: "at-once",
+  reservedConcurrency: "profile/authenticate:50,population-density/deliver:10",
+  signingKeySecretArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:operators-key-AbCdEf",
+  throttlingBurst: "60",
+  throttlingRate: "40",
+  waf: "true",
+} as const;
+
+/** The template that is deployed with every setting. */
+export const configured = synthesize(everySetting);
+
+/** The template of each stage, without any setting. */
+const templates: Readonly<Record<Stage, Template>> = { dev: template, prod: deployed };
+
+/** Every stage with its template, for `describe.each`. */
+export const eachStage = Object.entries(templates) as (readonly [stage: Stage, template: Template])[];
 
 /** A resource with its properties parsed. */
 interface Found<Properties> {
@@ -90,14 +141,27 @@ function logicalIdOf(type: string, construct: string): string {
   return only(found, `${type} ${construct}`)[0];
 }
 
-/** The logical id of a function. */
+/** The logical id of a function, the same in every stage. */
 export function functionOf(id: FunctionId): string {
   return logicalIdOf("AWS::Lambda::Function", constructName(id));
+}
+
+/** What is called when a function is: its alias where it has one. */
+export function calledOf(id: FunctionId, from: Template): z.output<typeof reference | typeof attribute> {
+  const called = functionOf(id);
+  const aliases = resourcesOf("AWS::Lambda::Alias", z.object({ FunctionName: reference }), from);
+  const alias = aliases.find(({ properties }) => properties.FunctionName.Ref === called);
+  return alias === undefined ? arnOf(called) : { Ref: alias.logicalId };
 }
 
 /** The logical id of a table. */
 export function tableOf(name: TableName): string {
   return logicalIdOf("AWS::DynamoDB::Table", tableVariable(name).replaceAll("_", ""));
+}
+
+/** The logical id of a queue. */
+export function queueOf(name: QueueName): string {
+  return logicalIdOf("AWS::SQS::Queue", queueVariable(name).replaceAll("_", ""));
 }
 
 /** `{"Ref": …}`. */

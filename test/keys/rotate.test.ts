@@ -1,6 +1,10 @@
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { DescribeSecretCommand, GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+} from "@aws-sdk/client-secrets-manager";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { decodeProtectedHeader } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -8,7 +12,14 @@ import * as z from "zod";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
-import { clockToleranceSeconds, type PrivateJwk, signingKeyCacheSeconds } from "../../shared/token.ts";
+import {
+  clockToleranceSeconds,
+  firstUseSeconds,
+  type PrivateJwk,
+  publicKeyCacheSeconds,
+  type SigningKey,
+  signingSecret,
+} from "../../shared/token.ts";
 import { claimsOf } from "../support/client.ts";
 import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
 import { signedBy, tokenOf } from "../support/signed.ts";
@@ -41,6 +52,22 @@ function step(Step: (typeof steps)[number], token: string) {
 async function rotate(): Promise<void> {
   const token = randomUUID();
   for (const name of steps) await step(name, token);
+}
+
+async function secretText(): Promise<string> {
+  const command = new GetSecretValueCommand({ SecretId: service.secretId });
+  return (await service.secrets.send(command)).SecretString ?? "";
+}
+
+/** As if all rotations had been so much longer ago that the newest key signs. */
+async function letNewestKeySign(): Promise<void> {
+  const secret = signingSecret.parse(JSON.parse(await secretText()));
+  const earlier = ({ signsFrom = 0, ...key }: SigningKey) => ({
+    ...key,
+    signsFrom: signsFrom - firstUseSeconds - 1,
+  });
+  const SecretString = JSON.stringify({ ...earlier(secret), before: secret.before?.map(earlier) });
+  await service.secrets.send(new PutSecretValueCommand({ SecretId: service.secretId, SecretString }));
 }
 
 const publishedKeys = z.object({ keys: z.array(z.looseObject({ kid: z.string() })) });
@@ -99,13 +126,12 @@ it("has made the first key when the service starts, and signs with it", async ()
   expect(await endOf(key.kid)).toBeUndefined();
 });
 
-it("changes the key that signs only in its last step, and refuses no token at any moment", async () => {
+it("changes the key that signs only after its last step, and refuses no token at any moment", async () => {
   const old = await service.signingKey();
   const token = randomUUID();
 
-  const seen = [];
-  for (const name of steps) {
-    await step(name, token);
+  const seen: unknown[] = [];
+  const see = async (name: string) => {
     const login = await newLogin();
     seen.push({
       name,
@@ -113,13 +139,20 @@ it("changes the key that signs only in its last step, and refuses no token at an
       published: (await publishedIds()).length,
       statuses: [await statusWith(freshTokenOf(old)), await statusWith(login)],
     });
+  };
+  for (const name of steps) {
+    await step(name, token);
+    await see(name);
   }
+  await letNewestKeySign();
+  await see("its time begins");
 
   expect(seen).toEqual([
     { name: "createSecret", signsWithOld: true, published: 1, statuses: [200, 200] },
     { name: "setSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
     { name: "testSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
-    { name: "finishSecret", signsWithOld: false, published: 2, statuses: [200, 200] },
+    { name: "finishSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
+    { name: "its time begins", signsWithOld: false, published: 2, statuses: [200, 200] },
   ]);
 });
 
@@ -142,9 +175,9 @@ it("publishes both keys afterwards, the old one until its last token has surely 
   expect(current.kid).not.toBe(old.kid);
   expect(await publishedIds()).toEqual(expect.arrayContaining([old.kid, current.kid]));
   expect(await endOf(current.kid)).toBeUndefined();
-  // A function may sign with the key it remembers until its memory ends; that token lives its whole life.
+  // A function signs with the old key until the time of the new one begins; that token lives its whole life.
   const lifetime = Number(configuration.TOKEN_LIFETIME_SECONDS.default);
-  const lastTokenEnds = before + signingKeyCacheSeconds + lifetime + clockToleranceSeconds;
+  const lastTokenEnds = before + firstUseSeconds + lifetime + clockToleranceSeconds;
   expect(await endOf(old.kid)).toBeGreaterThanOrEqual(lastTokenEnds);
   expect(await endOf(old.kid)).toBeLessThan(lastTokenEnds + 300);
 });
@@ -172,7 +205,7 @@ it("can repeat every step without changing what the first time did", async () =>
   await service.put("signing-keys", { use: "sig", kid: old.kid, jwk, expiresAt: end });
   await step("finishSecret", token);
 
-  expect(JSON.stringify(await service.signingKey())).toBe(made);
+  expect(await secretText()).toBe(made);
   expect(await publishedIds()).toEqual(published);
   expect(await endOf(old.kid)).toBe(end);
   expect(await endOf((await service.signingKey()).kid)).toBeUndefined();
@@ -192,7 +225,38 @@ it("does not test a key that was not published, nor finish a version that holds 
   await expect(step("testSecret", token)).rejects.toThrow();
 
   expect((await service.signingKey()).kid).toBe(current.kid);
+  await letNewestKeySign();
   expect(decodeProtectedHeader(await newLogin()).kid).toBe(current.kid);
+});
+
+it("does not finish with a key that was published too late to be known everywhere when it signs", async () => {
+  const token = randomUUID();
+  await step("createSecret", token);
+  await step("setSecret", token);
+  const command = new GetSecretValueCommand({ SecretId: service.secretId, VersionId: token });
+  const { SecretString = "" } = await service.secrets.send(command);
+  const { kid, kty, crv, x, y, signsFrom = 0 } = signingSecret.parse(JSON.parse(SecretString));
+  const publishAt = (publishedAt: number) => {
+    const jwk = { kid, kty, crv, x, y, alg: "ES256", use: "sig" };
+    return service.put("signing-keys", { use: "sig", kid, jwk, publishedAt });
+  };
+
+  await publishAt(signsFrom - publicKeyCacheSeconds + 1);
+  await expect(step("testSecret", token)).rejects.toThrow("published too late");
+  await publishAt(signsFrom - publicKeyCacheSeconds);
+  await step("testSecret", token);
+});
+
+it("keeps no key in the secret whose time is over", async () => {
+  await rotate();
+  await letNewestKeySign();
+  const signing = await service.signingKey();
+
+  await rotate();
+
+  const { kid, before = [] } = signingSecret.parse(JSON.parse(await secretText()));
+  expect(before.map((key) => key.kid)).toEqual([signing.kid]);
+  expect(kid).not.toBe(signing.kid);
 });
 
 it("never publishes a private member, and hides a key whose end has passed", async () => {

@@ -124,6 +124,7 @@ describe("event", () => {
     const { event } = await told("/things/7", { headers: { "user-agent": "test" } });
     expect(event.requestContext).toMatchObject({
       accountId: "000000000000",
+      domainName: new URL(service.url).host,
       httpMethod: "GET",
       identity: { sourceIp: "127.0.0.1", userAgent: "test" },
       path: "/things/7",
@@ -132,6 +133,11 @@ describe("event", () => {
       resourcePath: "/things/{id}",
       stage: "test",
     });
+  });
+
+  it("names its port with the domain, also when the caller leaves it out", async () => {
+    const { event } = await told("/things", { headers: { host: "here.example" } });
+    expect(event.requestContext).toMatchObject({ domainName: `here.example:${new URL(service.url).port}` });
   });
 
   it("carries text as text and declared binary types as base64", async () => {

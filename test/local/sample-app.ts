@@ -6,6 +6,7 @@ import { LambdaIntegration, ResponseType, RestApi, TokenAuthorizer } from "aws-c
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
 import { Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { addQueues } from "./sample-queues.ts";
 
 /** Tells what it was given, or misbehaves as the query string asks. */
 const sampleFunction = `
@@ -110,8 +111,8 @@ export interface SampleAssembly {
   remove(): void;
 }
 
-/** Synthesizes a stack that has one of everything the local gateway serves. */
-export function synthesizeSample(): SampleAssembly {
+/** Synthesizes a stack that has one of everything the local gateway serves, queues only when they are asked for. */
+export function synthesizeSample({ queues = false } = {}): SampleAssembly {
   const folder = mkdtempSync(join(tmpdir(), "local-gateway-"));
   const directory = join(folder, "cdk.out");
   const code = (name: string, source: string) => {
@@ -206,6 +207,7 @@ export function synthesizeSample(): SampleAssembly {
     type: ResponseType.DEFAULT_5XX,
     templates: { "application/json": '{"code":"INTERNAL"}' },
   });
+  if (queues) addQueues(stack, code);
   app.synth();
   return { directory, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -172,6 +172,9 @@ test.each(["an account that exists", "an account that does not exist"])(
     expect(refused).toMatchObject({ status: 429, body: { status: 429, code: "TOO_MANY_REQUESTS" } });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(900);
+    expect(refused.headers.get("x-ratelimit-limit")).toBe("20");
+    expect(refused.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect(refused.headers.get("x-ratelimit-reset")).toBe(refused.headers.get("retry-after"));
     expect((await logIn(app)).status).toBe(200);
   },
 );

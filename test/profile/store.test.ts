@@ -19,9 +19,10 @@ beforeAll(useTables);
 test("of many attempts at once exactly as many pass as the limit allows", async () => {
   const counters = countersWith({ accountAndSource: 7, source: 100, account: 100 });
 
-  const passed = await Promise.all(Array.from({ length: 40 }, () => countAttempt(counters, now, signal)));
+  const full = await Promise.all(Array.from({ length: 40 }, () => countAttempt(counters, now, signal)));
 
-  expect(passed.filter(Boolean)).toHaveLength(7);
+  expect(full.filter((counter) => counter === undefined)).toHaveLength(7);
+  for (const counter of full) expect([undefined, counters[0]]).toContain(counter);
 });
 
 test("an attempt that is refused is counted nowhere", async () => {
@@ -31,25 +32,24 @@ test("an attempt that is refused is counted nowhere", async () => {
   for (let attempt = 0; attempt < 6; attempt++) await countAttempt(counters, now, signal);
 
   // Two of six were counted, so one more fits below the source's limit of three and eight below the account's.
-  expect(await countAttempt([source], now, signal)).toBe(true);
-  expect(await countAttempt([source], now, signal)).toBe(false);
-  for (let left = 0; left < 8; left++) expect(await countAttempt([account], now, signal)).toBe(true);
-  expect(await countAttempt([account], now, signal)).toBe(false);
+  expect(await countAttempt([source], now, signal)).toBeUndefined();
+  expect(await countAttempt([source], now, signal)).toBe(source);
+  for (let left = 0; left < 8; left++) expect(await countAttempt([account], now, signal)).toBeUndefined();
+  expect(await countAttempt([account], now, signal)).toBe(account);
 });
 
 test("an attempt taken back makes room for another", async () => {
   const counters = countersWith({ accountAndSource: 1, source: 1, account: 1 });
 
-  expect(await countAttempt(counters, now, signal)).toBe(true);
-  expect(await countAttempt(counters, now, signal)).toBe(false);
+  expect(await countAttempt(counters, now, signal)).toBeUndefined();
+  expect(await countAttempt(counters, now, signal)).toBe(counters[0]);
   await forgetAttempt(counters, signal);
-  expect(await countAttempt(counters, now, signal)).toBe(true);
+  expect(await countAttempt(counters, now, signal)).toBeUndefined();
 });
 
 test("a limit of nought lets nothing pass", async () => {
-  expect(await countAttempt(countersWith({ accountAndSource: 0, source: 9, account: 9 }), now, signal)).toBe(
-    false,
-  );
+  const counters = countersWith({ accountAndSource: 0, source: 9, account: 9 });
+  expect(await countAttempt(counters, now, signal)).toBe(counters[0]);
 });
 
 const profile = () => ({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dayOf, isCalendarDate } from "../../shared/calendar.ts";
+import { dayOf, instantOf, isCalendarDate } from "../../shared/calendar.ts";
 
 describe("dates", () => {
   test("every day of the calendar is one, and is read back as itself", () => {
@@ -31,5 +31,63 @@ describe("dates", () => {
   test("today is the day in UTC", () => {
     expect(dayOf(new Date("2026-11-21T23:59:59.999Z"))).toBe("2026-11-21");
     expect(dayOf(new Date("2026-11-22T00:30:00+01:00"))).toBe("2026-11-21");
+  });
+});
+
+describe("a date-time", () => {
+  test("is read as the instant it names, in any zone and with any number of fraction digits", () => {
+    const moments = fc.date({
+      min: new Date("0001-01-02"),
+      max: new Date("9998-12-30"),
+      noInvalidDate: true,
+    });
+    const offsets = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 });
+    fc.assert(
+      fc.property(moments, offsets, fc.stringMatching(/^[0-9]{0,30}$/), (moment, offset, digits) => {
+        const local = new Date(moment.getTime() + offset * 60_000).toISOString();
+        const two = (value: number) => String(value).padStart(2, "0");
+        const [sign, size] = [offset < 0 ? "-" : "+", Math.abs(offset)];
+        const zone = `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+        expect(instantOf(`${local.slice(0, -1)}${digits}${zone}`)).toBe(moment.getTime());
+      }),
+    );
+  });
+
+  test.each([
+    ["2026-11-21T10:00:00Z", "2026-11-21T10:00:00.000Z"],
+    ["2026-11-21t10:00:00z", "2026-11-21T10:00:00.000Z"],
+    ["2026-11-21T10:00:00.9999Z", "2026-11-21T10:00:00.999Z"],
+    ["2026-11-21T10:00:00.99999999999999999999999Z", "2026-11-21T10:00:00.999Z"],
+    ["2024-02-29T23:59:59-00:00", "2024-02-29T23:59:59.000Z"],
+    ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
+    ["2017-01-01T01:59:60+02:00", "2017-01-01T00:00:00.000Z"],
+  ])("%s", (text, instant) => {
+    expect(new Date(instantOf(text) ?? Number.NaN).toISOString()).toBe(instant);
+  });
+
+  test.each([
+    "2026-11-21T10:00:00",
+    "2026-11-21 10:00:00Z",
+    "2026-11-21T10:00Z",
+    "2026-11-21T10:00:00+0100",
+    "2026-11-21T10:00:00+01",
+    "2026-11-21T24:00:00Z",
+    "2026-11-21T10:60:00Z",
+    "2026-11-21T10:00:61Z",
+    "2026-02-30T10:00:00Z",
+    "2025-02-29T10:00:00Z",
+    "2026-13-01T10:00:00Z",
+    "2026-00-01T10:00:00Z",
+    "2026-11-00T10:00:00Z",
+    "2026-11-21T10:00:00.Z",
+    "2026-11-21T10:00:00+24:00",
+    "2026-11-21T10:00:00+01:60",
+    "+02026-11-21T10:00:00Z",
+    "2026-11-21T10:00:00Z\n",
+    "2026-11-21",
+    "now",
+    "",
+  ])("%j is none", (text) => {
+    expect(instantOf(text)).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
-import { countRequest } from "../../shared/quota.ts";
+import { countRequest, type Standing } from "../../shared/quota.ts";
 import { useTables } from "../support/database.ts";
 
 const signal = AbortSignal.timeout(60_000);
@@ -30,7 +30,7 @@ const anyone = () => crypto.randomUUID();
 const count = (client: string, at: number) => countRequest(client, new Date(at), signal);
 const countMany = (client: string, requests: number, at: (index: number) => number) =>
   Promise.all(Array.from({ length: requests }, (_, index) => count(client, at(index))));
-const passed = (results: readonly unknown[]) => results.filter((result) => result === undefined).length;
+const passed = (results: readonly Standing[]) => results.filter(({ code }) => code === undefined).length;
 
 /** What the table knows of a caller, whom it knows by a hash. */
 const counters = z.object({
@@ -56,6 +56,7 @@ it("of a hundred requests at once exactly one passes when one is left", async ()
   const results = await countMany(client, 100, () => noon);
 
   expect(passed(results)).toBe(1);
+  for (const { allowance } of results) expect(allowance).toMatchObject({ limit: 10, remaining: 0 });
   expect(await counted(client)).toMatchObject({ minuteCount: 10, dayCount: 10 });
 });
 
@@ -66,7 +67,7 @@ it("of a hundred first requests at once exactly as many pass as the rate allows"
   const results = await countMany(client, 100, () => noon);
 
   expect(passed(results)).toBe(30);
-  expect(new Set(results.map((result) => result?.code))).toEqual(new Set([undefined, "TOO_MANY_REQUESTS"]));
+  expect(new Set(results.map(({ code }) => code))).toEqual(new Set([undefined, "TOO_MANY_REQUESTS"]));
 });
 
 it("of a hundred requests at once exactly as many pass as the daily quota allows", async () => {
@@ -76,21 +77,26 @@ it("of a hundred requests at once exactly as many pass as the daily quota allows
   const results = await countMany(client, 100, () => noon);
 
   expect(passed(results)).toBe(7);
-  expect(new Set(results.map((result) => result?.code))).toEqual(new Set([undefined, "QUOTA_EXCEEDED"]));
+  expect(new Set(results.map(({ code }) => code))).toEqual(new Set([undefined, "QUOTA_EXCEEDED"]));
 });
 
 it("over the rate: refused until the minute ends, counted nowhere, allowed again in the next", async () => {
   limits({ rate: 2 });
   const client = anyone();
-  for (const at of [noon, noon + second]) expect(await count(client, at)).toBeUndefined();
+  for (const at of [noon, noon + second]) expect((await count(client, at)).code).toBeUndefined();
 
   expect(await count(client, noon + 2 * second)).toEqual({
     code: "TOO_MANY_REQUESTS",
     retryAfterSeconds: 58,
+    allowance: { limit: 2, remaining: 0, resetSeconds: 58 },
   });
-  expect(await count(client, noon + minute - 1)).toEqual({ code: "TOO_MANY_REQUESTS", retryAfterSeconds: 1 });
+  expect(await count(client, noon + minute - 1)).toEqual({
+    code: "TOO_MANY_REQUESTS",
+    retryAfterSeconds: 1,
+    allowance: { limit: 2, remaining: 0, resetSeconds: 1 },
+  });
   expect(await counted(client)).toMatchObject({ minuteCount: 2, dayCount: 2 });
-  expect(await count(client, noon + minute)).toBeUndefined();
+  expect((await count(client, noon + minute)).code).toBeUndefined();
   expect(await counted(client)).toMatchObject({ minuteCount: 1, dayCount: 3 });
 });
 
@@ -100,10 +106,12 @@ it("says to wait for a minute at most", async () => {
     fc.asyncProperty(fc.integer({ min: 0, max: minute - 1 }), async (into) => {
       const client = anyone();
       await count(client, noon + into);
-      const excess = await count(client, noon + into);
+      const { allowance, ...excess } = await count(client, noon + into);
 
-      expect(excess?.retryAfterSeconds).toBe(Math.ceil((minute - into) / second));
-      expect(excess?.retryAfterSeconds).toBeLessThanOrEqual(60);
+      const seconds = Math.ceil((minute - into) / second);
+      expect(excess).toEqual({ code: "TOO_MANY_REQUESTS", retryAfterSeconds: seconds });
+      expect(allowance.resetSeconds).toBe(seconds);
+      expect(seconds).toBeLessThanOrEqual(60);
     }),
     { numRuns: 10 },
   );
@@ -113,20 +121,61 @@ it("over the daily quota: refused until the next day in UTC, whatever the minute
   limits({ rate: 1, quota: 2 });
   const client = anyone();
   const eleven = midnight + 23 * 60 * minute;
-  for (const at of [noon, eleven]) expect(await count(client, at)).toBeUndefined();
+  for (const at of [noon, eleven]) expect((await count(client, at)).code).toBeUndefined();
 
-  expect(await count(client, eleven)).toEqual({ code: "QUOTA_EXCEEDED", retryAfterSeconds: 3_600 });
-  expect(await count(client, midnight + day - 1)).toEqual({ code: "QUOTA_EXCEEDED", retryAfterSeconds: 1 });
+  expect(await count(client, eleven)).toEqual({
+    code: "QUOTA_EXCEEDED",
+    retryAfterSeconds: 3_600,
+    allowance: { limit: 2, remaining: 0, resetSeconds: 3_600 },
+  });
+  expect(await count(client, midnight + day - 1)).toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    retryAfterSeconds: 1,
+  });
   expect(await counted(client)).toMatchObject({ dayCount: 2 });
-  expect(await count(client, midnight + day)).toBeUndefined();
+  expect((await count(client, midnight + day)).code).toBeUndefined();
   expect(await counted(client)).toMatchObject({ dayCount: 1, minuteCount: 1 });
+});
+
+it("tells what is left of the limit that is nearer, and when its window ends", async () => {
+  limits({ rate: 3, quota: 5 });
+  const client = anyone();
+  const ofMinute = (remaining: number) => ({ allowance: { limit: 3, remaining, resetSeconds: 60 } });
+  const ofDay = (remaining: number, at: number) => ({
+    allowance: { limit: 5, remaining, resetSeconds: (midnight + day - at) / second },
+  });
+
+  expect(await count(client, noon)).toEqual(ofMinute(2));
+  expect(await count(client, noon)).toEqual(ofMinute(1));
+  expect(await count(client, noon + minute)).toEqual(ofDay(2, noon + minute));
+  expect(await count(client, noon + 2 * minute)).toEqual(ofDay(1, noon + 2 * minute));
+  expect(await count(client, midnight + day)).toEqual(ofMinute(2));
+});
+
+it("tells the longer wait of two limits that are as near", async () => {
+  limits({ rate: 2, quota: 2 });
+  expect(await count(anyone(), noon)).toEqual({
+    allowance: { limit: 2, remaining: 1, resetSeconds: day / 2 / second },
+  });
+});
+
+it("tells each of many requests at once another number of what is left", async () => {
+  limits({ rate: 40 });
+  const client = anyone();
+  await count(client, noon);
+
+  const results = await countMany(client, 20, () => noon);
+
+  const left = results.map(({ allowance }) => allowance.remaining).sort((one, other) => other - one);
+  expect(left).toEqual(Array.from({ length: 20 }, (_, index) => 38 - index));
 });
 
 it("a limit of zero lets nobody through", async () => {
   limits({ rate: 0 });
-  expect(await count(anyone(), noon)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  const allowance = { limit: 0, remaining: 0 };
+  expect(await count(anyone(), noon)).toMatchObject({ code: "TOO_MANY_REQUESTS", allowance });
   limits({ quota: 0 });
-  expect(await count(anyone(), noon)).toMatchObject({ code: "QUOTA_EXCEEDED" });
+  expect(await count(anyone(), noon)).toMatchObject({ code: "QUOTA_EXCEEDED", allowance });
 });
 
 it("loses and invents nothing when a minute ends among many requests", async () => {
@@ -176,7 +225,7 @@ it("one caller at its limit leaves the others alone", async () => {
   const [first, second] = await Promise.all([count(busy, noon), count(other, noon)]);
 
   expect(first).toMatchObject({ code: "TOO_MANY_REQUESTS" });
-  expect(second).toBeUndefined();
+  expect(second.code).toBeUndefined();
 });
 
 it("counts on in the same window under limits that have changed since", async () => {
@@ -185,7 +234,7 @@ it("counts on in the same window under limits that have changed since", async ()
   await countMany(client, 2, () => noon);
   limits({ rate: 3 });
 
-  expect(await count(client, noon)).toBeUndefined();
+  expect((await count(client, noon)).code).toBeUndefined();
   limits({ rate: 1 });
   expect(await count(client, noon)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
 });
@@ -226,7 +275,7 @@ it("agrees with a simple count for any sequence of moments", async () => {
                 ? "TOO_MANY_REQUESTS"
                 : undefined;
 
-          expect((await count(client, at))?.code).toBe(expected);
+          expect((await count(client, at)).code).toBe(expected);
           if (expected === undefined) accepted.push(at);
         }
       },

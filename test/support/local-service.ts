@@ -11,6 +11,8 @@ declare module "vitest" {
     /** Where the service listens. */
     readonly url: string;
     readonly databaseEndpoint: string;
+    /** Undefined when the stack has no queue. */
+    readonly queueEndpoint: string | undefined;
     /** The environment of the login function, the only one that knows the signing key's secret. */
     readonly loginEnvironment: Readonly<Record<string, string>>;
     /** Names of all tables by their variable. */
@@ -23,9 +25,10 @@ export default async function localService(project: TestProject): Promise<() => 
   const { assembly, bundles, remove } = await makeAssembly();
   const service = await startDemoService({
     assembly,
-    environment: process.env.AWS_ENDPOINT_URL_DYNAMODB
-      ? { AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB }
-      : {},
+    environment: {
+      AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
+      AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
+    },
     port: 0,
     data: demoData,
     logs: { write: () => true },
@@ -36,6 +39,7 @@ export default async function localService(project: TestProject): Promise<() => 
   project.provide("bundles", bundles);
   project.provide("url", service.url);
   project.provide("databaseEndpoint", service.databaseEndpoint);
+  project.provide("queueEndpoint", service.queueEndpoint);
   project.provide("loginEnvironment", login ?? {});
   const variables = environments.flatMap((environment) => Object.entries(environment));
   project.provide("tableNames", Object.fromEntries(variables.filter(([name]) => name.startsWith("TABLE_"))));

@@ -19,21 +19,24 @@ export interface OwnService extends LocalService {
   readonly secretId: string;
   tableName(table: TableName): string;
   put(table: TableName, item: Readonly<Record<string, unknown>>): Promise<void>;
-  /** The key that signs now. */
+  /** The newest signing key: the one that signs now or is to sign next. */
   signingKey(): Promise<PrivateJwk>;
   call(path: string, request?: RequestInit): Promise<Answer>;
+  /** What functions, the gateway and the readers of queues have written so far. */
+  output(): string;
 }
 
 /** Serves the stack once more, with a configuration of its own. */
 export async function startOwnService(
-  environment: Readonly<Partial<Record<ConfigurationName, string>>> = {},
+  environment: Readonly<Partial<Record<ConfigurationName | "AWS_ENDPOINT_URL_SQS", string>>> = {},
 ): Promise<OwnService> {
+  const written: Uint8Array[] = [];
   const service = await startLocalService({
     assembly: inject("assembly"),
     environment: { ...environment },
     configuration: Object.keys(configuration),
     port: 0,
-    logs: { write: () => true },
+    logs: { write: (chunk) => written.push(Buffer.from(chunk)) },
   });
   const database = new DynamoDBClient({ ...aws, endpoint: service.databaseEndpoint });
   const secrets = new SecretsManagerClient({ ...aws, endpoint: service.secretsEndpoint });
@@ -73,6 +76,7 @@ export async function startOwnService(
         body: z.json().parse(await response.json()),
       };
     },
+    output: () => Buffer.concat(written).toString(),
     close: async () => {
       database.destroy();
       secrets.destroy();

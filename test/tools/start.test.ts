@@ -7,7 +7,7 @@ function npmStart(...args: string[]): ChildProcess {
   return spawn("npm", ["start", "--silent", "--", ...args], {
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
-    env: { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: "" },
+    env: { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: "", AWS_ENDPOINT_URL_SQS: "" },
   });
 }
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { polygonToCells } from "h3-js";
 import ngeohash from "ngeohash";
-import { countCells, coverOf, geohashesOf } from "../../functions/population-density/cover.ts";
+import { countCells, coverOf, geohashesOf, type Tile } from "../../functions/population-density/cover.ts";
 import { type Point, type Polygon, polygonOf } from "../../functions/population-density/polygon.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 
@@ -103,6 +103,12 @@ const sliverRing = [
   { latitude: 44.5009, longitude: 3.9991 },
   { latitude: 44.5033, longitude: 3.9985 },
 ];
+
+/** The cover of the city in compact form, computed anew. */
+export function coverOfCity(): readonly Tile[] {
+  const { polygon } = areaOf(cityRing);
+  return coverOf(polygon, precision);
+}
 
 function areaOf(ring: readonly Point[]): Area {
   const polygon = polygonOf(ring);

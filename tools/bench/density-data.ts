@@ -10,9 +10,10 @@ import {
   encodeTileDay,
   hoursPerDay,
   readTileDay,
-  TileHour,
+  type TileHour,
 } from "../../functions/population-density/tile.ts";
 import { type Bench, median, type Row } from "./bench.ts";
+import { alphabet, city, dayOf, everyCell, mebibyte } from "./city-densities.ts";
 
 /**
  * What it costs to read stored densities and to write them as an answer. `cover` is run within the time of every
@@ -22,8 +23,8 @@ export function densityDataWith(cover: () => readonly CellsOfTile[]): Bench {
   return {
     about: [
       "What it costs to read stored densities and to write them as an answer. A slot is one cell in one hour.",
-      "A body is streamed from tiles in memory, and each chunk is given back once it was counted. It is compared",
-      "with building the same value as objects, from the same tiles and with every geohash at hand, and",
+      "A body is streamed from tiles in memory, and each chunk is given back once it was counted; the cover of its",
+      "polygon is computed within its time. It is compared with building the same value as objects, from the same tiles and with every geohash at hand, and",
       "`JSON.stringify`, in pairs in turn; the ratio is the median of the pairs. Both give the same bytes.",
       "“Growth” is the greatest resident memory of a fresh process while it streams from compressed tiles, over",
       "what it held before.",
@@ -39,64 +40,12 @@ export function densityDataWith(cover: () => readonly CellsOfTile[]): Bench {
   };
 }
 
-/** The same without a cover: the tiles of a city are given. */
-export const densityData = densityDataWith(() => city);
-
-const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
 const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
 const leastSlots = 1_200_000;
 const leastStreamRatio = 9;
 const leastDecodeRatio = 20;
 const streamPairs = 15;
 const decodePairs = 101;
-const mebibyte = 2 ** 20;
-
-const everyCell = Uint16Array.from({ length: cellsPerTile }, (_, cell) => cell);
-
-/** 50,176 cells at precision 7. */
-const city: readonly CellsOfTile[] = Array.from({ length: 49 }, (_, index) => ({
-  geohash: `u05${alphabet.charAt(index >> 5)}${alphabet.charAt(index & 31)}`,
-  cells: everyCell,
-}));
-
-interface Density {
-  readonly value: number;
-  readonly minimum: number;
-  readonly maximum: number;
-}
-
-/**
- * People per km² around a centre that all tiles have: they come and go over the day, no two cells are the same, the
- * range is that of a sample. One cell in 64 has no data.
- */
-function densityOf(tile: number, hour: number, cell: number): Density | undefined {
-  const [east, north] = [cell & 0b0101010101, cell & 0b1010101010];
-  if (cell % 64 === 63) return undefined;
-  const hash = Math.imul(cell + 1_024 * (tile + 64 * hour), 0x9e3779b1) >>> 0;
-  const smooth = 9_000 * Math.exp(-((east - 200) ** 2 + (north - 300) ** 2) / 80_000 - tile / 24);
-  const value = smooth * (1 + 0.3 * Math.sin(hour / 4)) * (0.95 + hash / 2 ** 32 / 10);
-  const error = 10 * Math.sqrt(value);
-  return { value, minimum: Math.max(0, value - error), maximum: value + error };
-}
-
-const leastDensity = 50;
-
-function tileHourOf(tile: number, hour: number): TileHour {
-  const tileHour = new TileHour();
-  for (const cell of everyCell) {
-    const density = densityOf(tile, hour, cell);
-    if (density === undefined) continue;
-    const { value, minimum, maximum } = density;
-    if (value < leastDensity) tileHour.setLow(cell);
-    else tileHour.setEstimate(cell, value, minimum, maximum);
-  }
-  return tileHour;
-}
-
-function dayOf(tile: number): readonly TileHour[] {
-  return Array.from({ length: hoursPerDay }, (_, hour) => tileHourOf(tile, hour));
-}
-
 type OpenHour = (tile: number, hour: number) => TileHour | undefined;
 
 async function streamRows(cover: () => readonly CellsOfTile[]): Promise<Row[]> {

@@ -8,6 +8,7 @@ const areas: Readonly<Record<string, string>> = {
   "number-recycling": "Whether a phone number has changed hands.",
   "device-identifier": "The identifiers of the device a subscriber uses.",
   keys: "The public keys that verify access tokens.",
+  openapi: "What the service offers, for programs to read.",
 };
 
 /** The area an endpoint belongs to. */

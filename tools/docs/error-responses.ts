@@ -23,6 +23,30 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     schema: { type: "integer", minimum: 0 },
     example: 1,
   },
+  // Not required: absent while requests cannot be counted, and of a limit that is none of a window of time.
+  RateLimitLimit: {
+    description:
+      "How much the limit allows in its window of time: requests in a minute or a day in UTC, of the two the one that is nearer; failures of a login in 15 minutes.",
+    schema: { type: "integer", minimum: 0 },
+    example: 1_200,
+  },
+  RateLimitRemaining: {
+    description: "How much of that is left; 0 when the limit refuses.",
+    schema: { type: "integer", minimum: 0 },
+    example: 1_199,
+  },
+  RateLimitReset: {
+    description: "Seconds until the window ends.",
+    schema: { type: "integer", minimum: 1 },
+    example: 60,
+  },
+};
+
+/** The headers of a response that tells what a limit leaves. */
+export const rateLimitHeaders: Readonly<Record<string, { readonly $ref: string }>> = {
+  "X-RateLimit-Limit": reference("headers", "RateLimitLimit"),
+  "X-RateLimit-Remaining": reference("headers", "RateLimitRemaining"),
+  "X-RateLimit-Reset": reference("headers", "RateLimitReset"),
 };
 
 /** Every code an operation can answer with: what it declares, then the failures of the service itself. */
@@ -73,6 +97,7 @@ function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiRespon
       "x-correlator": reference("headers", "XCorrelator"),
       ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": reference("headers", "RetryAfter") } : {}),
+      ...(status === 429 ? rateLimitHeaders : {}),
     },
     content: {
       "application/json": {

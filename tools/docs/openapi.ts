@@ -13,7 +13,13 @@ import { correlatorHeader } from "../../shared/http/correlator.ts";
 import { correlator, errorBody } from "../../shared/schemas.ts";
 import { scopes } from "../../shared/scopes.ts";
 import { areaOf, areasOf } from "./areas.ts";
-import { codesOf, errorResponses, responseHeaders, sharedErrorResponses } from "./error-responses.ts";
+import {
+  codesOf,
+  errorResponses,
+  rateLimitHeaders,
+  responseHeaders,
+  sharedErrorResponses,
+} from "./error-responses.ts";
 import { errorExample, referencesTo, requestExamples, responseExamples } from "./examples.ts";
 import { reference } from "./reference.ts";
 
@@ -132,7 +138,11 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
       status,
       {
         description: z.globalRegistry.get(schema)?.description ?? `${STATUS_CODES[status]}.`,
-        headers: { "x-correlator": reference("headers", "XCorrelator"), ...Object.fromEntries(declared) },
+        headers: {
+          "x-correlator": reference("headers", "XCorrelator"),
+          ...(endpoint.scope === null ? {} : rateLimitHeaders),
+          ...Object.fromEntries(declared),
+        },
         content: {
           "application/json": {
             schema,

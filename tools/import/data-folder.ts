@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type * as z from "zod";
+import { densityFiles, importDensityFolder } from "./density/density-folder.ts";
 import { devices } from "./devices.ts";
 import { type ImportKind, importFile } from "./import-file.ts";
 import { numberAssignments } from "./number-assignments.ts";
@@ -16,13 +17,17 @@ export const importKinds = {
 } as const;
 
 /**
- * Imports every file of a data folder that is there.
+ * Imports every file of a data folder that is there, and densities of the demo city where the folder has none.
  * @throws {ImportError} when a file is refused; {Error} when the folder has none of the files.
  */
 export async function importFolder(folder: string): Promise<void> {
   const kinds: readonly ImportKind<z.ZodType>[] = Object.values(importKinds) as ImportKind<z.ZodType>[];
   const present = kinds.filter(({ file }) => existsSync(join(folder, file)));
-  if (present.length === 0)
-    throw new Error(`${folder} holds none of ${kinds.map(({ file }) => file).join(", ")}`);
+  const files = [...kinds.map(({ file }) => file), ...densityFiles];
+  if (!files.some((file) => existsSync(join(folder, file)))) {
+    throw new Error(`${folder} holds none of ${files.join(", ")}`);
+  }
   await Promise.all(present.map((kind) => importFile(kind, join(folder, kind.file))));
+  // Alone: while densities are worked out, the answers to other calls would be heard too late.
+  await importDensityFolder(folder);
 }

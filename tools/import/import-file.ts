@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import * as z from "zod";
+import type * as z from "zod";
 
 /** What is wrong with a record beside others; the position counts from 0. */
 interface Conflict {
@@ -26,12 +26,16 @@ export interface ImportKind<Schema extends z.ZodType> {
   readonly write: (records: readonly z.output<Schema>[]) => Promise<void>;
 }
 
-/** A file that is refused as a whole; the message names file, record and field, never a value. */
+/** Files that are refused as a whole. Each problem names file, record or line, and field, never a value. */
 export class ImportError extends Error {
-  constructor(file: string, problems: readonly string[]) {
-    super(problems.map((problem) => `${file}: ${problem}`).join("\n"));
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
     this.name = "ImportError";
   }
+}
+
+function refusal(file: string, ...problems: readonly string[]): ImportError {
+  return new ImportError(problems.map((problem) => `${file}: ${problem}`));
 }
 
 /** For a record's reads, hashes and writes together. */
@@ -58,23 +62,43 @@ export async function importFile<Schema extends z.ZodType>(
     await kind.write(records);
     return records.length;
   } catch (error) {
-    throw error instanceof RecordError ? new ImportError(file, [error.message]) : error;
+    throw error instanceof RecordError ? refusal(file, error.message) : error;
   }
 }
 
 async function readRecords(path: string): Promise<unknown[]> {
+  const content = await readJson(path);
+  if (!Array.isArray(content)) throw refusal(basename(path), "is not an array of records");
+  return content;
+}
+
+async function readJson(path: string): Promise<unknown> {
   const file = basename(path);
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
-    return z.array(z.unknown()).parse(JSON.parse(text));
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new ImportError(file, ["is not JSON"]);
-    if (error instanceof TypeError) throw new ImportError(file, ["is not UTF-8"]);
-    if (error instanceof z.ZodError) throw new ImportError(file, ["is not an array of records"]);
-    if (error instanceof Error && "code" in error)
-      throw new ImportError(file, [`cannot be read: ${error.code}`]);
+    if (error instanceof SyntaxError) throw refusal(file, "is not JSON");
+    if (error instanceof TypeError) throw refusal(file, "is not UTF-8");
+    if (error instanceof Error && "code" in error) throw refusal(file, `cannot be read: ${error.code}`);
     throw error;
   }
+}
+
+/**
+ * Reads a file that is one JSON value.
+ * @throws {ImportError} naming each member that the schema refuses.
+ */
+export async function readJsonAs<Schema extends z.ZodType>(
+  schema: Schema,
+  path: string,
+): Promise<z.output<Schema>> {
+  const parsed = schema.safeParse(await readJson(path));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `${path.map(String).join(".") || "the file"}: ${message}`,
+  );
+  throw refusal(basename(path), ...problems.slice(0, problemsNamed));
 }
 
 function check<Schema extends z.ZodType>(
@@ -108,7 +132,7 @@ function check<Schema extends z.ZodType>(
 }
 
 function refuseAny(file: string, problems: readonly string[]): void {
-  if (problems.length > 0) throw new ImportError(file, problems.slice(0, problemsNamed));
+  if (problems.length > 0) throw refusal(file, ...problems.slice(0, problemsNamed));
 }
 
 function described({ record, field, message }: Conflict): string {

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -7,41 +6,16 @@ import {
   DynamoDBClient,
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
-import { firstMessage } from "./first-message.ts";
+import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
 import { region } from "./physical-names.ts";
 import type { LocalTable } from "./template.ts";
 
-const startMilliseconds = 10_000;
 const tableMilliseconds = 30_000;
 
-/** Keys that sign requests; the embedded servers accept any. */
-export interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
-
-/** A running DynamoDB. */
-export interface Database {
-  readonly endpoint: string;
-  close(): Promise<void>;
-}
-
-/** The external server when an endpoint is given, otherwise an empty one in memory. */
-export async function openDatabase(externalEndpoint: string | undefined): Promise<Database> {
-  if (externalEndpoint !== undefined) return { endpoint: externalEndpoint, close: async () => {} };
-  const thread = new Worker(new URL("./database-thread.mjs", import.meta.url), { execArgv: [] });
-  const close = async () => {
-    await thread.terminate();
-  };
-  try {
-    const port = await firstMessage(thread, startMilliseconds, "the embedded DynamoDB");
-    thread.on("error", (error) => process.emitWarning(error));
-    return { endpoint: `http://127.0.0.1:${port}`, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+/** The external DynamoDB when an endpoint is given, otherwise an empty one in memory. */
+export function openDatabase(externalEndpoint: string | undefined): Promise<BackingServer> {
+  const module = new URL("./database-thread.mjs", import.meta.url);
+  return openBackingServer(externalEndpoint, module, "the embedded DynamoDB");
 }
 
 /**

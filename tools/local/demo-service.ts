@@ -17,6 +17,9 @@ interface DemoServiceOptions extends Pick<LocalServiceOptions, "assembly" | "env
   readonly data: string;
 }
 
+/** Sinks on this machine, which no deployed stage can reach. */
+const localSinks = "127.0.0.1/32:1024-65535";
+
 const names = Object.keys(configuration) as ConfigurationName[];
 
 /** @throws {Error} naming a configuration variable of the shell that is malformed, never its value. */
@@ -31,6 +34,7 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
   refuseMalformedConfiguration(options.environment);
   return await startLocalService({
     ...options,
+    environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
     configuration: names,
     beforeListening: async (backend) => {
       useTablesOf(backend);

@@ -34,7 +34,7 @@ export function requestContext(
   match: RouteMatch | undefined,
   authorizer: AuthorizerContext | undefined,
 ): RequestContext {
-  const domainName = headerOf(request, "host") ?? `127.0.0.1:${request.port}`;
+  const domainName = withPort(headerOf(request, "host") || "127.0.0.1", request.port);
   return {
     accountId: account,
     apiId: api.id,
@@ -107,6 +107,11 @@ export function proxyEvent(
 export function isBinaryType(api: RestApi, mediaType: string): boolean {
   const [essence = ""] = mediaType.split(";");
   return api.binaryMediaTypes.some((type) => type === "*/*" || type === essence.trim().toLowerCase());
+}
+
+/** The port tells a function that this is no domain of API Gateway, which would speak https. */
+function withPort(host: string, port: number): string {
+  return /:\d+$/.test(host) ? host : `${host}:${port}`;
 }
 
 function isForwarded(name: string): boolean {

@@ -1,4 +1,4 @@
-import type { Credentials } from "./database.ts";
+import type { Credentials } from "./backing-server.ts";
 import { region } from "./physical-names.ts";
 import type { LocalFunction } from "./template.ts";
 
@@ -6,6 +6,8 @@ import type { LocalFunction } from "./template.ts";
 export interface Surroundings {
   readonly databaseEndpoint: string;
   readonly secretsEndpoint: string;
+  /** Undefined when there are no queues. */
+  readonly queueEndpoint: string | undefined;
   readonly credentials: Credentials;
   /** The environment of the shell. */
   readonly shell: NodeJS.ProcessEnv;
@@ -22,7 +24,7 @@ export function functionEnvironment(
   definition: LocalFunction,
   surroundings: Surroundings,
 ): Record<string, string> {
-  const { credentials, shell, configuration, extra } = surroundings;
+  const { queueEndpoint, credentials, shell, configuration, extra } = surroundings;
   const overrides = configuration.flatMap((name) => {
     const value = shell[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -37,6 +39,7 @@ export function functionEnvironment(
     ...(credentials.sessionToken === undefined ? {} : { AWS_SESSION_TOKEN: credentials.sessionToken }),
     AWS_ENDPOINT_URL_DYNAMODB: surroundings.databaseEndpoint,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: surroundings.secretsEndpoint,
+    ...(queueEndpoint === undefined ? {} : { AWS_ENDPOINT_URL_SQS: queueEndpoint }),
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),
     AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",

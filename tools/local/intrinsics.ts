@@ -23,6 +23,7 @@ const substitutionSchema = z.union([
  */
 export class Intrinsics {
   readonly #document: TemplateDocument;
+  readonly #refs: ReadonlyMap<string, string>;
   readonly #pseudoParameters: Readonly<Record<string, unknown>>;
   readonly #operations: Readonly<Record<string, Operation>> = {
     Ref: (argument, where) => this.#reference(this.#text(argument, where), where),
@@ -56,8 +57,10 @@ export class Intrinsics {
     Condition: (argument, where) => this.condition(this.#text(argument, where)),
   };
 
-  constructor(document: TemplateDocument, stackName: string) {
+  /** @param refs by logical id, what `Ref` gives where only the server that created the resource knows it. */
+  constructor(document: TemplateDocument, stackName: string, refs: ReadonlyMap<string, string> = new Map()) {
     this.#document = document;
+    this.#refs = refs;
     this.#pseudoParameters = {
       "AWS::AccountId": account,
       "AWS::NoValue": undefined,
@@ -117,7 +120,7 @@ export class Intrinsics {
     if (names === undefined) {
       throw new Error(`${logicalId} (${resource.Type}) does not exist locally but is used at ${where}`);
     }
-    return names;
+    return { ...names, ref: this.#refs.get(logicalId) ?? names.ref };
   }
 
   /** `Condition` is an intrinsic with the name of a condition and a policy element with an object. */

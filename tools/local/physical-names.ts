@@ -32,10 +32,13 @@ const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty)
     const ref = property("TableName") ?? id;
     return { ref, attributes: { Arn: arn("dynamodb", `table/${ref}`) } };
   },
+  "AWS::KMS::Alias": (id, property) => ({ ref: property("AliasName") ?? id, attributes: {} }),
+  "AWS::KMS::Key": (id) => ({ ref: id, attributes: { Arn: arn("kms", `key/${id}`), KeyId: id } }),
   "AWS::Lambda::Alias": (_, property) => {
     const ref = `${functionArn(property("FunctionName") ?? "")}:${property("Name")}`;
     return { ref, attributes: { AliasArn: ref } };
   },
+  "AWS::Lambda::EventSourceMapping": (id) => ({ ref: id, attributes: { Id: id } }),
   "AWS::Lambda::Function": (id, property) => {
     const ref = property("FunctionName") ?? id;
     return { ref, attributes: { Arn: functionArn(ref) } };
@@ -51,6 +54,11 @@ const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty)
   "AWS::SecretsManager::Secret": (id, property) => {
     const ref = arn("secretsmanager", `secret:${property("Name") ?? id}-${stableSuffix(id, 6)}`);
     return { ref, attributes: { Id: ref } };
+  },
+  "AWS::SQS::Queue": (id, property) => {
+    const name = property("QueueName") ?? id;
+    const ref = `https://sqs.${region}.amazonaws.com/${account}/${name}`;
+    return { ref, attributes: { Arn: arn("sqs", name), QueueName: name } };
   },
 };
 

@@ -1,35 +1,101 @@
 /**
- * The rotation that Secrets Manager starts when a schedule is created.
+ * Rotations as Secrets Manager makes them: when a schedule is created, and when somebody asks for one.
  * https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html
  */
 import { randomUUID } from "node:crypto";
-import type { SecretStore } from "./secret-store.ts";
+import type { LogSink } from "./function-thread.ts";
+import { type SecretStore, SecretsError } from "./secret-store.ts";
 import type { LocalRotation } from "./template.ts";
 
 const steps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
 
-/**
- * Runs the four steps of one rotation.
- * @throws {Error} naming the step that failed, or when the new version has not become the current one.
- */
-export async function rotateSecret(
-  store: SecretStore,
-  rotation: LocalRotation & { readonly functionArn: string },
-  invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>,
-): Promise<void> {
-  const { secretArn, functionArn, functionLogicalId } = rotation;
-  const token = randomUUID();
-  store.beginRotation(secretArn, functionArn, token);
-  for (const Step of steps) {
-    try {
-      await invoke(functionLogicalId, { Step, SecretId: secretArn, ClientRequestToken: token });
-    } catch (error) {
-      throw new Error(`Step ${Step} of the rotation by ${functionLogicalId} failed: ${String(error)}`, {
-        cause: error,
-      });
+/** A secret's rotation with the address of its function. */
+interface RotatedSecret extends LocalRotation {
+  readonly functionArn: string;
+}
+
+type Invoke = (functionLogicalId: string, event: unknown) => Promise<unknown>;
+
+/** The rotations of one service. */
+export class SecretRotations {
+  readonly #store: SecretStore;
+  readonly #rotated: readonly RotatedSecret[];
+  readonly #invoke: Invoke;
+  readonly #logs: LogSink;
+  readonly #running = new Set<string>();
+
+  /** @param logs receives a line for a rotation that fails after `start` has answered. */
+  constructor(store: SecretStore, rotated: readonly RotatedSecret[], invoke: Invoke, logs: LogSink) {
+    this.#store = store;
+    this.#rotated = rotated;
+    this.#invoke = invoke;
+    this.#logs = logs;
+  }
+
+  /** Rotates every secret once, as when its schedule is created. */
+  async rotateAll(): Promise<void> {
+    for (const rotated of this.#rotated) {
+      const token = randomUUID();
+      this.#begin(rotated, token);
+      await this.#run(rotated, token);
     }
   }
-  if (!store.describe(secretArn).versionIdsToLabels[token]?.includes("AWSCURRENT")) {
-    throw new Error(`The rotation by ${functionLogicalId} ended without making its version the current one`);
+
+  /**
+   * Begins a rotation and answers at once, as `RotateSecret` does.
+   * @throws {SecretsError} when the secret has no rotation, or its last one has not ended: that one is tried again.
+   */
+  start(secretId: string, token: string): { readonly arn: string; readonly name: string } {
+    const { arn, name, versionIdsToLabels } = this.#store.describe(secretId);
+    const rotated = this.#rotated.find(({ secretArn }) => secretArn === arn);
+    if (rotated === undefined) {
+      throw new SecretsError("InvalidRequestException", "The secret has no Lambda function that rotates it.");
+    }
+    const isRunning = this.#running.has(arn);
+    const [pending, labels = []] =
+      Object.entries(versionIdsToLabels).find(([, those]) => those.includes("AWSPENDING")) ?? [];
+    if (isRunning || (pending !== undefined && !labels.includes("AWSCURRENT"))) {
+      if (!isRunning && pending !== undefined) this.#runAside(rotated, pending);
+      throw new SecretsError(
+        "InvalidRequestException",
+        "A previous rotation isn't complete. That rotation will be reattempted.",
+      );
+    }
+    this.#begin(rotated, token);
+    this.#runAside(rotated, token);
+    return { arn, name };
+  }
+
+  #begin({ secretArn, functionArn }: RotatedSecret, token: string): void {
+    this.#store.beginRotation(secretArn, functionArn, token);
+  }
+
+  #runAside(rotated: RotatedSecret, token: string): void {
+    this.#run(rotated, token).catch((error: unknown) => {
+      const line = { level: "ERROR", message: String(error), timestamp: new Date().toISOString() };
+      this.#logs.write(`${JSON.stringify(line)}\n`);
+    });
+  }
+
+  /** @throws {Error} naming the step that failed, or when the new version has not become the current one. */
+  async #run({ secretArn, functionLogicalId }: RotatedSecret, token: string): Promise<void> {
+    this.#running.add(secretArn);
+    try {
+      for (const Step of steps) {
+        const event = { Step, SecretId: secretArn, ClientRequestToken: token };
+        await this.#invoke(functionLogicalId, event).catch((error: unknown) => {
+          throw new Error(`Step ${Step} of the rotation by ${functionLogicalId} failed: ${String(error)}`, {
+            cause: error,
+          });
+        });
+      }
+      if (!this.#store.describe(secretArn).versionIdsToLabels[token]?.includes("AWSCURRENT")) {
+        throw new Error(
+          `The rotation by ${functionLogicalId} ended without making its version the current one`,
+        );
+      }
+    } finally {
+      this.#running.delete(secretArn);
+    }
   }
 }

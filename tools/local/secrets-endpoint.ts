@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
 import { type ListeningServer, listen } from "./listening-server.ts";
+import type { SecretRotations } from "./secret-rotation.ts";
 import { type ReadVersion, type SecretStore, SecretsError } from "./secret-store.ts";
 
 const secretId = z.string().min(1).max(2048);
@@ -33,7 +34,14 @@ const updateSchema = z.object({
   RemoveFromVersionId: versionId.optional(),
 });
 
-type Operation = (store: SecretStore, input: unknown) => unknown;
+/** Of its options, what Secrets Manager does without any: a rotation at once, by the function that it has. */
+const rotateSchema = z.strictObject({
+  SecretId: secretId,
+  ClientRequestToken: versionId.default(() => randomUUID()),
+  RotateImmediately: z.literal(true).optional(),
+});
+
+type Operation = (store: SecretStore, input: unknown, rotations: () => SecretRotations) => unknown;
 
 const operations: Readonly<Record<string, Operation>> = {
   GetSecretValue: (store, input) => {
@@ -62,6 +70,11 @@ const operations: Readonly<Record<string, Operation>> = {
     const value = SecretString === undefined ? { SecretBinary: SecretBinary ?? "" } : { SecretString };
     return identity(store.put(SecretId, ClientRequestToken, value, VersionStages));
   },
+  RotateSecret: (_, input, rotations) => {
+    const { SecretId, ClientRequestToken } = checked(rotateSchema, input);
+    const { arn, name } = rotations().start(SecretId, ClientRequestToken);
+    return { ARN: arn, Name: name, VersionId: ClientRequestToken };
+  },
   UpdateSecretVersionStage: (store, input) => {
     const { SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId } = checked(updateSchema, input);
     const { arn, name } = store.updateLabel(SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId);
@@ -69,10 +82,16 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** Serves a store on a free port of the loopback address. */
-export function openSecretsEndpoint(store: SecretStore): Promise<ListeningServer> {
+/**
+ * Serves a store on a free port of the loopback address.
+ * @param rotations what rotates its secrets, by functions that may be started later than this server.
+ */
+export function openSecretsEndpoint(
+  store: SecretStore,
+  rotations: () => SecretRotations,
+): Promise<ListeningServer> {
   const server = createServer((request, response) => {
-    answer(store, request)
+    answer(store, rotations, request)
       .catch((error: unknown) => ({
         status: 500,
         body: { __type: "InternalServiceError", Message: String(error) },
@@ -89,13 +108,13 @@ export function openSecretsEndpoint(store: SecretStore): Promise<ListeningServer
   return listen(server, 0);
 }
 
-async function answer(store: SecretStore, request: IncomingMessage) {
+async function answer(store: SecretStore, rotations: () => SecretRotations, request: IncomingMessage) {
   const name = String(request.headers["x-amz-target"]).replace(/^secretsmanager\./, "");
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   const body = await text(request);
   if (operation === undefined) return { status: 400, body: { __type: "UnknownOperationException" } };
   try {
-    return { status: 200, body: operation(store, JSON.parse(body)) };
+    return { status: 200, body: operation(store, JSON.parse(body), rotations) };
   } catch (error) {
     if (error instanceof SecretsError) {
       return { status: 400, body: { __type: error.code, Message: error.message } };

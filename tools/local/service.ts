@@ -1,9 +1,12 @@
-import { type Credentials, createTables, openDatabase } from "./database.ts";
+import type { Credentials } from "./backing-server.ts";
+import { createTables, openDatabase } from "./database.ts";
 import { functionEnvironment } from "./function-environment.ts";
 import { FunctionPool } from "./function-pool.ts";
 import type { LogSink } from "./function-thread.ts";
 import { Gateway } from "./gateway.ts";
-import { rotateSecret } from "./secret-rotation.ts";
+import { QueuePoller } from "./queue-poller.ts";
+import { createQueues, openQueueServer } from "./queue-server.ts";
+import { SecretRotations } from "./secret-rotation.ts";
 import { SecretStore } from "./secret-store.ts";
 import { openSecretsEndpoint } from "./secrets-endpoint.ts";
 import { loadTemplate, type Template } from "./template.ts";
@@ -20,9 +23,9 @@ export interface LocalServiceOptions {
   readonly configuration: readonly string[];
   /** Set on every function, above everything else. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
-  /** Receives the output of functions and the gateway's errors; standard error unless given. */
+  /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
   readonly logs?: LogSink;
-  /** Runs when tables, secrets and keys exist and before the port is opened. */
+  /** Runs when tables, queues, secrets and keys exist, and before the port is opened and queues are read. */
   readonly beforeListening?: (service: LocalBackend) => Promise<void>;
 }
 
@@ -30,6 +33,9 @@ export interface LocalServiceOptions {
 export interface LocalBackend {
   readonly databaseEndpoint: string;
   readonly secretsEndpoint: string;
+  /** Undefined when the template has no queue and the shell names no server. */
+  readonly queueEndpoint: string | undefined;
+  /** Names queues by the URLs they have here. */
   readonly template: Template;
   /** Everything a function finds in its environment. */
   environmentOf(logicalId: string): Record<string, string>;
@@ -54,12 +60,13 @@ export interface LocalService extends LocalBackend {
 }
 
 /**
- * Serves a cloud assembly on this machine: tables, secrets and their first rotation, then the port.
+ * Serves a cloud assembly on this machine: tables, queues, secrets and their first rotation, then the port and the
+ * functions that consume queues.
  * @throws {Error} when any of it cannot be started; what had been started is closed again.
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const opened: Closable[] = [];
-  const keep = <T extends Closable>(started: T): T => {
+  const keep: Keep = (started) => {
     opened.push(started);
     return started;
   };
@@ -72,6 +79,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       logs: options.logs ?? process.stderr,
     });
     const { url } = keep(await gateway.open(options.port));
+    for (const poller of pollersOf(backend, options)) keep(poller).start();
     let closing: Promise<void> | undefined;
     const close = () => {
       closing ??= closeAll(opened);
@@ -88,23 +96,30 @@ interface Closable {
   close(): Promise<void>;
 }
 
-async function startBackend(
-  options: LocalServiceOptions,
-  keep: <T extends Closable>(started: T) => T,
-): Promise<LocalBackend> {
+type Keep = <T extends Closable>(started: T) => T;
+
+const embeddedCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
+
+async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<LocalBackend> {
   const { environment: shell, configuration, logs = process.stderr } = options;
-  const template = loadTemplate(options.assembly);
-  const externalDatabase = shell.AWS_ENDPOINT_URL_DYNAMODB || undefined;
-  const credentials = credentialsOf(externalDatabase === undefined ? {} : shell);
-  const secrets = new SecretStore(template.secrets);
+  const declared = loadTemplate(options.assembly);
+  const credentials = credentialsOf(shell);
+  const secrets = new SecretStore(declared.secrets);
 
-  const database = keep(await openDatabase(externalDatabase));
-  const secretsServer = keep(await openSecretsEndpoint(secrets));
-  await createTables(database.endpoint, credentials, template.tables);
+  let rotations: SecretRotations | undefined;
+  const begun = () => {
+    if (rotations === undefined) throw new Error("The functions that rotate secrets have not been started");
+    return rotations;
+  };
+  const secretsServer = keep(await openSecretsEndpoint(secrets, begun));
+  const [databaseEndpoint, { queueEndpoint, template }] = await both(
+    openTables(declared, shell, keep),
+    openQueues(declared, shell, keep),
+  );
 
+  const endpoints = { databaseEndpoint, queueEndpoint, secretsEndpoint: secretsServer.url };
   const surroundings = {
-    databaseEndpoint: database.endpoint,
-    secretsEndpoint: secretsServer.url,
+    ...endpoints,
     credentials,
     shell,
     configuration,
@@ -117,8 +132,7 @@ async function startBackend(
     ]),
   );
   const backend: LocalBackend = {
-    databaseEndpoint: database.endpoint,
-    secretsEndpoint: secretsServer.url,
+    ...endpoints,
     template,
     environmentOf: (logicalId) => functionEnvironment(template.functionOf(logicalId), surroundings),
     invoke: async (logicalId, event, { environment } = {}) => {
@@ -127,19 +141,72 @@ async function startBackend(
       return environment === undefined ? pool.invoke(event) : pool.invokeAlone(event, environment);
     },
   };
-  for (const rotation of template.rotations) {
+  const rotated = template.rotations.map((rotation) => {
     const functionArn = template.functionOf(rotation.functionLogicalId).arn;
-    await rotateSecret(secrets, { ...rotation, functionArn }, backend.invoke);
-  }
+    return { ...rotation, functionArn };
+  });
+  rotations = new SecretRotations(secrets, rotated, backend.invoke, logs);
+  await rotations.rotateAll();
   return backend;
+}
+
+async function openTables(template: Template, shell: NodeJS.ProcessEnv, keep: Keep): Promise<string> {
+  const { endpoint } = keep(await openDatabase(externalEndpoints(shell).database));
+  await createTables(endpoint, credentialsOf(shell), template.tables);
+  return endpoint;
+}
+
+/** Creates the queues, after which the template can name them; a template without queues needs no server. */
+async function openQueues(template: Template, shell: NodeJS.ProcessEnv, keep: Keep) {
+  const external = externalEndpoints(shell).queues;
+  if (template.queues.length === 0) return { queueEndpoint: external, template };
+  const { endpoint } = keep(await openQueueServer(external));
+  const urls = await createQueues(endpoint, credentialsOf(shell), template.queues);
+  return { queueEndpoint: endpoint, template: template.withQueueUrls(urls) };
+}
+
+function pollersOf(backend: LocalBackend, options: LocalServiceOptions): readonly QueuePoller[] {
+  const { queueEndpoint: endpoint, template, invoke } = backend;
+  if (endpoint === undefined) return [];
+  const credentials = credentialsOf(options.environment);
+  return template.eventSources.map((source) => {
+    const queue = template.queueOf(source.queueLogicalId);
+    return new QueuePoller({
+      source,
+      queue,
+      endpoint,
+      credentials,
+      invoke,
+      logs: options.logs ?? process.stderr,
+    });
+  });
+}
+
+/** Like `Promise.all`, but waits for both also when one fails, so that whatever starts is there to be closed. */
+async function both<First, Second>(
+  first: Promise<First>,
+  second: Promise<Second>,
+): Promise<readonly [First, Second]> {
+  await Promise.allSettled([first, second]);
+  return [await first, await second];
+}
+
+/** Servers of somebody else that the shell names. */
+function externalEndpoints(shell: NodeJS.ProcessEnv) {
+  return {
+    database: shell.AWS_ENDPOINT_URL_DYNAMODB || undefined,
+    queues: shell.AWS_ENDPOINT_URL_SQS || undefined,
+  };
 }
 
 /** The embedded servers accept any keys; a server of somebody else may not. */
 function credentialsOf(shell: NodeJS.ProcessEnv): Credentials {
+  const { database, queues } = externalEndpoints(shell);
+  if (database === undefined && queues === undefined) return embeddedCredentials;
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = shell;
   return {
-    accessKeyId: AWS_ACCESS_KEY_ID || "local",
-    secretAccessKey: AWS_SECRET_ACCESS_KEY || "local",
+    accessKeyId: AWS_ACCESS_KEY_ID || embeddedCredentials.accessKeyId,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY || embeddedCredentials.secretAccessKey,
     ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
   };
 }

@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { type Assembly, readAssembly } from "./assembly.ts";
 import { Intrinsics } from "./intrinsics.ts";
+import type { PhysicalNames } from "./physical-names.ts";
+import { type LocalEventSource, type LocalQueue, readEventSources, readQueues } from "./queues.ts";
 import { type RestApi, type Route, readRestApi } from "./rest-api.ts";
 
 const text = z.coerce.string();
@@ -108,14 +110,19 @@ export class Template {
   readonly tables: readonly LocalTable[];
   readonly secrets: readonly LocalSecret[];
   readonly rotations: readonly LocalRotation[];
+  readonly queues: readonly LocalQueue[];
+  readonly eventSources: readonly LocalEventSource[];
   readonly api: RestApi;
   readonly #assembly: Assembly;
   readonly #intrinsics: Intrinsics;
 
-  /** @throws {Error} naming the resource that cannot be served locally. */
-  constructor(assembly: Assembly) {
+  /**
+   * @param queueUrls by logical id, of queues that have been created.
+   * @throws {Error} naming the resource that cannot be served locally.
+   */
+  constructor(assembly: Assembly, queueUrls: ReadonlyMap<string, string> = new Map()) {
     this.#assembly = assembly;
-    this.#intrinsics = new Intrinsics(assembly.document, assembly.stackName);
+    this.#intrinsics = new Intrinsics(assembly.document, assembly.stackName, queueUrls);
     this.functions = this.logicalIds("AWS::Lambda::Function").map((id) => this.#readFunction(id));
     this.tables = this.logicalIds("AWS::DynamoDB::Table").map((logicalId) => ({
       logicalId,
@@ -126,7 +133,14 @@ export class Template {
     this.rotations = this.logicalIds("AWS::SecretsManager::RotationSchedule").flatMap((id) =>
       this.#readRotation(id),
     );
+    this.queues = readQueues(this);
+    this.eventSources = readEventSources(this);
     this.api = readRestApi(this);
+  }
+
+  /** The same template after its queues have been created: where it names a queue, it names the created one. */
+  withQueueUrls(queueUrls: ReadonlyMap<string, string>): Template {
+    return new Template(this.#assembly, queueUrls);
   }
 
   /** @throws {Error} when the template has no such function. */
@@ -140,6 +154,23 @@ export class Template {
   functionOfArn(arn: string): LocalFunction | undefined {
     const unqualified = arn.split(":").slice(0, 7).join(":");
     return this.functions.find((candidate) => candidate.arn === unqualified);
+  }
+
+  /**
+   * The function that a name or an ARN means; either may be partial and may have a version or an alias.
+   * https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html
+   */
+  functionNamed(nameOrArn: string): LocalFunction | undefined {
+    if (nameOrArn.startsWith("arn:")) return this.functionOfArn(nameOrArn);
+    const [unqualified] = nameOrArn.replace(/^\d{12}:function:/, "").split(":");
+    return this.functions.find(({ name }) => name === unqualified);
+  }
+
+  /** @throws {Error} when the template has no such queue. */
+  queueOf(logicalId: string): LocalQueue {
+    const found = this.queues.find((candidate) => candidate.logicalId === logicalId);
+    if (found === undefined) throw new Error(`The template has no queue ${logicalId}`);
+    return found;
   }
 
   /** The folder a function is deployed from. */
@@ -171,14 +202,19 @@ export class Template {
 
   /** What `Ref` of a resource gives. */
   ref(logicalId: string): string {
-    return this.#intrinsics.names(logicalId, logicalId).ref;
+    return this.names(logicalId).ref;
+  }
+
+  /** What `Ref` and `Fn::GetAtt` of a resource give. */
+  names(logicalId: string): PhysicalNames {
+    return this.#intrinsics.names(logicalId, logicalId);
   }
 
   #readFunction(logicalId: string): LocalFunction {
     const { Code, Handler, Timeout, MemorySize, Environment } = this.properties(logicalId, functionSchema);
     const assetDirectory = this.#assembly.assetDirectories.get(Code.S3Key);
     if (assetDirectory === undefined) throw new Error(`${logicalId} has no asset folder in the assembly`);
-    const names = this.#intrinsics.names(logicalId, logicalId);
+    const names = this.names(logicalId);
     return {
       logicalId,
       name: names.ref,

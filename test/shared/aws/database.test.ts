@@ -2,7 +2,15 @@ import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { deleteItem, getItem, putItem, queryPartition, updateItem } from "../../../shared/aws/database.ts";
+import {
+  deleteItem,
+  getItem,
+  getItems,
+  putItem,
+  queryPartition,
+  updatedItem,
+  updateItem,
+} from "../../../shared/aws/database.ts";
 import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
 import { countingServer } from "../../support/signed.ts";
@@ -56,6 +64,21 @@ describe("an item", () => {
     expect(await read()).toBeUndefined();
   });
 
+  it("that is changed tells what the change has come to, or that the condition did not hold", async () => {
+    const key = { address: crypto.randomUUID() };
+    await putItem("profiles", { ...key, version: 1, name: "a" }, {}, signal);
+    const update = {
+      update: "SET version = version + :one",
+      condition: "version < :two",
+      values: { ":one": 1, ":two": 2 },
+    };
+    const change = () => updatedItem("profiles", key, update, anything, signal);
+
+    expect(await change()).toEqual({ version: 2 });
+    expect(await change()).toBeUndefined();
+    expect(await getItem("profiles", key, anything, signal)).toEqual({ ...key, version: 2, name: "a" });
+  });
+
   it("in a table whose name is not in the environment is an error that names the variable", async () => {
     vi.stubEnv("TABLE_PROFILES", "");
     const reading = getItem("profiles", { address: "a" }, anything, signal);
@@ -88,6 +111,37 @@ describe("a partition", () => {
     await putItem("qos-profiles", { catalogue, name: "wrong", filling: 1 }, {}, signal);
 
     await expect(queryPartition("qos-profiles", catalogue, row, signal)).rejects.toThrow(z.ZodError);
+  });
+});
+
+describe("items by their keys", () => {
+  const catalogue = crypto.randomUUID();
+  const name = (index: number) => `name-${index}`;
+
+  it("are found in any number; those that are not there are left out", async () => {
+    const put = (index: number) =>
+      putItem("qos-profiles", { catalogue, name: name(index), filling: "" }, {}, signal);
+    await Promise.all(Array.from({ length: 130 }, (_, index) => put(2 * index)));
+    const keys = Array.from({ length: 260 }, (_, index) => ({ catalogue, name: name(index) }));
+
+    const rows = await getItems("qos-profiles", keys, row, signal);
+
+    expect(rows.map((found) => found.name).sort()).toEqual(
+      Array.from({ length: 130 }, (_, index) => name(2 * index)).sort(),
+    );
+  });
+
+  it("no keys are no items", async () => {
+    expect(await getItems("qos-profiles", [], row, signal)).toEqual([]);
+  });
+
+  it("that are more than an answer can hold are all read", async () => {
+    const large = crypto.randomUUID();
+    const filling = "x".repeat(390_000);
+    const keys = Array.from({ length: 50 }, (_, index) => ({ catalogue: large, name: name(index) }));
+    await Promise.all(keys.map((key) => putItem("qos-profiles", { ...key, filling }, {}, signal)));
+
+    expect(await getItems("qos-profiles", keys, row, signal)).toHaveLength(50);
   });
 });
 
@@ -233,6 +287,58 @@ describe("a table that does not answer as it should", () => {
 
     expect(rows).toEqual([{ name: "d", filling: "" }]);
     expect(starts).toEqual([undefined, { name: { S: "b" } }, { name: { S: "c" } }]);
+  });
+
+  it("is asked again for the keys that it left out, until it has answered for all", async () => {
+    const asked: unknown[][] = [];
+    const { server, database } = await facing(async (request, response) => {
+      const batch = z.object({
+        RequestItems: z.record(z.string(), z.object({ Keys: z.array(z.unknown()) })),
+      });
+      const { RequestItems } = batch.parse(JSON.parse(Buffer.concat(await request.toArray()).toString()));
+      const [[table = "", { Keys } = { Keys: [] }] = []] = Object.entries(RequestItems);
+      asked.push(Keys);
+      // Nothing at first, then one item at a time.
+      const answered = asked.length === 1 ? [] : Keys.slice(0, 1);
+      const left = Keys.slice(answered.length);
+      const item = (key: unknown) => ({ ...z.looseObject({}).parse(key), filling: { S: "" } });
+      const body = {
+        ...(answered.length === 0 ? {} : { Responses: { [table]: answered.map(item) } }),
+        UnprocessedKeys: left.length === 0 ? {} : { [table]: { Keys: left } },
+      };
+      answering(200, JSON.stringify(body))(request, response);
+    });
+
+    const keys = ["a", "b", "c"].map((name) => ({ name }));
+    const rows = await database.getItems("qos-profiles", keys, row, signal);
+    await server.close();
+
+    expect(rows.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    expect(asked.map(({ length }) => length)).toEqual([3, 3, 2, 1]);
+  });
+
+  it("that leaves keys out for ever is given up with the request's time", async () => {
+    const { server, database } = await facing(async (request, response) => {
+      const { RequestItems } = z
+        .looseObject({})
+        .parse(JSON.parse(Buffer.concat(await request.toArray()).toString()));
+      answering(200, JSON.stringify({ UnprocessedKeys: RequestItems }))(request, response);
+    });
+
+    const reading = database.getItems("qos-profiles", [{ name: "a" }], row, AbortSignal.timeout(300));
+    const { error } = await endOf(reading);
+    await server.close();
+
+    expect(error).toBe("AbortError");
+  });
+
+  it("is unavailable when it says nothing of the keys, which is not that there are no items", async () => {
+    const { server, database } = await facing(answering(200, "{}"));
+
+    const { error } = await endOf(database.getItems("qos-profiles", [{ name: "a" }], row, signal));
+    await server.close();
+
+    expect(error).toBe("Unavailable");
   });
 
   it.each(["ValidationException", "ResourceNotFoundException", "AccessDeniedException"])(

@@ -590,6 +590,103 @@ describe("nothing a caller sent, but for a valid correlator, comes back in an er
   });
 });
 
+/** Everything that was written, each line an object. */
+function written(): Record<string, unknown>[] {
+  return output
+    .text()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
+}
+
+describe("what a caller has left", () => {
+  const limitHeaders = ({ headers }: APIGatewayProxyResult) => ({
+    limit: headers?.["x-ratelimit-limit"],
+    remaining: headers?.["x-ratelimit-remaining"],
+    reset: headers?.["x-ratelimit-reset"],
+  });
+  const nothing = { limit: undefined, remaining: undefined, reset: undefined };
+
+  it("is told with every answer to a request that was counted, and with the refusal", async () => {
+    vi.stubEnv("DAILY_QUOTA", "2");
+    const authorizer = authorizerContext();
+
+    const first = await askGuarded({ authorizer });
+    const second = await askGuarded({ authorizer });
+    const refused = await askGuarded({ authorizer });
+
+    expect(limitHeaders(first)).toMatchObject({ limit: "2", remaining: "1" });
+    expect(limitHeaders(second)).toMatchObject({ limit: "2", remaining: "0" });
+    expect(codeOf(refused)).toBe("QUOTA_EXCEEDED");
+    expect(limitHeaders(refused)).toMatchObject({ limit: "2", remaining: "0" });
+    expect(limitHeaders(refused).reset).toBe(refused.headers?.["retry-after"]);
+    const secondsOfDay = 86_400;
+    for (const { reset } of [first, second, refused].map(limitHeaders)) {
+      expect(Number(reset)).toBeGreaterThan(0);
+      expect(Number(reset)).toBeLessThanOrEqual(secondsOfDay);
+    }
+  });
+
+  it("is not told where nothing is counted, nor with another error", async () => {
+    expect(limitHeaders(await askOpen())).toEqual(nothing);
+    expect(limitHeaders(await askGuarded({ body: "[]" }))).toEqual(nothing);
+    expect(limitHeaders(await askGuarded({ authorizer: undefined }))).toEqual(nothing);
+  });
+
+  it("is what the place that refuses says", async () => {
+    const result = await askOpen({}, async ({ refuse }) => {
+      throw refuse("TOO_MANY_REQUESTS", { allowance: { limit: 20, remaining: 0, resetSeconds: 77 } });
+    });
+    expect(limitHeaders(result)).toEqual({ limit: "20", remaining: "0", reset: "77" });
+  });
+});
+
+describe("the metrics", () => {
+  const counted = () =>
+    written()
+      .filter((line) => "_aws" in line)
+      .map(({ _aws, ...members }) => members);
+
+  it("are one line for each request: the request, its error, and what the handler measured", async () => {
+    await askGuarded();
+    await askGuarded({ body: "[]" });
+    await askOpen({}, async ({ measure, refuse }) => {
+      measure({ metric: "LoginFailures" });
+      throw refuse("UNAUTHENTICATED");
+    });
+
+    expect(counted()).toEqual([
+      { operation: "say", Requests: 1 },
+      { operation: "say", Requests: 1, code: "INVALID_ARGUMENT", Errors: 1 },
+      { operation: "say", Requests: 1, code: "UNAUTHENTICATED", Errors: 1, LoginFailures: 1 },
+    ]);
+  });
+
+  it("count a request whose time was over, and nothing that comes of it later", async () => {
+    const late: Handle<typeof open> = ({ measure, signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () =>
+          setTimeout(() => {
+            measure({ metric: "LoginFailures" });
+            reject(new Error("late"));
+          }),
+        );
+      });
+    await serve(open, late)(eventOf({ body: "{}" }), { getRemainingTimeInMillis: () => 300 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(counted()).toEqual([{ operation: "say", Requests: 1, code: "TIMEOUT", Errors: 1 }]);
+  });
+
+  it("that cannot be written are no reason not to answer", async () => {
+    const write = vi.spyOn(process.stdout, "write").mockImplementation(() => {
+      throw new Error("EPIPE");
+    });
+    expect(await askGuarded()).toMatchObject({ statusCode: 200 });
+    expect(write).toHaveBeenCalled();
+  });
+});
+
 describe("the log", () => {
   const phone = "+34600000077";
   const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
@@ -611,13 +708,7 @@ describe("the log", () => {
     "xray_trace_id",
   ];
 
-  function lines(): Record<string, unknown>[] {
-    return output
-      .text()
-      .split("\n")
-      .filter((line) => line.startsWith("{"))
-      .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
-  }
+  const lines = () => written().filter((line) => !("_aws" in line));
 
   it("has one line for each request: what was asked, what came of it, and a hash of who asked", async () => {
     const client = crypto.randomUUID();
@@ -663,11 +754,10 @@ describe("the log", () => {
     vi.stubEnv("DAILY_QUOTA", "0");
     await askGuarded(fine);
 
-    const written = output.text();
     expect(lines().filter(({ id }) => id === "NCS-001")).toHaveLength(11);
     expect(lines().filter(({ id }) => id === "NCS-002")).toHaveLength(6);
     for (const word of ["34600000077", token, "example.com", "192.0.2.1"])
-      expect(written).not.toContain(word);
+      expect(output.text()).not.toContain(word);
     expect([...new Set(lines().flatMap(Object.keys))].filter((field) => !fields.includes(field))).toEqual([]);
   });
 

@@ -1,0 +1,42 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../shared/endpoint.ts";
+
+const server = z.object({ url: z.string(), description: z.optional(z.string()) });
+
+/** `GET /openapi.json`: the service's own description, for whoever makes a client of it or tries it out. */
+export const publishDocument = endpoint({
+  id: "openapi/publish",
+  operationId: "publishDocument",
+  summary: "This document",
+  description:
+    "The OpenAPI document of the service. The first of its servers is the one that was asked. Needs no token.",
+  method: "GET",
+  path: "/openapi.json",
+  aliases: [],
+  scope: null,
+  responses: {
+    200: z
+      .looseObject({
+        openapi: z.string(),
+        info: z.looseObject({ title: z.string(), version: z.string() }),
+        servers: z.array(server),
+        paths: z.record(z.string(), z.unknown()),
+      })
+      .check(
+        z.meta({
+          id: "OpenApiDocument",
+          description: "An OpenAPI document (OpenAPI Specification 3.1).",
+          examples: [
+            {
+              openapi: "3.1.0",
+              info: { title: "Network Capabilities Service", version: "0.1.0" },
+              servers: [{ url: "https://api.example.com/live", description: "The server that was asked." }],
+              paths: {},
+            },
+          ],
+        }),
+      ),
+  },
+  headers: { "cache-control": "public, max-age=300" },
+  errors: ["INVALID_ARGUMENT"],
+});

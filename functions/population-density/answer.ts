@@ -1,0 +1,99 @@
+import { dayOf } from "../../shared/calendar.ts";
+import type { Answer } from "./body.ts";
+import { coverOf, type Tile } from "./cover.ts";
+import type { Question } from "./rules.ts";
+import { observedDay, readTileDays, type TileDayKey, tileName, typicalDay } from "./store.ts";
+import { isCovered, readTileDay, type TileDay, type TileHour } from "./tile.ts";
+
+const hourMilliseconds = 3_600_000;
+
+/** An hour of a question, and the stored days that may know of it. */
+interface AskedHour {
+  /** Since the epoch. */
+  readonly hour: number;
+  /** Of the day, 0…23 UTC. */
+  readonly ofDay: number;
+  readonly typical: string;
+  /** Absent for an hour that is still to come. */
+  readonly observed: string | undefined;
+}
+
+/**
+ * The answer to a question (behaviour section 7), with everything read that it needs. An hour that has begun is
+ * taken from what was observed, and from the typical weekday where nothing was; any other from the typical weekday.
+ *
+ * @param now of the request: the same request has the same answer as long as nothing is imported.
+ * @throws {Unavailable} when the store does not answer.
+ */
+export async function answerTo(
+  { polygon, hours, precision }: Question,
+  now: Date,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const tiles = coverOf(polygon, precision);
+  const asked = Array.from({ length: hours.count }, (_, index) => askedHour(hours.first + index, now));
+  const days = [...new Set(asked.flatMap(({ typical, observed }) => [typical, observed ?? typical]))];
+  const names = tiles.map(({ geohash }) => tileName(precision, geohash));
+  const known = await readDays(
+    names.flatMap((tile) => days.map((day) => ({ tile, day }))),
+    signal,
+  );
+  const daysOf = names.map((tile) => known.get(tile) ?? new Map<string, TileDay>());
+  const status = statusOf(tiles, daysOf);
+  if (status === "AREA_NOT_SUPPORTED") {
+    return { status, precision, tiles: [], hours: [], openHour: () => undefined };
+  }
+  return {
+    status,
+    precision,
+    tiles,
+    hours: asked.map(({ hour }) => hour),
+    openHour: (tile, hour) => openHour(daysOf[tile], asked[hour]),
+  };
+}
+
+function askedHour(hour: number, now: Date): AskedHour {
+  const start = new Date(hour * hourMilliseconds);
+  return {
+    hour,
+    ofDay: start.getUTCHours(),
+    typical: typicalDay(start.getUTCDay() || 7),
+    observed: start < now ? observedDay(dayOf(start)) : undefined,
+  };
+}
+
+async function readDays(
+  keys: readonly TileDayKey[],
+  signal: AbortSignal,
+): Promise<Map<string, Map<string, TileDay>>> {
+  const byTile = new Map<string, Map<string, TileDay>>();
+  for (const { tile, day, hours } of await readTileDays(keys, signal)) {
+    const known = byTile.get(tile) ?? new Map<string, TileDay>();
+    known.set(day, readTileDay(hours));
+    byTile.set(tile, known);
+  }
+  return byTile;
+}
+
+/** How much of a cover is covered on any of the days. */
+function statusOf(tiles: readonly Tile[], daysOf: readonly Map<string, TileDay>[]) {
+  let covered = 0;
+  let all = 0;
+  for (const [index, { cells }] of tiles.entries()) {
+    const coverages = [...(daysOf[index]?.values() ?? [])].map(({ coverage }) => coverage);
+    all += cells.length;
+    for (const cell of cells) if (coverages.some((coverage) => isCovered(coverage, cell))) covered++;
+  }
+  if (covered === 0) return "AREA_NOT_SUPPORTED";
+  return covered === all ? "SUPPORTED_AREA" : "PART_OF_AREA_NOT_SUPPORTED";
+}
+
+function openHour(
+  days: Map<string, TileDay> | undefined,
+  asked: AskedHour | undefined,
+): TileHour | undefined {
+  if (days === undefined || asked === undefined) return undefined;
+  const { observed, typical, ofDay } = asked;
+  const opened = observed === undefined ? undefined : days.get(observed)?.openHour(ofDay);
+  return opened ?? days.get(typical)?.openHour(ofDay);
+}

@@ -1,0 +1,251 @@
+import * as z from "zod/mini";
+import { instantOf } from "../../shared/calendar.ts";
+import { endpoint } from "../../shared/endpoint.ts";
+import { setting } from "../../shared/environment.ts";
+import type { Code } from "../../shared/errors.ts";
+import { isSink } from "./sink.ts";
+
+/** Marks a schema issue that has an error code of its own; read by `shared/http/invalid.ts`. */
+const asks = (code: Code) => ({ params: { code } });
+
+const mostPoints = 15;
+const leastPoints = 3;
+
+const point = z
+  .object({
+    latitude: z.number().check(z.minimum(-90), z.maximum(90)),
+    longitude: z.number().check(z.minimum(-180), z.maximum(180)),
+  })
+  .check(z.meta({ id: "Point", description: "A vertex, in degrees." }));
+
+/** The number of points has a code of its own, which comes before whatever is wrong with a point. */
+const boundary = z.array(point).check(
+  z.refine(({ length }) => length >= leastPoints && length <= mostPoints, {
+    ...asks("POPULATION_DENSITY_DATA.INVALID_AREA"),
+    when: ({ value }) => Array.isArray(value),
+  }),
+  z.meta({ minItems: leastPoints, maxItems: mostPoints }),
+);
+
+const area = z
+  .object({
+    areaType: z.string().check(
+      z.refine((type) => type === "POLYGON", asks("POPULATION_DENSITY_DATA.INVALID_AREA")),
+      z.meta({ description: "The only type there is.", enum: ["POLYGON"] }),
+    ),
+    boundary,
+  })
+  .check(
+    z.meta({
+      id: "Area",
+      description:
+        "A polygon with straight edges in latitude and longitude, in either orientation, without crossing or touching itself. The last point need not repeat the first. An edge over more than 180 degrees of longitude goes the other way round.",
+    }),
+  );
+
+const dateTime = (description: string) =>
+  z.string().check(
+    z.refine((text) => instantOf(text) !== undefined),
+    z.meta({ format: "date-time", description }),
+  );
+
+const sinkCredential = z
+  .object({
+    credentialType: z.unknown().check(
+      z.refine((type) => type !== undefined, { abort: true }),
+      z.refine((type) => type === "ACCESSTOKEN", asks("INVALID_CREDENTIAL")),
+      z.meta({ type: "string", enum: ["ACCESSTOKEN"], description: "The only type that is supported." }),
+    ),
+    accessToken: z.optional(
+      z
+        .string()
+        .check(
+          z.regex(/^[\x20-\x7e]{1,8192}$/),
+          z.meta({ description: "Sent to the sink as bearer token." }),
+        ),
+    ),
+    accessTokenExpiresUtc: z.optional(dateTime("When the token ceases to be valid.")),
+    accessTokenType: z.optional(
+      z.unknown().check(
+        z.refine(
+          (type) => typeof type === "string" && type.toLowerCase() === "bearer",
+          asks("INVALID_TOKEN"),
+        ),
+        z.meta({ type: "string", enum: ["bearer"], description: "Compared without case." }),
+      ),
+    ),
+  })
+  .check(z.meta({ id: "SinkCredential", description: "What the sink asks of whoever delivers to it." }));
+
+const retrieval = z
+  .object({
+    area,
+    startTime: dateTime("Start of the period, RFC 3339 with a zone: at most 3 months from now either way."),
+    endTime: dateTime("End of the period: at most 7 days later, and on the same side of now."),
+    precision: z._default(
+      z
+        .int()
+        .check(
+          z.minimum(1),
+          z.maximum(12),
+          z.meta({ description: "Length of the cells' geohashes. Not every length is offered." }),
+        ),
+      7,
+    ),
+    sink: z.optional(
+      z.string().check(
+        z.refine((text) => isSink(text, setting("SINK_ALLOWED_NETWORKS")), asks("INVALID_SINK")),
+        z.meta({
+          format: "uri",
+          description:
+            "An https address of a public host, to which the answer is delivered later. It is posted there with `operationId` as a further member.",
+        }),
+      ),
+    ),
+    sinkCredential: z.optional(sinkCredential),
+  })
+  .check(
+    z.meta({
+      id: "PopulationDensityRequest",
+      description: "Which area, when, and how finely.",
+      examples: [
+        {
+          area: {
+            areaType: "POLYGON",
+            boundary: [
+              { latitude: 45.754114, longitude: 4.860374 },
+              { latitude: 45.753845, longitude: 4.863185 },
+              { latitude: 45.75249, longitude: 4.861876 },
+              { latitude: 45.751224, longitude: 4.861125 },
+              { latitude: 45.751442, longitude: 4.859827 },
+            ],
+          },
+          startTime: "2026-11-23T11:25:00Z",
+          endTime: "2026-11-23T12:45:00Z",
+          precision: 7,
+        },
+      ],
+    }),
+  );
+
+/** What is asked: the body of a request after its schema. */
+export type Retrieval = z.infer<typeof retrieval>;
+
+const density = z.int().check(z.minimum(0));
+
+const cell = z
+  .object({
+    geohash: z.string().check(z.regex(/^[0-9b-hjkmnp-z]{1,12}$/)),
+    dataType: z.enum(["NO_DATA", "LOW_DENSITY", "DENSITY_ESTIMATION"]).check(
+      z.meta({
+        description: [
+          "`NO_DATA`: nothing is known of the cell.",
+          "`LOW_DENSITY`: too few people to be told.",
+          "`DENSITY_ESTIMATION`: the three numbers follow.",
+        ].join(" "),
+      }),
+    ),
+    pplDensity: z.optional(density.check(z.meta({ description: "People per km²." }))),
+    minPplDensity: z.optional(density.check(z.meta({ description: "Lower end of the range." }))),
+    maxPplDensity: z.optional(density.check(z.meta({ description: "Upper end of the range." }))),
+  })
+  .check(z.meta({ id: "CellPopulationDensity", description: "The density in one cell." }));
+
+const timedPopulationDensity = z
+  .object({
+    startTime: z.iso.datetime().check(z.meta({ description: "Start of the hour, UTC." })),
+    endTime: z.iso.datetime().check(z.meta({ description: "End of the hour, UTC." })),
+    cellPopulationDensityData: z
+      .array(cell)
+      .check(z.meta({ description: "The same cells in every interval, in the order of their geohashes." })),
+  })
+  .check(z.meta({ id: "TimedPopulationDensity", description: "The densities in one hour." }));
+
+const populationDensity = z
+  .object({
+    status: z.enum([
+      "SUPPORTED_AREA",
+      "PART_OF_AREA_NOT_SUPPORTED",
+      "AREA_NOT_SUPPORTED",
+      "OPERATION_NOT_COMPLETED",
+    ]),
+    timedPopulationDensityData: z.array(timedPopulationDensity),
+    statusInfo: z.optional(z.string()),
+  })
+  .check(
+    z.meta({
+      id: "PopulationDensity",
+      description: "The densities of the cells that share area with the polygon, hour by hour.",
+      examples: [
+        {
+          status: "PART_OF_AREA_NOT_SUPPORTED",
+          timedPopulationDensityData: [
+            {
+              startTime: "2026-11-23T11:00:00Z",
+              endTime: "2026-11-23T12:00:00Z",
+              cellPopulationDensityData: [
+                {
+                  geohash: "u05kq4x",
+                  dataType: "DENSITY_ESTIMATION",
+                  pplDensity: 8406,
+                  minPplDensity: 7390,
+                  maxPplDensity: 9424,
+                },
+                { geohash: "u05kq4y", dataType: "LOW_DENSITY" },
+                { geohash: "u05kq4z", dataType: "NO_DATA" },
+              ],
+            },
+          ],
+        },
+      ],
+    }),
+  );
+
+const acceptedOperation = z
+  .object({
+    operationId: z
+      .uuid()
+      .check(z.meta({ description: "Comes back with the answer, in the body and as `webhook-id`." })),
+  })
+  .check(
+    z.meta({
+      id: "AcceptedOperation",
+      description: "The answer will be delivered to the sink.",
+      examples: [{ operationId: "7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34" }],
+    }),
+  );
+
+/** `POST /populationdensitydata/retrieve` (specification 4.4 and 7.3, behaviour section 7). */
+export const retrievePopulationDensity = endpoint({
+  id: "population-density/retrieve",
+  operationId: "retrievePopulationDensity",
+  summary: "Retrieve population density",
+  description:
+    "How many people are, were or will be in an area, as a density with its range for each cell of a grid and each hour.",
+  method: "POST",
+  path: "/populationdensitydata/retrieve",
+  aliases: ["/population-density-data/v0.3/retrieve"],
+  scope: "population-density-data:read",
+  body: retrieval,
+  responses: { 200: populationDensity, 202: acceptedOperation },
+  errors: [
+    "INVALID_ARGUMENT",
+    "INVALID_CREDENTIAL",
+    "INVALID_TOKEN",
+    "INVALID_SINK",
+    "POPULATION_DENSITY_DATA.INVALID_AREA",
+    "POPULATION_DENSITY_DATA.MAX_STARTTIME_EXCEEDED",
+    "POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED",
+    "POPULATION_DENSITY_DATA.INVALID_END_TIME",
+    "POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED",
+    "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD",
+    "UNAUTHENTICATED",
+    "PERMISSION_DENIED",
+    "NOT_FOUND",
+    "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
+    "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
+    "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",
+    "QUOTA_EXCEEDED",
+    "TOO_MANY_REQUESTS",
+  ],
+});

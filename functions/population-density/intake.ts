@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { sendMessage } from "../../shared/aws/queue.ts";
+import { setting } from "../../shared/environment.ts";
+import { hashed } from "../../shared/hash.ts";
+import type { Retrieval } from "./contract.ts";
+import type { Job } from "./job.ts";
+import { admitOperation, claimJob, disclaimJob, expiryFrom } from "./jobs.ts";
+
+/** A request for a job, after all checks. */
+interface Order {
+  readonly request: Retrieval & { readonly sink: string };
+  readonly client: string;
+  readonly correlator: string;
+  /** The caller's name for this request, by which it is known again. */
+  readonly idempotencyKey: string | undefined;
+  readonly now: Date;
+}
+
+/** For queueing: a request has to have the time left to take the job back. */
+const queueingMilliseconds = 2_000;
+
+/** For taking back what was stored. */
+const takingBackMilliseconds = 2_000;
+
+/**
+ * Accepts a job: stored first, then counted, then queued. When this returns an id, the answer will be delivered; when
+ * it throws, nothing will, though the message may be in the queue: its job is gone.
+ *
+ * A request that a caller sends again with the same idempotency key has the same id and one delivery, and what
+ * becomes of the one says nothing of the other.
+ * @returns `undefined` when the caller has too many pending operations.
+ * @throws {Unavailable} when store or queue do not answer.
+ */
+export async function acceptJob(order: Order, signal: AbortSignal): Promise<string | undefined> {
+  const operationId = operationIdOf(order);
+  const claim = crypto.randomUUID();
+  const isQueued = !(await claimJob(jobOf(order, operationId), claim, order.now, signal));
+  if (isQueued) return operationId;
+  const takeBack = () =>
+    disclaimJob(operationId, claim, order.now, AbortSignal.timeout(takingBackMilliseconds));
+  try {
+    if (await queue(order, operationId, signal)) return operationId;
+  } catch (error) {
+    if (await takeBack()) throw error;
+    return operationId;
+  }
+  return (await takeBack()) ? undefined : operationId;
+}
+
+/** Returns whether the caller may have one more operation pending; nothing is queued otherwise. */
+async function queue({ client, now }: Order, operationId: string, signal: AbortSignal): Promise<boolean> {
+  const limit = setting("DENSITY_PENDING_LIMIT");
+  if (!(await admitOperation(hashed(client), operationId, limit, now, signal))) return false;
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(queueingMilliseconds)]);
+  await sendMessage("density-jobs", { version: 1, operationId }, 0, inTime);
+  return true;
+}
+
+function jobOf({ request, client, correlator, now }: Order, operationId: string): Omit<Job, "claims"> {
+  const { sink, sinkCredential, area, startTime, endTime, precision } = request;
+  const accessToken = sinkCredential?.accessToken;
+  return {
+    operationId,
+    state: "pending",
+    caller: hashed(client),
+    request: { area, startTime, endTime, precision },
+    requestedAt: now.getTime(),
+    correlator,
+    sink,
+    ...(accessToken === undefined ? {} : { accessToken }),
+    attempts: 0,
+    mayBeDelivered: false,
+    failing: false,
+    expiresAt: expiryFrom(now),
+  };
+}
+
+/** A random id; for a request with an idempotency key the one that belongs to caller, key and content. */
+function operationIdOf({ request, client, idempotencyKey }: Order): string {
+  if (idempotencyKey === undefined) return crypto.randomUUID();
+  const digest = createHash("sha256")
+    .update(JSON.stringify([client, idempotencyKey, request]))
+    .digest("hex");
+  // A UUID of version 8: RFC 9562 leaves its content to whoever makes it.
+  const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(13, 16)}`,
+    `${variant}${digest.slice(17, 20)}`,
+    digest.slice(20, 32),
+  ].join("-");
+}

@@ -1,0 +1,58 @@
+import { setting } from "../../shared/environment.ts";
+import { serve } from "../../shared/http/lambda.ts";
+import { answerTo } from "./answer.ts";
+import { type Answer, bodyOf } from "./body.ts";
+import { retrievePopulationDensity } from "./contract.ts";
+import { acceptJob } from "./intake.ts";
+import { questionIn, unsupported } from "./rules.ts";
+
+/** Tells how many people are in each cell of an area, hour by hour: at once, or later to a sink. */
+export const handler = serve(retrievePopulationDensity, async (sent) => {
+  const { body, caller, now, signal, reply, refuse } = sent;
+  const question = questionIn(body, now);
+  if ("code" in question) throw refuse(question.code, question);
+  const offer = {
+    precisions: setting("DENSITY_PRECISIONS"),
+    syncLimit: setting("DENSITY_SYNC_LIMIT"),
+    asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
+  };
+  const { sink } = body;
+  const fault = unsupported(question, offer, sink !== undefined);
+  if (fault !== undefined) throw refuse(fault.code, fault);
+
+  if (sink === undefined) {
+    const tooLarge = refuse("POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE", {
+      message: "The answer is too large: accept gzip, name a sink, or ask for less.",
+    });
+    const answer = await answerTo(question, now, signal);
+    sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
+    return sent.stream(200, bodyOf(answer), tooLarge);
+  }
+  const idempotencyKey = sent.header("idempotency-key");
+  if (!isIdempotencyKey(idempotencyKey))
+    throw refuse("INVALID_ARGUMENT", { message: "Not valid: Idempotency-Key." });
+  await sent.admission;
+  const order = {
+    request: { ...body, sink },
+    client: caller.client,
+    correlator: sent.correlator,
+    idempotencyKey,
+    now,
+  };
+  const operationId = await acceptJob(order, signal);
+  if (operationId === undefined) {
+    throw refuse("TOO_MANY_REQUESTS", { message: "Too many operations are pending.", retryAfterSeconds: 60 });
+  }
+  return reply(202, { operationId });
+});
+
+function slotsOf({ tiles, hours }: Answer): number {
+  return tiles.reduce((sum, { cells }) => sum + cells.length, 0) * hours.length;
+}
+
+const mostKeyCharacters = 255;
+
+/** Whether a header can name a request; none does not. */
+function isIdempotencyKey(header: string | undefined): boolean {
+  return header === undefined || (header.length > 0 && header.length <= mostKeyCharacters);
+}

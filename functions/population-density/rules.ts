@@ -1,0 +1,122 @@
+import { instantOf } from "../../shared/calendar.ts";
+import type { Retrieval } from "./contract.ts";
+import { countCells } from "./cover.ts";
+import { brokenTimeRule, type Hours, hoursOf } from "./intervals.ts";
+import { type Polygon, polygonOf } from "./polygon.ts";
+
+/** A request that can be understood: where, when, and how finely. */
+export interface Question {
+  readonly polygon: Polygon;
+  readonly hours: Hours;
+  /** Length of the geohashes. */
+  readonly precision: number;
+}
+
+/** What a request can be refused with by the rules of this file. */
+type Refused =
+  | "INVALID_ARGUMENT"
+  | `POPULATION_DENSITY_DATA.${
+      | "INVALID_AREA"
+      | "UNSUPPORTED_PRECISION"
+      | "UNSUPPORTED_REQUEST"
+      | "UNSUPPORTED_SYNC_RESPONSE"
+      | Exclude<ReturnType<typeof brokenTimeRule>, "INVALID_ARGUMENT" | undefined>}`;
+
+/** A code, with a message when the catalogue's says less. */
+export interface Fault {
+  readonly code: Refused;
+  readonly message?: string;
+}
+
+/** The question in a request, or what is wrong with its area or its period (behaviour sections 3 and 7). */
+export function questionIn(
+  { area, startTime, endTime, precision }: Pick<Retrieval, "area" | "startTime" | "endTime" | "precision">,
+  now: Date,
+): Question | Fault {
+  const polygon = polygonOf(area.boundary);
+  if (polygon === undefined) return { code: "POPULATION_DENSITY_DATA.INVALID_AREA" };
+  const [start, end] = [instantOf(startTime), instantOf(endTime)];
+  if (start === undefined || end === undefined) throw new TypeError("a period that its schema refuses");
+  const broken = brokenTimeRule(start, end, now);
+  if (broken === "INVALID_ARGUMENT")
+    return { code: broken, message: "The endTime is more than 3 months ahead." };
+  if (broken !== undefined) return { code: `POPULATION_DENSITY_DATA.${broken}` };
+  return { polygon, hours: hoursOf(start, end), precision };
+}
+
+/** What an operator offers. Limits are in slots: cells × hours. */
+export interface Offer {
+  /** Lengths of geohashes, ascending. */
+  readonly precisions: readonly number[];
+  readonly syncLimit: number;
+  readonly asyncLimit: number;
+}
+
+/** Why a question is not answered at its size, if it is not (specification 4.4). Lists no cell. */
+export function unsupported(
+  question: Question,
+  { precisions, syncLimit, asyncLimit }: Offer,
+  hasSink: boolean,
+): Fault | undefined {
+  if (!precisions.includes(question.precision)) {
+    const message = `Not offered: precision. Offered are ${precisions.join(", ")}.`;
+    return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION", message };
+  }
+  const size = sizeOf(question, Math.max(syncLimit, asyncLimit));
+  if (size.slots > asyncLimit) {
+    const message = tooBig(size, asyncLimit, "with a sink", remedy(question, precisions, asyncLimit));
+    return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST", message };
+  }
+  if (!hasSink && size.slots > syncLimit) {
+    const message = tooBig(size, syncLimit, "without a sink", remedy(question, precisions, syncLimit));
+    return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE", message };
+  }
+  return tooWide(question, hasSink);
+}
+
+function tooBig({ slots, isExact }: Size, limit: number, mode: string, advice: string): string {
+  return `Cells × hours are ${isExact ? "" : "at least "}${slots}, the limit ${mode} is ${limit}. ${advice}`;
+}
+
+/** Days of tiles that are read for one answer, whose items are in memory together: a long narrow area has many. */
+const mostTileDays = { sync: 1_300, async: 2_600 } as const;
+
+const hoursPerDay = 24;
+
+/** Why a question is not answered that has few cells in too many tiles, if it has. */
+function tooWide({ polygon, precision, hours }: Question, hasSink: boolean): Fault | undefined {
+  const days =
+    Math.floor((hours.first + hours.count - 1) / hoursPerDay) - Math.floor(hours.first / hoursPerDay) + 1;
+  const mostTiles = Math.floor(mostTileDays[hasSink ? "async" : "sync"] / days);
+  // The tiles of a precision are the cells of the one that is two characters shorter.
+  if (precision < 3 || countCells(polygon, precision - 2, mostTiles) <= mostTiles) return undefined;
+  const tooManyForAll =
+    hasSink || countCells(polygon, precision - 2, mostTileDays.async) * days > mostTileDays.async;
+  return {
+    code: `POPULATION_DENSITY_DATA.${tooManyForAll ? "UNSUPPORTED_REQUEST" : "UNSUPPORTED_SYNC_RESPONSE"}`,
+    message: `The area is too long and narrow for ${days} ${days === 1 ? "day" : "days"} at this precision.`,
+  };
+}
+
+interface Size {
+  readonly slots: number;
+  readonly isExact: boolean;
+}
+
+/** The size of a question in slots; exact as far as it matters to compare it with a limit. */
+function sizeOf({ polygon, precision, hours }: Question, limit: number): Size {
+  const mostCells = Math.max(Math.floor(limit / hours.count), mostCounted);
+  const cells = countCells(polygon, precision, mostCells);
+  return { slots: cells * hours.count, isExact: cells <= mostCells };
+}
+
+/** Cells that are counted exactly for a message; beyond it counting would take longer than the answer is worth. */
+const mostCounted = 1_000_000;
+
+function remedy(question: Question, precisions: readonly number[], limit: number): string {
+  const fits = (precision: number) => sizeOf({ ...question, precision }, limit).slots <= limit;
+  const finest = precisions.filter((precision) => precision < question.precision).findLast(fits);
+  return finest === undefined
+    ? "No offered precision fits."
+    : `The finest offered precision that fits is ${finest}.`;
+}

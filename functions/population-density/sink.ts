@@ -1,0 +1,135 @@
+import { BlockList, isIP } from "node:net";
+import { type AllowedNetwork, isAllowed, isPublicAddress } from "../../shared/networks.ts";
+
+/** A sink's URL, taken apart. */
+export interface Sink {
+  /** Whether it is `https`. */
+  readonly secure: boolean;
+  /** The host name in lower case, or the address without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** What the header `Host` says (RFC 9110 section 7.2). */
+  readonly authority: string;
+  /** With the query; `/` at least. */
+  readonly path: string;
+  /** Where it is, for an address and for `localhost`; a name has to be looked up. */
+  readonly addresses: readonly string[] | undefined;
+}
+
+const mostCharacters = 2_048;
+
+/** RFC 3986 without user info, fragment, empty port and port 0. */
+const sinkPattern =
+  /^https?:\/\/(?<host>\[[\da-f:.]+\]|[\da-z.-]+)(?::[1-9]\d{0,4})?(?:[/?](?:[\w.~!$&'()*+,;=:@/?-]|%[\da-f]{2})*)?$/i;
+
+/** Host names of RFC 1123 with more than one label, the last of which no parser can take for a number. */
+const namePattern = /^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
+
+/** Names that are never public (RFC 6761, 6762, 7686, 8375, 9476; ICANN's for private use). */
+const insidePattern = /(?:^|\.)(?:localhost|local|internal|home\.arpa|test|invalid|onion|alt)$/;
+
+const loopbackAddresses = ["127.0.0.1", "::1"];
+
+/**
+ * Reads the URL of a sink: `https` to a public host name or a public address, or `http` or `https` to an address
+ * that is allowed with its port, or to `localhost` when one of its addresses is.
+ *
+ * An IPv4 address is taken in no form but four decimal numbers, and no character that a URL parser would drop, turn
+ * into another or encode (RFC 3986 has none of them). Where a public name leads is not known here.
+ * @returns undefined for every other text.
+ */
+export function sinkIn(text: string, allowed: readonly AllowedNetwork[]): Sink | undefined {
+  const host = text.length <= mostCharacters ? sinkPattern.exec(text)?.groups?.host : undefined;
+  if (host === undefined || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (!host.startsWith("[") && host.toLowerCase() !== url.hostname) return undefined;
+  const secure = url.protocol === "https:";
+  const hostname = url.hostname.replace(/^\[|\]$/g, "");
+  const port = portOf(url);
+  const addresses = addressesOf(hostname)?.filter(
+    (address) => isAllowed(address, port, allowed) || (secure && isPublicAddress(address)),
+  );
+  const isReachable =
+    addresses === undefined
+      ? secure && namePattern.test(hostname) && !insidePattern.test(hostname)
+      : addresses.length > 0;
+  if (!isReachable) return undefined;
+  return { secure, hostname, port, authority: url.host, path: url.pathname + url.search, addresses };
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== "") return Number(port);
+  return protocol === "https:" ? 443 : 80;
+}
+
+/** The addresses of a host that says them itself; `localhost` is loopback whatever a resolver says (RFC 6761). */
+function addressesOf(hostname: string): readonly string[] | undefined {
+  if (hostname === "localhost") return loopbackAddresses;
+  return isIP(hostname) === 0 ? undefined : [hostname];
+}
+
+/** Whether a text is the URL of a sink (behaviour section 7), as far as the text alone can tell; see `sinkIn`. */
+export function isSink(text: string, allowed: readonly AllowedNetwork[]): boolean {
+  return sinkIn(text, allowed) !== undefined;
+}
+
+/**
+ * Host in lower case and port: the same for all sinks of one server under one name. Never to be logged.
+ * @param text one that `isSink` accepts.
+ */
+export function sinkHost(text: string): string {
+  const url = new URL(text);
+  return `${url.hostname}:${portOf(url)}`;
+}
+
+/** What an operator says about where sinks may be. */
+export interface Reach {
+  readonly allowed: readonly AllowedNetwork[];
+  /** `host:port` of Lambda's runtime API, which must not take a sink's answer for an event; undefined elsewhere. */
+  readonly runtimeApi: string | undefined;
+}
+
+/**
+ * Whether a connection to an address may be made for a sink: a public address, or one that is allowed with its port.
+ * Never to the runtime API, nor to its port on any loopback address, whatever is allowed.
+ */
+export function mayConnect(address: string, port: number, { allowed, runtimeApi }: Reach): boolean {
+  if (!isPublicAddress(address) && !isAllowed(address, port, allowed)) return false;
+  return runtimeApi === undefined || !isRuntimeApi(address, port, new URL(`http://${runtimeApi}`));
+}
+
+function isRuntimeApi(address: string, port: number, api: URL): boolean {
+  const host = api.hostname.replace(/^\[|\]$/g, "");
+  const addresses = new BlockList();
+  addresses.addSubnet("127.0.0.0", 8, "ipv4");
+  addresses.addAddress("::1", "ipv6");
+  if (isIP(host) !== 0) addresses.addAddress(host, isIP(host) === 4 ? "ipv4" : "ipv6");
+  return port === portOf(api) && addresses.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
+}
+
+/** What a status of a sink's answer means: taken, to be tried again, or never to be tried again (behaviour section 7). */
+export function outcomeOf(status: number): "delivered" | "failed" | "refused" {
+  if (status >= 200 && status <= 299) return "delivered";
+  return status === 408 || status === 429 || (status >= 500 && status <= 599) ? "failed" : "refused";
+}
+
+const leastRetrySeconds = 2;
+const mostRetrySeconds = 3_600;
+
+/**
+ * Seconds to wait as `Retry-After` says, 2…3600 whatever it says.
+ * @param header a number of seconds or an IMF-fixdate; the older forms of a date, which nobody may send any more
+ * (RFC 9110 sections 5.6.7 and 10.2.3), are not read.
+ * @returns undefined without a header that can be read.
+ */
+export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
+  const seconds = secondsIn(header ?? "", now);
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, leastRetrySeconds), mostRetrySeconds);
+}
+
+function secondsIn(header: string, now: Date): number | undefined {
+  if (/^\d+$/.test(header)) return Number(header);
+  const date = new Date(header);
+  const isExact = !Number.isNaN(date.getTime()) && date.toUTCString() === header;
+  return isExact ? Math.ceil((date.getTime() - now.getTime()) / 1_000) : undefined;
+}

@@ -1,0 +1,55 @@
+import * as z from "zod/mini";
+import { getItems, putItem } from "../../shared/aws/database.ts";
+
+/** Where a day of a tile is stored. */
+export interface TileDayKey {
+  /** `tileName`. */
+  readonly tile: string;
+  /** `typicalDay` or `observedDay`. */
+  readonly day: string;
+}
+
+/** A day of a tile as the table holds it. */
+const storedTileDay = z.object({
+  tile: z.string(),
+  day: z.string(),
+  /** Bytes of `encodeTileDay`. */
+  hours: z.instanceof(Uint8Array),
+  /** Of a typical weekday: the dates it is made from, the latest first. */
+  madeFrom: z._default(z.array(z.string()), []),
+  /** Of an observed day: the epoch second after which nobody asks for it. */
+  expiresAt: z.optional(z.number()),
+});
+
+/** A day of a tile as the table holds it. */
+export type StoredTileDay = z.infer<typeof storedTileDay>;
+
+/** The partition of a tile: its cells' precision, and what their geohashes have in common. */
+export function tileName(precision: number, geohash: string): string {
+  return `${precision}/${geohash}`;
+}
+
+/** The typical day of a weekday: 1 for Monday to 7 for Sunday. */
+export function typicalDay(weekday: number): string {
+  return `week#${weekday}`;
+}
+
+/** The day that was observed on a date, `YYYY-MM-DD` in UTC. */
+export function observedDay(date: string): string {
+  return `day#${date}`;
+}
+
+/** Reads days of tiles, each at most once; those that are not stored are left out. */
+export function readTileDays(keys: readonly TileDayKey[], signal: AbortSignal): Promise<StoredTileDay[]> {
+  return getItems(
+    "densities",
+    keys.map(({ tile, day }) => ({ tile, day })),
+    storedTileDay,
+    signal,
+  );
+}
+
+/** Stores a day of a tile in place of the one that is there. */
+export async function writeTileDay(tileDay: StoredTileDay, signal: AbortSignal): Promise<void> {
+  await putItem("densities", tileDay, {}, signal);
+}

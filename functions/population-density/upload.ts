@@ -1,0 +1,410 @@
+import { lookup } from "node:dns/promises";
+import { type ClientRequest, type IncomingMessage, request as startRequest } from "node:http";
+import { connect, isIP, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { connect as startTls } from "node:tls";
+import { mayConnect, outcomeOf, type Reach, retryAfterSeconds, type Sink, sinkIn } from "./sink.ts";
+
+const headerNames = [
+  "content-type",
+  "authorization",
+  "x-correlator",
+  "webhook-id",
+  "webhook-timestamp",
+] as const;
+
+/** Milliseconds that one attempt may take. */
+interface Limits {
+  /** To look the name up. */
+  readonly lookup: number;
+  /** To connect to one address, TLS included. */
+  readonly connect: number;
+  /** In all, from the look-up to the status of the answer, … */
+  readonly attempt: number;
+  /** … and more for each MiB that the sink has taken. */
+  readonly perMebibyte: number;
+  /** Until the sink takes the next chunk, and from the last one to the status of its answer. */
+  readonly stall: number;
+  /** For the rest of the answer, which nobody reads. */
+  readonly answer: number;
+}
+
+const defaultLimits: Limits = {
+  lookup: 3_000,
+  connect: 3_000,
+  attempt: 15_000,
+  perMebibyte: 1_000,
+  stall: 10_000,
+  answer: 1_000,
+};
+
+interface Order extends Reach {
+  readonly sink: string;
+  /** Values are printable ASCII. */
+  readonly headers: Readonly<Partial<Record<(typeof headerNames)[number], string>>>;
+  /** Closed in any case, and asked for the next chunk only when the one before is taken. */
+  readonly body: AsyncIterable<Buffer>;
+  /** Gets the chunks back when nothing will read them any more. */
+  readonly spare?: Buffer[];
+  /** Ends the attempt. What the body waits for should listen to it too: an attempt waits for its body to be closed. */
+  readonly signal?: AbortSignal;
+  /** All addresses of a host name, as they come from the system's resolver by default. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+  readonly now?: () => Date;
+  /** PEM of the authorities to trust instead of Node's own and those of `NODE_EXTRA_CA_CERTS`. */
+  readonly ca?: string;
+  readonly limits?: Partial<Limits>;
+}
+
+/** How an attempt ended. A `cause` is the code of an error, never a text of the sink or about it. */
+export type Upload =
+  | { readonly outcome: "delivered" }
+  /** Not to be tried again. `SINK`: not a sink's URL. `ADDRESS`: an address where no sink may be. */
+  | { readonly outcome: "refused"; readonly status: number }
+  | { readonly outcome: "refused"; readonly cause: "SINK" | "ADDRESS" }
+  /** To be tried again. */
+  | { readonly outcome: "failed"; readonly status: number; readonly retryAfterSeconds?: number }
+  | { readonly outcome: "failed"; readonly cause: string };
+
+/**
+ * Makes one attempt to POST a body to a sink, which is taken for hostile: it decides nothing but the status of its
+ * answer and, within bounds, when to try again.
+ *
+ * A name is looked up anew in each attempt. If one of its addresses is neither public nor allowed, the sink is
+ * refused for good. Otherwise the addresses are tried until one is connected to, and the connection's own address is
+ * checked before anything is sent. No proxy, no redirect, no connection used twice, TLS 1.2 or later with a verified
+ * certificate. A status that comes before the whole body is sent counts, and ends the sending.
+ * @throws what the body throws while it is wanted, and then the sink never sees its end; an error that names a header
+ * whose value is not printable ASCII.
+ */
+export async function upload(order: Order): Promise<Upload> {
+  const chunks = order.body[Symbol.asyncIterator]();
+  const clock = new Clock({ ...defaultLimits, ...order.limits }, order.signal);
+  try {
+    const headers = checkedHeaders(order.headers);
+    const sink = sinkIn(order.sink, order.allowed);
+    if (sink === undefined) return { outcome: "refused", cause: "SINK" };
+    const addresses = await addressesOf(sink, order, clock);
+    if (addresses instanceof Error) return failed(addresses);
+    if (!addresses.every((address) => mayConnect(address, sink.port, order))) {
+      return { outcome: "refused", cause: "ADDRESS" };
+    }
+    const socket = await firstConnected(addresses, sink, order, clock);
+    if (socket instanceof Error) return failed(socket);
+    return await send(socket, { ...headers, host: sink.authority }, sink.path, chunks, order, clock);
+  } finally {
+    clock.stop();
+    await chunks.return?.();
+  }
+}
+
+function checkedHeaders(headers: Order["headers"]): Record<string, string> {
+  const checked: Record<string, string> = {};
+  for (const name of headerNames) {
+    const value = headers[name];
+    if (value === undefined) continue;
+    if (!/^[ -~]*$/.test(value)) throw new Error(`header ${name} is not printable ASCII`);
+    checked[name] = value;
+  }
+  return checked;
+}
+
+/** The end of an attempt that this side gives up. */
+class GivenUp extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+function failed(error: Error): Upload {
+  const cause = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  return { outcome: "failed", cause };
+}
+
+const bytesPerMebibyte = 1_048_576;
+
+/** The time of one attempt; its signal aborts with the error that the attempt has failed with. */
+class Clock {
+  readonly limits: Limits;
+  readonly #outer: AbortSignal | undefined;
+  readonly #ending = new AbortController();
+  readonly #started = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #bytes = 0;
+
+  constructor(limits: Limits, outer: AbortSignal | undefined) {
+    this.limits = limits;
+    this.#outer = outer;
+    outer?.addEventListener("abort", this.#abandon);
+    if (outer?.aborted) this.#abandon();
+    this.expectProgress(Number.POSITIVE_INFINITY);
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Starts to wait for something that may take so many milliseconds, and the attempt no longer than it may. */
+  expectProgress(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    const { attempt, perMebibyte } = this.limits;
+    const most = attempt + (this.#bytes / bytesPerMebibyte) * perMebibyte;
+    const left = this.#started + most - performance.now();
+    const code = milliseconds < left ? "STALLED" : "OVERTIME";
+    this.#timer = setTimeout(
+      () => this.#ending.abort(new GivenUp(code)),
+      Math.max(0, Math.min(milliseconds, left)),
+    );
+  }
+
+  /** Counts what the sink has taken. */
+  count(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /**
+   * What a step comes to within so many milliseconds of the attempt, or the error that ended it first. Its signal
+   * aborts when nothing waits for it any more.
+   */
+  async within<Value>(
+    milliseconds: number,
+    code: string,
+    step: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value | Error> {
+    const ending = new AbortController();
+    const end = () => ending.abort(this.signal.reason);
+    const timer = setTimeout(() => ending.abort(new GivenUp(code)), milliseconds);
+    this.signal.addEventListener("abort", end);
+    try {
+      this.signal.throwIfAborted();
+      const ended = new Promise<never>((_, reject) => {
+        ending.signal.addEventListener("abort", () => reject(ending.signal.reason));
+      });
+      return await Promise.race([step(ending.signal), ended]);
+    } catch (error) {
+      if (error instanceof Error) return error;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.signal.removeEventListener("abort", end);
+    }
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#outer?.removeEventListener("abort", this.#abandon);
+  }
+
+  readonly #abandon = () => this.#ending.abort(new GivenUp("ABORTED"));
+}
+
+async function addressesOf(sink: Sink, order: Order, clock: Clock): Promise<readonly string[] | Error> {
+  if (sink.addresses !== undefined) return sink.addresses;
+  const { resolve = lookUp } = order;
+  const addresses = await clock.within(clock.limits.lookup, "LOOKUP_TIMEOUT", () => resolve(sink.hostname));
+  return addresses instanceof Error || addresses.length > 0 ? addresses : new GivenUp("NO_ADDRESS");
+}
+
+/** Looks up the name as it is: the dot keeps the resolver from trying it inside of a search domain. */
+async function lookUp(name: string): Promise<readonly string[]> {
+  const found = await lookup(`${name}.`, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+}
+
+/** A connection to the first of the addresses that can be connected to, ready to be written to. */
+async function firstConnected(
+  addresses: readonly string[],
+  sink: Sink,
+  order: Order,
+  clock: Clock,
+): Promise<Socket | Error> {
+  let last: Error = new GivenUp("NO_ADDRESS");
+  for (const address of addresses) {
+    const socket = await clock.within(clock.limits.connect, "CONNECT_TIMEOUT", (signal) =>
+      connected(address, sink, order, signal),
+    );
+    if (!(socket instanceof Error)) return socket;
+    last = socket;
+  }
+  return last;
+}
+
+async function connected(address: string, sink: Sink, order: Order, signal: AbortSignal): Promise<Socket> {
+  const { hostname, port, secure } = sink;
+  const socket = connect({ host: address, port, noDelay: true });
+  signal.addEventListener("abort", () => socket.destroy());
+  await opened(socket, "connect");
+  if (!mayConnect(socket.remoteAddress ?? "", port, order)) {
+    socket.destroy();
+    throw new GivenUp("REMOTE_ADDRESS");
+  }
+  if (!secure) return socket;
+  const tls = startTls({
+    socket,
+    // The name that the certificate has to have; an address is not sent as a server's name (RFC 6066 section 3).
+    host: hostname,
+    ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+    minVersion: "TLSv1.2",
+    rejectUnauthorized: true,
+    ...(order.ca === undefined ? {} : { ca: order.ca }),
+  });
+  await opened(tls, "secureConnect");
+  return tls;
+}
+
+/** Rejects when the socket fails first. The socket keeps a listener for errors, without which one ends the process. */
+async function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    socket.once(event, resolve);
+    socket.on("error", reject);
+    socket.once("close", () => reject(new GivenUp("CLOSED")));
+  });
+}
+
+const mostHeaderBytes = 16_384;
+const mostAnswerBytes = 16_384;
+
+/** Answers with a status of 1xx, each of which takes time to read and says nothing. */
+const mostInterimAnswers = 16;
+
+async function send(
+  socket: Socket,
+  headers: Readonly<Record<string, string>>,
+  path: string,
+  chunks: AsyncIterator<Buffer>,
+  { spare, now = () => new Date() }: Order,
+  clock: Clock,
+): Promise<Upload> {
+  const request = startRequest({
+    method: "POST",
+    path,
+    headers: { ...headers, "transfer-encoding": "chunked" },
+    // Nothing of an agent: no pool, no proxy.
+    createConnection: () => socket,
+    maxHeaderSize: mostHeaderBytes,
+  });
+  const end = () => request.destroy(clock.signal.reason);
+  clock.signal.addEventListener("abort", end);
+  if (clock.signal.aborted) end();
+  try {
+    const answer = new Answer(request);
+    await sendChunks(request, answer, chunks, spare, clock);
+    const response = await answer.response;
+    if (response instanceof Error) return failed(response);
+    await readToEnd(response, clock.limits.answer);
+    return uploadOf(response, now());
+  } finally {
+    clock.signal.removeEventListener("abort", end);
+    request.destroy();
+  }
+}
+
+/** The answer to a request, or what came instead of it. */
+class Answer {
+  readonly response: Promise<IncomingMessage | Error>;
+  #isThere = false;
+  #stopWaiting = () => {};
+
+  constructor(request: ClientRequest) {
+    this.response = new Promise((resolve) => {
+      const settle = (response: IncomingMessage | Error) => {
+        resolve(response);
+        this.#isThere = true;
+        this.#stopWaiting();
+      };
+      let interimAnswers = 0;
+      request.on("information", () => {
+        if (++interimAnswers > mostInterimAnswers) request.destroy(new GivenUp("INTERIM_ANSWERS"));
+      });
+      request.once("response", settle);
+      request.on("error", settle);
+      request.once("close", () => settle(new GivenUp("CLOSED")));
+    });
+  }
+
+  get isThere(): boolean {
+    return this.#isThere;
+  }
+
+  /** Waits until something calls back, or until the answer is there. */
+  async orCallback(start: (callback: () => void) => void): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#stopWaiting = resolve;
+      start(resolve);
+    });
+  }
+}
+
+/** Sends one chunk after the other until all are sent or the answer is there. */
+async function sendChunks(
+  request: ClientRequest,
+  answer: Answer,
+  chunks: AsyncIterator<Buffer>,
+  spare: Buffer[] | undefined,
+  clock: Clock,
+): Promise<void> {
+  while (!answer.isThere) {
+    // The body's time is not the sink's: it counts for the attempt only.
+    clock.expectProgress(Number.POSITIVE_INFINITY);
+    const next = await nextOf(chunks, () => answer.isThere || clock.signal.aborted);
+    if (next === undefined) return;
+    clock.expectProgress(clock.limits.stall);
+    if (next.done) {
+      request.end();
+      return;
+    }
+    const chunk = next.value;
+    await answer.orCallback((callback) => {
+      request.write(chunk, (error) => {
+        if (!error) spare?.push(chunk);
+        callback();
+      });
+    });
+    clock.count(chunk.length);
+  }
+}
+
+/** The next chunk, or undefined when none is wanted any more; what a body throws for that reason is no fault. */
+async function nextOf(
+  chunks: AsyncIterator<Buffer>,
+  isOver: () => boolean,
+): Promise<IteratorResult<Buffer> | undefined> {
+  try {
+    const next = await chunks.next();
+    // A sink that takes everything at once calls back at once: only another turn lets an early answer and the clock in.
+    await nextTurn();
+    return isOver() ? undefined : next;
+  } catch (error) {
+    if (isOver()) return undefined;
+    throw error;
+  }
+}
+
+/** Reads what is left of an answer, as far as that is little and comes soon. */
+async function readToEnd(response: IncomingMessage, milliseconds: number): Promise<void> {
+  if (response.closed) return;
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+    response.on("data", (data: Buffer) => {
+      bytes += data.length;
+      if (bytes >= mostAnswerBytes) resolve();
+    });
+    // An answer that breaks off has said what counts.
+    response.on("error", () => resolve());
+    response.once("close", resolve);
+  });
+  clearTimeout(timer);
+}
+
+function uploadOf({ statusCode: status = 0, headers }: IncomingMessage, now: Date): Upload {
+  const outcome = outcomeOf(status);
+  if (outcome === "delivered") return { outcome };
+  if (outcome === "refused") return { outcome, status };
+  const seconds = retryAfterSeconds(headers["retry-after"], now);
+  return { outcome, status, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) };
+}

@@ -1,0 +1,39 @@
+import { CfnOutput } from "aws-cdk-lib";
+import {
+  DomainName,
+  EndpointType,
+  type IRestApi,
+  type RestApi,
+  SecurityPolicy,
+} from "aws-cdk-lib/aws-apigateway";
+import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
+import { ARecord, HostedZone, RecordTarget } from "aws-cdk-lib/aws-route53";
+import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
+import type { Construct } from "constructs";
+import type { Domain } from "../settings.ts";
+
+/**
+ * The host name callers use, over TLS 1.2 or newer. Its record goes into the operator's zone; without one, the
+ * outputs say what the operator's record points to.
+ */
+export class CustomDomain extends DomainName {
+  constructor(scope: Construct, id: string, api: RestApi, { name, certificateArn, hostedZoneId }: Domain) {
+    super(scope, id, {
+      domainName: name,
+      certificate: Certificate.fromCertificateArn(scope, `${id}Certificate`, certificateArn),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS_1_2,
+      // Not assignable under `exactOptionalPropertyTypes`, by which CDK's types do not go.
+      mapping: api as IRestApi,
+    });
+    new CfnOutput(scope, "ApiAddress", { value: `https://${name}` });
+    new CfnOutput(scope, "ApiRecordTarget", { value: this.domainNameAliasDomainName });
+    if (hostedZoneId === undefined) return;
+    new ARecord(this, "Record", {
+      zone: HostedZone.fromHostedZoneId(scope, `${id}Zone`, hostedZoneId),
+      target: RecordTarget.fromAlias(new ApiGatewayDomain(this)),
+      // With the dot at its end the name is whole, whatever the zone is called.
+      recordName: `${name}.`,
+    });
+  }
+}

@@ -1,0 +1,115 @@
+import { Stack } from "aws-cdk-lib";
+import type { Stage } from "aws-cdk-lib/aws-apigateway";
+import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
+import { Construct } from "constructs";
+import { type Code, errorRow } from "../../shared/errors.ts";
+
+/** Requests of one source address in five minutes: what its quota allows a caller, for five behind one address. */
+const mostFromOneAddress = 30_000;
+
+const anyBody =
+  "A body is data, whatever it holds: a password may look like an attack, and a sink that is not public is refused by the function, in the words of the specification.";
+
+/**
+ * The groups of AWS's rules that are used, in their order, and their rules that only count, each with its reason: they
+ * would refuse requests that a function answers, or has an error of the specification for. All others block.
+ * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
+ *
+ * `AWSManagedRulesAnonymousIpList` is not used: callers are servers, and most are with a hosting provider.
+ */
+export const managedRules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  AWSManagedRulesAmazonIpReputationList: {},
+  AWSManagedRulesKnownBadInputsRuleSet: {
+    JavaDeserializationRCE_BODY: anyBody,
+    Log4JRCE_BODY: anyBody,
+    ReactJSRCE_BODY: anyBody,
+  },
+  AWSManagedRulesCommonRuleSet: {
+    CrossSiteScripting_BODY: anyBody,
+    EC2MetaDataSSRF_BODY: anyBody,
+    GenericLFI_BODY: anyBody,
+    GenericRFI_BODY: anyBody,
+    NoUserAgent_HEADER: "Callers are programs, and the specification asks for no such header.",
+    RestrictedExtensions_URIPATH:
+      "The name of a QoS profile is part of a path and may end in `.log` or `.ini`.",
+    SizeRestrictions_BODY: "It refuses bodies above 8 KB; the service reads up to 64 KB.",
+  },
+};
+
+/**
+ * AWS WAF before the API. What one of AWS's rules blocks is answered with the gateway response `WAF_FILTERED`; what
+ * the rate rule blocks, with an answer of its own, which takes precedence over that one. Requests are counted and not
+ * kept: samples would hold tokens.
+ */
+export class Firewall extends Construct {
+  constructor(scope: Construct, id: string, stage: Stage) {
+    super(scope, id);
+    const acl = new CfnWebACL(this, "Acl", {
+      scope: "REGIONAL",
+      description: "Network Capabilities Service",
+      defaultAction: { allow: {} },
+      visibilityConfig: counted(`${Stack.of(this).stackName}-all`),
+      customResponseBodies: {
+        [tooMany]: { contentType: "APPLICATION_JSON", content: bodyOf(tooMany) },
+      },
+      rules: [rateRule, ...Object.entries(managedRules).map(managedRule)],
+    });
+    new CfnWebACLAssociation(this, "Association", { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
+  }
+}
+
+const tooMany = "TOO_MANY_REQUESTS" satisfies Code;
+
+const rateRule: CfnWebACL.RuleProperty = {
+  name: "RequestsFromOneAddress",
+  priority: 0,
+  statement: {
+    rateBasedStatement: { aggregateKeyType: "IP", evaluationWindowSec: 300, limit: mostFromOneAddress },
+  },
+  action: {
+    block: {
+      customResponse: {
+        responseCode: errorRow(tooMany).status,
+        customResponseBodyKey: tooMany,
+        responseHeaders: [
+          { name: "cache-control", value: "no-store" },
+          // The count is that of the last five minutes.
+          { name: "retry-after", value: "60" },
+        ],
+      },
+    },
+  },
+  visibilityConfig: counted("RequestsFromOneAddress"),
+};
+
+function managedRule(
+  [name, counting]: readonly [name: string, counting: Readonly<Record<string, string>>],
+  index: number,
+): CfnWebACL.RuleProperty {
+  return {
+    name,
+    priority: 1 + index,
+    statement: {
+      managedRuleGroupStatement: {
+        vendorName: "AWS",
+        name,
+        ruleActionOverrides: Object.keys(counting).map((rule) => ({
+          name: rule,
+          actionToUse: { count: {} },
+        })),
+      },
+    },
+    overrideAction: { none: {} },
+    visibilityConfig: counted(name),
+  };
+}
+
+function counted(metricName: string): CfnWebACL.VisibilityConfigProperty {
+  return { cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false, metricName };
+}
+
+/** As functions write it. */
+function bodyOf(code: Code): string {
+  const { status, message } = errorRow(code);
+  return JSON.stringify({ status, code, message });
+}

@@ -1,0 +1,69 @@
+import { Stack, Validations } from "aws-cdk-lib";
+import type { Alarm } from "aws-cdk-lib/aws-cloudwatch";
+import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from "aws-cdk-lib/aws-codedeploy";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Alias, type CfnFunction, type IFunction, type IVersion } from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import type { ServiceFunction } from "./service-function.ts";
+
+interface ReleasesProps {
+  /** Whether a release goes to all requests at once and no alarm stops it. */
+  readonly atOnce: boolean;
+}
+
+/**
+ * How functions are released: a version of each is published, and its alias `live` shifts to it, for a tenth of the
+ * requests first and five minutes later for all, unless an alarm of the function goes off meanwhile.
+ */
+export class Releases extends Construct {
+  readonly #application: LambdaApplication;
+  readonly #role: Role;
+  readonly #atOnce: boolean;
+
+  constructor(scope: Construct, id: string, { atOnce }: ReleasesProps) {
+    super(scope, id);
+    this.#application = new LambdaApplication(this, "Application");
+    this.#role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
+    this.#atOnce = atOnce;
+    this.#permit(["cloudwatch:DescribeAlarms"], "*");
+    this.#acknowledge(
+      "*",
+      "CodeDeploy reads the state of alarms, which AWS's own policy for it grants for all too.",
+    );
+  }
+
+  /** The alias that callers of a function use; nothing else of the function is to be called. */
+  add(released: ServiceFunction, alarms: Alarm[]): IFunction {
+    // CDK's types do not go by `exactOptionalPropertyTypes`.
+    const version = released.currentVersion as IVersion;
+    const alias = new Alias(released, "Live", { aliasName: "live", version });
+    // Of AWS's policy for CodeDeploy, which is for every function of the account, what shifting this alias takes.
+    const actions = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"];
+    const versions = `${released.functionArn}:*`;
+    this.#permit(actions, released.functionArn, versions);
+    this.#acknowledge(
+      `<${Stack.of(this).getLogicalId(released.node.defaultChild as CfnFunction)}.Arn>:*`,
+      "The aliases and versions of one function, which CodeDeploy shifts; a version has no number before it is published.",
+    );
+    const group = new LambdaDeploymentGroup(released, "Release", {
+      application: this.#application,
+      role: this.#role.withoutPolicyUpdates(),
+      alias,
+      autoRollback: { stoppedDeployment: true },
+      ...(this.#atOnce
+        ? { deploymentConfig: LambdaDeploymentConfig.ALL_AT_ONCE }
+        : { deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES, alarms }),
+    });
+    // It has its rights before it is to use them.
+    group.node.addDependency(this.#role);
+    return alias as IFunction;
+  }
+
+  #permit(actions: string[], ...resources: string[]): void {
+    this.#role.addToPolicy(new PolicyStatement({ actions, resources }));
+  }
+
+  #acknowledge(resource: string, reason: string): void {
+    Validations.of(this.#role).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
+  }
+}

@@ -1,0 +1,35 @@
+import { Duration } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, type Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import type { ITopic } from "aws-cdk-lib/aws-sns";
+import type { Construct } from "constructs";
+
+interface ServiceAlarmProps {
+  readonly metric: Metric;
+  /** The alarm goes off at this number. */
+  readonly threshold: number;
+  /** What a person loses while it is on, and where to look. */
+  readonly loss: string;
+  /** Minutes it must last. */
+  readonly minutes?: number;
+  /** Who is told. */
+  readonly topic: ITopic | undefined;
+}
+
+/** An alarm that says what a person loses. Without data, or with too little to tell, it is off. */
+export class ServiceAlarm extends Alarm {
+  constructor(scope: Construct, id: string, props: ServiceAlarmProps) {
+    const { metric, threshold, loss, minutes = 5, topic } = props;
+    const isPercentile = /^p\d/.test(metric.statistic);
+    super(scope, id, {
+      metric: metric.with({ period: Duration.minutes(minutes) }),
+      threshold,
+      evaluationPeriods: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmDescription: loss,
+      ...(isPercentile ? { evaluateLowSampleCountPercentile: "ignore" } : {}),
+    });
+    if (topic !== undefined) this.addAlarmAction(new SnsAction(topic));
+  }
+}

@@ -1,0 +1,100 @@
+import { Stack, Validations } from "aws-cdk-lib";
+import {
+  AccessLogFormat,
+  type CfnRestApi,
+  EndpointType,
+  LogGroupLogDestination,
+  RestApi,
+  SecurityPolicy,
+} from "aws-cdk-lib/aws-apigateway";
+import type { Construct } from "constructs";
+import type { StageTraits, Throttling } from "../stage.ts";
+import { addGatewayResponses } from "./gateway-responses.ts";
+import { ServiceLog } from "./service-log.ts";
+
+interface ServiceApiProps {
+  readonly traits: StageTraits;
+  readonly throttling: Throttling;
+  /** Whether callers reach it under the API's own host name. */
+  readonly hasOwnHost: boolean;
+  /** Whether the account's API Gateway may write logs already. */
+  readonly gatewayMayLog: boolean;
+}
+
+/**
+ * What a line of the access log says: nothing that was sent and nobody who sent it. The path is the route's, with
+ * `{name}` for a name; a gateway error's message is left out, as it may repeat the `Authorization` header.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
+ */
+const accessLogLine = {
+  requestId: "$context.requestId",
+  extendedRequestId: "$context.extendedRequestId",
+  functionRequestId: "$context.awsEndpointRequestId",
+  traceId: "$context.xrayTraceId",
+  time: "$context.requestTimeEpoch",
+  method: "$context.httpMethod",
+  route: "$context.resourcePath",
+  status: "$context.status",
+  gatewayError: "$context.error.responseType",
+  milliseconds: "$context.responseLatency",
+  bytes: "$context.responseLength",
+  functionStatus: "$context.integration.status",
+  functionMilliseconds: "$context.integration.latency",
+  authorizerStatus: "$context.authorizer.status",
+  authorizerMilliseconds: "$context.authorizer.latency",
+  firewallStatus: "$context.waf.status",
+} as const;
+
+/**
+ * The API with the house defaults: regional, over TLS 1.2 or newer, throttled as a whole, its refusals from the error
+ * catalogue, an access log in JSON, and no log of what was sent.
+ */
+export class ServiceApi extends RestApi {
+  constructor(scope: Construct, id: string, props: ServiceApiProps) {
+    const { traits, throttling, hasOwnHost, gatewayMayLog } = props;
+    const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
+    super(scope, id, {
+      // Metrics are filed under it: APIs of several stages are told apart.
+      restApiName: Stack.of(scope).stackName,
+      description: "Network Capabilities Service",
+      endpointTypes: [EndpointType.REGIONAL],
+      disableExecuteApiEndpoint: !hasOwnHost,
+      // Bodies reach the functions as the bytes that were sent.
+      binaryMediaTypes: ["*/*"],
+      // A setting of the account that stays, as other APIs may log by it meanwhile.
+      cloudWatchRole: !gatewayMayLog,
+      deployOptions: {
+        stageName: "live",
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogLine)),
+        throttlingRateLimit: throttling.rate,
+        throttlingBurstLimit: throttling.burst,
+        tracingEnabled: traits.traced,
+      },
+    });
+    // The API's own policy holds under a custom domain too, and would be TLS 1.0 for a regional API.
+    (this.node.defaultChild as CfnRestApi).securityPolicy = SecurityPolicy.TLS_1_2;
+    if (!hasOwnHost) this.node.tryRemoveChild("Endpoint");
+    addGatewayResponses(this);
+    this.#acknowledge(gatewayMayLog);
+  }
+
+  #acknowledge(gatewayMayLog: boolean): void {
+    Validations.of(this).acknowledge({
+      id: "AwsSolutions-APIG2",
+      reason:
+        "Each function checks the whole request against the schema that its endpoint is documented with, and answers with the codes of the specification; a validator of API Gateway would answer before it, in another form.",
+    });
+    Validations.of(this.deploymentStage).acknowledge({
+      id: "AwsSolutions-APIG6",
+      reason:
+        "Execution logs repeat the messages of errors, and one switch away whole requests with tokens and phone numbers; no log of this service may hold those. The access log says how gateway, authorizer and function ended each request, and the functions log the rest.",
+    });
+    if (gatewayMayLog) return;
+    Validations.of(this.node.findChild("CloudWatchRole")).acknowledge({
+      id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
+      reason:
+        "The account's role for access logs, which only API Gateway can assume: it accepts no role that lacks a right of this policy, which AWS keeps for exactly that.",
+    });
+  }
+}

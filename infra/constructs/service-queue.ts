@@ -1,0 +1,28 @@
+import { Duration } from "aws-cdk-lib";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import type { Construct } from "constructs";
+
+interface ServiceQueueProps {
+  readonly key: IKey;
+  /** Seconds a message is hidden once it is received: six times what its worker may take, as AWS advises. */
+  readonly visibilitySeconds: number;
+  readonly deadLetters?: { readonly queue: ServiceQueue; readonly mostReceives: number };
+}
+
+/** A queue with the house defaults: encrypted with our key, over TLS only, messages kept as long as SQS can. */
+export class ServiceQueue extends Queue {
+  constructor(scope: Construct, id: string, { key, visibilitySeconds, deadLetters }: ServiceQueueProps) {
+    super(scope, id, {
+      encryption: QueueEncryption.KMS,
+      encryptionMasterKey: key,
+      dataKeyReuse: Duration.hours(1),
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+      visibilityTimeout: Duration.seconds(visibilitySeconds),
+      ...(deadLetters === undefined
+        ? {}
+        : { deadLetterQueue: { queue: deadLetters.queue, maxReceiveCount: deadLetters.mostReceives } }),
+    });
+  }
+}

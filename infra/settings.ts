@@ -1,0 +1,123 @@
+import type { Node } from "constructs";
+import { access, type FunctionId } from "./access.ts";
+import { functionIds } from "./bundles.ts";
+import { type Stage, stages, type Throttling } from "./stage.ts";
+
+/** A host name of the operator's under which callers reach the API. */
+export interface Domain {
+  readonly name: string;
+  /** Of a certificate in the stack's region. */
+  readonly certificateArn: string;
+  /** The Route 53 zone that the name goes into; without one the operator makes the record. */
+  readonly hostedZoneId?: string;
+}
+
+/** What a person says about a deployment with `-c name=value`; nothing else of a deployment varies. */
+export interface Settings {
+  readonly stage: Stage;
+  /** The signing key of the operator; without it the stack makes and rotates one. */
+  readonly signingKeySecretArn?: string;
+  readonly domain?: Domain;
+  readonly waf: boolean;
+  readonly throttling: Throttling;
+  /** The SNS topic that every alarm notifies. */
+  readonly alarmTopicArn?: string;
+  /** Executions at a time that are kept for a function, and more than which it never has. */
+  readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
+  /** Whether a release goes to all requests at once, whatever the alarms say: for when the release is the remedy. */
+  readonly releasesAtOnce: boolean;
+  /** Whether the account's API Gateway may write logs already, so that the stack leaves that setting alone. */
+  readonly gatewayMayLog: boolean;
+}
+
+/** Workers of one queue at a time. */
+export const mostWorkers = 10;
+
+/**
+ * Reads the settings of a deployment from its context.
+ * @throws {Error} naming the setting that is malformed or does not go with the others.
+ */
+export function settingsIn(node: Node): Settings {
+  const text = (name: string, pattern: RegExp, description: string): string | undefined => {
+    const value: unknown = node.tryGetContext(name);
+    if (value === undefined) return undefined;
+    // From the command line all are strings; `cdk.json` has numbers and booleans too.
+    const written = typeof value === "object" ? "" : String(value);
+    if (!pattern.test(written)) throw new Error(`${name} is not ${description}`);
+    return written;
+  };
+  const flag = (name: string) => text(name, /^(?:true|false)$/, "true or false") === "true";
+  const count = (name: string) => {
+    const written = text(name, /^[1-9]\d{0,5}$/, "a whole number from 1 to 999999");
+    return written === undefined ? undefined : Number(written);
+  };
+  const arn = (name: string, service: string, resource: string, description: string) =>
+    text(name, new RegExp(`^arn:[^:]+:${service}:[^:]+:\\d{12}:${resource}$`), description);
+
+  const stage = (text("stage", new RegExp(`^(?:${Object.keys(stages).join("|")})$`), "dev or prod") ??
+    "prod") as Stage;
+  const { rate, burst } = stages[stage].throttling;
+  const signingKeySecretArn = arn(
+    "signingKeySecretArn",
+    "secretsmanager",
+    "secret:.+",
+    "the full ARN of a secret",
+  );
+  const alarmTopicArn = arn("alarmTopicArn", "sns", "[^:]+", "the ARN of an SNS topic");
+  const domain = domainOf(
+    text(
+      "domainName",
+      /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
+      "a host name in lower case",
+    ),
+    arn("certificateArn", "acm", "certificate/.+", "the ARN of a certificate"),
+    text("hostedZoneId", /^(?:none|Z[A-Z0-9]+)$/, "the id of a Route 53 hosted zone, or none"),
+  );
+  return {
+    stage,
+    ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
+    ...(domain === undefined ? {} : { domain }),
+    waf: flag("waf"),
+    throttling: { rate: count("throttlingRate") ?? rate, burst: count("throttlingBurst") ?? burst },
+    ...(alarmTopicArn === undefined ? {} : { alarmTopicArn }),
+    reservedConcurrency: reservationsIn(
+      text(
+        "reservedConcurrency",
+        /^[^:,]+:\d{1,4}(?:,[^:,]+:\d{1,4})*$/,
+        "a list such as profile/authenticate:50",
+      ),
+    ),
+    releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
+    gatewayMayLog: text("gatewayLogRole", /^(?:own|existing)$/, "own or existing") === "existing",
+  };
+}
+
+function domainOf(
+  name: string | undefined,
+  certificateArn: string | undefined,
+  hostedZoneId: string | undefined,
+): Domain | undefined {
+  if (name === undefined && certificateArn === undefined && hostedZoneId === undefined) return undefined;
+  if (name === undefined || certificateArn === undefined) {
+    throw new Error("domainName and certificateArn go together, and hostedZoneId goes with them");
+  }
+  return {
+    name,
+    certificateArn,
+    ...(hostedZoneId === undefined || hostedZoneId === "none" ? {} : { hostedZoneId }),
+  };
+}
+
+/** A worker with fewer executions than Lambda gives it messages at a time would have good messages die. */
+function reservationsIn(list: string | undefined): Settings["reservedConcurrency"] {
+  if (list === undefined) return {};
+  const reserved = list.split(",").map((item) => {
+    const [name, count] = item.split(":");
+    const id = functionIds.find((one) => one === name);
+    if (id === undefined) throw new Error(`reservedConcurrency names ${name}, which is no function`);
+    const least = access[id].consumes === undefined ? 1 : mostWorkers;
+    if (Number(count) < least) throw new Error(`reservedConcurrency of ${id} is not ${least} or more`);
+    return [id, Number(count)] as const;
+  });
+  return Object.fromEntries(reserved);
+}

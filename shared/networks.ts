@@ -1,0 +1,145 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+type Family = "ipv4" | "ipv6";
+
+/** Addresses and ports that the operator opens although they are not public. */
+export interface AllowedNetwork {
+  readonly family: Family;
+  /** Bits behind the prefix mean nothing. */
+  readonly address: string;
+  /** Bits that an address has in common with `address`, 0…32 or 0…128. */
+  readonly prefix: number;
+  /** 1…65535, and not above `lastPort`. */
+  readonly firstPort: number;
+  readonly lastPort: number;
+}
+
+const networkPattern =
+  /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[\da-f:.]+)\])\/(?<prefix>0|[1-9]\d{0,2}):(?<first>[1-9]\d{0,4})(?:-(?<last>[1-9]\d{0,4}))?$/i;
+
+/**
+ * Reads a list of networks with their ports, as in `127.0.0.1/32:1024-65535,[::1]/128:8080`: separated by commas
+ * alone, an IPv6 address always in brackets. The empty text is the empty list.
+ * @returns undefined when any part of the text is malformed.
+ */
+export function allowedNetworksIn(text: string): readonly AllowedNetwork[] | undefined {
+  if (text === "") return [];
+  const networks = text.split(",").map(networkIn);
+  return networks.every((network) => network !== undefined) ? networks : undefined;
+}
+
+function networkIn(text: string): AllowedNetwork | undefined {
+  const { ipv4, ipv6, prefix, first, last = first } = networkPattern.exec(text)?.groups ?? {};
+  const address = ipv4 ?? ipv6 ?? "";
+  const family = familyOf(address);
+  if (family === undefined || (family === "ipv4") !== (ipv4 !== undefined)) return undefined;
+  const network = {
+    family,
+    address,
+    prefix: Number(prefix),
+    firstPort: Number(first),
+    lastPort: Number(last),
+  };
+  const isPossible =
+    network.prefix <= (family === "ipv4" ? 32 : 128) &&
+    network.firstPort <= network.lastPort &&
+    network.lastPort <= 65_535;
+  return isPossible ? network : undefined;
+}
+
+/** Undefined for what is no address, and for one with a zone: that means something on one machine only (RFC 4007). */
+function familyOf(address: string): Family | undefined {
+  if (isIPv4(address)) return "ipv4";
+  return isIPv6(address) && !address.includes("%") ? "ipv6" : undefined;
+}
+
+/**
+ * A list that is only ever asked about addresses of its own family: asked about the other, it would take
+ * `::ffff:192.0.2.1` and `192.0.2.1` for the same address.
+ */
+function listOf(family: Family, networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", prefix] = network.split("/");
+    list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+/** What no list of an operator opens: the host itself, its link, its cloud's services, and detours to them. */
+const neverOpened = {
+  ipv4: listOf("ipv4", ["0.0.0.0/8", "169.254.0.0/16"]),
+  ipv6: listOf("ipv6", [
+    "::/128",
+    "fe80::/10",
+    "fd00:ec2::/32", // services of AWS, the metadata of an instance among them
+    // IPv6 addresses that stand for an IPv4 address
+    "::169.254.0.0/112",
+    "::ffff:0:0/96",
+    "::ffff:0:0:0/96",
+    "64:ff9b::/96",
+    "64:ff9b:1::/48",
+    "2001::/32",
+    "2002::/16",
+  ]),
+};
+
+/**
+ * Whether one of the networks opens a port of an address. Nothing opens 0.0.0.0/8, the link-local 169.254.0.0/16 and
+ * fe80::/10, fd00:ec2::/32, or an IPv6 address that embeds an IPv4 address: the latter may lead to any of them.
+ */
+export function isAllowed(address: string, port: number, networks: readonly AllowedNetwork[]): boolean {
+  const family = familyOf(address);
+  if (family === undefined || neverOpened[family].check(address, family)) return false;
+  return networks.some(
+    (network) =>
+      network.family === family &&
+      network.firstPort <= port &&
+      port <= network.lastPort &&
+      listOf(family, [`${network.address}/${network.prefix}`]).check(address, family),
+  );
+}
+
+const notPublic = {
+  ipv4: listOf("ipv4", [
+    "0.0.0.0/8", // this network
+    "10.0.0.0/8", // private use
+    "100.64.0.0/10", // shared address space
+    "127.0.0.0/8", // loopback
+    "169.254.0.0/16", // link local
+    "172.16.0.0/12", // private use
+    "192.0.0.0/24", // IETF protocol assignments
+    "192.0.2.0/24", // documentation
+    "192.31.196.0/24", // AS112
+    "192.52.193.0/24", // AMT
+    "192.88.99.0/24", // 6to4 relays
+    "192.168.0.0/16", // private use
+    "192.175.48.0/24", // AS112
+    "198.18.0.0/15", // benchmarking
+    "198.51.100.0/24", // documentation
+    "203.0.113.0/24", // documentation
+    "224.0.0.0/4", // multicast
+    "240.0.0.0/4", // reserved, broadcast
+  ]),
+  ipv6: listOf("ipv6", [
+    "2001::/23", // IETF protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID
+    "2001:db8::/32", // documentation
+    "2002::/16", // 6to4
+    "2620:4f:8000::/48", // AS112
+    "3fff::/20", // documentation
+  ]),
+};
+
+const ipv6Unicast = listOf("ipv6", ["2000::/3"]);
+
+/**
+ * Whether an address is globally reachable unicast. Refuses every block of the IANA special-purpose address
+ * registries for IPv4 and IPv6 (RFC 6890), even the few of them that are reachable, multicast, and all IPv6 outside
+ * of 2000::/3, which is all that is handed out (RFC 4291, IANA IPv6 address space). So IPv4-mapped, -compatible and
+ * NAT64 addresses are refused whatever IPv4 address they embed, as are addresses with a zone.
+ */
+export function isPublicAddress(address: string): boolean {
+  const family = familyOf(address);
+  if (family === undefined || notPublic[family].check(address, family)) return false;
+  return family === "ipv4" || ipv6Unicast.check(address, family);
+}

@@ -1,0 +1,349 @@
+import {
+  calculateJwkThumbprint,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  SignJWT,
+} from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
+import { KeySet } from "../../functions/authorizer/key-set.ts";
+import { callerOf } from "../../functions/authorizer/verify.ts";
+import { type DeviceRecord, phoneIdentifier, subscriptionIdentifier } from "../../shared/device.ts";
+import { errors, Unavailable } from "../../shared/errors.ts";
+import type { Answer } from "../support/client.ts";
+import { plainDevice } from "../support/device.ts";
+import {
+  type OidcProvider,
+  openOidcProvider,
+  otherResource,
+  ourResourceLongAgo,
+  subscriptionClaim,
+} from "../support/oidc-provider.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { countingServer } from "../support/signed.ts";
+
+const read = "qos-profiles:read";
+const identify = "device-identifier:retrieve-identifier";
+const requestsPerDay = 12;
+
+const ada: DeviceRecord = { ...plainDevice, subscription: "line-of-ada", phoneNumber: "+34600000101" };
+const ben: DeviceRecord = {
+  ...plainDevice,
+  subscription: "line-of-ben",
+  phoneNumber: "+34600000102",
+  imei: "356938035643809",
+};
+
+let provider: OidcProvider;
+/** Trusted, and its keys cannot be had. */
+let unreachable: OidcProvider;
+/** Not trusted. */
+let stranger: OidcProvider;
+let service: OwnService;
+
+beforeAll(async () => {
+  const options = {
+    applications: ["maps", "bank", "counted", "other"],
+    apps: ["wallet", "shared"],
+    subscriptions: { ada: ada.subscription, ben: ben.subscription, dora: "a line that has ended" },
+  };
+  [provider, unreachable, stranger] = await Promise.all([
+    openOidcProvider(options),
+    openOidcProvider(options),
+    openOidcProvider(options),
+  ]);
+  const nobody = await countingServer(() => {});
+  await nobody.close();
+  const { issuer, jwks_uri: jwksUri } = await provider.discover();
+  const common = { audience: "network-capabilities", algorithms: ["RS256", "ES256"], subscriptionClaim };
+  service = await startOwnService({
+    DAILY_QUOTA: String(requestsPerDay),
+    TRUSTED_ISSUERS: JSON.stringify([
+      { ...common, issuer, jwksUri },
+      { ...common, issuer: unreachable.issuer, jwksUri: nobody.url },
+    ]),
+  });
+  for (const device of [ada, ben]) {
+    for (const { key } of [
+      phoneIdentifier(device.phoneNumber ?? ""),
+      subscriptionIdentifier(device.subscription),
+    ]) {
+      await service.put("devices", { identifier: key, ...device });
+    }
+  }
+});
+afterAll(async () => {
+  await Promise.all([service, provider, unreachable, stranger].map((server) => server.close()));
+});
+
+const answered = z.looseObject({ imei: z.string().optional(), code: z.string().optional() });
+
+async function ask(token: string, path: string, body: object): Promise<Answer> {
+  return await service.call(path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+}
+
+/** The status, and what the answer says in a word: the device's IMEI or the code of the refusal. */
+async function identifierWith(token: string, body: object = {}): Promise<readonly (number | string)[]> {
+  const answer = await ask(token, "/deviceidentifier/retrieve-identifier", body);
+  const { imei, code } = answered.parse(answer.body);
+  return [answer.status, imei ?? code ?? ""];
+}
+
+async function statusOfProfiles(token: string): Promise<number> {
+  return (await ask(token, "/qualityondemand/retrieve-qos-profiles", {})).status;
+}
+
+const deviceOf = ({ phoneNumber }: DeviceRecord) => ({ device: { phoneNumber } });
+const ofMaps = (scope: string) => provider.tokenOfApplication({ client: "maps", scope });
+const ofPerson = (person: string, scope = identify) =>
+  provider.tokensOfPerson({ client: "wallet", person, scope });
+
+describe("a token that an application has for itself", () => {
+  it("is taken as the provider makes it: at+jwt, signed with RS256, for our audience", async () => {
+    const token = await ofMaps(read);
+
+    expect(decodeProtectedHeader(token)).toEqual({ typ: "at+jwt", alg: "RS256", kid: expect.any(String) });
+    expect(decodeJwt(token)).toMatchObject({ aud: "network-capabilities", client_id: "maps", sub: "maps" });
+    expect(await statusOfProfiles(token)).toBe(200);
+  });
+
+  it("is 2-legged: it says which device is meant, and may say any", async () => {
+    expect(await identifierWith(await ofMaps(identify))).toEqual([422, "MISSING_IDENTIFIER"]);
+    expect(await identifierWith(await ofMaps(identify), deviceOf(ada))).toEqual([200, ada.imei]);
+    expect(await identifierWith(await ofMaps(identify), deviceOf(ben))).toEqual([200, ben.imei]);
+  });
+
+  it("opens what its scopes say and nothing else", async () => {
+    const both = await ofMaps(`${read} ${identify}`);
+
+    expect(await identifierWith(await ofMaps(read), deviceOf(ada))).toEqual([403, "PERMISSION_DENIED"]);
+    expect(await statusOfProfiles(await ofMaps(identify))).toBe(403);
+    expect(await statusOfProfiles(both)).toBe(200);
+    expect(await identifierWith(both, deviceOf(ada))).toEqual([200, ada.imei]);
+    expect(await statusOfProfiles(await ofMaps(""))).toBe(403);
+  });
+
+  it("counts for its application, whichever token it is", async () => {
+    const tokenOf = (client: string) => provider.tokenOfApplication({ client, scope: read });
+    const statuses: number[] = [];
+    for (let request = 0; request < requestsPerDay; request++) {
+      statuses.push(await statusOfProfiles(await tokenOf("counted")));
+    }
+    const more = await ask(await tokenOf("counted"), "/qualityondemand/retrieve-qos-profiles", {});
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(more).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
+    expect(await statusOfProfiles(await tokenOf("other"))).toBe(200);
+  });
+});
+
+describe("a token for which a person signed in and agreed", () => {
+  it("is taken as the provider makes it: at+jwt, signed with ES256, with the person's subscription", async () => {
+    const { access_token: token } = await ofPerson("ada");
+
+    expect(decodeProtectedHeader(token)).toEqual({ typ: "at+jwt", alg: "ES256", kid: expect.any(String) });
+    expect(decodeJwt(token)).toMatchObject({
+      sub: "ada",
+      client_id: "wallet",
+      [subscriptionClaim]: ada.subscription,
+    });
+  });
+
+  it.each([
+    ["ada", ada],
+    ["ben", ben],
+  ])("is about the device of %s's subscription", async (person, device) => {
+    expect(await identifierWith((await ofPerson(person)).access_token)).toEqual([200, device.imei]);
+  });
+
+  it("is refused with any identifier, be it the person's own", async () => {
+    const unnecessary = [422, "UNNECESSARY_IDENTIFIER"];
+    expect(await identifierWith((await ofPerson("ada")).access_token, deviceOf(ada))).toEqual(unnecessary);
+    expect(await identifierWith((await ofPerson("ada")).access_token, deviceOf(ben))).toEqual(unnecessary);
+  });
+
+  it("is 2-legged for a person without a subscription", async () => {
+    const { access_token: token } = await ofPerson("carol");
+    expect(await identifierWith(token)).toEqual([422, "MISSING_IDENTIFIER"]);
+  });
+
+  it("finds nobody when no device of the subscription is known here", async () => {
+    expect(await identifierWith((await ofPerson("dora")).access_token)).toEqual([
+      404,
+      "IDENTIFIER_NOT_FOUND",
+    ]);
+  });
+
+  it("counts for the application that the person signed in to, not for the person", async () => {
+    const statuses: number[] = [];
+    for (let request = 0; request <= requestsPerDay; request++) {
+      const person = ["ada", "ben"][request % 2] ?? "";
+      const wanted = { client: "shared", person, scope: read };
+      statuses.push(await statusOfProfiles((await provider.tokensOfPerson(wanted)).access_token));
+    }
+    expect(statuses).toEqual([...Array.from({ length: requestsPerDay }, () => 200), 429]);
+  });
+});
+
+describe("401 in the same words", () => {
+  const provesPossession = async () => {
+    const { privateKey, publicKey } = await generateKeyPair("ES256");
+    const jwk = await exportJWK(publicKey);
+    const dpop = (htm: string, htu: string) =>
+      new SignJWT({ htm, htu, jti: crypto.randomUUID() })
+        .setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk })
+        .setIssuedAt()
+        .sign(privateKey);
+    return { dpop, thumbprint: await calculateJwkThumbprint(jwk) };
+  };
+  const tokens: Record<string, () => Promise<string>> = {
+    "a token for another service": () =>
+      provider.tokenOfApplication({ client: "bank", scope: read, resource: otherResource }),
+    "a token that has ended": () =>
+      provider.tokenOfApplication({ client: "bank", scope: read, resource: ourResourceLongAgo }),
+    "a token whose scope was changed": async () => {
+      const [header, payload = "", signature] = (await ofMaps(read)).split(".");
+      const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+      const wider = Buffer.from(JSON.stringify({ ...claims, scope: `${read} ${identify}` }));
+      return [header, wider.toString("base64url"), signature].join(".");
+    },
+    "a token of a provider that is not trusted": () =>
+      stranger.tokenOfApplication({ client: "maps", scope: read }),
+    "an identity token": async () => {
+      const { id_token: token } = await ofPerson("ada", `openid ${read}`);
+      return token ?? "";
+    },
+    "an opaque token": async () => provider.tokenOfApplication({ client: "bank", scope: "", resource: "" }),
+    "a token that is bound to a key, without a proof of the key": async () => {
+      const { dpop, thumbprint } = await provesPossession();
+      const token = await provider.tokenOfApplication({ client: "bank", scope: read, dpop });
+      expect(decodeJwt(token)).toMatchObject({ cnf: { jkt: thumbprint } });
+      return token;
+    },
+  };
+  it.each(Object.entries(tokens))("for %s", async (_, tokenOf) => {
+    const token = await tokenOf();
+    expect(token).not.toBe("");
+    const { status, headers, body } = await ask(token, "/qualityondemand/retrieve-qos-profiles", {});
+
+    expect(status).toBe(401);
+    expect(body).toEqual({ status: 401, code: "UNAUTHENTICATED", message: errors.UNAUTHENTICATED.message });
+    expect(headers.get("www-authenticate")).toBe("Bearer");
+  });
+});
+
+describe("the provider's keys", () => {
+  it("503, not 401, as long as they were never to be had", async () => {
+    const token = await unreachable.tokenOfApplication({ client: "maps", scope: read });
+    const { status, headers, body } = await ask(token, "/qualityondemand/retrieve-qos-profiles", {});
+
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ code: "UNAVAILABLE" });
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  it("serve on while the provider is down", async () => {
+    const [known, more] = [await ofMaps(read), await ofMaps(read)];
+    expect(await statusOfProfiles(known)).toBe(200);
+    provider.setDown(true);
+    try {
+      expect(await statusOfProfiles(more)).toBe(200);
+    } finally {
+      provider.setDown(false);
+    }
+  });
+
+  it("are found when they are new, as soon as the authorizer asks again, and the old ones are good meanwhile", async () => {
+    const old = await Promise.all([ofMaps(read), ofMaps(read)]);
+    provider.rotate("kept");
+    const fresh = await ofMaps(read);
+    expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(old[0]).kid);
+
+    expect(await statusOfProfiles(old[0])).toBe(200);
+    await expect.poll(() => statusOfProfiles(fresh), { timeout: 15_000, interval: 500 }).toBe(200);
+    expect(await statusOfProfiles(old[1])).toBe(200);
+  }, 30_000);
+
+  describe("as time goes by", () => {
+    const seconds = 1_000;
+    const hours = 3_600_000;
+    const failures: unknown[] = [];
+    /** The authorizer's own parts, with a clock of ours, which is ahead so that no token is of its future. */
+    const authorizer = async () => {
+      const start = Date.now() + 60 * seconds;
+      const { issuer, jwks_uri: jwksUri } = await provider.discover();
+      const keys = new KeySet({
+        fetch: () => fetchKeys(jwksUri),
+        cooldownMilliseconds: 10_000,
+        onFailure: (error) => {
+          failures.push(error);
+        },
+      });
+      const trusted = { issuer, jwksUri, audience: "network-capabilities", algorithms: ["RS256" as const] };
+      return (token: string, after: number) =>
+        callerOf(token, [{ trusted, own: false, keys }], new Date(start + after));
+    };
+
+    it("the last good ones serve for a day without the provider, and its return is noticed", async () => {
+      const callerAfter = await authorizer();
+      const token = await ofMaps(read);
+      expect(await callerAfter(token, 0)).toMatchObject({ client: `${provider.issuer} maps` });
+      provider.setDown(true);
+      try {
+        for (const after of [301 * seconds, hours, 24 * hours - 1_000]) {
+          expect(await callerAfter(token, after)).toBeDefined();
+        }
+        expect(failures.length).toBeGreaterThan(0);
+        await expect(callerAfter(token, 25 * hours)).rejects.toBeInstanceOf(Unavailable);
+      } finally {
+        provider.setDown(false);
+      }
+      expect(await callerAfter(token, 25 * hours + 11 * seconds)).toBeDefined();
+    });
+
+    it("a key that is not known while the provider is down is 503, and good when it is back", async () => {
+      const callerAfter = await authorizer();
+      expect(await callerAfter(await ofMaps(read), 0)).toBeDefined();
+      provider.rotate("kept");
+      const fresh = await ofMaps(read);
+      provider.setDown(true);
+      try {
+        await expect(callerAfter(fresh, 20 * seconds)).rejects.toBeInstanceOf(Unavailable);
+      } finally {
+        provider.setDown(false);
+      }
+      expect(await callerAfter(fresh, 31 * seconds)).toBeDefined();
+    });
+
+    it("a new one is found at the first token, but strange ones do not make us ask more often", async () => {
+      const callerAfter = await authorizer();
+      expect(await callerAfter(await ofMaps(read), 0)).toBeDefined();
+      provider.rotate("kept");
+      const fresh = await ofMaps(read);
+      const before = provider.keyFetches();
+
+      expect(await callerAfter(fresh, 9 * seconds)).toBeUndefined();
+      expect(provider.keyFetches()).toBe(before);
+      expect(await callerAfter(fresh, 10 * seconds)).toBeDefined();
+      expect(provider.keyFetches()).toBe(before + 1);
+    });
+
+    it("one that was withdrawn is good for five minutes more, and then no longer", async () => {
+      const callerAfter = await authorizer();
+      const old = await ofMaps(read);
+      expect(await callerAfter(old, 0)).toBeDefined();
+      provider.rotate("withdrawn");
+
+      expect(await callerAfter(old, 299 * seconds)).toBeDefined();
+      expect(await callerAfter(old, 301 * seconds)).toBeUndefined();
+      expect(await callerAfter(await ofMaps(read), 302 * seconds)).toBeDefined();
+    });
+  });
+});

@@ -1,0 +1,652 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
+import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { encodeTileDay, TileHour } from "../../functions/population-density/tile.ts";
+import { hashPassword } from "../../functions/profile/password.ts";
+import { countersOf, windowSeconds } from "../../functions/profile/rules.ts";
+import { logEntries } from "../../shared/aws/log.ts";
+import { metricNames } from "../../shared/aws/metrics.ts";
+import { type DeviceRecord, keysOf } from "../../shared/device.ts";
+import type { Endpoint } from "../../shared/endpoint.ts";
+import { type Code, errors } from "../../shared/errors.ts";
+import { hashed } from "../../shared/hash.ts";
+import { scopes } from "../../shared/scopes.ts";
+import type { BackingServer } from "../../tools/local/backing-server.ts";
+import type { ListeningServer } from "../../tools/local/listening-server.ts";
+import { openQueueServer } from "../../tools/local/queue-server.ts";
+import { boxIn, cellIn, freshTile } from "../support/densities.ts";
+import { plainDevice } from "../support/device.ts";
+import { type Gate, openGate, requestIn } from "../support/jobs.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { countingServer, ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
+import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
+
+// Every kind of request is made once, of a service that writes all it ever writes, with values that occur nowhere by
+// chance; then whatever was written down, answered to an error or queued is searched for them.
+
+const address = "Zq.Canary@zq-mail.example";
+const password = "zq-password";
+const phoneNumber = "+34655501234";
+const unknownNumber = "+34655509876";
+const imei = "356938035643809";
+const publicAddress = "198.51.100.77";
+const privateAddress = "10.77.66.55";
+const ipv6Address = "2001:db8:7a7a:9b9b::beef";
+const networkAccessIdentifier = "zq-access@zq-operator.example";
+const sinkToken = "zq-sink-token";
+
+/** What must be found nowhere, with what it is; upper and lower case are the same. */
+const canaries = new Map<string, string>([
+  [address, "the address of a login"],
+  ["zq-mail", "the domain of a login's address"],
+  [hashed(address.toLowerCase()), "the hash of a login's address"],
+  [password, "a password"],
+  ["zq-damaged", "a damaged item"],
+  ["zq-user", "the name of a login"],
+  [phoneNumber.slice(3), "a phone number"],
+  [hashed(phoneNumber), "the hash of a phone number"],
+  [unknownNumber.slice(3), "a phone number nobody has"],
+  ["zq-number", "a malformed phone number"],
+  [imei, "an IMEI"],
+  ["zq-model", "the model of a device"],
+  [publicAddress, "a public address"],
+  [privateAddress, "a private address"],
+  ["7a7a:9b9b", "an IPv6 network"],
+  ["zq-access", "a network access identifier"],
+  ["zq-operator", "the realm of a network access identifier"],
+  ["zq-subscription", "a subscription"],
+  ["zq-subject", "the subject of a token"],
+  ["zq-client", "the client of a token"],
+  ["zq-token", "a malformed token"],
+  ["zq-basic", "credentials of another scheme"],
+  ["zq-host", "the name of a host"],
+  ["zq-sink-query", "the query of a sink"],
+  [sinkToken, "the token of a sink"],
+  ["zq-body", "a member of a body"],
+  ["zq-name", "a parameter of a path"],
+  ["zq-path", "a path"],
+  ["zq-query", "a query"],
+  ["zq-header", "a header"],
+  ["zq-idempotency", "an idempotency key"],
+  ["zq-correlator", "a correlator that is refused"],
+  ["127.0.0.1", "the address of the caller and of sinks"],
+]);
+
+interface Flow {
+  /** What comes of it: the status, and the code of an error. */
+  readonly ends: `${2 | 4 | 5}${number}` | `${4 | 5}${number} ${Code}`;
+  /** The function that answers, or what refuses before one is called. */
+  readonly by: EndpointId | "gateway";
+  readonly path: string;
+  readonly method?: string;
+  readonly authorization?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+interface Answered {
+  readonly flow: Flow;
+  readonly ends: string;
+  readonly correlator: string;
+  readonly body: unknown;
+  /** Headers and body, without the correlator. */
+  readonly text: string;
+}
+
+const line = z.record(z.string(), z.unknown());
+
+let service: OwnService;
+let gate: Gate & ListeningServer;
+let sink: TestSink;
+const opened: { close(): Promise<void> }[] = [];
+const answers: Answered[] = [];
+/** Everything that was sent or stored, to see that all of it was at stake. */
+const sent: string[] = [];
+
+const logged = () =>
+  service
+    .output()
+    .split("\n")
+    .filter((text) => text !== "");
+const lines = () => logged().map((text) => line.parse(JSON.parse(text)));
+const linesOf = (entry: keyof typeof logEntries) => lines().filter(({ id }) => id === logEntries[entry].id);
+const metricLines = () => lines().filter((written) => "_aws" in written);
+const total = (metric: string, dimension?: Readonly<Record<string, string>>) =>
+  metricLines()
+    .filter((written) => Object.entries(dimension ?? {}).every(([name, value]) => written[name] === value))
+    .reduce((sum, written) => sum + Number(written[metric] ?? 0), 0);
+/** The answers that functions gave. */
+const served = () => answers.filter(({ flow }) => flow.by !== "gateway");
+
+const keep = <T extends { close(): Promise<void> }>(started: T): T => {
+  opened.push(started);
+  return started;
+};
+
+async function store(table: Parameters<OwnService["put"]>[0], item: Readonly<Record<string, unknown>>) {
+  sent.push(JSON.stringify(item));
+  await service.put(table, item);
+}
+
+async function storeDevice(record: DeviceRecord): Promise<void> {
+  for (const identifier of keysOf(record)) await store("devices", { identifier, ...record });
+}
+
+async function ask(flow: Flow): Promise<void> {
+  const { path, body, authorization } = flow;
+  const headers = {
+    "x-correlator": crypto.randomUUID(),
+    "x-other": "zq-header",
+    ...(authorization === undefined ? {} : { authorization }),
+    ...flow.headers,
+  };
+  const text =
+    body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : withCanary(body);
+  sent.push(`${path}?q=zq-query`, JSON.stringify(headers), String(text));
+  const [, token = ""] = /^Bearer (.*)$/.exec(authorization ?? "") ?? [];
+  for (const part of token.split(".")) if (part.length > 8) canaries.set(part, "a part of a token");
+  const answer = await service.call(`${path}?q=zq-query`, {
+    method: flow.method ?? (body === undefined ? "GET" : "POST"),
+    headers,
+    ...(text === undefined ? {} : { body: text }),
+  });
+  const { code } = z
+    .object({ code: z.optional(z.string()) })
+    .catch({})
+    .parse(answer.body);
+  const others = [...answer.headers].filter(([name]) => name !== "x-correlator");
+  answers.push({
+    flow,
+    ends: [answer.status, ...(code === undefined ? [] : [code])].join(" "),
+    correlator: answer.headers.get("x-correlator") ?? "",
+    body: answer.body,
+    text: JSON.stringify([others, answer.body]),
+  });
+}
+
+function withCanary(body: unknown): string {
+  return JSON.stringify(Array.isArray(body) ? body : { ...z.looseObject({}).parse(body), other: "zq-body" });
+}
+
+const paths = Object.fromEntries(endpoints.map(({ id, path }) => [id, path])) as Record<EndpointId, string>;
+
+function flowsOf(endpoint: EndpointId, ...flows: readonly Partial<Flow>[]): Flow[] {
+  return flows.map((flow) => ({ ends: "200", by: endpoint, path: paths[endpoint], ...flow }));
+}
+
+const key = rsaKey();
+const issuer = "https://live.example";
+const deadIssuer = "https://dead.example";
+
+function bearer(claims: Readonly<Record<string, unknown>> = {}, signer = key): string {
+  const payload = {
+    iss: issuer,
+    aud: "operator",
+    sub: "zq-subject",
+    client_id: `zq-client-${crypto.randomUUID()}`,
+    scope: Object.keys(scopes).join(" "),
+    exp: Math.floor(Date.now() / 1_000) + 600,
+    ...claims,
+  };
+  sent.push(JSON.stringify(payload));
+  return `Bearer ${tokenOf({ alg: "RS256", typ: "JWT", kid: signer.kid }, payload, signedBy(signer))}`;
+}
+
+const byItself = { authorization: bearer() };
+const aboutSubject = { authorization: bearer({ line: "zq-subscription" }) };
+const badCorrelator = { headers: { "x-correlator": "zq-correlator refused" } };
+const natted = { publicAddress, publicPort: 59_765 };
+
+function logins(): Flow[] {
+  const emailaddress = address;
+  return flowsOf(
+    "profile/authenticate",
+    { body: { emailaddress, password } },
+    { body: { emailaddress, password: `${password}-wrong` }, ends: "401 UNAUTHENTICATED" },
+    { body: { emailaddress: `nobody.${address}`, password }, ends: "401 UNAUTHENTICATED" },
+    { body: { emailaddress: `throttled.${address}`, password }, ends: "429 TOO_MANY_REQUESTS" },
+    { body: { emailaddress: `damaged.${address}`, password }, ends: "500 INTERNAL" },
+    { body: { emailaddress, password: [password] }, ends: "400 INVALID_ARGUMENT" },
+    { body: `{"emailaddress":"${address}","password":"${password}`, ends: "400 INVALID_ARGUMENT" },
+  );
+}
+
+function publications(): Flow[] {
+  const ids = ["keys/publish", "openapi/publish"] as const;
+  return ids.flatMap((id) => flowsOf(id, {}, { ...badCorrelator, ends: "400 INVALID_ARGUMENT" }));
+}
+
+function qosRequests(): Flow[] {
+  const name = (value: string) => paths["qos-profiles/get-by-name"].replace("{name}", value);
+  return [
+    ...flowsOf(
+      "qos-profiles/retrieve",
+      { ...byItself, body: { device: { phoneNumber } } },
+      { ...byItself, body: { device: { ipv4Address: natted } } },
+      { ...byItself, body: { device: { ipv4Address: { publicAddress, privateAddress } } } },
+      { ...byItself, body: { device: { ipv6Address, networkAccessIdentifier } } },
+      { ...aboutSubject, body: {} },
+      { ...byItself, body: { device: { phoneNumber: "zq-number" } }, ends: "400 INVALID_ARGUMENT" },
+      {
+        ...byItself,
+        body: { device: { networkAccessIdentifier: "zq-access" } },
+        ends: "400 INVALID_ARGUMENT",
+      },
+      { ...byItself, body: { device: { ipv6Address: `${ipv6Address}/64` } }, ends: "400 INVALID_ARGUMENT" },
+      {
+        ...byItself,
+        body: { device: { ipv4Address: { ...natted, publicPort: 65_536 } } },
+        ends: "400 OUT_OF_RANGE",
+      },
+      { ...byItself, body: ["zq-body"], ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, body: "zq-body", ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, body: Buffer.from('{"zq-body":"\xff"}', "latin1"), ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, ...badCorrelator, body: {}, ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, body: { device: { phoneNumber: unknownNumber } }, ends: "404 IDENTIFIER_NOT_FOUND" },
+      { ...byItself, body: { device: { networkAccessIdentifier } }, ends: "422 UNSUPPORTED_IDENTIFIER" },
+      { ...aboutSubject, body: { device: { phoneNumber } }, ends: "422 UNNECESSARY_IDENTIFIER" },
+      {
+        authorization: bearer({ client_id: "zq-client-over-quota" }),
+        body: { device: { phoneNumber } },
+        ends: "429 QUOTA_EXCEEDED",
+      },
+    ),
+    ...flowsOf(
+      "qos-profiles/get-by-name",
+      { ...byItself, path: name("zq-name") },
+      { ...byItself, path: name("zq-name-unknown"), ends: "404 NOT_FOUND" },
+      { ...byItself, path: name("zq-name%20malformed"), ends: "400 INVALID_ARGUMENT" },
+    ),
+  ];
+}
+
+function numberRequests(): Flow[] {
+  const specifiedDate = "2023-12-22";
+  return flowsOf(
+    "number-recycling/check",
+    { ...byItself, body: { specifiedDate, phoneNumber } },
+    { ...aboutSubject, body: { specifiedDate } },
+    { ...byItself, body: { specifiedDate, phoneNumber: unknownNumber }, ends: "404 IDENTIFIER_NOT_FOUND" },
+    { ...byItself, body: { specifiedDate, phoneNumber: "zq-number" }, ends: "400 INVALID_ARGUMENT" },
+    { ...byItself, body: { specifiedDate: "2999-01-01", phoneNumber }, ends: "400 OUT_OF_RANGE" },
+    { ...byItself, body: { specifiedDate }, ends: "422 MISSING_IDENTIFIER" },
+    { ...aboutSubject, body: { specifiedDate, phoneNumber }, ends: "422 UNNECESSARY_IDENTIFIER" },
+  );
+}
+
+function deviceRequests(): Flow[] {
+  return flowsOf(
+    "device-identifier/retrieve",
+    { ...byItself, body: { device: { phoneNumber } } },
+    { ...byItself, body: { device: { ipv4Address: natted, ipv6Address } } },
+    { ...aboutSubject, body: {} },
+    { ...byItself, body: { device: { phoneNumber: unknownNumber } }, ends: "404 IDENTIFIER_NOT_FOUND" },
+    {
+      ...byItself,
+      body: { device: { phoneNumber, ipv4Address: { ...natted, publicPort: 1 } } },
+      ends: "400 INVALID_ARGUMENT",
+    },
+    {
+      ...byItself,
+      body: { device: { ipv4Address: { ...natted, publicPort: 1 } } },
+      ends: "403 PERMISSION_DENIED",
+    },
+    {
+      ...byItself,
+      body: { device: { ipv4Address: { ...natted, publicPort: 2 } } },
+      ends: "500 INTERNAL",
+    },
+    { ...byItself, body: { device: { networkAccessIdentifier } }, ends: "422 UNSUPPORTED_IDENTIFIER" },
+  );
+}
+
+function densityRequests(good: string, broken: string): Flow[] {
+  const request = requestIn(boxIn(good, [1, 1], [1.2, 2]));
+  const brokenRequest = requestIn(boxIn(broken, [1, 1], [1.2, 2]));
+  const credential = { credentialType: "ACCESSTOKEN", accessToken: sinkToken, accessTokenType: "bearer" };
+  const to = (url: string) => ({ ...request, sink: url, sinkCredential: credential });
+  const sinkOf = (...given: readonly SinkAnswer[]) => {
+    const url = `${sink.urlOf(...given)}&key=zq-sink-query`;
+    canaries.set(new URL(url).pathname, "the path of a sink");
+    return url;
+  };
+  const delivering = sinkOf();
+  return flowsOf(
+    "population-density/retrieve",
+    { ...byItself, body: request },
+    { ...byItself, body: to(delivering), ends: "202" },
+    { ...byItself, body: to(delivering), headers: { "idempotency-key": "zq-idempotency" }, ends: "202" },
+    { ...byItself, body: to(sinkOf({ status: 410 })), ends: "202" },
+    { ...byItself, body: to(sinkOf({ status: 500 })), ends: "202" },
+    { ...byItself, body: to(sinkOf("reset")), ends: "202" },
+    { ...byItself, body: to(sinkOf().replace("http:", "https:")), ends: "202" },
+    { ...byItself, body: to("http://127.0.0.1:1025/zq-path?zq-sink-query"), ends: "202" },
+    { ...byItself, body: to("https://zq-host.example/zq-path?zq-sink-query"), ends: "202" },
+    { ...byItself, body: { ...to(sinkOf()), ...brokenRequest }, ends: "202" },
+    { ...byItself, body: brokenRequest, ends: "500 INTERNAL" },
+    { ...byItself, body: to("https://zq-host.internal/zq-path"), ends: "400 INVALID_SINK" },
+    {
+      ...byItself,
+      body: { ...to(delivering), sinkCredential: { ...credential, credentialType: "PLAIN" } },
+      ends: "400 INVALID_CREDENTIAL",
+    },
+    {
+      ...byItself,
+      body: { ...to(delivering), sinkCredential: { ...credential, accessTokenType: sinkToken } },
+      ends: "400 INVALID_TOKEN",
+    },
+    {
+      ...byItself,
+      body: { ...to(delivering), sinkCredential: { ...credential, accessToken: `${sinkToken}é` } },
+      ends: "400 INVALID_ARGUMENT",
+    },
+    {
+      ...byItself,
+      body: to(delivering),
+      headers: { "idempotency-key": "zq-idempotency".repeat(20) },
+      ends: "400 INVALID_ARGUMENT",
+    },
+    {
+      ...byItself,
+      body: { ...request, precision: 12 },
+      ends: "422 POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
+    },
+  );
+}
+
+function refusedBefore(): Flow[] {
+  const path = paths["qos-profiles/retrieve"];
+  const body = { device: { phoneNumber } };
+  const [head, payload] = bearer().split(".");
+  const refused = { by: "gateway", path, body } as const;
+  return [
+    { ...refused, ends: "401 UNAUTHENTICATED" },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: "Bearer zq-token.zq-token.zq-token" },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: "Basic zq-basic" },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: `${head}.${payload}.zq-token` },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ exp: 1 }) },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ sub: { "zq-subject": 1 } }) },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({}, ellipticKey()) },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ iss: "https://zq-host.example" }) },
+    { ...refused, ends: "403 PERMISSION_DENIED", authorization: bearer({ scope: "zq-token" }) },
+    { ...refused, ends: "503 UNAVAILABLE", authorization: bearer({ iss: deadIssuer }) },
+    { ...refused, ends: "404 NOT_FOUND", path: "/zq-path" },
+    { ...refused, ends: "404 NOT_FOUND", method: "PUT" },
+  ];
+}
+
+async function storeEverything(good: string, broken: string): Promise<void> {
+  const profile = { ID: 1, Username: "zq-user", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+  const storeProfile = (EmailAddress: string, passwordHash: string) =>
+    store("profiles", {
+      address: hashed(EmailAddress.toLowerCase()),
+      ...profile,
+      EmailAddress,
+      passwordHash,
+    });
+  await storeProfile(address, await hashPassword(password));
+  await storeProfile(`damaged.${address}`, "zq-damaged");
+  const limits = { accountAndSource: 20, source: 300, account: 100 };
+  for (const window of [0, windowSeconds]) {
+    const at = new Date(Date.now() + window * 1_000);
+    const [counter] = countersOf(`throttled.${address}`.toLowerCase(), "127.0.0.1", at, limits);
+    await store("login-attempts", { counted: counter?.key, attempts: limits.accountAndSource });
+  }
+  const day = Math.floor(Date.now() / 86_400_000) + 1;
+  const client = hashed(`${issuer} zq-client-over-quota`);
+  await store("quotas", { caller: client, day, dayCount: 1e9, minute: day * 1_440, minuteCount: 0 });
+
+  const device = { ...plainDevice, imei, model: "zq-model" };
+  const natAddress = { ...natted, privateAddress };
+  await storeDevice({
+    ...device,
+    subscription: "zq-subscription",
+    phoneNumber,
+    ipv4Addresses: [natAddress],
+    ipv6Prefix: "2001:db8:7a7a:9b9b::/64",
+  });
+  const reserved = { ...natted, publicPort: 1 };
+  await storeDevice({
+    ...device,
+    subscription: "zq-subscription-2",
+    ipv4Addresses: [reserved],
+    identifierConsent: false,
+  });
+  const damaged = { ...natted, publicPort: 2 };
+  const damagedImei = `${imei} zq-damaged`;
+  await storeDevice({
+    ...device,
+    subscription: "zq-subscription-3",
+    ipv4Addresses: [damaged],
+    imei: damagedImei,
+  });
+  await store("number-assignments", { phoneNumber, subscriber: "zq-subscription", from: "2021-05-04" });
+  await store("qos-profiles", { catalogue: "qos-profiles", name: "zq-name", status: "ACTIVE" });
+
+  const hour = new TileHour();
+  hour.setEstimate(cellIn(1, 1), 500, 400, 600);
+  const hours = encodeTileDay(Array.from({ length: 24 }, () => hour));
+  for (let weekday = 1; weekday <= 7; weekday++) {
+    await service.put("densities", { tile: `7/${good}`, day: `week#${weekday}`, hours, madeFrom: [] });
+    const damagedDay = { tile: `7/${broken}`, day: `week#${weekday}`, hours: Buffer.from("zq-damaged") };
+    await service.put("densities", { ...damagedDay, madeFrom: [] });
+  }
+}
+
+const patiently = { timeout: 60_000, interval: 250 };
+
+beforeAll(async () => {
+  const queue: BackingServer = keep(await openQueueServer(undefined));
+  gate = keep(await openGate(queue.endpoint));
+  sink = keep(await openSink());
+  const jwks = keep(await countingServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))));
+  const trusted = { audience: "operator", algorithms: ["RS256"], subscriptionClaim: "line" };
+  service = keep(
+    await startOwnService({
+      AWS_ENDPOINT_URL_SQS: gate.url,
+      SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
+      SINK_RETRY_SECONDS: "0",
+      TRUSTED_ISSUERS: JSON.stringify([
+        { ...trusted, issuer, jwksUri: jwks.url },
+        { ...trusted, issuer: deadIssuer, jwksUri: "http://127.0.0.1:1025/zq-path" },
+      ]),
+      LOG_LEVEL: "DEBUG",
+    }),
+  );
+  const [good, broken] = [freshTile(), freshTile()];
+  await storeEverything(good, broken);
+  const flows = [
+    ...logins(),
+    ...publications(),
+    ...qosRequests(),
+    ...numberRequests(),
+    ...deviceRequests(),
+    ...densityRequests(good, broken),
+    ...refusedBefore(),
+  ];
+  for (const flow of flows) await ask(flow);
+  const accepted = answers.filter(({ ends }) => ends === "202");
+  // What threads write comes a moment later than what they answer.
+  await vi.waitFor(() => {
+    expect(total("Deliveries")).toBe(accepted.length);
+    expect(total("Requests")).toBe(served().length);
+  }, patiently);
+}, 120_000);
+
+afterAll(async () => {
+  for (const started of opened.reverse()) await started.close();
+});
+
+describe("what was tried", () => {
+  test("came to what it was meant to come to", () => {
+    expect(answers.map(({ flow, ends }) => ({ ...flow, ends }))).toEqual(answers.map(({ flow }) => flow));
+  });
+
+  test.each((endpoints as readonly Endpoint[]).map(({ id }) => id))("has answers and errors of %s", (id) => {
+    const ends = served().flatMap((answer) => (answer.flow.by === id ? [answer.ends] : []));
+    expect(ends.filter((end) => end.startsWith("20"))).not.toEqual([]);
+    expect(ends.filter((end) => end.startsWith("4"))).not.toEqual([]);
+  });
+
+  test("had every canary in it", () => {
+    const all = sent.join("\n").toLowerCase();
+    const hashes = [hashed(address.toLowerCase()), hashed(phoneNumber)];
+    const idle = [...canaries.keys()].filter(
+      (canary) => !hashes.includes(canary) && !all.includes(canary.toLowerCase()),
+    );
+    expect(idle).toEqual([]);
+    expect([...canaries.values()].filter((name) => name === "a part of a token").length).toBeGreaterThan(9);
+  });
+
+  test("brought sinks what they asked for", () => {
+    const received = sink.received();
+    expect(received.length).toBeGreaterThan(4);
+    expect(new Set(received.map(({ headers }) => headers.authorization))).toEqual(
+      new Set([`Bearer ${sinkToken}`]),
+    );
+  });
+});
+
+/** What of the canaries is in a text. */
+function found(text: string): string[] {
+  const lower = text.toLowerCase();
+  return [...canaries].filter(([canary]) => lower.includes(canary.toLowerCase())).map(([, name]) => name);
+}
+
+describe("nothing that was sent or stored is", () => {
+  test("in a line of a log or a metric", () => {
+    const leaks = logged().flatMap((text) => {
+      const names = found(text);
+      return names.length === 0 ? [] : [{ names, text }];
+    });
+    expect(leaks).toEqual([]);
+  });
+
+  test("in an error's body or headers", () => {
+    const failed = answers.filter(({ ends }) => !ends.startsWith("2"));
+    expect(failed.flatMap(({ flow, text }) => found(text).map((name) => ({ name, flow })))).toEqual([]);
+  });
+
+  test("in a message of a queue, which names a job and nothing else", () => {
+    const calls = gate.calls.map(({ operation, parameters: { QueueUrl, ...parameters } }) => ({
+      operation,
+      parameters,
+    }));
+    expect(calls.flatMap((call) => found(JSON.stringify(call)))).toEqual([]);
+    const messages = calls.filter(({ operation }) => /^Send/.test(operation));
+    expect(messages.length).toBeGreaterThan(5);
+    for (const { operation, parameters } of messages) {
+      expect(operation).toBe("SendMessage");
+      const { MessageBody, DelaySeconds, ...others } = parameters;
+      expect(others).toEqual({});
+      const body = z.strictObject({ version: z.literal(1), operationId: z.uuid() });
+      expect(() => body.parse(JSON.parse(String(MessageBody)))).not.toThrow();
+    }
+  });
+});
+
+describe("what is logged", () => {
+  const always = ["id", "level", "message", "sampling_rate", "service", "timestamp"];
+
+  test("is JSON, and of the catalogue, a metric, or the local gateway's word on an authorizer that failed", () => {
+    const ids = new Set<unknown>(Object.values(logEntries).map(({ id }) => id));
+    const others = lines().filter((written) => !ids.has(written.id) && !("_aws" in written));
+    expect(others.map(({ message }) => message)).toEqual(["AUTHORIZER_FAILURE"]);
+    for (const written of lines()) {
+      const entry = Object.values(logEntries).find(({ id }) => id === written.id);
+      if (entry === undefined) continue;
+      expect(written).toMatchObject({ message: entry.message, level: entry.level.toUpperCase() });
+    }
+  });
+
+  test("is one line for each request that a function answers, with exactly its fields", () => {
+    const requests = linesOf("REQUEST");
+    expect(requests.map(({ correlator }) => correlator).sort()).toEqual(
+      served()
+        .map(({ correlator }) => correlator)
+        .sort(),
+    );
+    for (const { flow, ends, correlator } of served()) {
+      const written = requests.find((request) => request.correlator === correlator) ?? {};
+      const endpoint: Endpoint | undefined = endpoints.find(({ id }) => id === flow.by);
+      const [status, code] = ends.split(" ");
+      expect(written).toMatchObject({
+        operation: endpoint?.operationId,
+        status: Number(status),
+        milliseconds: expect.any(Number),
+        coldStart: expect.any(Boolean),
+      });
+      expect(written.code).toBe(code);
+      expect(Object.keys(written).sort()).toEqual(
+        [
+          ...always,
+          ...["correlator", "operation", "status", "milliseconds", "coldStart"],
+          ...(code === undefined ? [] : ["code"]),
+          ...(endpoint?.scope === null ? [] : ["caller"]),
+        ].sort(),
+      );
+    }
+  });
+
+  test("has the trouble in it that there was", () => {
+    expect(linesOf("CRASH").length).toBeGreaterThan(2);
+    expect(linesOf("ISSUER_KEYS_UNREACHABLE").map(({ issuer: named }) => named)).toContain(deadIssuer);
+    const outcomes = linesOf("ATTEMPT").map(({ outcome, status, cause }) => `${outcome} ${status ?? cause}`);
+    for (const expected of [
+      "delivered",
+      "refused 410",
+      "failed 500",
+      "failed ECONNREFUSED",
+      "failed ECONNRESET",
+    ]) {
+      expect(outcomes).toContainEqual(expect.stringContaining(expected));
+    }
+  });
+});
+
+describe("what is measured", () => {
+  test("is a line beside each request's line, each attempt's, each end's and each failed fetch's", () => {
+    const entries = ["REQUEST", "ATTEMPT", "JOB_ENDED", "JOB_ABANDONED", "ISSUER_KEYS_UNREACHABLE"] as const;
+    const expected = entries.flatMap((entry) => linesOf(entry)).length;
+    expect(metricLines()).toHaveLength(expected);
+    const dimensions = ["operation", "code", "outcome"];
+    const members = new Set(metricLines().flatMap(Object.keys));
+    const known = ["_aws", ...metricNames, ...dimensions];
+    expect([...members].filter((member) => !known.includes(member))).toEqual([]);
+  });
+
+  test("are the requests of each operation and the errors of each code", () => {
+    const count = (values: readonly unknown[]) => {
+      const counts = new Map<unknown, number>();
+      for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+      return counts;
+    };
+    const operations = count(linesOf("REQUEST").map(({ operation }) => operation));
+    expect(operations.size).toBe(endpoints.length);
+    for (const [operation, requests] of operations) {
+      expect(total("Requests", { operation: String(operation) })).toBe(requests);
+    }
+    const codes = count(served().flatMap(({ ends }) => ends.split(" ").slice(1)));
+    for (const code of Object.keys(errors)) expect(total("Errors", { code })).toBe(codes.get(code) ?? 0);
+  });
+
+  test("are logins that failed, slots that were answered, attempts and what became of jobs", () => {
+    const failedLogins = answers.filter(
+      ({ flow, ends }) => flow.by === "profile/authenticate" && /^(?:401|429)/.test(ends),
+    );
+    expect(total("LoginFailures")).toBe(failedLogins.length);
+    const slots = answers.flatMap(({ flow, ends, body }) => {
+      if (flow.by !== "population-density/retrieve" || ends !== "200") return [];
+      const { timedPopulationDensityData } = retrievePopulationDensity.responses[200].parse(body);
+      return timedPopulationDensityData.flatMap(({ cellPopulationDensityData }) => cellPopulationDensityData);
+    });
+    expect(slots).toHaveLength(2);
+    expect(total("DensitySlots")).toBe(slots.length);
+    expect(total("Attempts")).toBe(linesOf("ATTEMPT").length);
+    const outcomes = ["delivered", "refused", "abandoned"].map((outcome) => total("Deliveries", { outcome }));
+    expect(outcomes).toEqual([2, 1, 6]);
+    expect(total("IssuerKeysUnreachable")).toBe(linesOf("ISSUER_KEYS_UNREACHABLE").length);
+    expect(total("QuotaNotCounted")).toBe(0);
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { hashPassword } from "../../functions/profile/password.ts";
+import { replaceProfile } from "../../functions/profile/store.ts";
+import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { type TableName, tableVariable } from "../../shared/tables.ts";
+import { useTables } from "../support/database.ts";
+import { openWorkplace, type Workplace } from "../support/jobs.ts";
+import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
+
+const plenty = { getRemainingTimeInMillis: () => 10_000 };
+const settings = Object.fromEntries(
+  Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
+) as Record<ConfigurationName, string>;
+
+let workplace: Workplace;
+let output: ReturnType<typeof captureOutput>;
+
+beforeAll(async () => {
+  useTables();
+  workplace = await openWorkplace(settings);
+});
+afterAll(() => workplace.close());
+beforeEach(() => {
+  output = captureOutput();
+});
+afterEach(() => {
+  output.stop();
+  workplace.tables.rule();
+});
+
+/** Lets a table refuse whatever is written into it. */
+function stopWrites(table: TableName): void {
+  const name = process.env[tableVariable(table)];
+  workplace.tables.rule(({ operation, parameters }) =>
+    operation === "UpdateItem" && parameters.TableName === name ? "refuse" : "pass",
+  );
+}
+
+describe("when requests cannot be counted", () => {
+  it("reads are answered, the log and a metric say so, and nobody is told what is left", async () => {
+    stopWrites("quotas");
+    const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
+    const event = eventOf({ authorizer: authorizerContext(), pathParameters: { name: "QOS_E" } });
+
+    const { statusCode, headers, body } = await handler(event, plenty);
+
+    expect(statusCode).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({ name: "QOS_E" });
+    expect(Object.keys(headers ?? {}).filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
+    const lines = output
+      .text()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ id }) => id === "NCS-010")).toHaveLength(1);
+    expect(lines.filter(({ QuotaNotCounted }) => QuotaNotCounted === 1)).toHaveLength(1);
+  });
+});
+
+describe("when failures to log in cannot be counted", () => {
+  it("a login is refused with 503, the right password included, and no password is looked at", async () => {
+    const EmailAddress = `${crypto.randomUUID()}@example.com`;
+    const account = { ID: 9, Username: "U", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+    const passwordHash = await hashPassword("right");
+    await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(5_000));
+    stopWrites("login-attempts");
+    const { handler } = await import("../../functions/profile/authenticate.ts");
+    const before = workplace.tables.calls.length;
+
+    const { statusCode, headers, body } = await handler(
+      eventOf({ body: JSON.stringify({ emailaddress: EmailAddress, password: "right" }) }),
+      plenty,
+    );
+
+    expect(statusCode).toBe(503);
+    expect(JSON.parse(body)).toMatchObject({ code: "UNAVAILABLE" });
+    expect(Number(headers?.["retry-after"])).toBeGreaterThan(0);
+    const called = workplace.tables.calls.slice(before);
+    expect(new Set(called.map(({ operation }) => operation))).toEqual(new Set(["UpdateItem"]));
+  });
+});

@@ -1,0 +1,300 @@
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { endpoints } from "../../functions/endpoints.ts";
+import { waitAfter } from "../../functions/population-density/job.ts";
+import { type Access, access, type FunctionId } from "../../infra/access.ts";
+import { stackNames } from "../../infra/app.ts";
+import { functionIds } from "../../infra/bundles.ts";
+import { logId } from "../../shared/aws/log.ts";
+import { metricNames, metricNamespace, metrics } from "../../shared/aws/metrics.ts";
+import { configuration } from "../../shared/environment.ts";
+import { type QueueName, queues } from "../../shared/queues.ts";
+import { type TableName, tables } from "../../shared/tables.ts";
+import {
+  attribute,
+  configured,
+  deployed,
+  eachStage,
+  everySetting,
+  functionOf,
+  only,
+  queueOf,
+  reference,
+  resourcesOf,
+  type Template,
+  tableOf,
+  template,
+  textOf,
+} from "./template.ts";
+
+/** Strict: an alarm on several metrics or on an expression would be another kind of alarm. */
+const alarmProperties = z
+  .strictObject({
+    AlarmActions: z.array(z.unknown()).default([]),
+    AlarmDescription: z.string(),
+    ComparisonOperator: z.string(),
+    /** None for what the functions count, and for the whole account. */
+    Dimensions: z
+      .array(z.strictObject({ Name: z.string(), Value: z.union([z.string(), reference, attribute]) }))
+      .max(1)
+      .default([]),
+    EvaluateLowSampleCountPercentile: z.literal("ignore").optional(),
+    EvaluationPeriods: z.number(),
+    ExtendedStatistic: z.string().optional(),
+    MetricName: z.string(),
+    Namespace: z.string(),
+    Period: z.number(),
+    Statistic: z.string().optional(),
+    Threshold: z.number(),
+    TreatMissingData: z.string(),
+  })
+  // What few requests took tells nothing of one in twenty.
+  .refine((alarm) => (alarm.ExtendedStatistic === undefined) !== (alarm.Statistic === undefined))
+  .refine(
+    (alarm) =>
+      (alarm.ExtendedStatistic === undefined) === (alarm.EvaluateLowSampleCountPercentile === undefined),
+  );
+
+const alarmsIn = (from: Template) => resourcesOf("AWS::CloudWatch::Alarm", alarmProperties, from);
+
+/** What AWS measures, with the statistic that does not overlook a single message, run or refusal. */
+const statistics: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "AWS/ApiGateway": { "5XXError": "Sum", Latency: "p95" },
+  "AWS/DynamoDB": { ReadThrottleEvents: "Sum", WriteThrottleEvents: "Sum" },
+  "AWS/Lambda": { Errors: "Sum", Throttles: "Sum" },
+  "AWS/SQS": { ApproximateAgeOfOldestMessage: "Maximum", ApproximateNumberOfMessagesVisible: "Maximum" },
+};
+
+const queueNames = Object.keys(queues) as QueueName[];
+const tableNames = Object.keys(tables) as TableName[];
+
+function ofQueue(name: QueueName) {
+  return [{ Name: "QueueName", Value: { "Fn::GetAtt": [queueOf(name), "QueueName"] } }];
+}
+
+function ofFunction(id: FunctionId) {
+  return [{ Name: "FunctionName", Value: { Ref: functionOf(id) } }];
+}
+
+/** Whose metrics an alarm may look at. */
+const owners: Readonly<Record<string, readonly unknown[]>> = {
+  "AWS/ApiGateway": Object.values(stackNames).map((api) => [{ Name: "ApiName", Value: api }]),
+  "AWS/DynamoDB": tableNames.map((name) => [{ Name: "TableName", Value: { Ref: tableOf(name) } }]),
+  // Without a dimension it is the whole account's.
+  "AWS/Lambda": [[], ...functionIds.map(ofFunction)],
+  "AWS/SQS": queueNames.map(ofQueue),
+};
+
+const filterProperties = z.object({
+  FilterPattern: z.string(),
+  LogGroupName: reference,
+  MetricTransformations: z.tuple([
+    z.strictObject({ MetricName: z.string(), MetricNamespace: z.string(), MetricValue: z.literal("1") }),
+  ]),
+});
+
+/** What is counted in logs, in the log of one function. */
+function countedIn(from: Template) {
+  return resourcesOf("AWS::Logs::MetricFilter", filterProperties, from).map(({ properties }) => ({
+    ...properties,
+    ...properties.MetricTransformations[0],
+  }));
+}
+
+describe.each(eachStage)("alarms of %s", (stage, from) => {
+  const alarms = alarmsIn(from);
+  const counted = countedIn(from);
+
+  describe.each(alarms)("$logicalId", ({ properties }) => {
+    const { Namespace, MetricName, Dimensions } = properties;
+
+    test("says in sentences what people lose", () => {
+      expect(properties.AlarmDescription).toMatch(/^(?:Callers|People) [a-z].*[a-z`]\.$/);
+    });
+
+    test("is off while nothing happens", () => {
+      expect(properties.TreatMissingData).toBe("notBreaching");
+      expect(properties.ComparisonOperator).toBe("GreaterThanOrEqualToThreshold");
+      expect(properties.Threshold).toBeGreaterThan(0);
+    });
+
+    test("watches something that is measured, of something that exists", () => {
+      const statistic = properties.Statistic ?? properties.ExtendedStatistic;
+      if (Namespace === metricNamespace) {
+        const inLog = counted.some((one) => one.MetricName === MetricName);
+        const byFunctions = metricNames.some((name) => name === MetricName && metrics[name] === undefined);
+        expect(inLog).not.toBe(byFunctions);
+        expect(Dimensions).toEqual([]);
+        expect(statistic).toBe("Sum");
+      } else {
+        expect(owners[Namespace]).toContainEqual(Dimensions);
+        expect(statistic).toBe(statistics[Namespace]?.[MetricName]);
+      }
+    });
+
+    test("goes off within minutes", () => {
+      // A metric has a value a minute.
+      expect(properties.Period % 60).toBe(0);
+      expect(properties.Period * properties.EvaluationPeriods).toBeGreaterThanOrEqual(60);
+      expect(properties.Period * properties.EvaluationPeriods).toBeLessThanOrEqual(900);
+    });
+
+    test("tells nobody unless somebody is named", () => {
+      expect(properties.AlarmActions).toEqual([]);
+    });
+  });
+
+  test("each says something of its own, but those of two workers who lose the same", () => {
+    const descriptions = alarms.map(({ properties }) => properties.AlarmDescription);
+    const workers = Object.values(access).filter(({ consumes }) => consumes !== undefined);
+    expect(new Set(descriptions).size).toBe(descriptions.length - (workers.length - 1));
+  });
+
+  test("every failure, slowness and refusal that a caller of the API can meet raises one", () => {
+    const watchedIn = (namespace: string) =>
+      new Set(
+        alarms
+          .filter(({ properties }) => properties.Namespace === namespace)
+          .map(({ properties }) => properties.MetricName),
+      );
+    for (const namespace of ["AWS/ApiGateway", "AWS/DynamoDB", "AWS/Lambda"]) {
+      expect(watchedIn(namespace)).toEqual(new Set(Object.keys(statistics[namespace] ?? {})));
+    }
+    for (const name of ["LoginFailures", "IssuerKeysUnreachable", "QuotaNotCounted"] as const) {
+      expect(watchedIn(metricNamespace)).toContain(name);
+    }
+  });
+
+  test("it is the stage's own API that is watched", () => {
+    const { Name } = only(
+      resourcesOf("AWS::ApiGateway::RestApi", z.object({ Name: z.string() }), from),
+      "APIs",
+    ).properties;
+    expect(Name).toBe(stackNames[stage]);
+    const ofApi = alarms.filter(({ properties }) => properties.Namespace === "AWS/ApiGateway");
+    expect(ofApi.length).toBeGreaterThan(0);
+    for (const { properties } of ofApi) {
+      expect(properties.Dimensions).toEqual([{ Name: "ApiName", Value: Name }]);
+    }
+  });
+
+  test("every table that is read or written raises one when DynamoDB turns requests away", () => {
+    const watching = (metric: string) =>
+      alarms
+        .filter(({ properties }) => properties.MetricName === metric)
+        .map(({ properties }) => textOf(properties.Dimensions[0]?.Value))
+        .sort();
+    const used = (pattern: RegExp) =>
+      tableNames
+        .filter((name) =>
+          Object.values(access).some((line: Access) =>
+            line.tables?.[name]?.some((action) => pattern.test(action)),
+          ),
+        )
+        .map((name) => `\${${tableOf(name)}}`)
+        .sort();
+    expect(watching("ReadThrottleEvents")).toEqual(used(/Get|Query/));
+    expect(watching("WriteThrottleEvents")).toEqual(used(/Put|Update|Delete/));
+  });
+});
+
+const alarms = alarmsIn(template);
+
+/** The one alarm on a metric of something. */
+function alarmOn(metric: string, of: unknown) {
+  return only(
+    alarms.filter(
+      ({ properties: { MetricName, Dimensions } }) =>
+        MetricName === metric && isDeepStrictEqual(Dimensions, of),
+    ),
+    metric,
+  ).properties;
+}
+
+describe("nobody waits in vain without an alarm", () => {
+  const consumed = new Set(Object.values(access).map(({ consumes }) => consumes));
+
+  test.each(queueNames.filter((name) => !consumed.has(name)))(
+    "the first message in %s, where no function takes it, raises one",
+    (name) => {
+      expect(alarmOn("ApproximateNumberOfMessagesVisible", ofQueue(name)).Threshold).toBe(1);
+    },
+  );
+
+  test.each(["population-density/deliver", "population-density/abandon"] as const)(
+    "the first job that %s gives up raises one",
+    (id) => {
+      const filter = only(
+        countedIn(template).filter(({ LogGroupName }) => isDeepStrictEqual(LogGroupName, logGroupOf(id))),
+        "filters",
+      );
+      expect(filter.FilterPattern).toBe(`{ $.id = "${logId("JOB_ABANDONED")}" }`);
+      expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
+    },
+  );
+
+  // AWS leaves messages out of this metric that were received three times: jobs that wait for a further attempt.
+  test("jobs that nobody attends to raise one before they are forgotten, jobs on schedule raise none", () => {
+    const { Threshold } = alarmOn("ApproximateAgeOfOldestMessage", ofQueue("density-jobs"));
+    const waits = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
+    const first = waits.slice(0, 2).map((_, index) => waitAfter(index + 1, waits, undefined, 1) ?? 0);
+    expect(Threshold).toBeGreaterThan(first.reduce((sum, seconds) => sum + seconds, 2 * workerSeconds));
+    expect(Threshold).toBeLessThan(86_400);
+  });
+});
+
+test("a signing key that could not be renewed raises one, unless the operator renews it", () => {
+  expect(alarmOn("Errors", ofFunction("keys/rotate")).Threshold).toBe(1);
+  const without = alarmsIn(configured).filter(({ properties }) =>
+    isDeepStrictEqual(properties.Dimensions, ofFunction("keys/rotate")),
+  );
+  expect(without).toEqual([]);
+});
+
+test("every alarm notifies the topic that is named", () => {
+  const notifying = alarmsIn(configured);
+  expect(notifying.length).toBeGreaterThan(20);
+  expect(
+    notifying.filter(
+      ({ properties }) => !isDeepStrictEqual(properties.AlarmActions, [everySetting.alarmTopicArn]),
+    ),
+  ).toEqual([]);
+});
+
+describe("dashboard", () => {
+  const dashboards = (from: Template) =>
+    resourcesOf("AWS::CloudWatch::Dashboard", z.object({ DashboardBody: z.unknown() }), from);
+
+  test("shows everything that is counted, and what AWS measures of the API, its functions, tables and queues", () => {
+    const shown = textOf(only(dashboards(deployed), "dashboards").properties.DashboardBody);
+    const wanted = [...metricNames, "Latency", "4XXError", "5XXError", "Throttles", "ReadThrottleEvents"];
+    expect([...wanted, "ApproximateAgeOfOldestMessage"].filter((name) => !shown.includes(name))).toEqual([]);
+    expect(() => JSON.parse(shown)).not.toThrow();
+  });
+
+  test("is there for callers' stage alone: each costs by the month", () => {
+    expect(dashboards(template)).toEqual([]);
+  });
+});
+
+test("an endpoint's own alarm names it by its summary", () => {
+  const descriptions = alarmsIn(deployed).map(({ properties }) => properties.AlarmDescription);
+  const unnamed = endpoints.filter(
+    ({ summary }) => !descriptions.some((one) => one.includes(`"${summary}"`)),
+  );
+  expect(unnamed.map(({ id }) => id)).toEqual([]);
+});
+
+const workerSeconds = 300;
+
+/** The log group of a function, as its properties name it. */
+function logGroupOf(id: FunctionId): unknown {
+  return only(
+    resourcesOf(
+      "AWS::Lambda::Function",
+      z.object({ LoggingConfig: z.object({ LogGroup: reference }) }),
+    ).filter(({ logicalId }) => logicalId === functionOf(id)),
+    "functions",
+  ).properties.LoggingConfig.LogGroup;
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import {
+  configured,
+  eachStage,
+  everySetting,
+  only,
+  reference,
+  resourcesOf,
+  synthesize,
+  type Template,
+  textOf,
+} from "./template.ts";
+
+const apiProperties = z.object({
+  DisableExecuteApiEndpoint: z.boolean(),
+  EndpointConfiguration: z.object({ Types: z.array(z.string()) }),
+  Name: z.string(),
+  SecurityPolicy: z.string(),
+});
+
+const stageProperties = z.object({
+  AccessLogSetting: z.object({
+    DestinationArn: z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
+    Format: z.string(),
+  }),
+  MethodSettings: z.array(z.record(z.string(), z.unknown())),
+  StageName: z.string(),
+  TracingEnabled: z.boolean(),
+});
+
+const apiOf = (from: Template) =>
+  only(resourcesOf("AWS::ApiGateway::RestApi", apiProperties, from), "APIs").properties;
+
+const stageOf = (from: Template) =>
+  only(resourcesOf("AWS::ApiGateway::Stage", stageProperties, from), "stages");
+
+/**
+ * Variables of an access log that hold what was sent, or who sent it. The message of a gateway's error is among them:
+ * it may repeat the `Authorization` header.
+ */
+const telling =
+  /\.(?:identity|path|customDomain|domain\w*|authenticate|requestOverride|responseOverride|authorizer\.(?:principalId|claims|error|property|client|subscription))\b|(?:error\.(?:message|validation)|[eE]rror(?:Message|String)?$|authorize\.error)/;
+
+describe.each(eachStage)("API of %s", (stage, from) => {
+  const { properties, dependsOn } = stageOf(from);
+  const line = z.record(z.string(), z.string()).parse(JSON.parse(properties.AccessLogSetting.Format));
+
+  test("each line of the access log is JSON with one variable for each member, as text", () => {
+    for (const variable of Object.values(line)) expect(variable).toMatch(/^\$context\.[a-zA-Z.]+$/);
+    expect(line).toMatchObject({
+      requestId: "$context.requestId",
+      route: "$context.resourcePath",
+      status: "$context.status",
+    });
+  });
+
+  test("no line holds a body, a token, a query, a path as it was sent, an address or a caller", () => {
+    expect(Object.values(line).filter((variable) => telling.test(variable))).toEqual([]);
+    // The pattern itself finds what it is for.
+    const found = [
+      "identity.sourceIp",
+      "identity.userAgent",
+      "path",
+      "error.message",
+      "error.messageString",
+      "error.validationErrorString",
+      "authorizer.principalId",
+      "authorizer.claims.sub",
+      "authorizer.error",
+      "authorizer.client",
+      "authorize.error",
+      "integrationErrorMessage",
+      "requestOverride.header.authorization",
+    ].filter((name) => !telling.test(`$context.${name}`));
+    expect(found).toEqual([]);
+  });
+
+  test("the log is a group of its own that forgets, and API Gateway may write there before it is to", () => {
+    const [group] = properties.AccessLogSetting.DestinationArn["Fn::GetAtt"];
+    expect(from.Resources[group]).toMatchObject({
+      Type: "AWS::Logs::LogGroup",
+      Properties: { RetentionInDays: stage === "prod" ? 90 : 7 },
+    });
+    const account = only(
+      resourcesOf("AWS::ApiGateway::Account", z.object({ CloudWatchRoleArn: z.unknown() }), from),
+      "accounts",
+    );
+    expect(dependsOn).toContain(account.logicalId);
+    // A setting of the whole account: other APIs may log by it when this stack is gone.
+    expect(account.deletionPolicy).toBe("Retain");
+  });
+
+  test("requests are throttled as a whole, and logged in no other way", () => {
+    const { rate, burst } = stage === "prod" ? { rate: 1_000, burst: 2_000 } : { rate: 100, burst: 200 };
+    expect(properties.MethodSettings).toEqual([
+      {
+        HttpMethod: "*",
+        ResourcePath: "/*",
+        DataTraceEnabled: false,
+        ThrottlingRateLimit: rate,
+        ThrottlingBurstLimit: burst,
+      },
+    ]);
+  });
+
+  test("requests are traced in callers' stage alone", () => {
+    expect(properties.TracingEnabled).toBe(stage === "prod");
+  });
+
+  test("TLS is 1.2 or newer, under the API's own host name too", () => {
+    expect(apiOf(from)).toMatchObject({
+      SecurityPolicy: "TLS_1_2",
+      EndpointConfiguration: { Types: ["REGIONAL"] },
+      DisableExecuteApiEndpoint: false,
+    });
+  });
+});
+
+test("throttling is what is said", () => {
+  const { properties } = stageOf(configured);
+  expect(properties.MethodSettings).toEqual([
+    expect.objectContaining({ ThrottlingRateLimit: 40, ThrottlingBurstLimit: 60 }),
+  ]);
+});
+
+test("an account whose API Gateway may write logs already is left as it is", () => {
+  const { Resources } = configured;
+  const kinds = Object.entries(Resources).filter(
+    ([, { Type, Properties }]) =>
+      Type === "AWS::ApiGateway::Account" || JSON.stringify(Properties).includes("PushToCloudWatchLogs"),
+  );
+  expect(kinds.map(([logicalId]) => logicalId)).toEqual([]);
+});
+
+describe("a host name of the operator's", () => {
+  const { certificateArn, domainName } = everySetting;
+  const withoutZone = synthesize({ certificateArn, domainName, hostedZoneId: "none" });
+
+  test("is served with the operator's certificate, over TLS 1.2 or newer", () => {
+    const { properties } = only(
+      resourcesOf("AWS::ApiGateway::DomainName", z.record(z.string(), z.unknown()), configured),
+      "domains",
+    );
+    expect(properties).toEqual({
+      DomainName: domainName,
+      EndpointConfiguration: { Types: ["REGIONAL"] },
+      RegionalCertificateArn: certificateArn,
+      SecurityPolicy: "TLS_1_2",
+    });
+    // What API Gateway goes by in the end is the policy of the API.
+    expect(apiOf(configured).SecurityPolicy).toBe("TLS_1_2");
+  });
+
+  test("leads to the one stage, from its root", () => {
+    const { properties } = only(
+      resourcesOf(
+        "AWS::ApiGateway::BasePathMapping",
+        z.strictObject({ DomainName: reference, RestApiId: reference, Stage: reference }),
+        configured,
+      ),
+      "mappings",
+    );
+    expect(properties.Stage.Ref).toBe(stageOf(configured).logicalId);
+  });
+
+  test("is the only one: the API's own answers no longer", () => {
+    expect(apiOf(configured).DisableExecuteApiEndpoint).toBe(true);
+    expect(JSON.stringify(configured.Outputs)).not.toContain("execute-api");
+    expect(configured.Outputs.ApiAddress?.Value).toBe(`https://${domainName}`);
+  });
+
+  test("goes into the operator's zone", () => {
+    const { properties } = only(
+      resourcesOf(
+        "AWS::Route53::RecordSet",
+        z.object({ HostedZoneId: z.string(), Name: z.string(), Type: z.string() }),
+        configured,
+      ),
+      "records",
+    );
+    const { hostedZoneId } = everySetting;
+    expect(properties).toEqual({ HostedZoneId: hostedZoneId, Name: `${domainName}.`, Type: "A" });
+  });
+
+  test("without a zone the outputs say what a record points to", () => {
+    expect(resourcesOf("AWS::Route53::RecordSet", z.unknown(), withoutZone)).toEqual([]);
+    const { logicalId } = only(
+      resourcesOf("AWS::ApiGateway::DomainName", z.unknown(), withoutZone),
+      "domains",
+    );
+    expect(textOf(withoutZone.Outputs.ApiRecordTarget?.Value)).toBe(`\${${logicalId}.RegionalDomainName}`);
+  });
+});

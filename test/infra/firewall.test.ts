@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { managedRules } from "../../infra/constructs/firewall.ts";
+import { errorRow } from "../../shared/errors.ts";
+import { configured, deployed, only, resourcesOf, textOf } from "./template.ts";
+
+const rule = z.object({
+  Name: z.string(),
+  Priority: z.number(),
+  Action: z.unknown().optional(),
+  OverrideAction: z.unknown().optional(),
+  Statement: z.object({
+    ManagedRuleGroupStatement: z
+      .object({
+        VendorName: z.literal("AWS"),
+        Name: z.string(),
+        RuleActionOverrides: z
+          .array(
+            z.strictObject({ Name: z.string(), ActionToUse: z.strictObject({ Count: z.strictObject({}) }) }),
+          )
+          .default([]),
+      })
+      .optional(),
+    RateBasedStatement: z
+      .object({ AggregateKeyType: z.string(), EvaluationWindowSec: z.number(), Limit: z.number() })
+      .optional(),
+  }),
+  VisibilityConfig: z.object({ SampledRequestsEnabled: z.boolean() }),
+});
+
+const aclProperties = z.object({
+  CustomResponseBodies: z.record(z.string(), z.object({ ContentType: z.string(), Content: z.string() })),
+  DefaultAction: z.unknown(),
+  Rules: z.array(rule),
+  Scope: z.string(),
+  VisibilityConfig: z.object({ SampledRequestsEnabled: z.boolean() }),
+});
+
+/** The rules of the groups used that look at bodies, as AWS documents them. */
+const bodyRules = [
+  "CrossSiteScripting_BODY",
+  "EC2MetaDataSSRF_BODY",
+  "GenericLFI_BODY",
+  "GenericRFI_BODY",
+  "JavaDeserializationRCE_BODY",
+  "Log4JRCE_BODY",
+  "ReactJSRCE_BODY",
+  "SizeRestrictions_BODY",
+];
+
+describe("firewall", () => {
+  const acl = only(resourcesOf("AWS::WAFv2::WebACL", aclProperties, configured), "firewalls");
+  const { Rules, ...properties } = acl.properties;
+  const groups = Rules.flatMap(({ Statement }) => Statement.ManagedRuleGroupStatement ?? []);
+
+  test("is not there unless it is asked for", () => {
+    const kinds = Object.values(deployed.Resources).map(({ Type }) => Type);
+    expect(kinds.filter((kind) => kind.startsWith("AWS::WAF"))).toEqual([]);
+  });
+
+  test("stands before the one stage and lets through what no rule blocks", () => {
+    const association = only(
+      resourcesOf(
+        "AWS::WAFv2::WebACLAssociation",
+        z.object({ ResourceArn: z.unknown(), WebACLArn: z.unknown() }),
+        configured,
+      ),
+      "associations",
+    ).properties;
+    const api = only(resourcesOf("AWS::ApiGateway::RestApi", z.unknown(), configured), "APIs").logicalId;
+    const stage = only(resourcesOf("AWS::ApiGateway::Stage", z.unknown(), configured), "stages").logicalId;
+    expect(textOf(association.ResourceArn)).toMatch(/^arn:.*:apigateway:/);
+    expect(textOf(association.ResourceArn).endsWith(`::/restapis/\${${api}}/stages/\${${stage}}`)).toBe(true);
+    expect(association.WebACLArn).toEqual({ "Fn::GetAtt": [acl.logicalId, "Arn"] });
+    expect(properties).toMatchObject({ Scope: "REGIONAL", DefaultAction: { Allow: {} } });
+  });
+
+  test("keeps no request: a sample would hold its token", () => {
+    expect(properties.VisibilityConfig.SampledRequestsEnabled).toBe(false);
+    expect(Rules.filter(({ VisibilityConfig }) => VisibilityConfig.SampledRequestsEnabled)).toEqual([]);
+  });
+
+  test("uses the groups that are listed, and counts by exactly the rules that are listed, each with a reason", () => {
+    const counting = groups.map(({ Name, RuleActionOverrides }) => [
+      Name,
+      RuleActionOverrides.map((override) => override.Name),
+    ]);
+    expect(counting).toEqual(
+      Object.entries(managedRules).map(([name, reasons]) => [name, Object.keys(reasons)]),
+    );
+    const reasons = Object.values(managedRules).flatMap((group) => Object.values(group));
+    expect(reasons.filter((reason) => !/^[A-Z].{20,}\.$/.test(reason))).toEqual([]);
+  });
+
+  test("no rule that looks at a body blocks: bodies are for the functions to answer", () => {
+    const counting = groups.flatMap(({ RuleActionOverrides }) => RuleActionOverrides.map(({ Name }) => Name));
+    expect(counting.filter((name) => name.endsWith("_BODY")).sort()).toEqual(bodyRules);
+  });
+
+  test("no rule blocks a valid request for what it does not say or for the name of a profile", () => {
+    const counting = groups.flatMap(({ RuleActionOverrides }) => RuleActionOverrides.map(({ Name }) => Name));
+    expect(counting).toEqual(expect.arrayContaining(["NoUserAgent_HEADER", "RestrictedExtensions_URIPATH"]));
+  });
+
+  test("all else of AWS's groups blocks, and API Gateway says so in our words", () => {
+    const overridden = Rules.filter(({ Statement }) => Statement.ManagedRuleGroupStatement).map(
+      ({ OverrideAction }) => OverrideAction,
+    );
+    expect(overridden).toEqual(groups.map(() => ({ None: {} })));
+    expect(errorRow("PERMISSION_DENIED").gatewayResponses).toContain("WAF_FILTERED");
+  });
+
+  test("who sends too much from one address is told so in our words, and when to come back", () => {
+    const rate = only(
+      Rules.filter(({ Statement }) => Statement.RateBasedStatement),
+      "rate rules",
+    );
+    expect(rate.Priority).toBe(0);
+    const { AggregateKeyType, EvaluationWindowSec, Limit } = rate.Statement.RateBasedStatement ?? {};
+    expect(AggregateKeyType).toBe("IP");
+    // A caller with all of its quota is below.
+    expect(((Limit ?? 0) / (EvaluationWindowSec ?? 1)) * 60).toBeGreaterThan(1_200);
+    const { status, message } = errorRow("TOO_MANY_REQUESTS");
+    expect(rate.Action).toEqual({
+      Block: {
+        CustomResponse: {
+          ResponseCode: status,
+          CustomResponseBodyKey: "TOO_MANY_REQUESTS",
+          ResponseHeaders: [
+            { Name: "cache-control", Value: "no-store" },
+            { Name: "retry-after", Value: expect.stringMatching(/^\d+$/) },
+          ],
+        },
+      },
+    });
+    const body = properties.CustomResponseBodies.TOO_MANY_REQUESTS;
+    expect(body?.ContentType).toBe("APPLICATION_JSON");
+    expect(JSON.parse(body?.Content ?? "")).toEqual({ status, code: "TOO_MANY_REQUESTS", message });
+  });
+});

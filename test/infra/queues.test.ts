@@ -1,0 +1,262 @@
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { access, type FunctionId } from "../../infra/access.ts";
+import { functionIds } from "../../infra/bundles.ts";
+import { queueOutput } from "../../infra/outputs.ts";
+import { configuration } from "../../shared/environment.ts";
+import { type QueueName, queueDescription, queues } from "../../shared/queues.ts";
+import {
+  arnOf,
+  attribute,
+  calledOf,
+  eachStage,
+  functionOf,
+  only,
+  queueOf,
+  reference,
+  resourcesOf,
+  type Template,
+  template,
+  textOf,
+} from "./template.ts";
+
+const queueProperties = z.object({
+  KmsMasterKeyId: z.unknown(),
+  MessageRetentionPeriod: z.number(),
+  RedrivePolicy: z.unknown().optional(),
+  VisibilityTimeout: z.number(),
+});
+
+const queuePolicyProperties = z.object({
+  PolicyDocument: z.object({ Statement: z.array(z.unknown()) }),
+  Queues: z.array(reference),
+});
+
+const keyProperties = z.object({
+  EnableKeyRotation: z.boolean(),
+  KeyPolicy: z.object({
+    Statement: z.tuple([
+      z.strictObject({
+        Effect: z.literal("Allow"),
+        Action: z.string(),
+        Principal: z.strictObject({ AWS: z.unknown() }),
+        Resource: z.string(),
+      }),
+    ]),
+  }),
+});
+
+/** Strict: a filter or a switch would keep messages from their function, a window would keep them waiting. */
+const mappingProperties = z.strictObject({
+  BatchSize: z.number(),
+  EventSourceArn: attribute,
+  FunctionName: z.unknown(),
+  FunctionResponseTypes: z.array(z.string()).default([]),
+  ScalingConfig: z
+    .strictObject({ MaximumConcurrency: z.number() })
+    .default({ MaximumConcurrency: Number.POSITIVE_INFINITY }),
+});
+
+const functionProperties = z.object({ Role: attribute, Timeout: z.number() });
+
+const names = Object.keys(queues) as QueueName[];
+
+const consumers = functionIds.flatMap((id: FunctionId) => {
+  const { consumes } = access[id];
+  return consumes === undefined ? [] : [{ id, queue: consumes }];
+});
+
+/** Of the 1,000 functions that an account may run at a time, as many as may work on messages. */
+const mostWorkers = 100;
+
+describe("queues", () => {
+  const made = resourcesOf("AWS::SQS::Queue", queueProperties);
+  const key = only(resourcesOf("AWS::KMS::Key", keyProperties), "keys");
+  const propertiesOf = (name: QueueName) =>
+    only(
+      made.filter(({ logicalId }) => logicalId === queueOf(name)),
+      name,
+    ).properties;
+
+  test("each description is one queue, and there is no other", () => {
+    expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(names.map((name) => queueOf(name)).sort());
+  });
+
+  describe.each(names)("%s", (name) => {
+    const properties = propertiesOf(name);
+    const { deadLetters } = queueDescription(name);
+
+    test("holds its messages encrypted with the one key", () => {
+      expect(properties.KmsMasterKeyId).toEqual(arnOf(key.logicalId));
+    });
+
+    test("refuses what does not come over TLS, and lets nobody in beside the roles of the account", () => {
+      const policy = only(
+        resourcesOf("AWS::SQS::QueuePolicy", queuePolicyProperties).filter((one) =>
+          one.properties.Queues.some(({ Ref }) => Ref === queueOf(name)),
+        ),
+        "queue policies",
+      );
+      expect(policy.properties.PolicyDocument.Statement).toEqual([
+        {
+          Effect: "Deny",
+          Principal: { AWS: "*" },
+          Action: "sqs:*",
+          Resource: arnOf(queueOf(name)),
+          Condition: { Bool: { "aws:SecureTransport": "false" } },
+        },
+      ]);
+    });
+
+    test("gives up a message exactly when it is described so", () => {
+      expect(properties.RedrivePolicy).toEqual(
+        deadLetters && {
+          deadLetterTargetArn: arnOf(queueOf(deadLetters.queue)),
+          maxReceiveCount: deadLetters.mostReceives,
+        },
+      );
+    });
+
+    test("keeps its messages no longer than they are kept when they are dead", () => {
+      // A dead letter keeps the moment it was first sent at.
+      const keptDead = deadLetters && propertiesOf(deadLetters.queue).MessageRetentionPeriod;
+      expect(properties.MessageRetentionPeriod).toBeLessThanOrEqual(
+        keptDead ?? properties.MessageRetentionPeriod,
+      );
+    });
+
+    test("has its address among the outputs, for what a person runs", () => {
+      expect(template.Outputs[queueOutput(name)]?.Value).toEqual({ Ref: queueOf(name) });
+    });
+  });
+
+  test("no message is dropped: what is consumed has a queue for dead letters, what is not is one", () => {
+    const consumed = new Set(consumers.map(({ queue }) => queue));
+    const forDead = new Set(names.map((name) => queueDescription(name).deadLetters?.queue));
+    const dropping = names.filter((name) =>
+      consumed.has(name) ? queueDescription(name).deadLetters === undefined : !forDead.has(name),
+    );
+    expect(dropping).toEqual([]);
+  });
+
+  test("no dead letter comes round again", () => {
+    const later = names.filter((name, index) => {
+      const { deadLetters } = queueDescription(name);
+      return deadLetters !== undefined && names.indexOf(deadLetters.queue) >= index;
+    });
+    expect(later).toEqual([]);
+  });
+
+  test("no job is dead before its last attempt, however long a schedule is set", () => {
+    const mostWaits = Array.from({ length: 100 }, (_, waits) => waits).findLast(
+      (waits) => configuration.SINK_RETRY_SECONDS.read(Array(waits).fill("1").join(",")) !== undefined,
+    );
+    expect(mostWaits).toBeLessThan(99);
+    // The first attempt, one after each wait, and one to tell the sink of a failure.
+    expect(queueDescription("density-jobs").deadLetters?.mostReceives).toBeGreaterThanOrEqual(
+      1 + (mostWaits ?? 0) + 1,
+    );
+  });
+
+  test("the key is opened by policies of the account alone", () => {
+    const [{ Principal, Resource }] = key.properties.KeyPolicy.Statement;
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: how `textOf` writes a reference.
+    expect(textOf(Principal.AWS)).toBe("arn:${AWS::Partition}:iam::${AWS::AccountId}:root");
+    // In the policy of a key, `*` is this key.
+    expect(Resource).toBe("*");
+  });
+
+  test("the key is renewed by itself", () => {
+    expect(key.properties.EnableKeyRotation).toBe(true);
+  });
+
+  test.each(eachStage)("the key of %s is there as long as what it encrypts", (stage, from) => {
+    const { deletionPolicy } = only(resourcesOf("AWS::KMS::Key", keyProperties, from), "keys");
+    expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
+  });
+});
+
+/** How a mapping names what it calls: a function by its name, an alias behind it. */
+function nameOf(id: FunctionId, from: Template): unknown {
+  const called = calledOf(id, from);
+  if ("Fn::GetAtt" in called) return { Ref: called["Fn::GetAtt"][0] };
+  const name = { "Fn::Select": [6, { "Fn::Split": [":", called] }] };
+  return { "Fn::Join": ["", [name, ":live"]] };
+}
+
+describe.each(eachStage)("consumers of %s", (_stage, from) => {
+  const mappings = resourcesOf("AWS::Lambda::EventSourceMapping", mappingProperties, from);
+
+  test("each function that consumes a queue gets its messages once, and no other function gets any", () => {
+    const wanted = consumers.map(({ id, queue }) => ({
+      FunctionName: nameOf(id, from),
+      EventSourceArn: arnOf(queueOf(queue)),
+    }));
+    const made = mappings.map(({ properties: { EventSourceArn, FunctionName } }) => ({
+      FunctionName,
+      EventSourceArn,
+    }));
+    expect(made).toHaveLength(wanted.length);
+    expect(made).toEqual(expect.arrayContaining(wanted));
+  });
+
+  test("no two functions take messages from each other", () => {
+    expect(new Set(consumers.map(({ queue }) => queue)).size).toBe(consumers.length);
+  });
+
+  test("all together leave most of the account to those who wait for an answer", () => {
+    const workers = mappings.map(({ properties }) => properties.ScalingConfig.MaximumConcurrency);
+    expect(workers.reduce((sum, most) => sum + most, 0)).toBeLessThanOrEqual(mostWorkers);
+  });
+
+  describe.each(consumers)("$id", ({ id, queue }) => {
+    const { properties: worker } = only(
+      resourcesOf("AWS::Lambda::Function", functionProperties, from).filter(
+        ({ logicalId }) => logicalId === functionOf(id),
+      ),
+      id,
+    );
+    const mapping = only(
+      mappings.filter(({ properties }) => isDeepStrictEqual(properties.FunctionName, nameOf(id, from))),
+      "mappings",
+    );
+
+    test("keeps the messages that it says it has not handled", () => {
+      expect(mapping.properties.FunctionResponseTypes).toEqual(["ReportBatchItemFailures"]);
+    });
+
+    test("may say when a message comes again", () => {
+      expect(access[id].queues?.[queue] ?? []).toContain("ChangeMessageVisibility");
+    });
+
+    test("has all its time for one message", () => {
+      expect(mapping.properties.BatchSize).toBe(1);
+    });
+
+    test("runs for a bounded number of messages at a time", () => {
+      // AWS takes nothing below 2.
+      expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
+      expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeLessThanOrEqual(mostWorkers);
+    });
+
+    test("is not given a message again while it may still be at it", () => {
+      const { properties } = only(
+        resourcesOf("AWS::SQS::Queue", queueProperties, from).filter(
+          ({ logicalId }) => logicalId === queueOf(queue),
+        ),
+        queue,
+      );
+      // AWS's advice: time for what Lambda tries again by itself.
+      expect(properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.Timeout);
+    });
+
+    test("gets no message before it may receive it", () => {
+      const policies = resourcesOf("AWS::IAM::Policy", z.object({ Roles: z.array(reference) }), from).filter(
+        ({ properties }) => properties.Roles.some(({ Ref }) => Ref === worker.Role["Fn::GetAtt"][0]),
+      );
+      expect(policies.length).toBeGreaterThan(0);
+      expect(mapping.dependsOn).toEqual(expect.arrayContaining(policies.map(({ logicalId }) => logicalId)));
+    });
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import type { FunctionId } from "../../infra/access.ts";
+import { functionIds } from "../../infra/bundles.ts";
+import { logId } from "../../shared/aws/log.ts";
+import {
+  configured,
+  deployed,
+  functionOf,
+  only,
+  reference,
+  resourcesOf,
+  type Template,
+  template,
+  textOf,
+} from "./template.ts";
+
+const aliasProperties = z.strictObject({
+  FunctionName: reference,
+  FunctionVersion: z.strictObject({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Version")]) }),
+  Name: z.string(),
+});
+
+const groupProperties = z.object({
+  AlarmConfiguration: z.object({
+    Alarms: z.array(z.strictObject({ Name: reference })).default([]),
+    Enabled: z.boolean(),
+  }),
+  ApplicationName: reference,
+  AutoRollbackConfiguration: z.object({ Enabled: z.boolean(), Events: z.array(z.string()) }),
+  DeploymentConfigName: z.string(),
+});
+
+const updatePolicy = z.object({
+  CodeDeployLambdaAliasUpdate: z.strictObject({
+    ApplicationName: reference,
+    DeploymentGroupName: reference,
+  }),
+});
+
+const alarmProperties = z.object({
+  Dimensions: z.array(z.unknown()).default([]),
+  MetricName: z.string(),
+  Threshold: z.number(),
+});
+
+const released = functionIds.filter((id) => id !== "keys/rotate");
+
+function aliasOf(id: FunctionId, from: Template) {
+  return only(
+    resourcesOf("AWS::Lambda::Alias", aliasProperties, from).filter(
+      ({ properties }) => properties.FunctionName.Ref === functionOf(id),
+    ),
+    `aliases of ${id}`,
+  );
+}
+
+function groupOf(id: FunctionId, from: Template) {
+  const { UpdatePolicy } = from.Resources[aliasOf(id, from).logicalId] ?? {};
+  const { ApplicationName, DeploymentGroupName } =
+    updatePolicy.parse(UpdatePolicy).CodeDeployLambdaAliasUpdate;
+  const group = only(
+    resourcesOf("AWS::CodeDeploy::DeploymentGroup", groupProperties, from).filter(
+      ({ logicalId }) => logicalId === DeploymentGroupName.Ref,
+    ),
+    "deployment groups",
+  );
+  expect(group.properties.ApplicationName).toEqual(ApplicationName);
+  return group;
+}
+
+/** The alarms that take a release of a function back. */
+function alarmsOf(id: FunctionId) {
+  const named = groupOf(id, deployed).properties.AlarmConfiguration.Alarms.map(({ Name }) => Name.Ref);
+  return resourcesOf("AWS::CloudWatch::Alarm", alarmProperties, deployed)
+    .filter(({ logicalId }) => named.includes(logicalId))
+    .map(({ properties }) => properties);
+}
+
+describe.each(released)("a release of %s", (id) => {
+  const { properties: alias } = aliasOf(id, deployed);
+  const { properties: group } = groupOf(id, deployed);
+
+  test("is a version of its own, and the version before it stays to go back to", () => {
+    expect(alias.Name).toBe("live");
+    const version = deployed.Resources[alias.FunctionVersion["Fn::GetAtt"][0]];
+    expect(version).toMatchObject({
+      Type: "AWS::Lambda::Version",
+      Properties: { FunctionName: { Ref: functionOf(id) } },
+      DeletionPolicy: "Retain",
+    });
+  });
+
+  test("reaches a tenth of the requests first, and all of them five minutes later", () => {
+    expect(group.DeploymentConfigName).toBe("CodeDeployDefault.LambdaCanary10Percent5Minutes");
+  });
+
+  test("is taken back when an alarm of the function goes off, and when it is stopped or fails", () => {
+    expect(group.AlarmConfiguration.Enabled).toBe(true);
+    expect(group.AutoRollbackConfiguration).toEqual({
+      Enabled: true,
+      Events: ["DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_REQUEST", "DEPLOYMENT_STOP_ON_ALARM"],
+    });
+  });
+
+  test("is taken back for the first fault", () => {
+    const alarms = alarmsOf(id);
+    expect(alarms).toHaveLength(group.AlarmConfiguration.Alarms.length);
+    expect(alarms.map(({ Threshold }) => Threshold)).toEqual(alarms.map(() => 1));
+  });
+});
+
+const filterProperties = z.object({
+  FilterPattern: z.string(),
+  LogGroupName: reference,
+  MetricTransformations: z.tuple([z.object({ MetricName: z.string() })]),
+});
+
+/** What lines of a function's own log count to a metric. */
+function patternsFor(metric: string | undefined, id: FunctionId): string[] {
+  const { LoggingConfig } = z
+    .object({ LoggingConfig: z.object({ LogGroup: reference }) })
+    .parse(deployed.Resources[functionOf(id)]?.Properties);
+  return resourcesOf("AWS::Logs::MetricFilter", filterProperties, deployed)
+    .filter(({ properties }) => properties.MetricTransformations[0].MetricName === metric)
+    .filter(({ properties }) => properties.LogGroupName.Ref === LoggingConfig.LogGroup.Ref)
+    .map(({ properties }) => properties.FilterPattern);
+}
+
+describe("a fault", () => {
+  test.each(released.filter((id) => id !== "authorizer/authorize"))(
+    "of %s is an execution that broke off, or a crash that was answered",
+    (id) => {
+      const alarms = alarmsOf(id);
+      expect(alarms).toHaveLength(2);
+      const errors = alarms.find(({ MetricName }) => MetricName === "Errors");
+      const crashes = alarms.find(({ MetricName }) => MetricName !== "Errors");
+      expect(errors).toMatchObject({
+        MetricName: "Errors",
+        Dimensions: [{ Name: "FunctionName", Value: { Ref: functionOf(id) } }],
+      });
+      expect(patternsFor(crashes?.MetricName, id)).toEqual([`{ $.id = "${logId("CRASH")}" }`]);
+    },
+  );
+
+  // API Gateway's contract: whoever refuses a token throws.
+  test("of the authorizer is anything it ends with but a refused token", () => {
+    const id = "authorizer/authorize";
+    const { MetricName } = only(alarmsOf(id), "alarms");
+    expect(patternsFor(MetricName, id).sort()).toEqual([
+      '"Invoke Error" -Unauthorized',
+      '?"Uncaught Exception" ?"Task timed out" ?"Runtime exited"',
+    ]);
+  });
+});
+
+describe("what callers reach is released", () => {
+  const permissions = resourcesOf(
+    "AWS::Lambda::Permission",
+    z.object({ FunctionName: z.unknown(), Principal: z.string() }),
+    deployed,
+  ).map(({ properties }) => properties);
+
+  test("nobody may call a function past its alias but Secrets Manager, to rotate", () => {
+    const aliases = new Set(released.map((id) => `\${${aliasOf(id, deployed).logicalId}}`));
+    const past = permissions.filter(({ FunctionName }) => !aliases.has(textOf(FunctionName)));
+    expect(past).toEqual([
+      {
+        FunctionName: { "Fn::GetAtt": [functionOf("keys/rotate"), "Arn"] },
+        Principal: "secretsmanager.amazonaws.com",
+      },
+    ]);
+  });
+
+  test("the authorizer is asked by its alias", () => {
+    const { properties } = only(
+      resourcesOf("AWS::ApiGateway::Authorizer", z.object({ AuthorizerUri: z.unknown() }), deployed),
+      "authorizers",
+    );
+    const { logicalId } = aliasOf("authorizer/authorize", deployed);
+    expect(textOf(properties.AuthorizerUri)).toContain(`/functions/\${${logicalId}}/invocations`);
+  });
+
+  test("CodeDeploy has its rights before it is to use them", () => {
+    const policies = resourcesOf("AWS::IAM::Policy", z.object({ Roles: z.array(reference) }), deployed);
+    const role = only(
+      resourcesOf("AWS::IAM::Role", z.object({ AssumeRolePolicyDocument: z.unknown() }), deployed).filter(
+        ({ properties }) => JSON.stringify(properties).includes("codedeploy.amazonaws.com"),
+      ),
+      "roles of CodeDeploy",
+    ).logicalId;
+    const policy = only(
+      policies.filter(({ properties }) => properties.Roles.some(({ Ref }) => Ref === role)),
+      "policies",
+    ).logicalId;
+    for (const id of released) expect(groupOf(id, deployed).dependsOn).toContain(policy);
+  });
+});
+
+test("a release at once reaches all requests and heeds no alarm: it may be the remedy", () => {
+  for (const id of released) {
+    const { properties } = groupOf(id, configured);
+    expect(properties.DeploymentConfigName).toBe("CodeDeployDefault.LambdaAllAtOnce");
+    expect(properties.AlarmConfiguration).toEqual({ Alarms: [], Enabled: false });
+    expect(properties.AutoRollbackConfiguration.Events).not.toContain("DEPLOYMENT_STOP_ON_ALARM");
+  }
+});
+
+test("to try things out a function is there when it is deployed", () => {
+  const kinds = Object.values(template.Resources).map(({ Type }) => Type);
+  expect(kinds.filter((kind) => /::CodeDeploy::|::Lambda::(?:Alias|Version)$/.test(kind))).toEqual([]);
+});

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import * as z from "zod";
+import { stackName, stackNames } from "../../infra/app.ts";
+import { stages } from "../../infra/stage.ts";
+import { configuration } from "../../shared/environment.ts";
+import { deployed, synthesize, template, withApp } from "./template.ts";
+
+const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
+const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
+
+describe("settings", () => {
+  test("without a stage it is the one that keeps data", () => {
+    expect(deployed).toEqual(synthesize({ stage: "prod" }));
+    expect(template).toEqual(synthesize({ stage: "dev" }));
+  });
+
+  test.each([
+    [{ stage: "staging" }, "stage is not dev or prod"],
+    [{ stage: "Prod" }, "stage is not dev or prod"],
+    [{ stage: "" }, "stage is not dev or prod"],
+    [{ stage: {} }, "stage is not dev or prod"],
+    [{ signingKeySecretArn: "my-secret" }, "signingKeySecretArn is not the full ARN of a secret"],
+    [{ signingKeySecretArn: topic }, "signingKeySecretArn is not the full ARN of a secret"],
+    [{ alarmTopicArn: "pages" }, "alarmTopicArn is not the ARN of an SNS topic"],
+    [{ alarmTopicArn: `${topic}:subscription` }, "alarmTopicArn is not the ARN of an SNS topic"],
+    [{ domainName: "api.example.com" }, "domainName and certificateArn go together"],
+    [{ certificateArn: certificate }, "domainName and certificateArn go together"],
+    [{ hostedZoneId: "none" }, "domainName and certificateArn go together"],
+    [{ domainName: "https://api.example.com" }, "domainName is not a host name in lower case"],
+    [{ domainName: "API.example.com" }, "domainName is not a host name in lower case"],
+    [
+      { domainName: "api.example.com", certificateArn: topic },
+      "certificateArn is not the ARN of a certificate",
+    ],
+    [
+      { domainName: "api.example.com", certificateArn: certificate, hostedZoneId: "example.com" },
+      "hostedZoneId is not the id of a Route 53 hosted zone, or none",
+    ],
+    [{ waf: "yes" }, "waf is not true or false"],
+    [{ throttlingRate: "0" }, "throttlingRate is not a whole number"],
+    [{ throttlingBurst: "many" }, "throttlingBurst is not a whole number"],
+    [{ release: "now" }, "release is not canary or at-once"],
+    [{ gatewayLogRole: "none" }, "gatewayLogRole is not own or existing"],
+    [{ reservedConcurrency: "50" }, "reservedConcurrency is not a list such as profile/authenticate:50"],
+    [
+      { reservedConcurrency: "profile/login:5" },
+      "reservedConcurrency names profile/login, which is no function",
+    ],
+    [
+      { reservedConcurrency: "profile/authenticate:0" },
+      "reservedConcurrency of profile/authenticate is not 1 or more",
+    ],
+    // Lambda would receive messages that no execution is left for, until they are dead.
+    [
+      { reservedConcurrency: "population-density/deliver:9" },
+      "reservedConcurrency of population-density/deliver is not 10 or more",
+    ],
+  ])("%j is refused, and it is said why", (context, message) => {
+    expect(() => synthesize(context)).toThrow(message);
+  });
+
+  test("what is true or a number in a file is taken as it is", () => {
+    const { Resources } = synthesize({ waf: true, throttlingRate: 40 });
+    expect(Object.values(Resources).filter(({ Type }) => Type === "AWS::WAFv2::WebACL")).toHaveLength(1);
+    expect(JSON.stringify(Resources)).toContain('"ThrottlingRateLimit":40');
+  });
+});
+
+describe("stages", () => {
+  const manifest = z.object({
+    artifacts: z.object({
+      [stackName]: z.object({
+        properties: z.object({
+          // Absent when it is the artifact's own name.
+          stackName: z.string().default(stackName),
+          terminationProtection: z.boolean().optional(),
+        }),
+      }),
+    }),
+  });
+  const stackOf = (folder: string) =>
+    manifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"))).artifacts[stackName]
+      .properties;
+
+  const prod = withApp({}, (_, folder) => stackOf(folder));
+  const dev = stackOf(inject("assembly"));
+
+  test("each is a stack of its own, so that a deployment of one never changes another", () => {
+    expect({ dev: dev.stackName, prod: prod.stackName }).toEqual(stackNames);
+    expect(stackNames.dev).not.toBe(stackNames.prod);
+  });
+
+  test("the one for callers cannot be deleted in passing", () => {
+    expect(prod.terminationProtection).toBe(true);
+    expect(dev.terminationProtection ?? false).toBe(false);
+  });
+
+  test("the shield of the whole stage lets one caller's quota through", () => {
+    const perMinute = configuration.RATE_LIMIT_PER_MINUTE.read(configuration.RATE_LIMIT_PER_MINUTE.default);
+    for (const { throttling } of Object.values(stages)) {
+      expect(throttling.rate * 60).toBeGreaterThan(perMinute ?? Number.POSITIVE_INFINITY);
+    }
+  });
+});

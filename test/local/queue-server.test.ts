@@ -1,0 +1,68 @@
+import { ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { BackingServer } from "../../tools/local/backing-server.ts";
+import { createQueues, openQueueServer, queueClient } from "../../tools/local/queue-server.ts";
+import type { LocalQueue } from "../../tools/local/queues.ts";
+
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+let server: BackingServer;
+let client: SQSClient;
+
+beforeAll(async () => {
+  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
+  server = await openQueueServer(undefined);
+  client = queueClient(server.endpoint, credentials);
+});
+afterAll(async () => {
+  client.destroy();
+  await server.close();
+  vi.unstubAllEnvs();
+});
+
+/** A queue whose messages are visible again at once, and that gives them up after one receipt. */
+const queue = (name: string, deadLetterLogicalId?: string): LocalQueue => ({
+  logicalId: name,
+  name,
+  arn: `arn:aws:sqs:eu-west-1:000000000000:${name}`,
+  url: "",
+  visibilitySeconds: 0,
+  attributes: { VisibilityTimeout: "0" },
+  redrive: deadLetterLogicalId === undefined ? undefined : { deadLetterLogicalId, maxReceiveCount: 1 },
+});
+
+describe("the queues of a template", () => {
+  it("are created whatever their order, and at the address of the server", async () => {
+    const queues = [queue("first", "second"), queue("second", "third"), queue("third")];
+    const urls = await createQueues(server.endpoint, credentials, queues);
+    expect(Object.fromEntries(urls)).toEqual({
+      first: `${server.endpoint}/000000000000/first`,
+      second: `${server.endpoint}/000000000000/second`,
+      third: `${server.endpoint}/000000000000/third`,
+    });
+    expect(await createQueues(server.endpoint, credentials, queues)).toEqual(urls);
+  });
+
+  it("pass a dead letter on, each after as many receipts as it says", async () => {
+    const queues = [queue("jobs", "dead"), queue("dead", "stuck"), queue("stuck")];
+    const urls = await createQueues(server.endpoint, credentials, queues);
+    const receive = async (name: string) => {
+      const QueueUrl = urls.get(name);
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({ QueueUrl, MessageSystemAttributeNames: ["All"] }),
+      );
+      return Messages.map(({ Body, Attributes }) => [Body, Attributes?.ApproximateReceiveCount]);
+    };
+    await client.send(new SendMessageCommand({ QueueUrl: urls.get("jobs"), MessageBody: "a job" }));
+    expect(await receive("jobs")).toEqual([["a job", "1"]]);
+    expect(await receive("jobs")).toEqual([]);
+    expect(await receive("dead")).toEqual([["a job", "1"]]);
+    expect(await receive("dead")).toEqual([]);
+    expect(await receive("stuck")).toEqual([["a job", "1"]]);
+    expect(await receive("stuck")).toEqual([["a job", "2"]]);
+  });
+
+  it("that wait for each other as dead-letter queues are refused by name", async () => {
+    const queues = [queue("one", "two"), queue("two", "one"), queue("free")];
+    await expect(createQueues(server.endpoint, credentials, queues)).rejects.toThrow("one, two");
+  });
+});

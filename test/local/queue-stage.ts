@@ -1,0 +1,68 @@
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import * as z from "zod";
+import { type ListeningServer, listen } from "../../tools/local/listening-server.ts";
+
+const deliverySchema = z.object({
+  queue: z.string(),
+  records: z.array(
+    z.looseObject({
+      messageId: z.string(),
+      body: z.string(),
+      attributes: z.looseObject({ ApproximateReceiveCount: z.string() }),
+    }),
+  ),
+});
+
+/** A batch that a consuming function of the sample stack has got. */
+export type Delivery = z.output<typeof deliverySchema>;
+
+/** What the function does with it: hides the messages anew, then throws or answers. */
+interface Instruction {
+  readonly hideSeconds?: number;
+  readonly error?: string;
+  readonly answer?: unknown;
+}
+
+/** Where the consuming functions ask what to do; a test tells it. */
+export interface Stage extends ListeningServer {
+  readonly deliveries: Delivery[];
+  /** Batches that are under way now. */
+  readonly open: () => number;
+  /** Forgets all deliveries, and from now on answers as the script says; without one, that all is well. */
+  play(script?: (delivery: Delivery) => Instruction | Promise<Instruction>): void;
+}
+
+/** Opens a stage on a free port. */
+export async function openStage(): Promise<Stage> {
+  const deliveries: Delivery[] = [];
+  let open = 0;
+  let play: Parameters<Stage["play"]>[0];
+  const server = createServer(async (request, response) => {
+    open++;
+    response.once("close", () => open--);
+    const delivery = deliverySchema.parse(await json(request));
+    deliveries.push(delivery);
+    response.end(JSON.stringify((await play?.(delivery)) ?? {}));
+  });
+  return {
+    ...(await listen(server, 0)),
+    deliveries,
+    open: () => open,
+    play: (script) => {
+      deliveries.length = 0;
+      play = script;
+    },
+  };
+}
+
+/** How often each message of a queue was delivered, as the receive counts say, by body. */
+export function receiptsOf(deliveries: readonly Delivery[], queue: string): Record<string, string[]> {
+  const receipts: Record<string, string[]> = {};
+  for (const { body, attributes } of deliveries
+    .filter((one) => one.queue === queue)
+    .flatMap((one) => one.records)) {
+    receipts[body] = [...(receipts[body] ?? []), attributes.ApproximateReceiveCount];
+  }
+  return receipts;
+}

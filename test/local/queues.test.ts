@@ -1,0 +1,309 @@
+import { createServer, request as httpRequest } from "node:http";
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  type MessageAttributeValue,
+  SendMessageBatchCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { listen } from "../../tools/local/listening-server.ts";
+import { openQueueServer, queueClient } from "../../tools/local/queue-server.ts";
+import type { LocalBackend } from "../../tools/local/service.ts";
+import { loadTemplate, type Template } from "../../tools/local/template.ts";
+import { openStage, receiptsOf, type Stage } from "./queue-stage.ts";
+import { type SampleAssembly, synthesizeSample } from "./sample-app.ts";
+import { idOf, type StartedSample, startSample } from "./started-sample.ts";
+
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+type QueueName = "Steady" | "Brief" | "Dead";
+
+let assembly: SampleAssembly;
+let stage: Stage;
+
+beforeAll(async () => {
+  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
+  assembly = synthesizeSample({ queues: true });
+  stage = await openStage();
+});
+beforeEach(() => stage.play());
+afterAll(async () => {
+  await stage.close();
+  assembly.remove();
+  vi.unstubAllEnvs();
+});
+
+const start = (options: Parameters<typeof startSample>[0] = {}) => {
+  const extraEnvironment = { STAGE_URL: stage.url };
+  return startSample({ assembly: assembly.directory, extraEnvironment, ...options });
+};
+
+function queueOf(template: Template, name: QueueName) {
+  const found = template.queues.find(({ logicalId }) => logicalId.startsWith(name));
+  if (found === undefined) throw new Error(`no queue ${name}`);
+  return found;
+}
+
+/** Lets consumers start, so that no message waits for that. */
+async function warm(service: StartedSample) {
+  const consumers = ["SteadyConsumer", "BriefConsumer", "DeadConsumer"];
+  await Promise.all(consumers.map((name) => service.invoke(idOf(service, name), {})));
+}
+
+async function send(
+  client: SQSClient,
+  QueueUrl: string,
+  bodies: readonly string[],
+  MessageAttributes: Record<string, MessageAttributeValue> = {},
+) {
+  const Entries = bodies.map((MessageBody, index) => ({ Id: `${index}`, MessageBody, MessageAttributes }));
+  const { Successful } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+  expect(Successful).toHaveLength(bodies.length);
+}
+
+async function left(client: SQSClient, QueueUrl: string) {
+  const { Attributes } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
+  );
+  return {
+    visible: Attributes?.ApproximateNumberOfMessages,
+    hidden: Attributes?.ApproximateNumberOfMessagesNotVisible,
+  };
+}
+
+const nothing = { visible: "0", hidden: "0" };
+const eventually = (check: () => void | Promise<void>) =>
+  vi.waitFor(check, { timeout: 10_000, interval: 20 });
+
+describe("a queue of the template", () => {
+  let service: StartedSample;
+  let client: SQSClient;
+  let readBeforeListening: number;
+  const url = (name: QueueName) => queueOf(service.template, name).url;
+
+  beforeAll(async () => {
+    service = await start({
+      beforeListening: async ({ queueEndpoint = "", template }: LocalBackend) => {
+        client = queueClient(queueEndpoint, credentials);
+        await send(client, queueOf(template, "Steady").url, ["early"]);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        readBeforeListening = stage.deliveries.length;
+      },
+    });
+    await eventually(() => expect(stage.deliveries).toHaveLength(1));
+    await warm(service);
+  });
+  afterEach(() =>
+    Promise.all(
+      (["Steady", "Brief", "Dead"] as const).map(async (name) => {
+        await eventually(async () => expect(await left(client, url(name))).toEqual(nothing));
+      }),
+    ),
+  );
+  afterAll(async () => {
+    client.destroy();
+    await service.close();
+  });
+
+  it("is read after everything is ready, not before", () => {
+    expect(readBeforeListening).toBe(0);
+  });
+
+  it("is known to functions by the URL and the endpoint it has on this machine", () => {
+    expect(service.environmentOf(idOf(service, "SteadyConsumer"))).toMatchObject({
+      AWS_ENDPOINT_URL_SQS: service.queueEndpoint,
+      QUEUE_URL: url("Steady"),
+      KEY: expect.stringMatching(/^arn:aws:kms:eu-west-1:000000000000:key\/Key\w+$/),
+    });
+    expect(url("Steady")).toMatch(/^http:.*\/000000000000\/Steady\w+$/);
+  });
+
+  it("gives its messages to the function as Lambda does, and loses them when it has answered", async () => {
+    await send(client, url("Steady"), ['{"a":"é"}'], {
+      text: { DataType: "String", StringValue: "x" },
+      bytes: { DataType: "Binary", BinaryValue: new Uint8Array([0, 255]) },
+    });
+    await eventually(() => expect(stage.deliveries).toHaveLength(1));
+    const milliseconds = expect.stringMatching(/^\d{13}$/);
+    expect(stage.deliveries[0]?.records).toEqual([
+      {
+        messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        receiptHandle: expect.stringMatching(/./),
+        body: '{"a":"é"}',
+        attributes: {
+          ApproximateReceiveCount: "1",
+          SentTimestamp: milliseconds,
+          SenderId: expect.stringMatching(/./),
+          ApproximateFirstReceiveTimestamp: milliseconds,
+        },
+        messageAttributes: {
+          text: { stringValue: "x", stringListValues: [], binaryListValues: [], dataType: "String" },
+          bytes: { binaryValue: "AP8=", stringListValues: [], binaryListValues: [], dataType: "Binary" },
+        },
+        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+        md5OfBody: "110df10b56b83299182f70164879d203",
+        eventSource: "aws:sqs",
+        eventSourceARN: queueOf(service.template, "Steady").arn,
+        awsRegion: "eu-west-1",
+      },
+    ]);
+  });
+
+  it("gives no more messages in a batch and no more batches at a time than the mapping says", async () => {
+    let most = 0;
+    stage.play(async () => {
+      most = Math.max(most, stage.open());
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return {};
+    });
+    const bodies = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    await send(client, url("Steady"), bodies);
+    await eventually(async () => expect(await left(client, url("Steady"))).toEqual(nothing));
+    expect(receiptsOf(stage.deliveries, "Steady")).toEqual(
+      Object.fromEntries(bodies.map((body) => [body, ["1"]])),
+    );
+    expect(Math.max(...stage.deliveries.map(({ records }) => records.length))).toBe(2);
+    expect(most).toBe(2);
+  });
+
+  it("gives again only what the function reports as failed", async () => {
+    stage.play(({ records }) => ({
+      answer: {
+        batchItemFailures: records
+          .filter(({ body, attributes }) => body === "bad" && attributes.ApproximateReceiveCount === "1")
+          .map(({ messageId }) => ({ itemIdentifier: messageId })),
+      },
+    }));
+    await send(client, url("Brief"), ["good", "bad"]);
+    await eventually(() => {
+      expect(receiptsOf(stage.deliveries, "Brief")).toEqual({ good: ["1"], bad: ["1", "2"] });
+    });
+  });
+
+  it("gives all again when the function throws or takes too long, and at last gives them up", async () => {
+    stage.play(({ queue, records }) => {
+      if (queue === "Dead") return {};
+      const isFirst = records[0]?.attributes.ApproximateReceiveCount === "1";
+      return isFirst ? { error: "as asked" } : new Promise(() => {});
+    });
+    await send(client, url("Brief"), ["a", "b"]);
+    await eventually(() => {
+      expect(Object.keys(receiptsOf(stage.deliveries, "Dead")).sort()).toEqual(["a", "b"]);
+    });
+    expect(receiptsOf(stage.deliveries, "Brief")).toEqual({ a: ["1", "2"], b: ["1", "2"] });
+    expect(service.logs.join("")).toMatch(/"message":"A batch failed".*"reason":"Error: as asked"/);
+    expect(service.logs.join("")).toMatch(/"reason":"Sandbox.Timedout: Task timed out after 1.00 seconds"/);
+  });
+
+  it("counts the whole batch as failed when the report names no message of it", async () => {
+    stage.play(({ records }) => {
+      const isFirst = records[0]?.attributes.ApproximateReceiveCount === "1";
+      return { answer: { batchItemFailures: isFirst ? [{ itemIdentifier: "nobody" }] : [] } };
+    });
+    await send(client, url("Brief"), ["a", "b"]);
+    await eventually(() => {
+      expect(receiptsOf(stage.deliveries, "Brief")).toEqual({ a: ["1", "2"], b: ["1", "2"] });
+    });
+  });
+
+  it("keeps a message hidden for as long as the function says", async () => {
+    const times: number[] = [];
+    stage.play(() => {
+      times.push(Date.now());
+      return times.length === 1 ? { hideSeconds: 2, error: "later" } : {};
+    });
+    await send(client, url("Brief"), ["patient"]);
+    await eventually(() => expect(times).toHaveLength(2));
+    const [first = 0, second = 0] = times;
+    expect(second - first).toBeGreaterThan(1_900);
+  });
+});
+
+describe("an SQS of somebody else", () => {
+  /** Passes requests on, but for polls while `answersPolls` is false: then it hangs up. */
+  async function openProxy(target: string) {
+    const proxy = { answersPolls: true };
+    const server = createServer((request, response) => {
+      const { method, headers } = request;
+      if (!proxy.answersPolls && headers["x-amz-target"] === "AmazonSQS.ReceiveMessage") {
+        return void request.destroy();
+      }
+      const passedOn = httpRequest(target, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      });
+      passedOn.on("error", () => response.destroy());
+      request.pipe(passedOn);
+    });
+    return Object.assign(proxy, await listen(server, 0));
+  }
+
+  it("is used with the shell's keys, its queues are left as they are, and it may be away for a while", async () => {
+    const external = await openQueueServer(undefined);
+    const proxy = await openProxy(external.endpoint);
+    const client = queueClient(external.endpoint, credentials);
+    const { name } = queueOf(loadTemplate(assembly.directory), "Steady");
+    const Attributes = { VisibilityTimeout: "77" };
+    const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+
+    proxy.answersPolls = false;
+    const environment = {
+      AWS_ENDPOINT_URL_SQS: proxy.url,
+      AWS_ACCESS_KEY_ID: "mine",
+      AWS_SECRET_ACCESS_KEY: "hidden",
+    };
+    const service = await start({ environment });
+    try {
+      expect(service.queueEndpoint).toBe(proxy.url);
+      expect(service.environmentOf(idOf(service, "SteadyConsumer"))).toMatchObject({
+        ...environment,
+        QUEUE_URL: QueueUrl,
+      });
+      const kept = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }));
+      expect(kept.Attributes).toMatchObject(Attributes);
+
+      await eventually(() => expect(service.logs.join("")).toContain("The queue cannot be read"));
+      await send(client, QueueUrl, ["late"]);
+      proxy.answersPolls = true;
+      await eventually(() => expect(receiptsOf(stage.deliveries, "Steady")).toEqual({ late: ["1"] }));
+      await eventually(async () => expect(await left(client, QueueUrl)).toEqual(nothing));
+    } finally {
+      await service.close();
+      client.destroy();
+      await proxy.close();
+      await external.close();
+    }
+  });
+
+  it("keeps what is under way when the service closes, which it does within 2 s", async () => {
+    const external = await openQueueServer(undefined);
+    const client = queueClient(external.endpoint, credentials);
+    const service = await start({ environment: { AWS_ENDPOINT_URL_SQS: external.endpoint } });
+    try {
+      const { url } = queueOf(service.template, "Steady");
+      stage.play(() => new Promise(() => {}));
+      await send(client, url, ["unfinished"]);
+      await eventually(() => expect(stage.open()).toBe(1));
+      const startedAt = performance.now();
+      await service.close();
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      await eventually(() => expect(stage.open()).toBe(0));
+      expect(await left(client, url)).toEqual({ visible: "0", hidden: "1" });
+      expect(service.logs.join("")).not.toContain("A batch failed");
+    } finally {
+      await service.close();
+      client.destroy();
+      await external.close();
+    }
+  });
+});
+
+it("without queues no server is started", async () => {
+  const service = await startSample();
+  try {
+    expect(service.queueEndpoint).toBeUndefined();
+    expect(service.environmentOf(idOf(service, "SampleFunction"))).not.toHaveProperty("AWS_ENDPOINT_URL_SQS");
+  } finally {
+    await service.close();
+  }
+});

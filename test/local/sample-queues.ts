@@ -1,0 +1,63 @@
+import { Duration, type Stack } from "aws-cdk-lib";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { type Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
+import { Queue } from "aws-cdk-lib/aws-sqs";
+
+/** Asks the stage what to do with a batch. */
+const consumerFunction = `
+const post = async (url, body, headers = {}) => {
+  const response = await fetch(url, { method: "POST", body: JSON.stringify(body), headers });
+  if (!response.ok) throw new Error("status " + response.status);
+  return response.json();
+};
+const hide = ({ receiptHandle }, VisibilityTimeout) => {
+  const { AWS_ENDPOINT_URL_SQS, QUEUE_URL: QueueUrl } = process.env;
+  const body = { QueueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout };
+  return post(AWS_ENDPOINT_URL_SQS, body, {
+    "content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.ChangeMessageVisibility",
+  });
+};
+export const handler = async (event) => {
+  if (event.Records === undefined) return;
+  const { STAGE_URL, QUEUE } = process.env;
+  const { hideSeconds, error, answer } = await post(STAGE_URL, { queue: QUEUE, records: event.Records });
+  if (hideSeconds !== undefined) await Promise.all(event.Records.map((record) => hide(record, hideSeconds)));
+  if (error !== undefined) throw new Error(error);
+  return answer;
+};
+`;
+
+/**
+ * Adds three queues with their consumers: `Steady` gives two batches of two at a time; `Brief` hides a message for a
+ * second and gives it up after two receipts; then it comes to `Dead`.
+ */
+export function addQueues(stack: Stack, code: (name: string, source: string) => Code): void {
+  const asset = code("consumer", consumerFunction);
+  const consumerOf = (name: string, queue: Queue, timeout: Duration) =>
+    new LambdaFunction(stack, `${name}Consumer`, {
+      runtime: Runtime.NODEJS_22_X,
+      handler: "index.handler",
+      timeout,
+      code: asset,
+      environment: { QUEUE: name, QUEUE_URL: queue.queueUrl },
+    });
+  const key = new Key(stack, "Key");
+  const dead = new Queue(stack, "Dead", { retentionPeriod: Duration.days(14) });
+  const brief = new Queue(stack, "Brief", {
+    visibilityTimeout: Duration.seconds(1),
+    deadLetterQueue: { queue: dead, maxReceiveCount: 2 },
+    enforceSSL: true,
+  });
+  const steady = new Queue(stack, "Steady", { encryptionMasterKey: key });
+  dead
+    .metricApproximateNumberOfMessagesVisible()
+    .createAlarm(stack, "DeadAlarm", { threshold: 1, evaluationPeriods: 1 });
+
+  const briefConsumer = consumerOf("Brief", brief, Duration.seconds(1));
+  briefConsumer.addAlias("live").addEventSource(new SqsEventSource(brief, { reportBatchItemFailures: true }));
+  consumerOf("Dead", dead, Duration.seconds(1)).addEventSource(new SqsEventSource(dead));
+  const steadyConsumer = consumerOf("Steady", steady, Duration.seconds(10));
+  steadyConsumer.addEnvironment("KEY", key.keyArn);
+  steadyConsumer.addEventSource(new SqsEventSource(steady, { batchSize: 2, maxConcurrency: 2 }));
+}

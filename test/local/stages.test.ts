@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, inject, test } from "vitest";
+import { endpoints } from "../../functions/endpoints.ts";
+import { networkCapabilities } from "../../infra/app.ts";
+import { functionIds } from "../../infra/bundles.ts";
+import { pathsOf } from "../../shared/endpoint.ts";
+import { logicalIdOf } from "../../tools/assembly.ts";
+import { loadTemplate } from "../../tools/local/template.ts";
+
+/** Reads the template of the stage for callers, with its versions and aliases. */
+function readProd() {
+  const folder = mkdtempSync(join(tmpdir(), "network-capabilities-prod-"));
+  try {
+    networkCapabilities({
+      outdir: folder,
+      bundles: inject("bundles"),
+      stage: "prod",
+      validation: false,
+    }).synth();
+    return loadTemplate(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const prod = readProd();
+
+test("the stage for callers can be served locally: every route, by its own function", () => {
+  const routes = endpoints.flatMap((endpoint) =>
+    pathsOf(endpoint).map((path) => [
+      `${endpoint.method} ${path}`,
+      logicalIdOf(endpoint.id, prod),
+      endpoint.scope !== null,
+    ]),
+  );
+  expect(
+    prod.api.routes
+      .map(({ method, path, functionLogicalId, authorizerLogicalId }) => [
+        `${method} ${path}`,
+        functionLogicalId,
+        authorizerLogicalId !== undefined,
+      ])
+      .sort(),
+  ).toEqual(routes.sort());
+  expect(prod.functions).toHaveLength(functionIds.length);
+});
+
+test("and does what the stage does that is served: aliases and versions change nothing here", () => {
+  const dev = loadTemplate(inject("assembly"));
+  const { functions, tables, queues, eventSources, rotations, secrets, api } = prod;
+  // The folders of the two assemblies are not the same; what is in them is.
+  const withoutFolder = (one: (typeof functions)[number]) => ({ ...one, assetDirectory: "" });
+  expect(functions.map(withoutFolder)).toEqual(dev.functions.map(withoutFolder));
+  expect({ tables, queues, eventSources, rotations, secrets }).toEqual({
+    tables: dev.tables,
+    queues: dev.queues,
+    eventSources: dev.eventSources,
+    rotations: dev.rotations,
+    secrets: dev.secrets,
+  });
+  expect(eventSources).toHaveLength(2);
+  expect(api.authorizers).toEqual(dev.api.authorizers);
+  expect(api.routes).toEqual(dev.api.routes);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, inject, it } from "vitest";
+import * as z from "zod";
+import onDisk from "../../docs/openapi.json" with { type: "json" };
+import { handler } from "../../functions/openapi/publish.ts";
+import { readEventFile } from "../../tools/event-files.ts";
+import { call } from "../support/client.ts";
+import { captureOutput } from "../support/pipeline.ts";
+
+const path = "/openapi.json";
+const local = "http://127.0.0.1:3000";
+
+const answer = z.object({ statusCode: z.literal(200), body: z.string() });
+const withServers = z.looseObject({ servers: z.array(z.looseObject({ url: z.string() })) });
+const proxyEvent = z.looseObject({
+  headers: z.record(z.string(), z.string()),
+  requestContext: z.looseObject({ path: z.string() }),
+});
+
+/** The addresses of the servers in the document that an event brings. */
+async function serversFor(event: unknown): Promise<string[]> {
+  const output = captureOutput();
+  const answered = await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
+  const { body } = answer.parse(answered);
+  return withServers.parse(JSON.parse(body)).servers.map(({ url }) => url);
+}
+
+async function eventIn(name: string) {
+  return proxyEvent.parse((await readEventFile(`events/openapi/${name}.json`)).event);
+}
+
+it("200 without a token: the project's document, to be kept for five minutes", async () => {
+  const { status, headers, body } = await call(path, { headers: { "x-correlator": "o-1" } });
+
+  expect(status).toBe(200);
+  expect(headers.get("cache-control")).toBe("public, max-age=300");
+  expect(headers.get("content-type")).toBe("application/json");
+  expect(headers.get("x-correlator")).toBe("o-1");
+  expect(body).toEqual({ ...onDisk, servers: expect.any(Array) });
+});
+
+it("400 with a correlator that is not valid, and the answer is not kept", async () => {
+  const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
+
+  expect(status).toBe(400);
+  expect(body).toMatchObject({ code: "INVALID_ARGUMENT" });
+  expect(headers.get("cache-control")).toBe("no-store");
+});
+
+describe("the first server is the one that was asked", () => {
+  it("on one machine: the host and port of the request, over http", async () => {
+    const { body } = await call(path);
+    const urls = withServers.parse(body).servers.map(({ url }) => url);
+    expect(urls).toEqual([inject("url"), local]);
+  });
+
+  it("at the regional address: with the stage, over https", async () => {
+    const event = await eventIn("publish.200-regional-address");
+    expect(await serversFor(event)).toEqual([
+      "https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/live",
+      local,
+    ]);
+  });
+
+  it.each([
+    ["/openapi.json", "https://api.example.com"],
+    ["/network/openapi.json", "https://api.example.com/network"],
+    ["/network/v1/openapi.json", "https://api.example.com/network/v1"],
+  ])("at a custom domain, asked for %s: without the stage, with the base path", async (asked, address) => {
+    const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
+    const urls = await serversFor({ ...event, requestContext: { ...requestContext, path: asked } });
+    expect(urls).toEqual([address, local]);
+  });
+
+  it("whatever headers of the request say of host and scheme", async () => {
+    const event = await eventIn("publish.200-custom-domain");
+    const headers = {
+      ...event.headers,
+      Host: "elsewhere.example:80",
+      Forwarded: "host=elsewhere.example;proto=http",
+      "X-Forwarded-Host": "elsewhere.example",
+      "X-Forwarded-Proto": "http",
+    };
+    expect(await serversFor({ ...event, headers })).toEqual(["https://api.example.com", local]);
+  });
+
+  it("unless the event does not say: then the document's own servers are all there are", async () => {
+    const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
+    const { domainName: _, ...unnamed } = requestContext;
+    expect(await serversFor({ ...event, requestContext: unnamed })).toEqual([local]);
+  });
+
+  it("once, when it is one of the document's own", async () => {
+    const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
+    const there = { ...requestContext, domainName: "127.0.0.1:3000" };
+    const headers = { "X-Forwarded-Proto": "http" };
+    expect(await serversFor({ ...event, headers, requestContext: there })).toEqual([local]);
+  });
+});

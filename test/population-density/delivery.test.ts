@@ -1,0 +1,331 @@
+import { createPrivateKey } from "node:crypto";
+import { ScanCommand } from "@aws-sdk/client-dynamodb";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import * as z from "zod";
+import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { encodeTileDay, TileHour } from "../../functions/population-density/tile.ts";
+import type { TableName } from "../../shared/tables.ts";
+import { queueClient } from "../../tools/local/queue-server.ts";
+import { call, claimsOf, tokenWith } from "../support/client.ts";
+import { useTables } from "../support/database.ts";
+import { boxIn, cellIn, freshTile } from "../support/densities.ts";
+import { deliveredBody, requestIn, storeDensities, storedJob } from "../support/jobs.ts";
+import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
+import { signedBy, tokenOf } from "../support/signed.ts";
+import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
+
+const path = "/populationdensitydata/retrieve";
+const scope = "population-density-data:read";
+const patiently = { timeout: 15_000 };
+
+describe("a request with a sink", () => {
+  let sink: TestSink;
+  let request: Awaited<ReturnType<typeof storeDensities>>["request"];
+  beforeAll(async () => {
+    useTables();
+    ({ request } = await storeDensities());
+    sink = await openSink();
+  });
+  afterAll(() => sink.close());
+
+  async function ask(body: unknown, { client = crypto.randomUUID(), headers = {} } = {}) {
+    const token = await tokenWith({ scope, sub: client, client_id: client });
+    return await call(path, { method: "POST", body, token, headers });
+  }
+
+  async function accepted(...parameters: Parameters<typeof ask>): Promise<string> {
+    const { status, body } = await ask(...parameters);
+    expect(status).toBe(202);
+    expect(Object.keys(z.looseObject({}).parse(body))).toEqual(["operationId"]);
+    return retrievePopulationDensity.responses[202].parse(body).operationId;
+  }
+
+  async function synchronousText(): Promise<string> {
+    const response = await fetch(`${inject("url")}${path}`, {
+      method: "POST",
+      body: JSON.stringify(request),
+      headers: { authorization: `Bearer ${await tokenWith({ scope })}`, "accept-encoding": "identity" },
+    });
+    expect(response.status).toBe(200);
+    return await response.text();
+  }
+
+  test("is answered with an id, and its sink gets what the request would get at once, and the id", async () => {
+    const url = sink.urlOf();
+    const sinkCredential = {
+      credentialType: "ACCESSTOKEN",
+      accessToken: "a~token!",
+      accessTokenType: "Bearer",
+    };
+    const headers = { "x-correlator": "delivery-1" };
+
+    const operationId = await accepted({ ...request, sink: url, sinkCredential }, { headers });
+
+    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
+    const [delivery] = sink.received(url);
+    expect(delivery?.body).toBe(deliveredBody(operationId, await synchronousText()));
+    expect(retrievePopulationDensity.responses[200].parse(JSON.parse(delivery?.body ?? "")).status).toBe(
+      "SUPPORTED_AREA",
+    );
+    expect(delivery?.headers).toMatchObject({
+      "content-type": "application/json",
+      authorization: "Bearer a~token!",
+      "x-correlator": "delivery-1",
+      "webhook-id": operationId,
+      "webhook-timestamp": expect.stringMatching(/^\d{10}$/),
+    });
+    await expect
+      .poll(async () => await storedJob(operationId), patiently)
+      .toMatchObject({ state: "delivered" });
+    const stored = (await storedJob(operationId)) ?? {};
+    expect(stored).not.toHaveProperty("sink");
+    expect(stored).not.toHaveProperty("accessToken");
+  });
+
+  test("is delivered with a correlator of ours when it brings none", async () => {
+    const url = sink.urlOf();
+    const { headers } = await ask({ ...request, sink: url });
+    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
+    expect(sink.received(url)[0]?.headers["x-correlator"]).toBe(headers.get("x-correlator"));
+    expect(sink.received(url)[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("is delivered after all when its sink fails at first", async () => {
+    const url = sink.urlOf({ status: 503 }, { status: 200 });
+    const operationId = await accepted({ ...request, sink: url });
+    await expect.poll(() => sink.received(url), patiently).toHaveLength(2);
+    expect(new Set(sink.received(url).map(({ body }) => body)).size).toBe(1);
+    await expect
+      .poll(async () => await storedJob(operationId), patiently)
+      .toMatchObject({ state: "delivered", attempts: 2 });
+  });
+
+  test("has one id and one delivery with its idempotency key, however often it is sent", async () => {
+    const url = sink.urlOf();
+    const body = { ...request, sink: url };
+    const client = crypto.randomUUID();
+    const headers = { "idempotency-key": "key-1" };
+
+    const ids = await Promise.all(Array.from({ length: 4 }, () => accepted(body, { client, headers })));
+    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
+    ids.push(await accepted(body, { client, headers }));
+
+    expect(new Set(ids).size).toBe(1);
+    const other = sink.urlOf();
+    const others = [
+      await accepted({ ...request, sink: other }, { client, headers }),
+      await accepted({ ...request, sink: other }, { client, headers: { "idempotency-key": "key-2" } }),
+      await accepted({ ...request, sink: other }, { headers }),
+      await accepted({ ...request, sink: other }, { client }),
+      await accepted({ ...request, sink: other }, { client }),
+    ];
+    expect(new Set([...ids, ...others]).size).toBe(6);
+    await expect.poll(() => sink.received(other), patiently).toHaveLength(5);
+    expect(sink.received(url)).toHaveLength(1);
+  });
+
+  test.each(["", "x".repeat(256)])("has to name an idempotency key of 1 to 255 characters", async (key) => {
+    const answer = await ask({ ...request, sink: sink.urlOf() }, { headers: { "idempotency-key": key } });
+    expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
+  });
+
+  test("is refused for now when its caller has 20 that are pending, and no other caller's is", async () => {
+    let isOpen = false;
+    const url = sink.urlBy(() => (isOpen ? { status: 204 } : { status: 500 }));
+    const client = crypto.randomUUID();
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, () => ask({ ...request, sink: url }, { client })),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(20).fill(202), ...Array(5).fill(429)]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.body).toMatchObject({ status: 429, code: "TOO_MANY_REQUESTS" });
+    expect(refused?.headers.get("retry-after")).toBe("60");
+    isOpen = true;
+    await accepted({ ...request, sink: url });
+  });
+
+  test.each([
+    "",
+    "sink",
+    "/sink",
+    "http://sink.example.com/",
+    "https://sink",
+    "https://user@sink.example.com/",
+    "https://user:secret@sink.example.com/",
+    "https://sink.example.com/#part",
+    "https://sink.example.com/a b",
+    "https://localhost.localdomain.internal/",
+    "https://10.0.0.1/",
+    "https://192.168.1.1/sink",
+    "https://169.254.169.254/latest/meta-data/",
+    "http://127.0.0.1:80/",
+    "https://[::1]/",
+    "https://2130706433/",
+    "https://sink.local/",
+    "ftp://sink.example.com/",
+    `https://sink.example.com/${"x".repeat(2_048)}`,
+  ])("is refused for good when the sink is none: %j", async (url) => {
+    expect(await ask({ ...request, sink: url })).toMatchObject({
+      status: 400,
+      body: { status: 400, code: "INVALID_SINK" },
+    });
+  });
+
+  test.each([null, 5, {}, ["https://sink.example.com/"]])(
+    "is refused for good when the sink is no text: %j",
+    async (url) => {
+      expect(await ask({ ...request, sink: url })).toMatchObject({
+        status: 400,
+        body: { status: 400, code: "INVALID_ARGUMENT" },
+      });
+    },
+  );
+});
+
+/** Numbers from 0 to 1 that are the same every time. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe("in a chaos of failing sinks and doubled messages", () => {
+  const jobCount = 200;
+  const sinkCount = 20;
+  const brokenEach = 10;
+  const failures: readonly SinkAnswer[] = [
+    { status: 500 },
+    { status: 503 },
+    { status: 408 },
+    { status: 429, headers: { "retry-after": "1" } },
+    "reset",
+    "cut",
+  ];
+
+  let service: OwnService;
+  let sinks: readonly TestSink[];
+  beforeAll(async () => {
+    service = await startOwnService({
+      SINK_RETRY_SECONDS: Array(12).fill("0").join(","),
+      SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
+      DENSITY_PENDING_LIMIT: "100",
+      LOG_LEVEL: "ERROR",
+    });
+    sinks = await Promise.all(Array.from({ length: sinkCount }, openSink));
+  });
+  afterAll(async () => {
+    await service.close();
+    await Promise.all(sinks.map((sink) => sink.close()));
+  });
+
+  async function storeTileDays(tile: string, hours: Uint8Array): Promise<void> {
+    for (let day = 1; day <= 7; day++) {
+      await service.put("densities", { tile: `7/${tile}`, day: `week#${day}`, hours, madeFrom: [] });
+    }
+  }
+
+  /** Fails 30 % of the time, in a way that belongs to the job. */
+  function moody(seed: number): (index: number) => SinkAnswer {
+    const random = seeded(seed);
+    return () =>
+      random() < 0.3
+        ? (failures[Math.floor(random() * failures.length)] ?? "reset")
+        : { status: random() < 0.5 ? 200 : 204 };
+  }
+
+  /** All items of a table. */
+  async function itemsOf(table: TableName): Promise<Record<string, unknown>[]> {
+    const { Items = [] } = await service.database.send(
+      new ScanCommand({ TableName: service.tableName(table), ConsistentRead: true }),
+    );
+    return Items.map((item) => unmarshall(item));
+  }
+
+  test("every job ends, in one way, and nothing is lost", { timeout: 150_000 }, async () => {
+    const [good, broken] = [freshTile(), freshTile()];
+    const hour = new TileHour();
+    hour.setEstimate(cellIn(1, 1), 500, 400, 600);
+    await storeTileDays(good, encodeTileDay(Array.from({ length: 24 }, () => hour)));
+    await storeTileDays(broken, Buffer.from("broken"));
+    const { kid, ...jwk } = await service.signingKey();
+    const signer = { kid, jwk, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
+    const tokens = Array.from({ length: jobCount / 100 }, () => {
+      const claims = { ...claimsOf(crypto.randomUUID()), scope };
+      return tokenOf({ alg: "ES256", typ: "at+jwt", kid }, claims, signedBy(signer));
+    });
+    const QueueUrl = service.environmentOf(
+      functionOf(service, "population-density/deliver"),
+    ).QUEUE_DENSITY_JOBS;
+    const queue = queueClient(service.queueEndpoint ?? "", {
+      accessKeyId: "local",
+      secretAccessKey: "local",
+    });
+    const random = seeded(1);
+    const single: string[] = [];
+    /** Sends a second message of one of the jobs that have one. */
+    const double = async () => {
+      const [operationId] = single.splice(Math.floor(random() * single.length), 1);
+      const MessageBody = JSON.stringify({ version: 1, operationId });
+      await queue.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+    };
+
+    const jobs: { readonly operationId: string; readonly url: string; readonly isBroken: boolean }[] = [];
+    const placeJobs = async (from: number) => {
+      for (let index = from; index < jobCount; index += 10) {
+        const isBroken = index % brokenEach === 3;
+        const url = sinks[index % sinkCount]?.urlBy(moody(index)) ?? "";
+        const body = { ...requestIn(boxIn(isBroken ? broken : good, [1, 1], [1.2, 2])), sink: url };
+        const answer = await service.call(path, {
+          method: "POST",
+          body: JSON.stringify(body),
+          headers: { authorization: `Bearer ${tokens[index % tokens.length]}` },
+        });
+        expect(answer.status).toBe(202);
+        const { operationId } = retrievePopulationDensity.responses[202].parse(answer.body);
+        jobs.push({ operationId, url, isBroken });
+        single.push(operationId);
+        if (single.length > 20) await double();
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, worker) => placeJobs(worker)));
+    while (single.length > 0) await double();
+    queue.destroy();
+
+    const pending = async () => {
+      const stored = await itemsOf("density-jobs");
+      return stored.filter(({ state }) => state === "pending").length;
+    };
+    await expect.poll(pending, { timeout: 100_000, interval: 1_000 }).toBe(0);
+
+    const stored = new Map((await itemsOf("density-jobs")).map((item) => [item.operationId, item]));
+    expect(jobs).toHaveLength(jobCount);
+    expect(stored.size).toBe(jobCount);
+    const requests = sinks.flatMap((sink) => sink.received());
+    for (const { operationId, url, isBroken } of jobs) {
+      const { state, ...rest } = stored.get(operationId) ?? {};
+      expect(state).toBe(isBroken ? "abandoned" : "delivered");
+      expect(rest).not.toHaveProperty("sink");
+      const own = requests.filter(({ headers }) => headers["webhook-id"] === operationId);
+      const taken = own.filter(({ answer }) => typeof answer === "object" && answer.status < 300);
+      expect(taken).toHaveLength(1);
+      const bodies = [...new Set(own.map(({ body }) => body))];
+      expect(bodies).toHaveLength(1);
+      const told = retrievePopulationDensity.responses[200].parse(JSON.parse(bodies[0] ?? ""));
+      expect(told.status).toBe(isBroken ? "OPERATION_NOT_COMPLETED" : "PART_OF_AREA_NOT_SUPPORTED");
+      expect(told.timedPopulationDensityData).toHaveLength(isBroken ? 0 : 1);
+      expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ operationId });
+      expect(own.every((request) => request.path === new URL(url).pathname + new URL(url).search)).toBe(true);
+    }
+    const known = new Set(jobs.map(({ operationId }) => operationId));
+    expect(requests.every(({ headers }) => known.has(String(headers["webhook-id"])))).toBe(true);
+    expect(sinks.map((sink) => sink.mostAtOnce()).filter((most) => most > 2)).toEqual([]);
+    const counted = async () => (await itemsOf("density-callers")).map(({ operations }) => operations);
+    await expect.poll(counted).toEqual(tokens.map(() => undefined));
+    expect(requests.length).toBeGreaterThan(1.1 * jobCount);
+  });
+});

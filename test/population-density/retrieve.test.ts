@@ -1,0 +1,389 @@
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { dayOf } from "../../shared/calendar.ts";
+import { call, tokenWith } from "../support/client.ts";
+import { useTables } from "../support/database.ts";
+import { boxIn, type Corner, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
+
+const path = "/populationdensitydata/retrieve";
+const alias = "/population-density-data/v0.3/retrieve";
+const scope = "population-density-data:read";
+const hour = 3_600_000;
+
+/** A start of an hour, as far from the running one as is said. */
+function hourFromNow(hours: number): Date {
+  return new Date((Math.floor(Date.now() / hour) + hours) * hour);
+}
+
+const typicalDays = Array.from({ length: 7 }, (_, index) => `week#${index + 1}`);
+
+/** The polygon of the reference's example. */
+const example: Corner[] = [
+  { latitude: 45.754114, longitude: 4.860374 },
+  { latitude: 45.753845, longitude: 4.863185 },
+  { latitude: 45.75249, longitude: 4.861876 },
+  { latitude: 45.751224, longitude: 4.861125 },
+  { latitude: 45.751442, longitude: 4.859827 },
+];
+
+function requestOf(boundary: unknown, changes: Readonly<Record<string, unknown>> = {}) {
+  return {
+    area: { areaType: "POLYGON", boundary },
+    startTime: hourFromNow(1).toISOString(),
+    endTime: hourFromNow(2).toISOString(),
+    ...changes,
+  };
+}
+
+async function retrieve(body: unknown, at = path) {
+  const token = await tokenWith({ scope });
+  return await call(at, { method: "POST", body, token, headers: { "x-correlator": "density-1" } });
+}
+
+/** The answer to a request, checked against the contract; anything but 200 fails. */
+async function densities(body: unknown, at = path) {
+  const answer = await retrieve(body, at);
+  expect(answer.status).toBe(200);
+  return retrievePopulationDensity.responses[200].parse(answer.body);
+}
+
+/** The text of an answer as it is sent. */
+async function textOf(body: unknown, encoding: string) {
+  const response = await fetch(`${inject("url")}${path}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { authorization: `Bearer ${await tokenWith({ scope })}`, "accept-encoding": encoding },
+  });
+  return { text: await response.text(), encoding: response.headers.get("content-encoding") };
+}
+
+/** Stores the same slots for every weekday. */
+async function storeWeek(tile: string, slots: ReadonlyMap<number, Slot>): Promise<void> {
+  await Promise.all(typicalDays.map((day) => storeTile(tile, day, slots)));
+}
+
+/** All cells of a tile. */
+function everywhere(slot: Slot): Map<number, Slot> {
+  return new Map(Array.from({ length: 1_024 }, (_, cell) => [cell, slot]));
+}
+
+beforeAll(useTables);
+
+describe("200", () => {
+  test.each([
+    [7, 9],
+    [6, 2],
+    [5, 1],
+  ])(
+    "the reference's own polygon at precision %i has %i cells with the demo's densities",
+    async (precision, cells) => {
+      const { status, timedPopulationDensityData: hours } = await densities(
+        requestOf(example, { precision }),
+      );
+      expect(status).toBe("SUPPORTED_AREA");
+      expect(hours).toHaveLength(1);
+      const data = hours[0]?.cellPopulationDensityData ?? [];
+      expect(data).toHaveLength(cells);
+      expect(new Set(data.map(({ geohash }) => geohash)).size).toBe(cells);
+      for (const { geohash, dataType, pplDensity = -1, minPplDensity = -1, maxPplDensity = -1 } of data) {
+        expect(geohash).toHaveLength(precision);
+        expect(dataType).toBe("DENSITY_ESTIMATION");
+        expect(pplDensity).toBeGreaterThan(0);
+        expect(minPplDensity).toBeLessThanOrEqual(pplDensity);
+        expect(maxPplDensity).toBeGreaterThanOrEqual(pplDensity);
+      }
+    },
+  );
+
+  test("any hour of the last and of the next three months is answered", async () => {
+    for (const days of [-89, -60, -8, -1, 1, 45, 88]) {
+      const [startTime, endTime] = [
+        hourFromNow(24 * days).toISOString(),
+        hourFromNow(24 * days + 1).toISOString(),
+      ];
+      const { status, timedPopulationDensityData } = await densities(
+        requestOf(example, { startTime, endTime }),
+      );
+      expect(status).toBe("SUPPORTED_AREA");
+      expect(timedPopulationDensityData[0]?.cellPopulationDensityData[0]?.dataType).toBe(
+        "DENSITY_ESTIMATION",
+      );
+    }
+  });
+
+  test("the period is covered by whole hours of UTC, whatever its zone", async () => {
+    const day = dayOf(hourFromNow(48));
+    const period = { startTime: `${day}T13:25:00.000+02:00`, endTime: `${day}t14:45:00.5+02:00` };
+    const { timedPopulationDensityData } = await densities(requestOf(example, period));
+    expect(timedPopulationDensityData.map(({ startTime, endTime }) => [startTime, endTime])).toEqual([
+      [`${day}T11:00:00Z`, `${day}T12:00:00Z`],
+      [`${day}T12:00:00Z`, `${day}T13:00:00Z`],
+    ]);
+  });
+
+  test("a period of no length on the hour is the hour that starts there", async () => {
+    const startTime = hourFromNow(3).toISOString();
+    const { timedPopulationDensityData } = await densities(
+      requestOf(example, { startTime, endTime: startTime }),
+    );
+    expect(timedPopulationDensityData.map(({ startTime: start }) => start)).toEqual([
+      startTime.replace(".000Z", "Z"),
+    ]);
+  });
+
+  test("the numbers are those that are stored, cell by cell", async () => {
+    const tile = freshTile();
+    const slots = everywhere(500);
+    slots.set(cellIn(3, 4), 1_234);
+    slots.set(cellIn(3, 5), "low");
+    await storeWeek(tile, slots);
+    const { status, timedPopulationDensityData } = await densities(requestOf(boxIn(tile, [3, 4], [3.4, 6])));
+    const data = timedPopulationDensityData[0]?.cellPopulationDensityData ?? [];
+    expect(status).toBe("SUPPORTED_AREA");
+    expect(data.map(({ geohash }) => geohash)).toEqual(data.map(({ geohash }) => geohash).sort());
+    const { geohash: _, ...estimate } = data.find(({ pplDensity }) => pplDensity === 1_234) ?? {
+      geohash: "",
+    };
+    expect(estimate).toEqual({
+      dataType: "DENSITY_ESTIMATION",
+      pplDensity: 1_234,
+      minPplDensity: 1_234,
+      maxPplDensity: 1_234,
+    });
+    const low = data.filter(({ dataType }) => dataType === "LOW_DENSITY");
+    expect(low.map((cell) => Object.keys(cell))).toEqual([["geohash", "dataType"]]);
+    expect(data.map(({ pplDensity }) => pplDensity ?? 0).sort((a, b) => a - b)).toEqual([0, 500, 1_234]);
+  });
+
+  test("a cell that is not covered has no data, and the status says that there is one", async () => {
+    const tile = freshTile();
+    await storeWeek(tile, new Map([[cellIn(8, 8), 700]]));
+    const { status, timedPopulationDensityData } = await densities(requestOf(boxIn(tile, [8, 8], [8.4, 9])));
+    expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");
+    const data = timedPopulationDensityData[0]?.cellPopulationDensityData ?? [];
+    expect(data.map(({ dataType }) => dataType)).toEqual(["DENSITY_ESTIMATION", "NO_DATA"]);
+    expect(Object.keys(data[1] ?? {})).toEqual(["geohash", "dataType"]);
+  });
+
+  test("an area without a covered cell is AREA_NOT_SUPPORTED, with an empty list", async () => {
+    const answer = await retrieve(requestOf(boxIn(freshTile(), [1, 1], [2, 2])));
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { status: "AREA_NOT_SUPPORTED", timedPopulationDensityData: [] },
+    });
+    expect(Object.keys(answer.body as object)).toEqual(["status", "timedPopulationDensityData"]);
+  });
+
+  test("a past hour is what was observed; where nothing was, and in the future, it is the typical weekday", async () => {
+    const tile = freshTile();
+    await storeWeek(tile, everywhere(100));
+    const [start, later] = [hourFromNow(-30), hourFromNow(-29)];
+    await storeTile(tile, `day#${dayOf(start)}`, everywhere(200), [start.getUTCHours()]);
+    const densityFrom = async (from: Date, to: Date) => {
+      const period = { startTime: from.toISOString(), endTime: to.toISOString() };
+      const { timedPopulationDensityData } = await densities(
+        requestOf(boxIn(tile, [1, 1], [1.2, 1.2]), period),
+      );
+      return timedPopulationDensityData.map(({ cellPopulationDensityData: [cell] }) => cell?.pplDensity);
+    };
+    expect(await densityFrom(start, hourFromNow(-28))).toEqual([200, 100]);
+    expect(await densityFrom(later, hourFromNow(-28))).toEqual([100]);
+    expect(await densityFrom(hourFromNow(1), hourFromNow(2))).toEqual([100]);
+  });
+
+  test("both addresses give the same bytes, again and again, and the very ones of JSON.stringify", async () => {
+    const body = requestOf(example, { endTime: hourFromNow(30).toISOString() });
+    const { text } = await textOf(body, "identity");
+    expect(text).toBe(JSON.stringify(JSON.parse(text)));
+    expect((await textOf(body, "identity")).text).toBe(text);
+    expect(JSON.stringify(await densities(body, alias))).toBe(text);
+  });
+
+  test("a large answer is compressed for who accepts it, and has the same bytes", async () => {
+    const box = [
+      { latitude: 45.705, longitude: 4.805 },
+      { latitude: 45.705, longitude: 4.895 },
+      { latitude: 45.795, longitude: 4.895 },
+      { latitude: 45.795, longitude: 4.805 },
+    ];
+    const body = requestOf(box, { endTime: hourFromNow(8).toISOString() });
+    const compressed = await textOf(body, "br;q=1.0, gzip;q=0.8");
+    const plain = await textOf(body, "gzip;q=0");
+    expect([compressed.encoding, plain.encoding]).toEqual(["gzip", null]);
+    expect(plain.text.length).toBeGreaterThan(3_000_000);
+    expect(compressed.text === plain.text).toBe(true);
+    const { status } = retrievePopulationDensity.responses[200].parse(JSON.parse(plain.text));
+    expect(status).toBe("SUPPORTED_AREA");
+  });
+});
+
+describe("400", () => {
+  const start = hourFromNow(1).toISOString();
+  const [p1, p2, , p4] = example;
+
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ["no area", { area: undefined }],
+    ["no boundary", { area: { areaType: "POLYGON" } }],
+    ["no areaType", { area: { boundary: example } }],
+    ["an areaType of another type", { area: { areaType: 1, boundary: example } }],
+    ["a boundary of another type", { area: { areaType: "POLYGON", boundary: {} } }],
+    [
+      "a latitude of 90.1",
+      { area: { areaType: "POLYGON", boundary: [p1, p2, { latitude: 90.1, longitude: 4 }] } },
+    ],
+    [
+      "a longitude of -180.1",
+      { area: { areaType: "POLYGON", boundary: [p1, p2, { latitude: 9, longitude: -180.1 }] } },
+    ],
+    [
+      "a coordinate as text",
+      { area: { areaType: "POLYGON", boundary: [p1, p2, { latitude: "9", longitude: 4 }] } },
+    ],
+    ["no startTime", { startTime: undefined }],
+    ["a startTime without a zone", { startTime: start.slice(0, 19) }],
+    ["a day that is not there", { startTime: "2026-02-30T10:00:00Z" }],
+    ["an endTime that is a number", { endTime: 5 }],
+    ["precision 0", { precision: 0 }],
+    ["precision 13", { precision: 13 }],
+    ["precision 6.5", { precision: 6.5 }],
+    ["a precision as text", { precision: "7" }],
+    [
+      "an endTime more than three months ahead",
+      { startTime: hourFromNow(24 * 88).toISOString(), endTime: hourFromNow(24 * 94).toISOString() },
+    ],
+  ])("INVALID_ARGUMENT: %s", async (_, changes) => {
+    expect(await retrieve(requestOf(example, changes))).toMatchObject({
+      status: 400,
+      body: { status: 400, code: "INVALID_ARGUMENT" },
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ["another areaType", { areaType: "CIRCLE", boundary: example }],
+    ["two points", { areaType: "POLYGON", boundary: [p1, p2] }],
+    ["sixteen points", { areaType: "POLYGON", boundary: Array.from({ length: 16 }, () => p1) }],
+    ["two points, one of them malformed", { areaType: "POLYGON", boundary: [p1, {}] }],
+    ["no two points that differ", { areaType: "POLYGON", boundary: [p1, p1, p1] }],
+    [
+      "no area",
+      {
+        areaType: "POLYGON",
+        boundary: [
+          { latitude: 1, longitude: 1 },
+          { latitude: 2, longitude: 2 },
+          { latitude: 3, longitude: 3 },
+        ],
+      },
+    ],
+    [
+      "edges that cross",
+      { areaType: "POLYGON", boundary: [p1, p2, p4, { latitude: 45.7545, longitude: 4.8632 }] },
+    ],
+  ])("INVALID_AREA: %s", async (_, area) => {
+    expect(await retrieve(requestOf(example, { area }))).toMatchObject({
+      status: 400,
+      body: { status: 400, code: "POPULATION_DENSITY_DATA.INVALID_AREA" },
+    });
+  });
+
+  test.each<[string, number, number]>([
+    ["MIN_STARTTIME_EXCEEDED", -24 * 93, -24 * 92],
+    ["MAX_STARTTIME_EXCEEDED", 24 * 93, 24 * 93 + 1],
+    ["INVALID_END_TIME", 5, 4],
+    ["INVALID_TIME_PERIOD", -1, 2],
+    ["MAX_TIME_PERIOD_EXCEEDED", 1, 24 * 7 + 2],
+  ])("%s", async (code, from, to) => {
+    const period = { startTime: hourFromNow(from).toISOString(), endTime: hourFromNow(to).toISOString() };
+    expect(await retrieve(requestOf(example, period))).toMatchObject({
+      status: 400,
+      body: { status: 400, code: `POPULATION_DENSITY_DATA.${code}` },
+    });
+  });
+
+  test.each<[string, unknown, string]>([
+    ["a password", { credentialType: "PLAIN", identifier: "a", secret: "b" }, "INVALID_CREDENTIAL"],
+    ["a refresh token", { credentialType: "REFRESHTOKEN" }, "INVALID_CREDENTIAL"],
+    ["no type", { accessToken: "abc" }, "INVALID_ARGUMENT"],
+    ["a token of another type", { credentialType: "ACCESSTOKEN", accessTokenType: "mac" }, "INVALID_TOKEN"],
+    ["a token that is no text", { credentialType: "ACCESSTOKEN", accessToken: 5 }, "INVALID_ARGUMENT"],
+    [
+      "a token with a line break",
+      { credentialType: "ACCESSTOKEN", accessToken: "a\r\nb" },
+      "INVALID_ARGUMENT",
+    ],
+    [
+      "an expiry that is no time",
+      { credentialType: "ACCESSTOKEN", accessTokenExpiresUtc: "soon" },
+      "INVALID_ARGUMENT",
+    ],
+    ["both wrong", { credentialType: "PLAIN", accessTokenType: "mac" }, "INVALID_CREDENTIAL"],
+  ])("a credential is checked without a sink too: %s", async (_, sinkCredential, code) => {
+    expect(await retrieve(requestOf(example, { sinkCredential }))).toMatchObject({
+      status: 400,
+      body: { code },
+    });
+  });
+
+  test("a good credential without a sink is ignored", async () => {
+    const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "abc", accessTokenType: "BEARER" };
+    expect((await densities(requestOf(example, { sinkCredential }))).status).toBe("SUPPORTED_AREA");
+  });
+});
+
+describe("401 and 403", () => {
+  test("without a token", async () => {
+    expect(await call(path, { method: "POST", body: requestOf(example) })).toMatchObject({
+      status: 401,
+      body: { code: "UNAUTHENTICATED" },
+    });
+  });
+
+  test("with a token for something else", async () => {
+    const token = await tokenWith({ scope: "qos-profiles:read" });
+    expect(await call(path, { method: "POST", body: requestOf(example), token })).toMatchObject({
+      status: 403,
+      body: { code: "PERMISSION_DENIED" },
+    });
+  });
+});
+
+describe("422", () => {
+  const box = (degrees: number) => [
+    { latitude: 45, longitude: 4 },
+    { latitude: 45, longitude: 4 + degrees },
+    { latitude: 45 + degrees, longitude: 4 + degrees },
+    { latitude: 45 + degrees, longitude: 4 },
+  ];
+
+  test.each([1, 2, 8, 12])("UNSUPPORTED_PRECISION: %i, whatever the size", async (precision) => {
+    expect(await retrieve(requestOf(box(40), { precision }))).toMatchObject({
+      status: 422,
+      body: {
+        status: 422,
+        code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
+        message: "Not offered: precision. Offered are 3, 4, 5, 6, 7.",
+      },
+    });
+  });
+
+  test("UNSUPPORTED_SYNC_RESPONSE names size, limit and what would fit", async () => {
+    const answer = await retrieve(requestOf(box(0.5)));
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE" },
+    });
+    expect(answer.body).toHaveProperty(
+      "message",
+      expect.stringMatching(
+        /^Cells × hours are 1\d{5}, the limit without a sink is 40000\. The finest offered precision that fits is 6\.$/,
+      ),
+    );
+  });
+
+  test("UNSUPPORTED_REQUEST is what no sink would help with", async () => {
+    expect(await retrieve(requestOf(box(40)))).toMatchObject({
+      status: 422,
+      body: { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST" },
+    });
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { countCells } from "../../functions/population-density/cover.ts";
+import { type Question, questionIn, unsupported } from "../../functions/population-density/rules.ts";
+
+const now = new Date("2026-11-21T10:30:00Z");
+
+const boundary = [
+  { latitude: 45.754114, longitude: 4.860374 },
+  { latitude: 45.753845, longitude: 4.863185 },
+  { latitude: 45.75249, longitude: 4.861876 },
+  { latitude: 45.751224, longitude: 4.861125 },
+  { latitude: 45.751442, longitude: 4.859827 },
+];
+
+const asked = {
+  area: { areaType: "POLYGON", boundary },
+  startTime: "2026-11-21T11:25:00Z",
+  endTime: "2026-11-21T12:45:00Z",
+  precision: 7,
+};
+
+function questionOf(changes: Partial<typeof asked>): Question {
+  const question = questionIn({ ...asked, ...changes }, now);
+  if ("code" in question) throw new Error(question.code);
+  return question;
+}
+
+const offer = { precisions: [3, 4, 5, 6, 7], syncLimit: 40_000, asyncLimit: 2_000_000 };
+
+describe("a question", () => {
+  test("covers its period with whole hours", () => {
+    const { hours, precision } = questionOf({});
+    expect(new Date(hours.first * 3_600_000).toISOString()).toBe("2026-11-21T11:00:00.000Z");
+    expect([hours.count, precision]).toEqual([2, 7]);
+  });
+
+  test("a broken area comes before a broken period", () => {
+    const bowTie = [
+      { latitude: 0, longitude: 0 },
+      { latitude: 1, longitude: 1 },
+      { latitude: 0, longitude: 1 },
+      { latitude: 1, longitude: 0 },
+    ];
+    const area = { areaType: "POLYGON", boundary: bowTie };
+    expect(questionIn({ ...asked, area, endTime: "2026-11-21T10:00:00Z" }, now)).toEqual({
+      code: "POPULATION_DENSITY_DATA.INVALID_AREA",
+    });
+  });
+
+  test.each([
+    ["2026-08-21T10:29:59Z", "2026-08-21T11:00:00Z", "MIN_STARTTIME_EXCEEDED"],
+    ["2027-02-21T10:30:01Z", "2027-02-21T10:30:01Z", "MAX_STARTTIME_EXCEEDED"],
+    ["2026-11-21T12:00:00Z", "2026-11-21T11:59:59Z", "INVALID_END_TIME"],
+    ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "INVALID_TIME_PERIOD"],
+    ["2026-11-22T10:00:00Z", "2026-11-29T10:00:01Z", "MAX_TIME_PERIOD_EXCEEDED"],
+  ])("from %s to %s is %s", (startTime, endTime, code) => {
+    const fault = questionIn({ ...asked, startTime, endTime }, now);
+    expect(fault).toEqual({ code: `POPULATION_DENSITY_DATA.${code}` });
+  });
+
+  test("an end beyond three months is INVALID_ARGUMENT", () => {
+    const period = { startTime: "2027-02-21T10:30:00Z", endTime: "2027-02-21T10:30:01Z" };
+    expect(questionIn({ ...asked, ...period }, now)).toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("size", () => {
+  const small = questionOf({});
+
+  test("what fits is answered", () => {
+    expect(unsupported(small, offer, false)).toBeUndefined();
+    expect(unsupported(small, { ...offer, syncLimit: 18 }, false)).toBeUndefined();
+  });
+
+  test("a precision that is not offered comes before any size", () => {
+    expect(unsupported({ ...small, precision: 12 }, { ...offer, asyncLimit: 1 }, false)).toEqual({
+      code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
+      message: "Not offered: precision. Offered are 3, 4, 5, 6, 7.",
+    });
+  });
+
+  test("one slot too many names size, limit and the finest precision that fits", () => {
+    expect(unsupported(small, { ...offer, syncLimit: 17 }, false)).toEqual({
+      code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",
+      message:
+        "Cells × hours are 18, the limit without a sink is 17. The finest offered precision that fits is 6.",
+    });
+  });
+
+  test("it is answered with a sink", () => {
+    expect(unsupported(small, { ...offer, syncLimit: 17 }, true)).toBeUndefined();
+  });
+
+  test.each([false, true])("too much for both, with a sink: %s", (hasSink) => {
+    expect(unsupported(small, { ...offer, syncLimit: 3, asyncLimit: 3 }, hasSink)).toEqual({
+      code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
+      message:
+        "Cells × hours are 18, the limit with a sink is 3. The finest offered precision that fits is 5.",
+    });
+  });
+
+  test("the message says so when nothing fits", () => {
+    const fault = unsupported(small, { ...offer, syncLimit: 1, asyncLimit: 1 }, false);
+    expect(fault?.message).toBe(
+      "Cells × hours are 18, the limit with a sink is 1. No offered precision fits.",
+    );
+  });
+
+  test("of half the world at precision 12 is known without listing it", () => {
+    const half = [
+      { latitude: -90, longitude: -90 },
+      { latitude: -90, longitude: 89 },
+      { latitude: 90, longitude: 89 },
+      { latitude: 90, longitude: -90 },
+    ];
+    const question = questionOf({ area: { areaType: "POLYGON", boundary: half }, precision: 12 });
+    const fault = unsupported(question, { ...offer, precisions: [1, 12] }, false);
+    expect(fault?.code).toBe("POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST");
+    const [, slots] = /^Cells × hours are at least (\d+), /.exec(fault?.message ?? "") ?? [];
+    expect(Number(slots)).toBeGreaterThan(1e17);
+    expect(fault?.message).toMatch(/The finest offered precision that fits is 1\.$/);
+    expect(countCells(question.polygon, 1)).toBeLessThanOrEqual(32);
+  });
+
+  const sliver = (degrees: number) => ({
+    areaType: "POLYGON",
+    boundary: [
+      { latitude: 10.01, longitude: 0 },
+      { latitude: 10.011, longitude: 0 },
+      { latitude: 10.01, longitude: degrees },
+    ],
+  });
+
+  test.each([
+    [100, false, "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE"],
+    [100, true, undefined],
+    [150, true, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
+    [150, false, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
+  ])("few cells in too many tiles: a sliver of %i degrees, with a sink: %s", (degrees, hasSink, code) => {
+    const question = questionOf({ area: sliver(degrees) });
+    const generous = { ...offer, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
+    expect(unsupported(question, generous, hasSink)?.code).toBe(code);
+  });
+
+  test("a solid area of the greatest size is not too wide", () => {
+    const side = 1.9;
+    const solid = [
+      { latitude: 45, longitude: 4 },
+      { latitude: 45, longitude: 4 + side },
+      { latitude: 45 + side, longitude: 4 + side },
+      { latitude: 45 + side, longitude: 4 },
+    ];
+    const period = { startTime: "2026-11-21T11:00:00Z", endTime: "2026-11-21T12:00:00Z" };
+    const question = questionOf({ area: { areaType: "POLYGON", boundary: solid }, ...period });
+    expect(unsupported(question, offer, true)).toBeUndefined();
+  });
+});

@@ -1,0 +1,347 @@
+import { describe, expect, test } from "vitest";
+import {
+  isSink,
+  mayConnect,
+  outcomeOf,
+  retryAfterSeconds,
+  sinkHost,
+  sinkIn,
+} from "../../functions/population-density/sink.ts";
+import { allowedNetworksIn } from "../../shared/networks.ts";
+
+const allowed = allowedNetworksIn("127.0.0.1/32:8080,10.0.0.0/8:443,[fd12::1]/128:8080") ?? [];
+const label = "a".repeat(63);
+const longestName = `${label}.${label}.${label}.${"a".repeat(57)}.com`;
+
+const sinks = [
+  "https://endpoint.example.com/sink",
+  "https://endpoint.example.com",
+  "https://endpoint.example.com?key=value",
+  "https://endpoint.example.com:8443/a/b;c=d?e=f&g=%20#".slice(0, -1),
+  "https://endpoint.example.com:443/",
+  "https://endpoint.example.com:1/",
+  "https://endpoint.example.com:65535/",
+  "https://endpoint.example.com/a@b:c",
+  "https://endpoint.example.com/..//./",
+  "HTTPS://Endpoint.EXAMPLE.com/Sink",
+  "https://xn--mnchen-3ya.example.com/",
+  "https://1.2.3.4.example.com/",
+  "https://127.0.0.1.nip.io/",
+  "https://my-host.example.co.uk/",
+  "https://sink.example/",
+  "https://notlocalhost.com/",
+  "https://localhost.com/",
+  "https://internal.example.com/",
+  "https://alternative.example.com/",
+  "https://home-arpa.com/",
+  `https://${longestName}/`,
+  `https://endpoint.example.com/${"a".repeat(2_048 - 29)}`,
+  "https://8.8.8.8/",
+  "https://8.8.8.8:8443/",
+  "https://[2606:4700:4700::1111]/",
+  "https://[2606:4700:4700:0:0:0:0:1111]:8443/",
+];
+
+const notSinks: Record<string, readonly string[]> = {
+  "is not an absolute https URL": [
+    "",
+    "https",
+    "https:",
+    "https://",
+    "https:///",
+    "https:/endpoint.example.com/",
+    "https:endpoint.example.com/",
+    "https:///endpoint.example.com/",
+    "https:\\\\endpoint.example.com/",
+    "//endpoint.example.com/",
+    "/sink",
+    "endpoint.example.com/sink",
+    "http://endpoint.example.com/sink",
+    "ftp://endpoint.example.com/sink",
+    "ws://endpoint.example.com/sink",
+    "wss://endpoint.example.com/sink",
+    "file:///etc/passwd",
+    "data:text/plain,https://endpoint.example.com",
+    "javascript:alert(1)",
+    "blob:https://endpoint.example.com/1",
+    "view-source:https://endpoint.example.com/",
+  ],
+  "is too long": [`https://endpoint.example.com/${"a".repeat(2_048 - 28)}`],
+  "has user info or a fragment": [
+    "https://user@endpoint.example.com/",
+    "https://user:password@endpoint.example.com/",
+    "https://@endpoint.example.com/",
+    "https://:@endpoint.example.com/",
+    "https://8.8.8.8@10.0.0.1/",
+    "https://endpoint.example.com/#",
+    "https://endpoint.example.com#",
+    "https://endpoint.example.com/#part",
+    "https://endpoint.example.com/?a#b",
+  ],
+  "has a port that is none": [
+    "https://endpoint.example.com:/",
+    "https://endpoint.example.com:0/",
+    "https://endpoint.example.com:00443/",
+    "https://endpoint.example.com:65536/",
+    "https://endpoint.example.com:99999999999/",
+    "https://endpoint.example.com:-1/",
+    "https://endpoint.example.com:https/",
+  ],
+  "has characters that a parser drops, turns into others or encodes": [
+    " https://endpoint.example.com/",
+    "https://endpoint.example.com/ ",
+    "https://endpoint.example.com/\n",
+    "\u0000https://endpoint.example.com/",
+    "https://end\npoint.example.com/",
+    "https://endpoint.example.com/\ta",
+    "https://endpoint.example.com/a b",
+    "https://endpoint.example.com/a\r\nx: y",
+    "https://endpoint.example.com/\u007f",
+    "https://endpoint.example.com\\sink",
+    "https://endpoint.example.com/a\\b",
+    "https://endpoint.example.com/ü",
+    "https://endpoint.example.com/a|b",
+    'https://endpoint.example.com/"',
+    "https://endpoint.example.com/<a>",
+    "https://endpoint.example.com/%",
+    "https://endpoint.example.com/%zz",
+    "https://end%70oint.example.com/",
+    "https://münchen.example.com/",
+    "https://end\u00adpoint.example.com/",
+    "https://endpoint。example。com/",
+    "https://ⓔndpoint.example.com/",
+    "https://endpoint.example.com\uff0fsink",
+    "\ufeffhttps://endpoint.example.com/",
+  ],
+  "has no host name that may be public": [
+    "https://localhost/",
+    "https://localhost./",
+    "https://LOCALHOST/",
+    "https://a.localhost/",
+    "https://sink/",
+    "https://com/",
+    "https://printer.local/",
+    "https://metadata.google.internal/",
+    "https://ip-10-0-0-1.ec2.internal/",
+    "https://router.home.arpa/",
+    "https://home.arpa/",
+    "https://a.test/",
+    "https://a.invalid/",
+    "https://a.onion/",
+    "https://a.alt/",
+    "https://A.Internal/",
+    "https://endpoint.example.com./",
+    "https://endpoint..example.com/",
+    "https://.endpoint.example.com/",
+    "https://endpoint_a.example.com/",
+    "https://-endpoint.example.com/",
+    "https://endpoint-.example.com/",
+    "https://end*point.example.com/",
+    "https://endpoint.example.123/",
+    "https://endpoint.example.0x1/",
+    "https://xn--a.example.com/",
+    `https://a${label}.example.com/`,
+    `https://a${longestName}/`,
+  ],
+  "is an address that is not public": [
+    "https://127.0.0.1/",
+    "https://10.0.0.1:8443/",
+    "https://169.254.169.254/",
+    "https://192.168.0.1/",
+    "https://0.0.0.0/",
+    "https://255.255.255.255/",
+    "https://[::1]/",
+    "https://[::]/",
+    "https://[::ffff:8.8.8.8]/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[64:ff9b::8.8.8.8]/",
+    "https://[fe80::1]/",
+    "https://[fe80::1%25eth0]/",
+    "https://[2606:4700:4700::1111%25eth0]/",
+    "https://[fd00:ec2::254]/",
+    "https://[2002:a9fe:a9fe::]/",
+    "https://[::1/",
+    "https://[8.8.8.8]/",
+    "http://8.8.8.8/",
+  ],
+  "is an address in disguise": [
+    "http://2130706433/",
+    "https://2130706433/",
+    "https://2852039166/",
+    "https://0x7f.1/",
+    "https://0x7f000001/",
+    "https://0177.0.0.1/",
+    "https://127.1/",
+    "https://127.0.1/",
+    "https://127.0.0.1./",
+    "https://１２７.0.0.1/",
+    "https://127。0。0。1/",
+    "https://①②⑦.⓪.⓪.①/",
+    "https://127.0.0.%31/",
+    "https://134744072/",
+    "https://8.8.2056/",
+    "https://8.8.8.8./",
+    "https://08.8.8.8/",
+    "https://8.8.8.0x8/",
+    "http://2130706433:8080/",
+    "http://127.1:8080/",
+    "http://127.0.0.1.:8080/",
+    "http://0x7f.1:8080/",
+  ],
+  "is not what is allowed": [
+    "http://127.0.0.1/",
+    "http://127.0.0.1:8081/",
+    "http://127.0.0.2:8080/",
+    "http://localhost/",
+    "http://localhost:8081/",
+    "http://localhost.:8080/",
+    "http://a.localhost:8080/",
+    "http://[::1]:8080/",
+    "http://[::ffff:127.0.0.1]:8080/",
+    "http://10.0.0.1/",
+    "http://user@127.0.0.1:8080/",
+    "http://127.0.0.1:8080/#",
+    "ftp://127.0.0.1:8080/",
+  ],
+};
+
+describe("the URL of a sink", () => {
+  test.each(sinks)("is %j", (text) => {
+    expect(isSink(text, [])).toBe(true);
+    expect(isSink(text, allowed)).toBe(true);
+  });
+
+  test.each(Object.entries(notSinks))("is no text that %s", (_, texts) => {
+    expect(texts.filter((text) => isSink(text, allowed))).toEqual([]);
+    expect(texts.filter((text) => isSink(text, []))).toEqual([]);
+  });
+
+  test.each([
+    "http://127.0.0.1:8080/",
+    "https://127.0.0.1:8080/",
+    "http://localhost:8080/sink",
+    "https://LOCALHOST:8080/sink",
+    "https://10.1.2.3/",
+    "http://10.1.2.3:443/",
+    "http://[fd12::1]:8080/",
+    "http://[fd12:0:0::1]:8080/",
+  ])("is %j only where the operator allows that", (text) => {
+    expect(isSink(text, allowed)).toBe(true);
+    expect(isSink(text, [])).toBe(false);
+  });
+
+  test("is taken apart into what a connection needs", () => {
+    expect(sinkIn("https://Endpoint.Example.com/a/../b?c=d", [])).toEqual({
+      secure: true,
+      hostname: "endpoint.example.com",
+      port: 443,
+      authority: "endpoint.example.com",
+      path: "/b?c=d",
+      addresses: undefined,
+    });
+    expect(sinkIn("http://[fd12::0001]:8080", allowed)).toEqual({
+      secure: false,
+      hostname: "fd12::1",
+      port: 8_080,
+      authority: "[fd12::1]:8080",
+      path: "/",
+      addresses: ["fd12::1"],
+    });
+  });
+
+  test("leads from `localhost` to the loopback addresses that are allowed, whatever a resolver says", () => {
+    expect(sinkIn("http://localhost:8080/", allowed)?.addresses).toEqual(["127.0.0.1"]);
+    const both = allowedNetworksIn("127.0.0.1/32:8080,[::1]/128:8080") ?? [];
+    expect(sinkIn("http://localhost:8080/", both)?.addresses).toEqual(["127.0.0.1", "::1"]);
+  });
+});
+
+test("sinks of one server have one host", () => {
+  expect(sinkHost("https://Endpoint.example.com/a")).toBe("endpoint.example.com:443");
+  expect(sinkHost("https://endpoint.example.com:443?b")).toBe("endpoint.example.com:443");
+  expect(sinkHost("https://endpoint.example.com:8443")).toBe("endpoint.example.com:8443");
+  expect(sinkHost("http://127.0.0.1/")).toBe("127.0.0.1:80");
+  expect(sinkHost("https://[2606:4700::0:1]/")).toBe("[2606:4700::1]:443");
+});
+
+describe("a connection for a sink", () => {
+  const everything = allowedNetworksIn("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
+
+  test("goes to public addresses and to those allowed with their port", () => {
+    const reach = { allowed, runtimeApi: undefined };
+    expect(mayConnect("8.8.8.8", 443, reach)).toBe(true);
+    expect(mayConnect("127.0.0.1", 8_080, reach)).toBe(true);
+    expect(mayConnect("127.0.0.1", 443, reach)).toBe(false);
+    expect(mayConnect("10.0.0.1", 8_080, reach)).toBe(false);
+    expect(mayConnect("169.254.169.254", 80, { ...reach, allowed: everything })).toBe(false);
+    expect(mayConnect("", 443, reach)).toBe(false);
+  });
+
+  test("never goes to the runtime API, under no address of this machine", () => {
+    const reach = { allowed: everything, runtimeApi: "127.0.0.1:9001" };
+    const addresses = ["127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1"];
+    expect(addresses.filter((address) => mayConnect(address, 9_001, reach))).toEqual([]);
+    expect(mayConnect("127.0.0.1", 9_002, reach)).toBe(true);
+    expect(mayConnect("10.0.0.1", 9_001, reach)).toBe(true);
+  });
+
+  test.each(["10.9.8.7:9001", "8.8.8.8:9001", "[2606:4700:4700:0::1111]:9001", "localhost:9001"])(
+    "never goes to a runtime API at %s",
+    (runtimeApi) => {
+      const reach = { allowed: everything, runtimeApi };
+      const addresses = ["10.9.8.7", "8.8.8.8", "2606:4700:4700::1111", "127.0.0.1"];
+      const open = addresses.filter((address) => mayConnect(address, 9_001, reach));
+      expect(open).toHaveLength(runtimeApi.startsWith("localhost") ? 3 : 2);
+      expect(addresses.filter((address) => mayConnect(address, 9_000, reach))).toEqual(addresses);
+    },
+  );
+});
+
+test.each([
+  ["delivered", [200, 201, 202, 204, 299]],
+  ["failed", [408, 429, 500, 501, 502, 503, 504, 511, 599]],
+  ["refused", [0, 101, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 410, 413, 422, 499, 600, 999]],
+])("%s is what %j say", (outcome, statuses) => {
+  expect(statuses.map(outcomeOf)).toEqual(statuses.map(() => outcome));
+});
+
+describe("Retry-After", () => {
+  const now = new Date("2026-03-01T12:00:00.500Z");
+
+  test.each<[string | undefined, number | undefined]>([
+    [undefined, undefined],
+    ["0", 2],
+    ["1", 2],
+    ["2", 2],
+    ["007", 7],
+    ["120", 120],
+    ["3600", 3_600],
+    ["3601", 3_600],
+    ["9".repeat(1_000), 3_600],
+    ["Sun, 01 Mar 2026 12:01:00 GMT", 60],
+    ["Sun, 01 Mar 2026 12:00:00 GMT", 2],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 2],
+    ["Fri, 31 Dec 9999 23:59:59 GMT", 3_600],
+    ["", undefined],
+    ["-5", undefined],
+    ["+5", undefined],
+    ["1.5", undefined],
+    ["1e3", undefined],
+    ["0x10", undefined],
+    ["5 ", undefined],
+    ["5, 6", undefined],
+    ["Infinity", undefined],
+    ["soon", undefined],
+    ["Mon, 01 Mar 2026 12:01:00 GMT", undefined],
+    ["Sun, 1 Mar 2026 12:01:00 GMT", undefined],
+    ["Sun, 01 Mar 2026 12:01:00 UTC", undefined],
+    ["Sun, 01 Mar 2026 12:01:00 +0100", undefined],
+    ["Sunday, 01-Mar-26 12:01:00 GMT", undefined],
+    ["Sun Mar  1 12:01:00 2026", undefined],
+    ["2026-03-01T12:01:00Z", undefined],
+    ["Mon, 30 Feb 2026 12:01:00 GMT", undefined],
+    ["Sun, 01 Mar 2026 24:00:00 GMT", undefined],
+  ])("%j means %j seconds", (header, seconds) => {
+    expect(retryAfterSeconds(header, now)).toBe(seconds);
+  });
+});

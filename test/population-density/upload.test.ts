@@ -1,0 +1,708 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Socket,
+  type Server as TcpServer,
+} from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "vitest";
+import { bodyOf } from "../../functions/population-density/body.ts";
+import { upload } from "../../functions/population-density/upload.ts";
+import { allowedNetworksIn } from "../../shared/networks.ts";
+import { selfSignedCertificate } from "../support/certificate.ts";
+
+type Order = Parameters<typeof upload>[0];
+
+const allowed = allowedNetworksIn("127.0.0.0/8:1-65535") ?? [];
+const certificate = selfSignedCertificate(["localhost", "sink.example.com"], ["127.0.0.1"]);
+const running: TcpServer[] = [];
+
+afterEach(async () => {
+  const closing = running.splice(0).map(async (server) => {
+    if ("closeAllConnections" in server) (server as Server).closeAllConnections();
+    server.close();
+    await once(server, "close");
+  });
+  await Promise.all(closing);
+});
+
+/** A server and how often somebody connected to it. */
+interface Listening {
+  readonly port: number;
+  readonly connections: () => number;
+}
+
+async function listen(server: TcpServer): Promise<Listening> {
+  let connections = 0;
+  server.on("connection", () => {
+    connections++;
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  running.push(server);
+  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+}
+
+const httpSink = async (listener: RequestListener) => await listen(createHttpServer(listener));
+const httpsSink = async (listener: RequestListener) => await listen(createHttpsServer(certificate, listener));
+
+/** A server that does what it wants with each connection. */
+async function rawSink(take: (socket: Socket) => void): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    take(socket);
+  });
+  const close = server.close.bind(server);
+  server.close = (...parameters) => {
+    for (const socket of sockets) socket.destroy();
+    return close(...parameters);
+  };
+  return await listen(server);
+}
+
+/** Sends these bytes once a request begins to come in, and reads on. */
+const rawAnswer = (text: string) => (socket: Socket) => {
+  socket.once("data", () => socket.write(text));
+  socket.resume();
+};
+
+/** Takes the whole body before it answers. */
+const answering =
+  (status: number, headers: Record<string, string> = {}, text = ""): RequestListener =>
+  (request, response) => {
+    request.resume().on("end", () => response.writeHead(status, headers).end(text));
+  };
+
+/** A body that says how much of it was asked for and whether it was closed. */
+function bodyWith(count: number, bytes = 65_536) {
+  const told = { pulled: 0, ended: false, closed: false };
+  const chunks: AsyncIterator<Buffer, void> = {
+    next: async () => {
+      told.ended = told.pulled === count;
+      if (told.ended) return { done: true, value: undefined };
+      told.pulled++;
+      return { done: false, value: Buffer.alloc(bytes, "x") };
+    },
+    return: async () => {
+      told.closed = true;
+      return { done: true, value: undefined };
+    },
+  };
+  return { told, body: { [Symbol.asyncIterator]: () => chunks } };
+}
+
+/** For sinks that use up the time they have. */
+const short = { lookup: 300, connect: 500, attempt: 10_000, stall: 500, answer: 300 };
+
+async function uploadTo(port: number, order: Partial<Order> = {}) {
+  return await upload({
+    sink: `http://127.0.0.1:${port}/sink`,
+    headers: {},
+    body: bodyWith(3).body,
+    allowed,
+    runtimeApi: undefined,
+    ...order,
+  });
+}
+
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+describe("a sink that takes a body", () => {
+  test.each([
+    ["http", httpSink, "http://127.0.0.1"],
+    ["https", httpsSink, "https://localhost"],
+    ["https by its address", httpsSink, "https://127.0.0.1"],
+    ["https by its name", httpsSink, "https://sink.example.com"],
+  ])("gets exactly its bytes and headers: %s", async (_, start, origin) => {
+    const chunks = [randomBytes(70_000), Buffer.alloc(0), randomBytes(1), randomBytes(65_536)];
+    const got: { request?: IncomingMessage; bytes?: Buffer } = {};
+    const { port } = await start(async (request, response) => {
+      got.request = request;
+      got.bytes = await bytesOf(request);
+      response.writeHead(204).end();
+    });
+    async function* body() {
+      yield* chunks;
+    }
+    const headers = {
+      "content-type": "application/json",
+      authorization: "Bearer !~ token",
+      "x-correlator": "a-1",
+      "webhook-id": "b-2",
+      "webhook-timestamp": "1772366400",
+    };
+
+    const ended = await uploadTo(port, {
+      sink: `${origin}:${port}/a/sink?b=c&d=%20`,
+      headers,
+      body: body(),
+      ca: certificate.cert,
+      resolve: async () => ["127.0.0.1"],
+    });
+
+    expect(ended).toEqual({ outcome: "delivered" });
+    expect(got.bytes?.equals(Buffer.concat(chunks))).toBe(true);
+    expect(got.request?.method).toBe("POST");
+    expect(got.request?.url).toBe("/a/sink?b=c&d=%20");
+    expect(got.request?.headers).toEqual({
+      ...headers,
+      host: `${new URL(origin).hostname}:${port}`,
+      "transfer-encoding": "chunked",
+      connection: "close",
+    });
+  });
+
+  test("gets an empty body as one", async () => {
+    const got: number[] = [];
+    const { port } = await httpSink(async (request, response) => {
+      got.push((await bytesOf(request)).length);
+      response.end();
+    });
+
+    expect(await uploadTo(port, { body: bodyWith(0).body })).toEqual({ outcome: "delivered" });
+    expect(got).toEqual([0]);
+  });
+
+  test("gets the bytes of an answer although their memory is used again", async () => {
+    const cells = Uint16Array.from({ length: 1_024 }, (_, cell) => cell);
+    const tiles = Array.from({ length: 100 }, () => ({ geohash: "ezjmg", cells }));
+    const answer = {
+      status: "SUPPORTED_AREA",
+      precision: 7,
+      tiles,
+      hours: [0, 1],
+      openHour: () => undefined,
+    } as const;
+    const got: Buffer[] = [];
+    const { port } = await httpsSink(async (request, response) => {
+      got.push(await bytesOf(request));
+      response.end();
+    });
+    const spare: Buffer[] = [];
+
+    const ended = await uploadTo(port, {
+      sink: `https://localhost:${port}/`,
+      body: bodyOf(answer, spare),
+      spare,
+      ca: certificate.cert,
+    });
+
+    const expected: Buffer[] = [];
+    for await (const chunk of bodyOf(answer)) expected.push(chunk);
+    expect(ended).toEqual({ outcome: "delivered" });
+    expect(got[0]?.equals(Buffer.concat(expected))).toBe(true);
+    expect(expected.length).toBeGreaterThan(100);
+    expect(spare.length).toBeLessThan(5);
+  });
+
+  test("is given more time for each MiB that it takes", async () => {
+    const { port } = await rawSink((socket) => {
+      let bytes = 0;
+      socket.on("data", (data) => {
+        bytes += data.length;
+        if (bytes > 10 * 1_048_576) setTimeout(() => socket.end("HTTP/1.1 204 Done\r\n\r\n"), 300);
+      });
+    });
+    const limits = { attempt: 200 };
+    const tight = await uploadTo(port, { body: bodyWith(161).body, limits: { ...limits, perMebibyte: 1 } });
+    const loose = await uploadTo(port, {
+      body: bodyWith(161).body,
+      limits: { ...limits, perMebibyte: 1_000 },
+    });
+
+    expect(tight).toEqual({ outcome: "failed", cause: "OVERTIME" });
+    expect(loose).toEqual({ outcome: "delivered" });
+  });
+
+  test("is not charged for the time that the body takes", async () => {
+    const { port } = await httpSink(answering(200));
+    async function* slow() {
+      yield Buffer.from("a");
+      await pause(300);
+      yield Buffer.from("b");
+    }
+    const ended = await uploadTo(port, { body: slow(), limits: { stall: 150 } });
+    expect(ended).toEqual({ outcome: "delivered" });
+  });
+});
+
+describe("the status of an answer decides", () => {
+  test.each([
+    [201, { outcome: "delivered" }],
+    [400, { outcome: "refused", status: 400 }],
+    [410, { outcome: "refused", status: 410 }],
+    [408, { outcome: "failed", status: 408 }],
+    [500, { outcome: "failed", status: 500 }],
+    [503, { outcome: "failed", status: 503 }],
+  ])("%d", async (status, ended) => {
+    const { port, connections } = await httpSink(answering(status, {}, "nobody reads this"));
+    expect(await uploadTo(port)).toEqual(ended);
+    expect(connections()).toBe(1);
+  });
+
+  test.each([301, 302, 303, 307, 308])("%d is not followed", async (status) => {
+    const elsewhere = await httpSink(answering(200));
+    const { port } = await httpSink(answering(status, { location: `http://127.0.0.1:${elsewhere.port}/` }));
+
+    expect(await uploadTo(port)).toEqual({ outcome: "refused", status });
+    expect(elsewhere.connections()).toBe(0);
+  });
+
+  test.each([
+    ["30", 30],
+    ["0", 2],
+    ["9".repeat(400), 3_600],
+    ["Sun, 01 Mar 2026 12:00:45 GMT", 45],
+    ["Sun, 01 Mar 2020 12:00:45 GMT", 2],
+  ])("429 may say when to try again: %s", async (header, retryAfterSeconds) => {
+    const { port } = await httpSink(answering(429, { "retry-after": header }));
+    const now = () => new Date("2026-03-01T12:00:00Z");
+    expect(await uploadTo(port, { now })).toEqual({ outcome: "failed", status: 429, retryAfterSeconds });
+  });
+
+  test("429 with nonsense says no time", async () => {
+    const { port } = await httpSink(answering(429, { "retry-after": "-1" }));
+    expect(await uploadTo(port)).toEqual({ outcome: "failed", status: 429 });
+  });
+
+  test.each([200, 410])("%d says nothing about a time", async (status) => {
+    const { port } = await httpSink(answering(status, { "retry-after": "30" }));
+    expect(await uploadTo(port)).not.toHaveProperty("retryAfterSeconds");
+  });
+
+  test.each([
+    ["reads on", 204, { outcome: "delivered" }, (socket: Socket) => socket],
+    ["reads on", 413, { outcome: "refused", status: 413 }, (socket: Socket) => socket],
+    ["reads no more", 413, { outcome: "refused", status: 413 }, (socket: Socket) => socket.pause()],
+  ])(
+    "before the whole body is sent, and ends the sending: a sink %s after %d",
+    async (_, status, ended, then) => {
+      const answer = rawAnswer(`HTTP/1.1 ${status} Early\r\ncontent-length: 0\r\n\r\n`);
+      const { port } = await rawSink((socket) => {
+        answer(socket);
+        socket.once("data", () => then(socket));
+      });
+      const { told, body } = bodyWith(800);
+
+      expect(await uploadTo(port, { body })).toEqual(ended);
+      expect(told).toMatchObject({ closed: true, ended: false });
+      expect(told.pulled).toBeLessThan(400);
+    },
+  );
+
+  test("before the whole body is sent, also while the body takes its time", async () => {
+    const { port } = await rawSink((socket) => {
+      socket.once("data", () => socket.end("HTTP/1.1 410 Early\r\ncontent-length: 0\r\n\r\n"));
+    });
+    async function* slow() {
+      yield Buffer.from("a");
+      await pause(200);
+      yield Buffer.from("b");
+    }
+    const started = performance.now();
+    const ended = await uploadTo(port, { body: slow(), limits: { answer: 10_000 } });
+    expect(ended).toEqual({ outcome: "refused", status: 410 });
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test("before the whole body is sent, unless the connection breaks before it is read", async () => {
+    const { port } = await httpSink((request, response) => {
+      response.writeHead(413, { connection: "close" }).end(() => request.socket.resetAndDestroy());
+    });
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const { told, body } = bodyWith(800);
+      const { outcome } = await uploadTo(port, { body });
+      expect(["refused", "failed"]).toContain(outcome);
+      expect(told).toMatchObject({ closed: true, ended: false });
+    }
+  });
+});
+
+describe("a hostile sink is left in time", () => {
+  const drip = (text: string) => (socket: Socket) => {
+    let at = 0;
+    const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ""), 50);
+    socket.on("close", () => clearInterval(timer)).resume();
+  };
+  const flood = (start: string, text: string) => (socket: Socket) => {
+    socket.once("data", () => {
+      socket.write(start);
+      const more = () => {
+        while (!socket.destroyed && socket.write(text));
+      };
+      socket.on("drain", more);
+      more();
+    });
+    socket.resume();
+  };
+  const ok = "HTTP/1.1 200 OK\r\n";
+
+  test.each<[string, (socket: Socket) => void, object]>([
+    ["no answer", (socket) => socket.resume(), { outcome: "failed", cause: "STALLED" }],
+    ["one that reads nothing", (socket) => socket.pause(), { outcome: "failed", cause: "STALLED" }],
+    [
+      "an answer letter by letter",
+      drip(`${ok}x: ${"y".repeat(9_999)}`),
+      { outcome: "failed", cause: "STALLED" },
+    ],
+    [
+      "nothing but interim answers",
+      flood("", "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n".repeat(100)),
+      { outcome: "failed", cause: "INTERIM_ANSWERS" },
+    ],
+    [
+      "a header without end",
+      flood(`${ok}x: `, "y".repeat(999)),
+      { outcome: "failed", cause: "HPE_HEADER_OVERFLOW" },
+    ],
+    [
+      "headers without end",
+      flood(ok, "x: y\r\n".repeat(99)),
+      { outcome: "failed", cause: "HPE_HEADER_OVERFLOW" },
+    ],
+    ["what is not HTTP", rawAnswer("220 ready\r\n"), { outcome: "failed", cause: "HPE_INVALID_CONSTANT" }],
+    ["two lengths", rawAnswer(`${ok}content-length: 1\r\ncontent-length: 2\r\n\r\n`), { outcome: "failed" }],
+    [
+      "another protocol",
+      rawAnswer("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
+      { outcome: "failed" },
+    ],
+    [
+      "a cut before the answer",
+      (socket) => socket.once("data", () => socket.destroy()),
+      { outcome: "failed" },
+    ],
+    [
+      "a reset before the answer",
+      (socket) => socket.once("data", () => socket.resetAndDestroy()),
+      { outcome: "failed" },
+    ],
+    ["an end before the answer", (socket) => socket.once("data", () => socket.end()), { outcome: "failed" }],
+    ["a body without end", flood(`${ok}\r\n`, "x".repeat(9_999)), { outcome: "delivered" }],
+    ["a body that never comes", rawAnswer(`${ok}content-length: 9\r\n\r\n`), { outcome: "delivered" }],
+    ["half a body", rawAnswer(`${ok}transfer-encoding: chunked\r\n\r\n9\r\nx`), { outcome: "delivered" }],
+    [
+      "a body that is no HTTP",
+      rawAnswer(`${ok}transfer-encoding: chunked\r\n\r\nwrong`),
+      { outcome: "delivered" },
+    ],
+  ])("%s", async (_, take, ended) => {
+    const sockets: Socket[] = [];
+    const { port } = await rawSink((socket) => {
+      sockets.push(socket);
+      take(socket);
+    });
+    const { told, body } = bodyWith(400);
+    const started = performance.now();
+
+    const found = await uploadTo(port, { body, limits: short });
+
+    expect(found).toMatchObject(ended);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(told.closed).toBe(true);
+    for (const socket of sockets) socket.resume();
+    await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
+  });
+
+  test("after the time of the attempt, even when it takes a little now and then", async () => {
+    const { port } = await rawSink((socket) => {
+      socket.pause();
+      const timer = setInterval(() => socket.read(200_000), 20);
+      socket.on("close", () => clearInterval(timer));
+    });
+    const { told, body } = bodyWith(100_000);
+    const started = performance.now();
+
+    const ended = await uploadTo(port, {
+      body,
+      limits: { ...short, attempt: 600, perMebibyte: 1 },
+    });
+
+    expect(ended).toEqual({ outcome: "failed", cause: "OVERTIME" });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(told.closed).toBe(true);
+  });
+
+  test("when the caller says so, whatever is being waited for", async () => {
+    const { port } = await rawSink((socket) => socket.resume());
+    const waits: Partial<Order>[] = [
+      {},
+      { sink: `https://localhost:${port}/` },
+      { sink: "https://sink.example.com/", resolve: async () => await new Promise(() => {}) },
+    ];
+    for (const wait of waits) {
+      const { told, body } = bodyWith(3);
+      const started = performance.now();
+      const signal = AbortSignal.timeout(100);
+      expect(await uploadTo(port, { ...wait, body, signal })).toEqual({
+        outcome: "failed",
+        cause: "ABORTED",
+      });
+      expect(performance.now() - started).toBeLessThan(2_500);
+      expect(told.closed).toBe(true);
+    }
+    const before = await uploadTo(port, { signal: AbortSignal.abort() });
+    expect(before).toEqual({ outcome: "failed", cause: "ABORTED" });
+  });
+
+  test("and is no reason to hold the body in memory while it does not read", async () => {
+    let read = () => {};
+    const { port } = await httpSink((request, response) => {
+      read = () => void request.resume().on("end", () => response.end());
+    });
+    const { told, body } = bodyWith(2_000);
+    const spare: Buffer[] = [];
+
+    const uploading = uploadTo(port, { body, spare });
+    let before = -1;
+    while (before !== told.pulled || told.pulled === 0) {
+      before = told.pulled;
+      await pause(100);
+    }
+
+    expect(told.pulled - spare.length).toBeLessThanOrEqual(1);
+    expect(told.pulled).toBeLessThan(500);
+    read();
+    expect(await uploading).toEqual({ outcome: "delivered" });
+    expect(spare).toHaveLength(2_000);
+  });
+});
+
+describe("where a sink may be", () => {
+  const sink = "https://sink.example.com";
+  const ca = certificate.cert;
+  const refused = { outcome: "refused", cause: "ADDRESS" };
+
+  test.each([
+    ["10.0.0.1"],
+    ["169.254.169.254"],
+    ["fd00:ec2::254"],
+    ["::ffff:127.0.0.1"],
+    ["fe80::1%eth0"],
+    ["not an address"],
+  ])("a name that leads to %s as well is refused, and nothing is connected to", async (address) => {
+    const { port, connections } = await httpsSink(answering(200));
+    for (const addresses of [[address], ["127.0.0.1", "8.8.8.8", address], [address, "127.0.0.1"]]) {
+      const { told, body } = bodyWith(3);
+      const ended = await uploadTo(port, {
+        sink: `${sink}:${port}/`,
+        ca,
+        body,
+        resolve: async () => addresses,
+      });
+      expect(ended).toEqual(refused);
+      expect(told.pulled).toBe(0);
+    }
+    expect(connections()).toBe(0);
+  });
+
+  test("is asked anew in each attempt, and once", async () => {
+    const { port, connections } = await httpsSink(answering(200));
+    const answers = [["127.0.0.1"], ["192.168.0.1"], ["127.0.0.1"]];
+    const names: string[] = [];
+    const resolve = async (name: string) => {
+      names.push(name);
+      return answers.shift() ?? [];
+    };
+    const order = { sink: `${sink}:${port}/`, ca, resolve };
+
+    expect(await uploadTo(port, order)).toEqual({ outcome: "delivered" });
+    expect(await uploadTo(port, order)).toEqual(refused);
+    expect(await uploadTo(port, order)).toEqual({ outcome: "delivered" });
+    expect(await uploadTo(port, order)).toEqual({ outcome: "failed", cause: "NO_ADDRESS" });
+    expect(names).toEqual(Array.from({ length: 4 }, () => "sink.example.com"));
+    expect(connections()).toBe(2);
+  });
+
+  test("is tried again later when its name is not found or not found in time", async () => {
+    const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND sink.example.com"), {
+      code: "ENOTFOUND",
+    });
+    const missing = await uploadTo(1, { sink, resolve: async () => await Promise.reject(notFound) });
+    expect(missing).toEqual({ outcome: "failed", cause: "ENOTFOUND" });
+    const forever = async () => await new Promise<never>(() => {});
+    const slow = await uploadTo(1, { sink, resolve: forever, limits: short });
+    expect(slow).toEqual({ outcome: "failed", cause: "LOOKUP_TIMEOUT" });
+  });
+
+  test("is the next address when one does not let itself be connected to", async () => {
+    const { port } = await httpsSink(answering(200));
+    const order = { sink: `${sink}:${port}/`, ca };
+    const ended = await uploadTo(port, { ...order, resolve: async () => ["127.0.0.2", "127.0.0.1"] });
+    expect(ended).toEqual({ outcome: "delivered" });
+    const none = await uploadTo(port, { ...order, resolve: async () => ["127.0.0.2", "127.0.0.3"] });
+    expect(none).toEqual({ outcome: "failed", cause: "ECONNREFUSED" });
+  });
+
+  test("is not where nothing is allowed", async () => {
+    const { port, connections } = await httpsSink(answering(200));
+    const order = { ca, allowed: [], resolve: async () => ["127.0.0.1"] };
+    expect(await uploadTo(port, { ...order, sink: `${sink}:${port}/` })).toEqual(refused);
+    for (const origin of [
+      "http://127.0.0.1",
+      "https://127.0.0.1",
+      "https://localhost",
+      "https://2130706433",
+    ]) {
+      const ended = await uploadTo(port, { ...order, sink: `${origin}:${port}/` });
+      expect(ended).toEqual({ outcome: "refused", cause: "SINK" });
+    }
+    expect(connections()).toBe(0);
+  });
+
+  test("is never the runtime API, whatever is allowed", async () => {
+    const { port, connections } = await httpSink(answering(200));
+    const everything = allowedNetworksIn("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
+    const order = { allowed: everything, runtimeApi: `127.0.0.1:${port}` };
+    for (const origin of ["http://127.0.0.1", "http://127.0.0.2", "http://localhost", "http://[::1]"]) {
+      expect(await uploadTo(port, { ...order, sink: `${origin}:${port}/` })).toEqual(refused);
+    }
+    const named = await uploadTo(port, {
+      ...order,
+      sink: `${sink}:${port}/`,
+      resolve: async () => ["127.0.0.1"],
+    });
+    expect(named).toEqual(refused);
+    expect(connections()).toBe(0);
+    const other = await uploadTo(port, { ...order, runtimeApi: `127.0.0.1:${port + 1}` });
+    expect(other).toEqual({ outcome: "delivered" });
+  });
+});
+
+describe("a sink over TLS", () => {
+  test("has to have a certificate of a known authority", async () => {
+    let requests = 0;
+    const { port } = await httpsSink(() => requests++);
+    const sockets: Socket[] = [];
+    running[0]?.on("connection", (socket: Socket) => sockets.push(socket));
+    const { told, body } = bodyWith(3);
+
+    const ended = await uploadTo(port, { sink: `https://localhost:${port}/`, body });
+
+    expect(ended).toEqual({ outcome: "failed", cause: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+    await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
+    expect(requests).toBe(0);
+    expect(told.pulled).toBe(0);
+  });
+
+  test.each(["https://other.example.com", "https://127.0.0.2"])(
+    "has to have a certificate for its name: %s",
+    async (origin) => {
+      let requests = 0;
+      const server = createHttpsServer(certificate, () => requests++);
+      server.listen(0, "0.0.0.0");
+      await once(server, "listening");
+      running.push(server);
+      const { port } = server.address() as AddressInfo;
+      const order = { ca: certificate.cert, resolve: async () => ["127.0.0.1"] };
+
+      const ended = await uploadTo(port, { ...order, sink: `${origin}:${port}/` });
+
+      expect(ended).toEqual({ outcome: "failed", cause: "ERR_TLS_CERT_ALTNAME_INVALID" });
+      expect(requests).toBe(0);
+    },
+  );
+
+  test("speaks TLS 1.2 at least", async () => {
+    const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
+    const { port } = await listen(createHttpsServer({ ...certificate, ...old }, answering(200)));
+    const order = { sink: `https://localhost:${port}/`, ca: certificate.cert };
+    expect(await uploadTo(port, order)).toMatchObject({ outcome: "failed" });
+  });
+
+  test("has to answer the handshake in time", async () => {
+    const { port } = await rawSink((socket) => socket.resume());
+    const started = performance.now();
+    const ended = await uploadTo(port, { sink: `https://localhost:${port}/`, limits: short });
+    expect(ended).toEqual({ outcome: "failed", cause: "CONNECT_TIMEOUT" });
+    expect(performance.now() - started).toBeLessThan(2_500);
+  });
+
+  test("is not one that speaks something else", async () => {
+    const { port } = await httpSink(answering(200));
+    const ended = await uploadTo(port, { sink: `https://localhost:${port}/` });
+    expect(ended).toMatchObject({ outcome: "failed" });
+  });
+});
+
+describe("a body that fails", () => {
+  class Broken extends Error {}
+
+  test.each([0, 1, 40])(
+    "fails the upload after %d chunks, and the sink never sees its end",
+    async (count) => {
+      const seen: { complete?: boolean } = {};
+      const { port } = await httpSink((request, response) => {
+        request.on("error", () => {}).resume();
+        request.on("close", () => {
+          seen.complete = request.complete;
+          response.destroy();
+        });
+      });
+      let connections = 0;
+      running[0]?.on("connection", (socket: Socket) => {
+        connections++;
+        socket.on("close", () => connections--);
+      });
+      async function* body() {
+        for (let index = 0; index < count; index++) yield Buffer.alloc(65_536, "x");
+        throw new Broken();
+      }
+
+      await expect(uploadTo(port, { body: body() })).rejects.toBeInstanceOf(Broken);
+
+      await expect.poll(() => connections).toBe(0);
+      expect(seen.complete ?? false).toBe(false);
+    },
+  );
+
+  test("because the attempt was ended is no fault of its own", async () => {
+    const { port } = await httpSink(answering(200));
+    const ending = new AbortController();
+    let closed = false;
+    const body = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => {
+          ending.abort();
+          return await Promise.reject(new Broken());
+        },
+        return: async () => {
+          closed = true;
+          return { done: true, value: undefined } as const;
+        },
+      }),
+    };
+
+    const ended = await uploadTo(port, { body, signal: ending.signal });
+
+    expect(ended).toEqual({ outcome: "failed", cause: "ABORTED" });
+    expect(closed).toBe(true);
+  });
+});
+
+test.each(["a\r\nb: c", "a\nb", "a\u0000", "a\u007f", "é", "\u2028"])(
+  "a header's value is printable ASCII or goes nowhere: %j",
+  async (value) => {
+    const { port, connections } = await httpSink(answering(200));
+    const { told, body } = bodyWith(3);
+    const uploading = uploadTo(port, { headers: { authorization: value }, body });
+    await expect(uploading).rejects.toThrow("header authorization is not printable ASCII");
+    expect(connections()).toBe(0);
+    expect(told.pulled).toBe(0);
+  },
+);

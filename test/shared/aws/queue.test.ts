@@ -1,0 +1,136 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import type * as Queue from "../../../shared/aws/queue.ts";
+import { openWorkplace, type Workplace } from "../../support/jobs.ts";
+
+const queue = "density-jobs";
+const message = { version: 1, operationId: "a" };
+
+let workplace: Workplace;
+let queues: typeof Queue;
+
+beforeAll(async () => {
+  workplace = await openWorkplace();
+  queues = await import("../../../shared/aws/queue.ts");
+});
+afterAll(() => workplace.close());
+afterEach(async () => {
+  workplace.queues.rule();
+  await workplace.drain(queue);
+});
+
+const signal = () => AbortSignal.timeout(10_000);
+const send = (delay = 0, within = signal()) => queues.sendMessage(queue, message, delay, within);
+const received = async () => (await workplace.receive(queue)).Records;
+
+/** The error that a call ends with. */
+async function errorOf(calling: Promise<void>): Promise<unknown> {
+  return await calling.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe("a message", () => {
+  test("is received as it was sent", async () => {
+    await send();
+    expect((await received()).map(({ body }) => JSON.parse(body))).toEqual([message]);
+  });
+
+  test("that is sent with a delay is received after it, not before", async () => {
+    await send(1);
+    expect(await received()).toEqual([]);
+    await expect.poll(received, { timeout: 10_000 }).toHaveLength(1);
+  });
+
+  test("goes to the queue that is named", async () => {
+    await queues.sendMessage("density-jobs-dead", message, 0, signal());
+    expect(await received()).toEqual([]);
+    expect((await workplace.receive("density-jobs-dead")).Records).toHaveLength(1);
+  });
+
+  test("of a queue whose address is not in the environment is an error that names the variable", async () => {
+    vi.stubEnv("QUEUE_DENSITY_JOBS", "");
+    const error = await errorOf(send());
+    vi.stubEnv("QUEUE_DENSITY_JOBS", workplace.addressOf(queue));
+    expect(String(error)).toContain("QUEUE_DENSITY_JOBS");
+  });
+});
+
+describe("a message that was received", () => {
+  const hide = async (seconds: number) => {
+    const [record] = await received();
+    await queues.hideMessage(queue, record?.receiptHandle ?? "", seconds, signal());
+    return workplace.queues.calls.at(-1)?.parameters.VisibilityTimeout;
+  };
+
+  test("comes again at once when it is hidden for no time", async () => {
+    await send();
+    await hide(0);
+    expect(await received()).toHaveLength(1);
+  });
+
+  test("comes again after the time for which it is hidden, not before", async () => {
+    await send();
+    await hide(1);
+    expect(await received()).toEqual([]);
+    await expect.poll(received, { timeout: 10_000 }).toHaveLength(1);
+  });
+
+  test("is hidden for whole seconds, never for fewer than are said", async () => {
+    await send();
+    expect(await hide(400.2)).toBe(401);
+  });
+
+  test("is hidden for as long as SQS allows, minutes after it was received, when more is said", async () => {
+    await send();
+    const seconds = await hide(1_000_000);
+    expect(seconds).toBeLessThan(43_200 - 300);
+    expect(seconds).toBeGreaterThan(41_000);
+  });
+
+  test("and is gone cannot be hidden, which is not that the queue is unavailable", async () => {
+    const error = await errorOf(queues.hideMessage(queue, crypto.randomUUID(), 1, signal()));
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toMatchObject({ name: "Unavailable" });
+  });
+});
+
+describe("a queue", () => {
+  test.each(["refuse", "lose"] as const)("is unavailable when it does: %s", async (passage) => {
+    workplace.queues.rule(() => passage);
+    expect(await errorOf(send())).toMatchObject({
+      name: "Unavailable",
+      message: expect.stringMatching(/^SQS: \w+$/),
+    });
+  });
+
+  test("is asked again when an answer is lost", async () => {
+    let calls = 0;
+    workplace.queues.rule(() => (++calls === 1 ? "lose" : "pass"));
+    await send();
+    expect(calls).toBe(2);
+    expect((await received()).length).toBeGreaterThanOrEqual(1);
+  });
+
+  test("that never answers is unavailable within five seconds", async () => {
+    workplace.queues.rule(() => new Promise(() => {}));
+    const started = performance.now();
+    expect(await errorOf(send())).toMatchObject({ name: "Unavailable" });
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test("that does not answer is given up when the time for it is over", async () => {
+    workplace.queues.rule(() => new Promise(() => {}));
+    const started = performance.now();
+    expect(await errorOf(send(0, AbortSignal.timeout(200)))).toMatchObject({ name: "Unavailable" });
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  test("that does not exist is not unavailable: it is a fault of ours", async () => {
+    vi.stubEnv("QUEUE_DENSITY_JOBS", `${workplace.addressOf(queue)}-not-there`);
+    const error = await errorOf(send());
+    vi.stubEnv("QUEUE_DENSITY_JOBS", workplace.addressOf(queue));
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toMatchObject({ name: "Unavailable" });
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { incomingRequest } from "../../../shared/http/event.ts";
+
+const identity = { sourceIp: "192.0.2.1" };
+const byName = "/qualityondemand/qos-profiles/{name}";
+
+test.each([
+  ["api.example.com", "/live/qualityondemand/qos-profiles/QOS_E", byName, "https://api.example.com/live"],
+  ["api.example.com", "/qualityondemand/qos-profiles/QOS_E", byName, "https://api.example.com"],
+  ["api.example.com", "/live//openapi.json/", "/openapi.json", "https://api.example.com/live"],
+  ["api.example.com", "/live", "/", "https://api.example.com/live"],
+])("the address at %s of %s, which is %s, is %s", (domainName, path, resource, address) => {
+  const event = { resource, requestContext: { identity, domainName, path } };
+  expect(incomingRequest(event).address).toBe(address);
+});
+
+test.each([
+  ["127.0.0.1:3000", "http", "http://127.0.0.1:3000"],
+  ["[::1]:3000", "http", "http://[::1]:3000"],
+  ["api.example.com:443", "https", "https://api.example.com:443"],
+  ["api.example.com:443", undefined, "https://api.example.com:443"],
+  ["api.example.com", "http", "https://api.example.com"],
+])("the address at %s, asked over %s, is %s", (domainName, scheme, address) => {
+  const headers = scheme === undefined ? null : { "X-Forwarded-Proto": scheme };
+  expect(incomingRequest({ headers, requestContext: { identity, domainName } }).address).toBe(address);
+});
+
+test("the address is unknown when the event names no domain", () => {
+  expect(incomingRequest({ requestContext: { identity } }).address).toBeUndefined();
+});

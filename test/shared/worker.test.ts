@@ -1,0 +1,228 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as z from "zod/mini";
+import type { work as Work } from "../../shared/worker.ts";
+import { openWorkplace, run, type Workplace } from "../support/jobs.ts";
+import { captureOutput } from "../support/pipeline.ts";
+
+const queue = "density-jobs";
+const schema = z.object({ name: z.string() });
+
+let workplace: Workplace;
+let work: typeof Work;
+let unavailable: () => Error;
+let output: ReturnType<typeof captureOutput>;
+
+beforeAll(async () => {
+  workplace = await openWorkplace();
+  ({ work } = await import("../../shared/worker.ts"));
+  const { Unavailable } = await import("../../shared/errors.ts");
+  unavailable = () => new Unavailable("Something", "TimeoutError");
+});
+afterAll(() => workplace.close());
+beforeEach(() => {
+  output = captureOutput();
+});
+afterEach(async () => {
+  output.stop();
+  workplace.queues.rule();
+  await workplace.drain(queue);
+});
+
+/** Messages of these texts, received in one batch, in this order. */
+async function batchOf(...texts: readonly string[]) {
+  await workplace.send(queue, ...texts);
+  const batch = await workplace.receive(queue);
+  expect(batch.Records.map(({ body }) => body)).toEqual(texts);
+  return batch;
+}
+
+const named = (...names: readonly string[]) => batchOf(...names.map((name) => JSON.stringify({ name })));
+
+/** Which messages of a batch are kept, by their index. */
+async function keptOf(
+  handle: Parameters<typeof work<typeof schema>>[2],
+  batch: Awaited<ReturnType<typeof named>>,
+) {
+  const failures = await run(work(queue, schema, handle), batch);
+  expect(new Set(failures).size).toBe(failures.length);
+  return batch.Records.flatMap(({ messageId }, index) => (failures.includes(messageId) ? [index] : []));
+}
+
+describe("a batch", () => {
+  test("that is done with is not kept, and nothing of it is hidden", async () => {
+    const batch = await named("a", "b", "c");
+    const seen: string[] = [];
+    const kept = await keptOf(async ({ message }) => {
+      seen.push(message.name);
+      return "done";
+    }, batch);
+    expect(kept).toEqual([]);
+    expect(seen.sort()).toEqual(["a", "b", "c"]);
+    expect(batch.Records.flatMap((_, index) => workplace.hidden(batch, index))).toEqual([]);
+  });
+
+  test("of good, failing and malformed messages keeps those that are not done with, each for its time", async () => {
+    const batch = await batchOf(
+      '{"name":"good"}',
+      '{"name":"later"}',
+      '{"name":"crash"}',
+      '{"name":"unavailable"}',
+      '{"name":5}',
+      "not JSON",
+      '{"name":"good","more":1}',
+    );
+
+    const kept = await keptOf(async ({ message }) => {
+      if (message.name === "crash") throw new TypeError(`no ${message.name}`);
+      if (message.name === "unavailable") throw unavailable();
+      return message.name === "later" ? { againInSeconds: 700 } : "done";
+    }, batch);
+
+    expect(kept).toEqual([1, 2, 3, 4, 5]);
+    const hidden = batch.Records.map((_, index) => workplace.hidden(batch, index));
+    expect(hidden).toEqual([[], [700], [], [30], [0], [0], []]);
+  });
+
+  test("is handled message by message at the same time", async () => {
+    const batch = await named("a", "b");
+    let both = () => {};
+    const met = new Promise<void>((resolve) => {
+      both = resolve;
+    });
+    let count = 0;
+    const kept = await keptOf(async () => {
+      if (++count === 2) both();
+      await met;
+      return "done";
+    }, batch);
+    expect(kept).toEqual([]);
+  });
+
+  test("that is no batch of a queue fails as a whole", async () => {
+    const handler = work(queue, schema, async () => "done");
+    await expect(handler({ Records: [{}] }, { getRemainingTimeInMillis: () => 30_000 })).rejects.toThrow();
+  });
+});
+
+describe("a message", () => {
+  test.each([
+    [0, 0],
+    [500, 500],
+    [500.2, 501],
+  ])("that is to come again in %d seconds is hidden for %i", async (againInSeconds, seconds) => {
+    const batch = await named("a");
+    expect(await keptOf(async () => ({ againInSeconds }), batch)).toEqual([0]);
+    expect(workplace.hidden(batch)).toEqual([seconds]);
+  });
+
+  test("that is to come again at once does, also one that cannot be read", async () => {
+    const batch = await batchOf('{"name":"a"}', "malformed");
+    await keptOf(async () => ({ againInSeconds: 0 }), batch);
+    const again = await workplace.receive(queue);
+    expect(again.Records.map(({ messageId }) => messageId).sort()).toEqual(
+      batch.Records.map(({ messageId }) => messageId).sort(),
+    );
+    expect(again.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toEqual(["2", "2"]);
+  });
+
+  test("that is to come again later does not come before", async () => {
+    await keptOf(async () => ({ againInSeconds: 600 }), await named("a"));
+    expect((await workplace.receive(queue)).Records).toEqual([]);
+  });
+
+  test("that cannot be hidden is kept all the same, and the log says so", async () => {
+    const batch = await named("a");
+    workplace.queues.rule(() => "refuse");
+    expect(await keptOf(async () => ({ againInSeconds: 500 }), batch)).toEqual([0]);
+    expect(output.text()).toContain("NCS-031");
+    expect(output.text()).toContain("SQS: ");
+  });
+
+  test("whose dependency does not answer comes again soon at first, and then rarely", async () => {
+    const [record] = (await named("a")).Records;
+    if (record === undefined) throw new Error("no message");
+    const handler = work(queue, schema, async () => {
+      throw unavailable();
+    });
+    const waits = [];
+    for (let receives = 1; receives <= 30; receives++) {
+      const attributes = { ...record.attributes, ApproximateReceiveCount: String(receives) };
+      const event = { Records: [{ ...record, attributes }] };
+      expect(await run(handler, event)).toHaveLength(1);
+      waits.push(Number(workplace.hidden(event).at(-1)));
+    }
+    expect(waits.slice(0, 4)).toEqual([30, 60, 120, 240]);
+    expect(Math.max(...waits)).toBe(1_800);
+    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    // A trouble of half a day is no reason to give a message up.
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(12 * 3_600);
+  });
+
+  test("that was deleted meanwhile cannot be hidden, which is no fault of the batch", async () => {
+    const batch = await named("a", "b");
+    const [first, ...others] = batch.Records;
+    const forged = { Records: [...others, ...(first ? [{ ...first, receiptHandle: "gone" }] : [])] };
+    expect(await keptOf(async () => ({ againInSeconds: 500 }), forged)).toEqual([0, 1]);
+    expect(output.text()).toContain("NCS-031");
+  });
+
+  test("is handled with the moment it came and with as much time as the function has, less a reserve", async () => {
+    const batch = await named("a");
+    const before = Date.now();
+    let now = new Date(0);
+    const handler = work(queue, schema, async (received) => {
+      now = received.now;
+      await new Promise((resolve) => received.signal.addEventListener("abort", resolve));
+      return "done";
+    });
+    expect(await run(handler, batch, 10_100)).toEqual([]);
+    expect(now.getTime()).toBeGreaterThanOrEqual(before);
+    expect(now.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test("that comes when the time is over already is handled, and told so", async () => {
+    const batch = await named("a");
+    let isOver = false;
+    const handler = work(queue, schema, async ({ signal }) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      isOver = signal.aborted;
+      return { againInSeconds: 300 };
+    });
+    expect(await run(handler, batch, 1_000)).toHaveLength(1);
+    expect(isOver).toBe(true);
+    expect(workplace.hidden(batch)).toEqual([300]);
+  });
+});
+
+describe("the log", () => {
+  test("has of a failure its class and place, never its message or the message's content", async () => {
+    const canary = `canary-${crypto.randomUUID()}`;
+    const batch = await batchOf(JSON.stringify({ name: canary }), `${canary} malformed`);
+    await keptOf(async ({ message }) => {
+      throw new RangeError(`cannot do ${message.name}`);
+    }, batch);
+    expect(output.text()).toContain("NCS-002");
+    expect(output.text()).toContain("NCS-030");
+    expect(output.text()).toContain("RangeError");
+    expect(output.text()).not.toContain(canary);
+  });
+
+  test("says which dependency did not answer", async () => {
+    await keptOf(
+      async () => {
+        throw unavailable();
+      },
+      await named("a"),
+    );
+    expect(output.text()).toContain("NCS-003");
+    expect(output.text()).toContain("Something: TimeoutError");
+  });
+
+  test("says nothing of messages that are done with or come again", async () => {
+    await keptOf(
+      async ({ message }) => (message.name === "a" ? "done" : { againInSeconds: 900 }),
+      await named("a", "b"),
+    );
+    expect(output.text()).toBe("");
+  });
+});

@@ -1,0 +1,70 @@
+import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/geohash.ts";
+import { tileName, writeTileDay } from "../../functions/population-density/store.ts";
+import { encodeTileDay, hoursPerDay, TileHour } from "../../functions/population-density/tile.ts";
+
+/** A corner of an area. */
+export interface Corner {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** The precision of the tiles that tests store. */
+export const precision = 7;
+
+const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
+
+/** The geohash of a tile at precision 7 that no other test and no demo data uses: in the South Pacific. */
+export function freshTile(): string {
+  const letters = crypto.getRandomValues(new Uint8Array(3)).map((byte) => byte & 31);
+  return `2h${Array.from(letters, (letter) => alphabet.charAt(letter)).join("")}`;
+}
+
+/** A rectangle from the centre of one cell of a tile to the centre of another, as rows and columns from the south-west. */
+export function boxIn(
+  tile: string,
+  [south, west]: [number, number],
+  [north, east]: [number, number],
+): Corner[] {
+  const { row, column } = cellOf(tile);
+  const { cellHeight, cellWidth } = gridOf(precision);
+  const latitude = (inTile: number) => -90 + (row * tileSide + inTile + 0.5) * cellHeight;
+  const longitude = (inTile: number) => -180 + (column * tileSide + inTile + 0.5) * cellWidth;
+  return [
+    { latitude: latitude(south), longitude: longitude(west) },
+    { latitude: latitude(south), longitude: longitude(east) },
+    { latitude: latitude(north), longitude: longitude(east) },
+    { latitude: latitude(north), longitude: longitude(west) },
+  ];
+}
+
+/** The index of a cell by its row and column in its tile. */
+export function cellIn(row: number, column: number): number {
+  return codeAt(row, column, precision);
+}
+
+/** What a test stores of a cell: people per km², or that they are too few. */
+export type Slot = number | "low";
+
+/**
+ * Stores a day of a tile: in each of the hours named the same slots.
+ * @param day `week#1` … `week#7`, or `day#YYYY-MM-DD`.
+ */
+export async function storeTile(
+  tile: string,
+  day: string,
+  slots: ReadonlyMap<number, Slot>,
+  hours: readonly number[] = Array.from({ length: hoursPerDay }, (_, hour) => hour),
+): Promise<void> {
+  const stored = new TileHour();
+  for (const [cell, slot] of slots) {
+    if (slot === "low") stored.setLow(cell);
+    else stored.setEstimate(cell, slot, slot, slot);
+  }
+  const encoded = Array.from({ length: hoursPerDay }, (_, hour) =>
+    hours.includes(hour) ? stored : undefined,
+  );
+  await writeTileDay(
+    { tile: tileName(precision, tile), day, hours: encodeTileDay(encoded), madeFrom: [] },
+    AbortSignal.timeout(10_000),
+  );
+}

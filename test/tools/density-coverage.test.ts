@@ -1,0 +1,184 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { coverOf, geohashesOf } from "../../functions/population-density/cover.ts";
+import { suffixesOf } from "../../functions/population-density/geohash.ts";
+import { polygonOf } from "../../functions/population-density/polygon.ts";
+import { isCovered } from "../../functions/population-density/tile.ts";
+import { coverageAt, readArea } from "../../tools/import/density/coverage.ts";
+import { ImportError } from "../../tools/import/import-file.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "coverage-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+type Ring = readonly (readonly number[])[];
+
+const west: Ring = [
+  [4.8, 45.7],
+  [4.85, 45.7],
+  [4.85, 45.8],
+  [4.8, 45.8],
+  [4.8, 45.7],
+];
+const east: Ring = [
+  [4.82, 45.72],
+  [4.9, 45.72],
+  [4.9, 45.78],
+  [4.82, 45.72],
+];
+
+const polygon = (...rings: Ring[]) => ({ type: "Polygon", coordinates: rings });
+const feature = (geometry: unknown) => ({ type: "Feature", properties: { name: "x" }, geometry });
+const features = (...each: unknown[]) => ({ type: "FeatureCollection", features: each });
+
+async function areaIn(content: unknown) {
+  const path = join(folder, "area.geojson");
+  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+  return await readArea(path);
+}
+
+async function geohashesIn(content: unknown, precision: number): Promise<string[]> {
+  const suffixes = suffixesOf(precision);
+  return [...coverageAt(await areaIn(content), precision)]
+    .flatMap(([tile, coverage]) =>
+      suffixes.filter((_, cell) => isCovered(coverage, cell)).map((suffix) => tile + suffix),
+    )
+    .sort();
+}
+
+function geohashesOfRings(precision: number, ...rings: Ring[]): string[] {
+  const covers = rings.map((ring) => {
+    const found = polygonOf(ring.map(([longitude = 0, latitude = 0]) => ({ latitude, longitude })));
+    if (found === undefined) throw new Error("not a polygon");
+    return geohashesOf(coverOf(found, precision), precision);
+  });
+  return [...new Set(covers.flat())].sort();
+}
+
+describe("an area covers the cells that share area with any of its polygons", () => {
+  test.each([
+    ["a polygon", polygon(west), [west]],
+    ["a feature", feature(polygon(west)), [west]],
+    ["several polygons", { type: "MultiPolygon", coordinates: [[west], [east]] }, [west, east]],
+    ["a collection of features", features(feature(polygon(west)), feature(polygon(east))), [west, east]],
+    [
+      "collections in collections",
+      features(
+        feature({
+          type: "GeometryCollection",
+          geometries: [
+            { type: "GeometryCollection", geometries: [polygon(east)] },
+            { type: "MultiPolygon", coordinates: [[west]] },
+          ],
+        }),
+      ),
+      [west, east],
+    ],
+    ["a clockwise ring with altitudes", polygon(west.map((place) => [...place, 300]).toReversed()), [west]],
+    [
+      "no polygon beside another one",
+      { type: "GeometryCollection", geometries: [polygon(west), { type: "MultiPolygon", coordinates: [] }] },
+      [west],
+    ],
+  ])("%s", async (_, content, rings) => {
+    for (const precision of [2, 3, 6, 7]) {
+      expect(await geohashesIn(content, precision)).toEqual(geohashesOfRings(precision, ...rings));
+    }
+  });
+
+  test("on both sides of the antimeridian", async () => {
+    const ring = [
+      [179.9, 0.1],
+      [-179.9, 0.1],
+      [-179.9, 0.2],
+      [179.9, 0.2],
+      [179.9, 0.1],
+    ];
+    const geohashes = await geohashesIn(polygon(ring), 4);
+    expect(geohashes.map((geohash) => geohash.charAt(0))).toEqual(expect.arrayContaining(["8", "x"]));
+    expect(geohashes.length).toBeLessThan(10);
+  });
+});
+
+describe("an area is refused by its place in the file", () => {
+  const eight: Ring = [
+    [0, 0],
+    [1, 1],
+    [1, 0],
+    [0, 1],
+    [0, 0],
+  ];
+  const flat: Ring = [
+    [0, 0],
+    [1, 1],
+    [2, 2],
+    [0, 0],
+  ];
+  const unmet = "must have an area, and edges that do not meet";
+
+  test.each([
+    [
+      "a hole",
+      features(feature(polygon(west, east))),
+      "features.0.geometry.coordinates: must be one ring: holes are not supported",
+    ],
+    ["no ring", polygon(), "coordinates: must be one ring"],
+    ["a ring that is open", polygon(west.slice(0, -1)), "coordinates.0: must end where it begins"],
+    ["a ring of three positions", polygon(east.slice(1)), "coordinates.0: "],
+    ["a longitude that is a latitude too far", polygon([[181, 0], ...west]), "coordinates.0.0.0: "],
+    ["a latitude beyond a pole", polygon([[0, 90.1], ...west]), "coordinates.0.0.1: "],
+    ["a position that is none", polygon([[0], ...west]), "coordinates.0.0.1: "],
+    [
+      "edges that cross",
+      features(feature(polygon(west)), feature(polygon(eight))),
+      `features.1.geometry.coordinates: ${unmet}`,
+    ],
+    [
+      "edges that cross, in one of many",
+      { type: "MultiPolygon", coordinates: [[west], [eight]] },
+      `coordinates.1: ${unmet}`,
+    ],
+    [
+      "no area",
+      { type: "GeometryCollection", geometries: [polygon(flat)] },
+      `geometries.0.coordinates: ${unmet}`,
+    ],
+    ["another geometry", feature({ type: "Point", coordinates: [1, 2] }), "geometry.type: "],
+    ["no geometry", feature(null), "geometry: "],
+    ["another type", { type: "Topology" }, "type: "],
+    ["another value", 7, "the file: "],
+    ["no polygon at all", features(), "has no polygon"],
+    ["no JSON", "{", "is not JSON"],
+  ])("%s", async (_, content, message) => {
+    const read = areaIn(content);
+    await expect(read).rejects.toThrow(ImportError);
+    await expect(read).rejects.toThrow(`area.geojson: ${message}`);
+  });
+
+  test("a file that is not there", async () => {
+    await expect(readArea(join(folder, "absent.geojson"))).rejects.toThrow(
+      "absent.geojson: cannot be read: ENOENT",
+    );
+  });
+
+  test("a polygon of more cells than can be listed", async () => {
+    const area = await areaIn(
+      polygon([
+        [-80, -80],
+        [80, -80],
+        [80, 80],
+        [-80, 80],
+        [-80, -80],
+      ]),
+    );
+    expect(coverageAt(area, 3).size).toBeGreaterThan(10);
+    expect(() => coverageAt(area, 8)).toThrow(ImportError);
+    expect(() => coverageAt(area, 8)).toThrow(
+      "area.geojson: a polygon has more than 134217728 cells of precision 8",
+    );
+  });
+});

@@ -1,0 +1,450 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Command, CommanderError } from "commander";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/geohash.ts";
+import {
+  observedDay,
+  readTileDays,
+  type StoredTileDay,
+  tileName,
+  typicalDay,
+} from "../../functions/population-density/store.ts";
+import { isCovered, readTileDay } from "../../functions/population-density/tile.ts";
+import { stackName } from "../../infra/app.ts";
+import { tableOutput } from "../../infra/outputs.ts";
+import { tableVariable } from "../../shared/tables.ts";
+import { importFolder } from "../../tools/import/data-folder.ts";
+import { cellArea } from "../../tools/import/density/cell-area.ts";
+import { modelDays } from "../../tools/import/density/city-model.ts";
+import type { CountedTile } from "../../tools/import/density/counted.ts";
+import { datesBefore, generateDensity } from "../../tools/import/density/generate-density.ts";
+import { type DensityImport, importDensity } from "../../tools/import/density/import-density.ts";
+import { Problems } from "../../tools/import/density/problems.ts";
+import { rowsOf } from "../../tools/import/density/rows.ts";
+import { sortedDays } from "../../tools/import/density/sorted-days.ts";
+import { ImportError } from "../../tools/import/import-file.ts";
+import { addGenerate } from "../../tools/ncs/generate.ts";
+import { addImport } from "../../tools/ncs/import.ts";
+import { useTables } from "../support/database.ts";
+
+let folder: string;
+beforeAll(async () => {
+  useTables();
+  folder = await mkdtemp(join(tmpdir(), "density-"));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(name: string, content: string): Promise<string> {
+  const path = join(await mkdtemp(join(folder, "files-")), name);
+  await writeFile(path, content);
+  return path;
+}
+
+/** A tile at precision 7 that no other test uses: in the Arctic Ocean. */
+function freshTile(): string {
+  const random = crypto.getRandomValues(new Uint8Array(4));
+  return `b${Array.from(random, (byte) => suffixesOf(1)[byte & 31]).join("")}`;
+}
+
+/** The tile at precision 7 that a place is in. */
+function tileAt(latitude: number, longitude: number): string {
+  const { cellHeight, cellWidth } = gridOf(7);
+  const [row, column] = [(latitude + 90) / cellHeight, (longitude + 180) / cellWidth].map(Math.floor);
+  return geohashAt(row ?? 0, column ?? 0, 7).slice(0, -2);
+}
+
+/** A day of a tile as it is stored at precision 7. */
+async function stored(geohash: string, day: string): Promise<StoredTileDay | undefined> {
+  const [item] = await readTileDays([{ tile: tileName(7, geohash), day }], AbortSignal.timeout(20_000));
+  return item;
+}
+
+/** What is told of a cell in an hour: people with their range, as well as its density tells them. */
+async function toldOf(geohash: string, day: string, hour: number) {
+  const item = await stored(geohash.slice(0, -2), day);
+  const opened = item && readTileDay(item.hours).openHour(hour);
+  const cell = suffixesOf(2).indexOf(geohash.slice(-2));
+  if (opened?.kind(cell) !== "DENSITY_ESTIMATION") return opened?.kind(cell);
+  const densities = [opened.minimum(cell), opened.value(cell), opened.maximum(cell)];
+  return densities.map((density) => density * cellArea(geohash));
+}
+
+async function coveredIn(geohash: string, day: string): Promise<string[]> {
+  const item = await stored(geohash, day);
+  if (item === undefined) return [];
+  const { coverage } = readTileDay(item.hours);
+  return suffixesOf(2).filter((_, cell) => isCovered(coverage, cell));
+}
+
+/** Matches a number that is at most 2 % away: densities are rounded, and their ranges are rounded outwards. */
+function about(...numbers: readonly number[]): number[] {
+  return numbers.map((number) => expect.closeTo(number, -Math.log10(number / 25)));
+}
+
+const header = "geohash,startTime,people,minPeople,maxPeople";
+const friday = "2026-11-20";
+const observed = { typical: false, precisions: [6, 7], threshold: 10 };
+
+async function importRows(rows: readonly string[], options: Partial<DensityImport> = {}) {
+  const path = await fileOf("counted.csv", [header, ...rows].join("\n"));
+  return await importDensity({ ...observed, files: [path], ...options });
+}
+
+/** A GeoJSON file with the cells between the centres of two. */
+async function areaBetween(southWest: string, northEast: string): Promise<string> {
+  const { cellHeight, cellWidth } = gridOf(7);
+  const [from, to] = [cellOf(southWest), cellOf(northEast)];
+  const [south, north] = [from.row, to.row].map((row) => (row + 0.5) * cellHeight - 90);
+  const [west, east] = [from.column, to.column].map((column) => (column + 0.5) * cellWidth - 180);
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+  return await fileOf("area.geojson", JSON.stringify({ type: "Polygon", coordinates: [ring] }));
+}
+
+describe("after an import", () => {
+  test("is told what was counted: nobody in other cells, nothing of other hours", async () => {
+    const tile = freshTile();
+    const rows = [`${tile}00,${friday}T08:00:00Z,5000,4000,6000`, `${tile}zz,${friday}T09:00:00+02:00,3,,`];
+
+    expect(await importRows(rows)).toMatchObject({ rows: 2 });
+
+    expect(await toldOf(`${tile}00`, observedDay(friday), 8)).toEqual(about(4_000, 5_000, 6_000));
+    expect(await toldOf(`${tile}zz`, observedDay(friday), 8)).toBe("LOW_DENSITY");
+    expect(await toldOf(`${tile}00`, observedDay(friday), 7)).toBe("LOW_DENSITY");
+    expect(await toldOf(`${tile}11`, observedDay(friday), 8)).toBe("NO_DATA");
+    expect(await toldOf(`${tile}00`, observedDay(friday), 9)).toBeUndefined();
+    expect(await toldOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(4_000, 5_000, 6_000));
+    expect(await coveredIn(tile, observedDay(friday))).toEqual(["00", "zz"]);
+  });
+
+  test("the covered area is that of the file, also where no row is", async () => {
+    const tile = freshTile();
+    const coverage = await areaBetween(`${tile}00`, `${tile}03`);
+
+    await importRows([`${tile}00,${friday}T08:00:00Z,5000,,`], { coverage });
+
+    expect(await coveredIn(tile, observedDay(friday))).toEqual(["00", "01", "02", "03"]);
+    expect(await toldOf(`${tile}03`, observedDay(friday), 8)).toBe("LOW_DENSITY");
+  });
+
+  test("nothing changes when it is repeated", async () => {
+    const rows = [0, 1, 2].map((day) => `${freshTile()}00,2026-11-2${day}T08:00:00Z,5000,,`);
+    const path = await fileOf("counted.csv", [header, ...rows].join("\n"));
+    const first = await importDensity({ ...observed, files: [path] });
+    const second = await importDensity({ ...observed, files: [path] });
+    expect(first.changed).toBeGreaterThan(0);
+    expect(second).toEqual({ ...first, changed: 0 });
+  });
+
+  test("people are those of all networks, and the threshold those who were counted", async () => {
+    const tile = freshTile();
+    const rows = [`${tile}00,${friday}T08:00:00Z,9,,`, `${tile}01,${friday}T08:00:00Z,10,,`];
+
+    await importRows([...rows, `${tile}02,${friday}T08:00:00Z,3100,3000,3200`], { marketShare: 0.31 });
+
+    expect(await toldOf(`${tile}00`, observedDay(friday), 8)).toBe("LOW_DENSITY");
+    expect(await toldOf(`${tile}01`, observedDay(friday), 8)).toMatchObject({ 1: about(10 / 0.31)[0] });
+    // 3,000 / 0.31 less, and 3,200 / 0.31 more than 1.96 · √(3,100 · 0.69) / 0.31.
+    expect(await toldOf(`${tile}02`, observedDay(friday), 8)).toEqual(about(9_385, 10_000, 10_615));
+  });
+
+  test("typical days stand for all of their weekday, and no date is known", async () => {
+    const tile = freshTile();
+    await importRows([`${tile}00,${friday}T08:00:00Z,5000,,`], { typical: true });
+    expect(await toldOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(5_000, 5_000, 5_000));
+    expect(await stored(tile, observedDay(friday))).toBeUndefined();
+  });
+
+  test("its progress was told up to the last byte, and then every date", async () => {
+    const rows = [1, 0].map((day) => `${freshTile()}00,2026-11-2${day}T08:00:00Z,5000,,`);
+    const told: unknown[] = [];
+    await importRows(rows, { onProgress: (progress) => told.push(progress) });
+    const bytes = [header, ...rows].join("\n").length;
+    expect(told).toEqual([
+      { bytes, allBytes: bytes },
+      { bytes, allBytes: bytes, date: "2026-11-20" },
+      { bytes, allBytes: bytes, date: "2026-11-21" },
+    ]);
+  });
+});
+
+describe("nothing at all is stored", () => {
+  const tile = freshTile();
+  const good = `${tile}00,2026-11-20T08:00:00Z,5000,,`;
+
+  afterEach(async () => {
+    expect(await stored(tile, observedDay(friday))).toBeUndefined();
+  });
+
+  test.each([
+    [
+      "when the last row is bad",
+      [good, `${tile}00,2026-11-21T08:00:00Z,-1,,`],
+      /counted\.csv: line 3, people: /,
+    ],
+    ["when a row comes twice", [good, good], /counted\.csv: line 3, startTime: /],
+  ])("%s", async (_, rows, message) => {
+    await expect(importRows(rows)).rejects.toThrow(ImportError);
+    await expect(importRows(rows)).rejects.toThrow(message);
+  });
+
+  test("when a later file is bad", async () => {
+    const files = [await fileOf("good.csv", `${header}\n${good}`), await fileOf("bad.ndjson", "{")];
+    await expect(importDensity({ ...observed, files })).rejects.toThrow("bad.ndjson: line 1: ");
+  });
+
+  test("when a row is outside the covered area", async () => {
+    const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
+    await expect(importRows([good], { coverage })).rejects.toThrow(
+      "counted.csv: line 2, geohash: is outside",
+    );
+  });
+
+  test("when the covered area is no area", async () => {
+    const coverage = await fileOf("area.geojson", "{}");
+    await expect(importRows([good], { coverage })).rejects.toThrow("area.geojson: type: ");
+  });
+
+  test("when only finer cells are offered", async () => {
+    await expect(importRows([good], { precisions: [8, 9] })).rejects.toThrow("geohashes of 7 characters");
+  });
+});
+
+describe("a data folder", () => {
+  test("brings a typical week, counted or in lines of JSON, and where it is covered", async () => {
+    vi.stubEnv("DENSITY_PRECISIONS", "7");
+    vi.stubEnv("DENSITY_K", "6000");
+    const tile = freshTile();
+    const row = { geohash: `${tile}00`, startTime: `${friday}T08:00:00Z`, people: 7_000 };
+    const path = await fileOf("density.ndjson", JSON.stringify(row));
+    const area = await readFile(await areaBetween(`${tile}00`, `${tile}03`), "utf8");
+    await writeFile(join(path, "../density-coverage.geojson"), area);
+    await writeFile(join(path, "../density.csv"), `${header}\n${tile}01,${friday}T08:00:00Z,5000,,\n`);
+
+    await importFolder(join(path, ".."));
+
+    expect(await toldOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(7_000, 7_000, 7_000));
+    expect(await toldOf(`${tile}01`, typicalDay(5), 8)).toBe("LOW_DENSITY");
+    expect(await coveredIn(tile, typicalDay(5))).toEqual(["00", "01", "02", "03"]);
+  });
+
+  test("brings a typical week of its model", async () => {
+    vi.stubEnv("DENSITY_PRECISIONS", "6-7");
+    // Within Lima.
+    const path = await fileOf("density-model.json", '{ "bbox": [-77.04, -12.06, -77.03, -12.05] }');
+
+    await importFolder(join(path, ".."));
+
+    for (const weekday of [1, 2, 3, 4, 5, 6, 7]) {
+      expect(await coveredIn(tileAt(-12.055, -77.035), typicalDay(weekday))).not.toEqual([]);
+    }
+  });
+
+  test.each([
+    [
+      "density-model.json",
+      '{ "bbox": [1, 2, 1, 3] }',
+      "density-model.json: bbox: must have its west before its east",
+    ],
+    [
+      "density-model.json",
+      '{ "bbox": [1, 3, 2, 3] }',
+      "density-model.json: bbox: must have its south before its north",
+    ],
+    ["density-model.json", '{ "box": [1, 2, 3, 4] }', "density-model.json: bbox: "],
+    ["density.csv", `${header}\n`, "density.csv: has no rows"],
+  ])("with a bad %s is refused: %s", async (name, content, message) => {
+    await expect(importFolder(join(await fileOf(name, content), ".."))).rejects.toThrow(message);
+  });
+});
+
+describe("what is generated", () => {
+  const box = { west: 4.83, south: 45.75, east: 4.85, north: 45.77 };
+  const dates = datesBefore("2026-03-02", 1);
+
+  test("is about whole weeks before a date", () => {
+    expect(dates).toEqual([
+      "2026-02-23",
+      "2026-02-24",
+      "2026-02-25",
+      "2026-02-26",
+      "2026-02-27",
+      "2026-02-28",
+      "2026-03-01",
+    ]);
+    expect(datesBefore("2026-03-02", 3).slice(-7)).toEqual(dates);
+  });
+
+  test("is read as the days it was made from, and is the same each time", async () => {
+    const out = await fileOf("city.csv", "");
+    const coverage = out.replace(".csv", ".geojson");
+    await generateDensity({ box, dates, precision: 6, out });
+    const before = [await readFile(out, "utf8"), await readFile(coverage, "utf8")];
+    await generateDensity({ box, dates, precision: 6, out });
+    expect([await readFile(out, "utf8"), await readFile(coverage, "utf8")]).toEqual(before);
+
+    const expected = new Map<string, unknown>();
+    for (const { date, tiles } of modelDays(box, { precision: 6, dates })) {
+      for await (const tile of tiles) expected.set(`${date} ${tile.geohash}`, plain(tile));
+    }
+    const problems = new Problems(["city.csv"]);
+    for await (const { date, tiles } of sortedDays(rowsOf([out], { problems }), { problems })) {
+      for await (const tile of tiles) {
+        expect(plain(tile)).toEqual(expected.get(`${date} ${tile.geohash}`));
+        expected.delete(`${date} ${tile.geohash}`);
+      }
+    }
+    expect(expected.size).toBe(0);
+  });
+
+  /** A tile to the thousandth of a person. */
+  function plain({ coverage, hours }: CountedTile) {
+    const rounded = (numbers: Float64Array) => numbers.map((number) => Math.round(1_000 * number) / 1_000);
+    const counted = hours.map(
+      (hour) => hour && [rounded(hour.people), rounded(hour.least), rounded(hour.greatest)],
+    );
+    return { coverage, counted };
+  }
+});
+
+describe("the command", () => {
+  const run = promisify(execFile);
+  const ncs = (args: readonly string[], environment: NodeJS.ProcessEnv = {}) =>
+    run(process.execPath, ["--import", "tsx", "tools/ncs.ts", ...args], {
+      env: { ...process.env, ...environment },
+    });
+
+  test("generates days and imports them", async () => {
+    const tables = { [tableOutput("densities")]: process.env[tableVariable("densities")] };
+    const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: tables }));
+    const out = join(outputs, "../lima.csv");
+    const generated = await ncs(
+      [
+        "generate",
+        "density",
+        "--bbox",
+        "-77.04,-12.16,-77.03,-12.15",
+        "--weeks",
+        "1",
+        "--until",
+        "2026-03-02",
+      ].concat("--out", out),
+    );
+    expect(generated.stdout).toBe(`${out} and ${out.replace(".csv", ".geojson")} written\n`);
+
+    const arguments_ = ["import", "density", out, "--outputs", outputs, "--market-share", "0.31"];
+    const coverage = ["--coverage", out.replace(".csv", ".geojson")];
+    const environment = { DENSITY_PRECISIONS: "7", [tableVariable("densities")]: "" };
+    const imported = await ncs([...arguments_, ...coverage], environment);
+
+    const rows = (await readFile(out, "utf8")).trimEnd().split("\n").length - 1;
+    expect(imported.stdout).toMatch(new RegExp(`^${rows} rows, (\\d+) of (\\d+) items changed\n$`));
+    expect(imported.stderr).toBe("");
+    expect(await stored(tileAt(-12.155, -77.035), observedDay("2026-02-23"))).toBeDefined();
+  }, 60_000);
+
+  test("ends with 1 and names what is refused", async () => {
+    const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: {} }));
+    const file = join(outputs, "../bad.csv");
+    await writeFile(file, `${header}\nx,${friday}T08:00:00Z,1,,\n`);
+    const importing = ncs(["import", "density", file, "--coverage", "rows", "--outputs", outputs]);
+    await expect(importing).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^bad\.csv: line 2, geohash: /),
+    });
+  }, 60_000);
+
+  test("leaves nothing on disk when it is stopped", async () => {
+    const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: {} }));
+    const [long, temporary] = [join(outputs, "../long.csv"), join(outputs, "../temporary")];
+    await mkdir(temporary);
+    await writeFile(long, `${header}\n${`${freshTile()}00,${friday}T08:00:00Z,5000,,\n`.repeat(1_000_000)}`);
+    const args = [
+      "--import",
+      "tsx",
+      "tools/ncs.ts",
+      "import",
+      "density",
+      long,
+      "--coverage",
+      "rows",
+      "--outputs",
+      outputs,
+    ];
+    const child = spawn(process.execPath, args, {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    const sorting = async () => (await readdir(temporary)).filter((name) => name.startsWith("ncs-"));
+    await expect.poll(sorting, { timeout: 30_000 }).toHaveLength(1);
+
+    child.kill("SIGTERM");
+
+    expect(await ended).toEqual([143, null]);
+    expect(await sorting()).toEqual([]);
+  }, 60_000);
+});
+
+describe("arguments are refused by what they must be", () => {
+  const options = { bbox: "1,2,3,4", weeks: "1", out: "x.csv" };
+
+  async function refusalOf(...args: string[]): Promise<string> {
+    const written: string[] = [];
+    const program = new Command("ncs").exitOverride();
+    program.configureOutput({ writeErr: (text) => written.push(text) });
+    addGenerate(program);
+    addImport(program);
+    await expect(program.parseAsync(args, { from: "user" })).rejects.toThrow(CommanderError);
+    return written.join("");
+  }
+
+  test.each([
+    ["bbox", "1,2,3", "expected array to have >=4 items"],
+    ["bbox", "1,2,,4", "expected number"],
+    ["bbox", "1,2,1,3", "must have its west before its east"],
+    ["bbox", "5,2,4,3", "must have its west before its east"],
+    ["bbox", "-170,2,11,3", "must have its west before its east"],
+    ["bbox", "1,3,2,3", "must have its south before its north"],
+    ["bbox", "1,2,3,91", "<=90"],
+    ["weeks", "0", "a whole number from 1 to 100"],
+    ["weeks", "1.5", "a whole number from 1 to 100"],
+    ["until", "2026-02-30", "a date of the calendar"],
+    ["precision", "13", "a whole number from 2 to 12"],
+    ["out", "x.txt", "end in .csv"],
+  ])("to generate: --%s %s", async (name, value, message) => {
+    const args = Object.entries({ ...options, [name]: value }).flatMap(([name, value]) => [
+      `--${name}`,
+      value,
+    ]);
+    expect(await refusalOf("generate", "density", ...args)).toContain(message);
+  });
+
+  test.each(["0", "1.01", "31", "-0.5", "x"])("to import: --market-share %s", async (share) => {
+    const args = [
+      "import",
+      "density",
+      "x.csv",
+      "--coverage",
+      "rows",
+      "--outputs",
+      "x.json",
+      "--market-share",
+      share,
+    ];
+    expect(await refusalOf(...args)).toContain("above 0 and at most 1");
+  });
+});

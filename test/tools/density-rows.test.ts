@@ -1,0 +1,298 @@
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Problems } from "../../tools/import/density/problems.ts";
+import { type Row, rowsOf } from "../../tools/import/density/rows.ts";
+import { ImportError } from "../../tools/import/import-file.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rows-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(ending: string, content: string | Uint8Array): Promise<string> {
+  const path = join(folder, `${crypto.randomUUID()}.${ending}`);
+  await writeFile(path, content);
+  return path;
+}
+
+async function readAll(...paths: string[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  const problems = new Problems(paths.map((path) => basename(path)));
+  for await (const row of rowsOf(paths, { problems })) rows.push(row);
+  return rows;
+}
+
+/** What is said of a file that is refused, without its name. */
+async function refusalOf(ending: string, content: string | Uint8Array): Promise<string[]> {
+  const path = await fileOf(ending, content);
+  const error = await readAll(path).then(
+    () => "nothing was refused",
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ImportError);
+  const lines = (error as ImportError).message.split("\n");
+  for (const line of lines) expect(line).toContain(`${basename(path)}: `);
+  return lines.map((line) => line.slice(`${basename(path)}: `.length));
+}
+
+const header = "geohash,startTime,people";
+const ranged = `${header},minPeople,maxPeople`;
+const noon = "2026-11-20T12:00:00Z";
+const noonHour = Date.UTC(2026, 10, 20, 12) / 3_600_000;
+const good = { geohash: "u05kqxy", tile: "u05kq", cell: 29 * 32 + 30, hour: noonHour, file: 0 };
+
+describe("a row says the same", () => {
+  test.each([
+    ["in CSV", "csv", `${header}\nu05kqxy,${noon},12.5\n`, 2],
+    ["with its columns in any order", "csv", `people,geohash,startTime\n12.5,u05kqxy,${noon}`, 2],
+    ["with ends of lines as in Windows", "csv", `${header}\r\nu05kqxy,${noon},12.5\r\n`, 2],
+    ["behind a byte order mark", "csv", `\ufeff${header}\nu05kqxy,${noon},12.5`, 2],
+    ["in quotes", "csv", `"geohash",startTime,people\n"u05kqxy","${noon}","12.5"\n`, 2],
+    ["behind blank lines", "csv", `${header}\n\n\nu05kqxy,${noon},12.5\n\n`, 4],
+    ["as another number", "csv", `${header}\nu05kqxy,${noon},.125e+2\n`, 2],
+    ["with a range that is empty", "csv", `${ranged}\nu05kqxy,${noon},12.5,,\n`, 2],
+    ["in another zone", "csv", `${header}\nu05kqxy,2026-11-20T17:30:00.000+05:30,12.5\n`, 2],
+    ["as an object", "ndjson", `{"people":12.5,"geohash":"u05kqxy","startTime":"${noon}"}\n`, 1],
+    ["as an object in a .jsonl", "jsonl", `\n{"geohash":"u05kqxy","startTime":"${noon}","people":12.5}`, 2],
+  ])("%s", async (_, ending, content, line) => {
+    expect(await readAll(await fileOf(ending, content))).toEqual([
+      { ...good, people: 12.5, least: 12.5, greatest: 12.5, line },
+    ]);
+  });
+
+  test.each([
+    ["csv", `${ranged}\nu05kqxy,${noon},12.5,12,13\n`, 2],
+    ["ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":12.5,"minPeople":12,"maxPeople":13}`, 1],
+  ])("with a range, in .%s", async (ending, content, line) => {
+    expect(await readAll(await fileOf(ending, content))).toEqual([
+      { ...good, people: 12.5, least: 12, greatest: 13, line },
+    ]);
+  });
+
+  test("from several files, each with its own format", async () => {
+    const paths = [
+      await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
+      await fileOf("ndjson", `{"geohash":"u05kqxz","startTime":"${noon}","people":2}`),
+    ];
+    const rows = await readAll(...paths);
+    expect(rows.map(({ file, line, people }) => [file, line, people])).toEqual([
+      [0, 2, 1],
+      [1, 1, 2],
+    ]);
+  });
+
+  test("wherever the file is cut into pieces", async () => {
+    // Rows of more bytes than are read at once, of lengths that put every byte of a row at a border of some piece.
+    const lengths = Array.from({ length: 40_000 }, (_, index) => index % 37);
+    const content = lengths.map((length) => `u05kqxy,${noon},0.${"5".repeat(length + 1)}\n`).join("");
+    const rows = await readAll(await fileOf("csv", `${header}\n${content}`));
+    expect(rows.map(({ line }) => line)).toEqual(lengths.map((_, index) => index + 2));
+    expect(rows.map(({ people }) => people)).toEqual(
+      lengths.map((length) => Number(`0.${"5".repeat(length + 1)}`)),
+    );
+  });
+
+  test("as any number that JavaScript writes", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1 }),
+        async (numbers) => {
+          const content = numbers.map((people) => `u05kqxy,${noon},${people}\n`).join("");
+          const rows = await readAll(await fileOf("csv", `${header}\n${content}`));
+          expect(rows.map(({ people }) => people)).toEqual(numbers.map((people) => people + 0));
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+test("every byte of every file is reported once", async () => {
+  const paths = [
+    await fileOf("csv", `\ufeff${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`),
+    await fileOf("ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":1}`),
+  ];
+  let bytes = 0;
+  const options = {
+    problems: new Problems(paths),
+    onBytes: (more: number) => {
+      bytes += more;
+    },
+  };
+  for await (const row of rowsOf(paths, options)) expect(row.people).toBeGreaterThan(0);
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  expect(bytes).toBe(sizes.reduce((sum, size) => sum + size));
+});
+
+describe("a row is refused by its line and column, without its value", () => {
+  const notPeople = "must be a number from 0 to 1000000000";
+  const notGeohash = "must be a geohash of 2 to 12 characters in lower case";
+
+  test.each([
+    ["a capital letter", `U05kqxy,${noon},1`, `geohash: ${notGeohash}`],
+    ["a letter that geohashes do not have", `u05kqxa,${noon},1`, `geohash: ${notGeohash}`],
+    ["a geohash of one character", `u,${noon},1`, `geohash: ${notGeohash}`],
+    ["a geohash of 13 characters", `u05kqxyu05kqx,${noon},1`, `geohash: ${notGeohash}`],
+    ["no geohash", `,${noon},1`, "geohash: is missing"],
+    [
+      "a geohash of another length",
+      `u05kqx,${noon},1`,
+      "geohash: must have 7 characters like the ones before",
+    ],
+    ["no time", "u05kqxy,,1", "startTime: is missing"],
+    ["no zone", "u05kqxy,2026-11-20T12:00:00,1", "startTime: must be an RFC 3339 date-time with a zone"],
+    [
+      "a day that is not there",
+      "u05kqxy,2026-02-30T12:00:00Z,1",
+      "startTime: must be an RFC 3339 date-time with a zone",
+    ],
+    ["half past", "u05kqxy,2026-11-20T12:30:00Z,1", "startTime: must be on the hour in UTC"],
+    ["half an hour of UTC", "u05kqxy,2026-11-20T12:00:00+05:30,1", "startTime: must be on the hour in UTC"],
+    [
+      "a fraction of a second",
+      "u05kqxy,2026-11-20T12:00:00.0001Z,1",
+      "startTime: must be on the hour in UTC",
+    ],
+    ["a time before 1970", "u05kqxy,1969-12-31T23:00:00Z,1", "startTime: must be from 1970 to 9999"],
+    ["a time after 9999", "u05kqxy,9999-12-31T23:00:00-01:00,1", "startTime: must be from 1970 to 9999"],
+    ["no people", `u05kqxy,${noon},`, "people: is missing"],
+    ["people that are no number", `u05kqxy,${noon},1 000`, `people: ${notPeople}`],
+    ["people in hexadecimal", `u05kqxy,${noon},0x10`, `people: ${notPeople}`],
+    ["fewer people than none", `u05kqxy,${noon},-1`, `people: ${notPeople}`],
+    ["more people than there are", `u05kqxy,${noon},1000000001`, `people: ${notPeople}`],
+    ["people without end", `u05kqxy,${noon},1e999`, `people: ${notPeople}`],
+    ["too few fields", "u05kqxy,1", "has 2 fields, not 3"],
+    ["too many fields", `u05kqxy,${noon},1,1`, "has 4 fields, not 3"],
+    ["a quote within a field", `u05k"qxy,${noon},1`, "is not CSV with a record in each line"],
+    ["a quote that is not closed", `"u05kqxy,${noon},1`, "is not CSV with a record in each line"],
+    ["a comma in quotes", `"u05kqxy,${noon}",1`, "has 2 fields, not 3"],
+  ])("%s", async (_, row, problem) => {
+    const [before, after] = [`u05kqxy,${noon},1`, `u05kqxz,${noon},1`];
+    const refused = await refusalOf("csv", [header, before, "", row, after].join("\n"));
+    expect(refused).toEqual([
+      `line 4${problem.startsWith("has") || problem.startsWith("is") ? ":" : ","} ${problem}`,
+    ]);
+  });
+
+  test.each([
+    ["a least number above people", "1,2,3", "minPeople: is above people"],
+    ["a greatest number below people", "3,2,2", "maxPeople: is below people"],
+    ["a least number alone", "3,2,", "maxPeople: is missing"],
+    ["a greatest number alone", "3,,4", "minPeople: is missing"],
+    ["a least number that is none", "3,x,4", `minPeople: ${notPeople}`],
+    ["a greatest number beyond all", "3,2,1e10", `maxPeople: ${notPeople}`],
+  ])("%s", async (_, numbers, problem) => {
+    expect(await refusalOf("csv", `${ranged}\nu05kqxy,${noon},${numbers}\n`)).toEqual([`line 2, ${problem}`]);
+  });
+
+  const unknown = "has a member that is none of geohash, startTime, people, minPeople, maxPeople";
+  const object = { geohash: "u05kqxy", startTime: noon, people: 1 };
+
+  test.each([
+    ["no JSON", "{", "line 2: is not a JSON object"],
+    ["an array", "[]", "line 2: is not a JSON object"],
+    ["null", "null", "line 2: is not a JSON object"],
+    ["a member that is not known", JSON.stringify({ ...object, minpeople: 1 }), `line 2: ${unknown}`],
+    ["a member named like what all objects have", '{"__proto__":{}}', `line 2: ${unknown}`],
+    ["a number as text", JSON.stringify({ ...object, people: "1" }), `line 2, people: ${notPeople}`],
+    [
+      "a range that is null",
+      JSON.stringify({ ...object, minPeople: null, maxPeople: null }),
+      `line 2, minPeople: ${notPeople}`,
+    ],
+    [
+      "a geohash as a number",
+      JSON.stringify({ ...object, geohash: 1234567 }),
+      `line 2, geohash: ${notGeohash}`,
+    ],
+    [
+      "a time as a number",
+      JSON.stringify({ ...object, startTime: 0 }),
+      "line 2, startTime: must be an RFC 3339 date-time with a zone",
+    ],
+    ["no people", JSON.stringify({ ...object, people: undefined }), "line 2, people: is missing"],
+  ])("%s", async (_, line, problem) => {
+    expect(await refusalOf("ndjson", `${JSON.stringify(object)}\n${line}\n`)).toEqual([problem]);
+  });
+
+  test("a geohash that is longer than those of a file before", async () => {
+    const paths = [
+      await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
+      await fileOf("ndjson", JSON.stringify({ ...object, geohash: "u05kqxyz" })),
+    ];
+    await expect(readAll(...paths)).rejects.toThrow(
+      `${basename(paths[1] ?? "")}: line 1, geohash: must have 7 characters`,
+    );
+  });
+
+  test("everything that is wrong with it at once, and with the others", async () => {
+    const rows = ["u05kqxy,now,many", "u05kqxy,2026-11-20T12:00:00Z", `u05kqxy,${noon},-1`];
+    expect(await refusalOf("csv", `${header}\n${rows.join("\n")}`)).toEqual([
+      "line 2, startTime: must be an RFC 3339 date-time with a zone",
+      `line 2, people: ${notPeople}`,
+      "line 3: has 2 fields, not 3",
+      `line 4, people: ${notPeople}`,
+    ]);
+  });
+
+  test("but no more than the first twenty", async () => {
+    const refused = await refusalOf("csv", `${header}\n${`u05kqxy,${noon},-1\n`.repeat(100_000)}`);
+    expect(refused).toHaveLength(20);
+    expect(refused.at(-1)).toMatch(/^line 21, people: /);
+  });
+});
+
+describe("a file is refused as a whole", () => {
+  const columns = "geohash, startTime, people, minPeople, maxPeople";
+
+  test.each([
+    ["a column that is not known", "csv", `${header},country\n`, `line 1: column 4 is none of ${columns}`],
+    ["rows without a header", "csv", `u05kqxy,${noon},1\n`, `line 1: column 1 is none of ${columns}`],
+    ["a column that is missing", "csv", "geohash,people\n", "line 1: has no startTime"],
+    ["a column that is there twice", "csv", `${header},people\n`, "line 1: has people twice"],
+    ["half of a range", "csv", `${header},maxPeople\n`, "line 1: has only one of minPeople and maxPeople"],
+    [
+      "a header that is no CSV",
+      "csv",
+      `geo"hash,startTime,people\nu05kqxy,${noon},1\n`,
+      "line 1: is not CSV with a record in each line",
+    ],
+    ["no rows", "csv", `${header}\n\n`, "has no rows"],
+    ["nothing at all", "csv", "", "has no rows"],
+    ["no objects", "ndjson", "\n \n", "has no rows"],
+    ["another format", "xlsx", "", "must end in .csv, .ndjson, .jsonl"],
+  ])("with %s", async (_, ending, content, problem) => {
+    expect(await refusalOf(ending, content)).toEqual([problem]);
+  });
+
+  test("with bytes that are not UTF-8, where they are", async () => {
+    const rows = `${header}\n${`u05kqxy,${noon},1\n`.repeat(20_000)}`;
+    const bytes = Buffer.concat([Buffer.from(rows), Buffer.from([0x75, 0xff, 0x0a])]);
+    expect(await refusalOf("csv", bytes)).toEqual(["line 20002: is not UTF-8"]);
+  });
+
+  test("with a line that is too long, however long it is", async () => {
+    const tooLong = "is longer than 65536 bytes";
+    const blank = " ".repeat(65_536);
+    expect(await refusalOf("ndjson", `\n${blank}\n`)).toEqual(["has no rows"]);
+    expect(await refusalOf("ndjson", `\n${blank} \n`)).toEqual([`line 2: ${tooLong}`]);
+    expect(await refusalOf("ndjson", `\n\n${"1".repeat(10_000_000)}`)).toEqual([`line 3: ${tooLong}`]);
+    expect(await refusalOf("csv", `${header}\n${",".repeat(10_000_000)}`)).toEqual([`line 2: ${tooLong}`]);
+  });
+
+  test("that is not there, or is a folder", async () => {
+    await expect(readAll(join(folder, "absent.csv"))).rejects.toThrow("absent.csv: cannot be read: ENOENT");
+    await mkdir(join(folder, "folder.csv"));
+    await expect(readAll(join(folder, "folder.csv"))).rejects.toThrow("folder.csv: cannot be read: EISDIR");
+  });
+
+  test("together with all others, each by its name", async () => {
+    const paths = [await fileOf("csv", `${header}\n`), await fileOf("txt", ""), await fileOf("ndjson", "7")];
+    const refused = readAll(...paths);
+    for (const path of paths) await expect(refused).rejects.toThrow(`${basename(path)}: `);
+  });
+});

@@ -1,0 +1,304 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { suffixesOf } from "../../functions/population-density/geohash.ts";
+import {
+  addToCoverage,
+  cellsPerTile,
+  coverageBytes,
+  isCovered,
+} from "../../functions/population-density/tile.ts";
+import { dayOf } from "../../shared/calendar.ts";
+import { scaledUp } from "../../tools/import/density/market-share.ts";
+import { Problems } from "../../tools/import/density/problems.ts";
+import type { Row } from "../../tools/import/density/rows.ts";
+import { type SortOptions, sortedDays } from "../../tools/import/density/sorted-days.ts";
+import { ImportError } from "../../tools/import/import-file.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sorted-"));
+  vi.stubEnv("TMPDIR", folder);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
+});
+
+afterEach(async () => {
+  expect(await readdir(folder), "temporary files are left").toEqual([]);
+});
+
+const suffixes = suffixesOf(2);
+const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
+
+interface Counted {
+  readonly tile: string;
+  readonly cell: number;
+  readonly hour: number;
+  readonly people: number;
+  readonly least?: number;
+  readonly greatest?: number;
+}
+
+/** Rows as a file has them, one a line. */
+function rowsWith(counted: readonly Counted[]): Row[] {
+  return counted.map(({ tile, cell, hour, people, least = people, greatest = people }, index) => ({
+    geohash: tile + suffixes[cell],
+    tile,
+    cell,
+    hour: firstHour + hour,
+    people,
+    least,
+    greatest,
+    file: 0,
+    line: index + 2,
+  }));
+}
+
+async function* streamed(rows: readonly Row[]): AsyncGenerator<Row> {
+  yield* rows;
+}
+
+/** An hour by its cells with people; a tile by its covered cells and its counted hours. */
+interface PlainTile {
+  readonly geohash: string;
+  readonly covered: readonly number[];
+  readonly hours: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>>;
+}
+
+interface PlainDay {
+  readonly date: string;
+  readonly precision: number;
+  readonly tiles: readonly PlainTile[];
+}
+
+const everyCell = Array.from({ length: cellsPerTile }, (_, cell) => cell);
+
+async function daysOf(rows: readonly Row[], options: Partial<SortOptions> = {}): Promise<PlainDay[]> {
+  const days: PlainDay[] = [];
+  const problems = new Problems(["rows.csv", "more.ndjson"]);
+  for await (const { date, precision, tiles } of sortedDays(streamed(rows), { problems, ...options })) {
+    const plain: PlainTile[] = [];
+    for await (const { geohash, coverage, hours } of tiles) {
+      expect(hours).toHaveLength(24);
+      const counted = [...hours.entries()].flatMap(([hour, counted]) => {
+        if (counted === undefined) return [];
+        const { people, least, greatest } = counted;
+        const cells = everyCell
+          .map((cell) => [cell, [people[cell] ?? -1, least[cell] ?? -1, greatest[cell] ?? -1]] as const)
+          .filter(([, numbers]) => numbers.some((number) => number !== 0));
+        return [[hour, new Map(cells)] as const];
+      });
+      const covered = everyCell.filter((cell) => isCovered(coverage, cell));
+      plain.push({ geohash, covered, hours: new Map(counted) });
+    }
+    days.push({ date, precision, tiles: plain });
+  }
+  return days;
+}
+
+/** The same in memory: rows grouped by day, then by tile, then by hour. */
+function grouped(rows: readonly Row[], covered = coveredBy(rows), share = 1): PlainDay[] {
+  const dayIn = ({ hour }: Row) => dayOf(new Date(hour * 3_600_000));
+  const dates = [...new Set(rows.map(dayIn))].sort();
+  return dates.map((date) => {
+    const ofDay = rows.filter((row) => dayIn(row) === date);
+    const hours = [...new Set(ofDay.map(({ hour }) => hour % 24))].sort((one, other) => one - other);
+    const tiles = [...covered].sort().map(([geohash, cells]) => {
+      const ofTile = ofDay.filter(({ tile, people, greatest }) => tile === geohash && people + greatest > 0);
+      const counted = hours.map((hour) => {
+        const ofHour = ofTile.filter((row) => row.hour % 24 === hour);
+        const scaled = ofHour.map((row) => {
+          const { people, least, greatest } = scaledUp(row, share);
+          return [row.cell, [people, least, greatest]] as const;
+        });
+        return [hour, new Map(scaled)] as const;
+      });
+      return { geohash, covered: [...cells].sort((one, other) => one - other), hours: new Map(counted) };
+    });
+    return { date, precision: rows[0]?.geohash.length ?? 0, tiles };
+  });
+}
+
+function coveredBy(rows: readonly Row[]): Map<string, Set<number>> {
+  const covered = new Map<string, Set<number>>();
+  for (const { tile, cell } of rows) covered.set(tile, (covered.get(tile) ?? new Set()).add(cell));
+  return covered;
+}
+
+function coverageOf(covered: ReadonlyMap<string, Iterable<number>>): Map<string, Uint8Array> {
+  return new Map(
+    [...covered].map(([tile, cells]) => {
+      const coverage = new Uint8Array(coverageBytes);
+      for (const cell of cells) addToCoverage(coverage, cell);
+      return [tile, coverage];
+    }),
+  );
+}
+
+/** Tiles that lie in the same partition and in others, at each precision from the coarsest on. */
+const tilesByPrecision = [
+  [""],
+  ["0", "u", "z"],
+  ["u0", "u1", "uz", "00"],
+  ["u05kq", "u05kr", "u05ks", "u05m0", "zzzzz", "00000"],
+  ["u05kqxyu05", "u05kqxyu06", "u05kqxyzzz"],
+];
+
+const counted = fc.constantFrom(...tilesByPrecision).chain((tiles) =>
+  fc.uniqueArray(
+    fc.record({
+      tile: fc.constantFrom(...tiles),
+      cell: fc.oneof(fc.constantFrom(0, 31, 32, 1_023), fc.integer({ min: 0, max: 1_023 })),
+      // Three days, each hour of which has other chances to be named.
+      hour: fc.integer({ min: 0, max: 71 }).map((hour) => hour - (hour % 24 > 20 ? 17 : 0)),
+      people: fc.oneof(
+        fc.constant(0),
+        fc.double({ min: 0, max: 1e9, noNaN: true }).map((people) => people + 0),
+      ),
+    }),
+    { selector: ({ tile, cell, hour }) => `${tile}/${cell}/${hour}`, minLength: 1, maxLength: 60 },
+  ),
+);
+
+describe("days are those of the rows, each with every covered tile", () => {
+  test("in whatever order the rows come, and however often they are written to disk", async () => {
+    await fc.assert(
+      fc.asyncProperty(counted, fc.integer({ min: 1, max: 70 }), async (counted, buffered) => {
+        // As generated they have no order.
+        const rows = rowsWith(counted);
+        expect(await daysOf(rows, { buffered })).toEqual(grouped(rows));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("where a coverage is given: of all of it and of nothing else", async () => {
+    await fc.assert(
+      fc.asyncProperty(counted, async (counted) => {
+        const rows = rowsWith(counted);
+        const covered = coveredBy(rows);
+        const [tile = ""] = covered.keys();
+        covered.get(tile)?.add(500);
+        if (tile !== "") covered.set("b".repeat(tile.length), new Set([7]));
+        const coverageAt = (precision: number) => {
+          expect(precision).toBe(tile.length + 2);
+          return coverageOf(covered);
+        };
+        expect(await daysOf(rows, { coverageAt, buffered: 7 })).toEqual(grouped(rows, covered));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("where a share of the people is counted: scaled up", async () => {
+    const rows = rowsWith([
+      { tile: "u05kq", cell: 3, hour: 0, people: 31 },
+      { tile: "u05kq", cell: 4, hour: 0, people: 31, least: 20, greatest: 40 },
+    ]);
+    expect(await daysOf(rows, { marketShare: 0.31 })).toEqual(grouped(rows, coveredBy(rows), 0.31));
+  });
+
+  test("an hour that is named anywhere is counted everywhere, any other one nowhere", async () => {
+    const days = await daysOf(
+      rowsWith([
+        { tile: "u05kq", cell: 3, hour: 5, people: 0 },
+        { tile: "zzzzz", cell: 4, hour: 30, people: 9 },
+      ]),
+    );
+    const hours = days.map(({ tiles }) => tiles.map(({ geohash, hours }) => [geohash, ...hours.keys()]));
+    expect(hours).toEqual([
+      [
+        ["u05kq", 5],
+        ["zzzzz", 5],
+      ],
+      [
+        ["u05kq", 6],
+        ["zzzzz", 6],
+      ],
+    ]);
+  });
+
+  test("of no rows there are none", async () => {
+    expect(await daysOf([])).toEqual([]);
+  });
+});
+
+describe("before any day is given, an import is refused", () => {
+  const at = (tile: string, cell: number, hour: number) => ({ tile, cell, hour, people: 1 });
+
+  test("for a cell and hour that comes twice, naming the second by its file and line", async () => {
+    const first = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 1), at("u05kq", 3, 25), at("u05kr", 3, 0)]);
+    const [again, other] = rowsWith([at("u05kq", 3, 1), at("u05kq", 4, 1)]).map((row) => ({
+      ...row,
+      file: 1,
+    }));
+    if (again === undefined || other === undefined) throw new Error("no rows");
+    for (const buffered of [1, 2, 100]) {
+      const refused = daysOf([...first, other, again], { buffered });
+      await expect(refused).rejects.toThrow(ImportError);
+      await expect(refused).rejects.toThrow(
+        /^more\.ndjson: line 2, startTime: the same cell and hour as a row before$/,
+      );
+    }
+  });
+
+  test("for more of them than are told", async () => {
+    const rows = rowsWith(Array.from({ length: 1_000 }, () => at("u05kq", 3, 0)));
+    const lines = await daysOf(rows).catch((error: unknown) => String(error).split("\n"));
+    expect(lines).toHaveLength(20);
+  });
+
+  test("for every row of a cell that is not covered", async () => {
+    const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 4, 0), at("u05kr", 3, 0)]);
+    const coverageAt = () => coverageOf(new Map([["u05kq", [3]]]));
+    await expect(daysOf(rows, { coverageAt })).rejects.toThrow(
+      [
+        "rows.csv: line 3, geohash: is outside the covered area",
+        "rows.csv: line 4, geohash: is outside the covered area",
+      ].join("\n"),
+    );
+  });
+
+  test("for an hour of a weekday that has two dates, if these stand for all", async () => {
+    const week = 7 * 24;
+    const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 24), at("u05kq", 3, 2 * week)]);
+    expect(await daysOf(rows)).toHaveLength(3);
+    await expect(daysOf(rows, { isTypical: true })).rejects.toThrow(
+      "rows.csv: line 4, startTime: is an hour of a weekday that another date has too",
+    );
+  });
+
+  test("but not for a week of another zone, in which a weekday has two dates", async () => {
+    const rows = rowsWith(Array.from({ length: 7 * 24 }, (_, hour) => at("u05kq", 3, hour - 5)));
+    expect(await daysOf(rows, { isTypical: true })).toHaveLength(8);
+  });
+
+  test("for a share that is none", async () => {
+    await expect(daysOf(rowsWith([at("u05kq", 3, 0)]), { marketShare: 31 })).rejects.toThrow(RangeError);
+  });
+
+  test("for rows that fail", async () => {
+    async function* failing(): AsyncGenerator<Row> {
+      yield* rowsWith([at("u05kq", 3, 0)]);
+      throw new Error("no more rows");
+    }
+    const days = sortedDays(failing(), { problems: new Problems(["rows.csv"]) });
+    await expect(days.next()).rejects.toThrow("no more rows");
+  });
+});
+
+test("nothing is left on disk when days are not wanted any more", async () => {
+  const rows = rowsWith([0, 24, 48].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
+  for await (const day of sortedDays(streamed(rows), { problems: new Problems([]), buffered: 1 })) {
+    expect(await readdir(folder)).toHaveLength(1);
+    for await (const tile of day.tiles) {
+      expect(tile.geohash).toBe("u05kq");
+      break;
+    }
+    break;
+  }
+});

@@ -1,0 +1,326 @@
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/geohash.ts";
+import {
+  observedDay,
+  readTileDays,
+  type StoredTileDay,
+  tileName,
+  typicalDay,
+  writeTileDay,
+} from "../../functions/population-density/store.ts";
+import {
+  addToCoverage,
+  cellsPerTile,
+  coverageBytes,
+  encodeTileDay,
+  isCovered,
+  readTileDay,
+} from "../../functions/population-density/tile.ts";
+import { cellArea } from "../../tools/import/density/cell-area.ts";
+import type { CountedDay, CountedTile } from "../../tools/import/density/counted.ts";
+import { type DayStorage, storeDay } from "../../tools/import/density/store-days.ts";
+import { useTables } from "../support/database.ts";
+
+beforeAll(useTables);
+
+const observed: DayStorage = { kind: "observed", precisions: [7, 6], threshold: 10 };
+const typical: DayStorage = { ...observed, kind: "typical" };
+
+/** A tile at precision 7 that no other test uses; its first four letters are one at precision 6. */
+function freshTile(): string {
+  const random = crypto.getRandomValues(new Uint8Array(4));
+  return `8${Array.from(random, (byte) => suffixesOf(1)[byte & 31]).join("")}`;
+}
+
+/** People by hour, in cells by their index in the tile. */
+type Counts = Readonly<Record<number, Readonly<Record<number, number>>>>;
+
+/** A tile of which exactly the cells in some hour are covered. */
+function tileOf(geohash: string, counts: Counts): CountedTile {
+  const coverage = new Uint8Array(coverageBytes);
+  const hours = Array.from({ length: 24 }, (_, index) => {
+    const counted = counts[index];
+    if (counted === undefined) return undefined;
+    const people = new Float64Array(cellsPerTile);
+    for (const [cell, count] of Object.entries(counted)) {
+      people[Number(cell)] = count;
+      addToCoverage(coverage, Number(cell));
+    }
+    return { people, least: people, greatest: people };
+  });
+  return { geohash, coverage, hours };
+}
+
+function dayOf(date: string, ...tiles: CountedTile[]): CountedDay {
+  return { date, precision: 7, tiles };
+}
+
+const signal = () => AbortSignal.timeout(20_000);
+
+async function stored(geohash: string, day: string): Promise<StoredTileDay | undefined> {
+  const [item] = await readTileDays([{ tile: tileName(geohash.length + 2, geohash), day }], signal());
+  return item;
+}
+
+/** All eight items of a tile after a date. */
+async function everything(geohash: string, date: string): Promise<(StoredTileDay | undefined)[]> {
+  const days = [observedDay(date), ...[1, 2, 3, 4, 5, 6, 7].map(typicalDay)];
+  return Promise.all(days.map((day) => stored(geohash, day)));
+}
+
+/** People of a cell, as well as its density tells; `undefined` for an hour that is not stored. */
+async function peopleAt(geohash: string, day: string, hour: number, cell: number) {
+  const item = await stored(geohash, day);
+  const opened = item && readTileDay(item.hours).openHour(hour);
+  if (opened?.kind(cell) !== "DENSITY_ESTIMATION") return opened?.kind(cell);
+  return Math.round(opened.value(cell) * cellArea(geohash + suffixesOf(geohash.length + 2)[cell]));
+}
+
+async function coverageOf(geohash: string, day: string): Promise<number[]> {
+  const item = await stored(geohash, day);
+  const coverage = item === undefined ? new Uint8Array() : readTileDay(item.hours).coverage;
+  return Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) => isCovered(coverage, cell));
+}
+
+const [monday, friday] = ["2026-11-16", "2026-11-20"];
+
+describe("an observed day", () => {
+  test("is stored as such and as its weekday, at every precision that is offered", async () => {
+    const tile = freshTile();
+    const result = await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 31: 3, 32: 200 } })), observed);
+
+    expect(result).toEqual({ items: 16, changed: 16 });
+    for (const day of [observedDay(friday), typicalDay(5)]) {
+      expect(await peopleAt(tile, day, 8, 0)).toBe(100);
+      expect(await peopleAt(tile, day, 8, 31)).toBe("LOW_DENSITY");
+      expect(await peopleAt(tile, day, 8, 33)).toBe("NO_DATA");
+      expect(await peopleAt(tile, day, 9, 0)).toBeUndefined();
+      // Half of the threshold for the low cell, by the area of two of the 32 cells.
+      const [letter = ""] = tile.slice(-1);
+      const parent = suffixesOf(1).indexOf(letter) * 32;
+      const found = await peopleAt(tile.slice(0, -1), day, 8, parent);
+      expect(found).toBe(Math.round((105 / 2) * 32));
+    }
+    expect(await stored(tile, observedDay(friday))).toMatchObject({ madeFrom: [] });
+    expect(await stored(tile, typicalDay(5))).toMatchObject({ madeFrom: [friday] });
+  });
+
+  test("is kept until 100 days after it ended; typical days are kept", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed);
+    expect(await stored(tile, observedDay(friday))).toHaveProperty(
+      "expiresAt",
+      Date.parse("2027-03-01T00:00:00Z") / 1_000,
+    );
+    for (let weekday = 1; weekday <= 7; weekday++) {
+      expect((await stored(tile, typicalDay(weekday)))?.expiresAt).toBeUndefined();
+    }
+  });
+
+  test("stored twice changes nothing the second time", async () => {
+    const [one = "", other = ""] = [freshTile(), freshTile()].sort();
+    const day = dayOf(
+      friday,
+      tileOf(one, { 0: { 3: 40, 5: 2 }, 23: { 3: 50, 5: 10 } }),
+      tileOf(other, { 0: { 1023: 12.5 }, 23: {} }),
+    );
+    const first = await storeDay(day, observed);
+    const before = await Promise.all([everything(one, friday), everything(other, friday)]);
+
+    expect(await storeDay(day, observed)).toEqual({ items: first.items, changed: 0 });
+    expect(await Promise.all([everything(one, friday), everything(other, friday)])).toEqual(before);
+  });
+
+  test("takes hours that were not counted before, and keeps those that are not counted now", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 60 }, 9: { 0: 200, 1: 70 } })), observed);
+    await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 300, 2: 80 }, 10: { 0: 400 } })), observed);
+
+    const day = observedDay(friday);
+    expect(await coverageOf(tile, day)).toEqual([0, 1, 2]);
+    expect(await peopleAt(tile, day, 8, 1)).toBe(60);
+    expect(await peopleAt(tile, day, 9, 0)).toBe(300);
+    expect(await peopleAt(tile, day, 9, 1)).toBe("NO_DATA");
+    expect(await peopleAt(tile, day, 10, 0)).toBe(400);
+
+    expect(await coverageOf(tile, typicalDay(5))).toEqual([0, 2]);
+    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(100);
+    expect(await peopleAt(tile, typicalDay(5), 8, 1)).toBe("NO_DATA");
+    expect(await peopleAt(tile, typicalDay(5), 9, 0)).toBe(300);
+  });
+
+  test("counts among the latest four of its weekday, in whatever order they come", async () => {
+    const tile = freshTile();
+    const fridays = ["2026-10-23", "2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"] as const;
+    const people = {
+      [fridays[0]]: 9_000,
+      [fridays[1]]: 40,
+      [fridays[2]]: 20,
+      [fridays[3]]: 60,
+      [fridays[4]]: 80,
+    };
+    for (const date of [fridays[3], fridays[0], fridays[4], fridays[2], fridays[1]]) {
+      await storeDay(dayOf(date, tileOf(tile, { 8: { 0: people[date] ?? 0 } })), observed);
+    }
+
+    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.slice(1).toReversed());
+    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(50);
+    expect(await peopleAt(tile, typicalDay(4), 8, 0)).toBeUndefined();
+
+    const again = await storeDay(dayOf(fridays[0], tileOf(tile, { 8: { 0: 9_000 } })), observed);
+    expect(again.changed).toBe(0);
+  });
+
+  test("of a weekday whose earlier days are gone still names them", async () => {
+    const tile = freshTile();
+    const name = tileName(7, tile);
+    await writeTileDay(
+      { tile: name, day: typicalDay(5), hours: encodeTileDay(Array(24)), madeFrom: ["2026-08-07"] },
+      signal(),
+    );
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 70 } })), observed);
+    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual([friday, "2026-08-07"]);
+    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(70);
+  });
+
+  test("fills no more than 400 KB an item, whatever it holds", async () => {
+    const tile = freshTile();
+    const people = Float64Array.from(
+      { length: cellsPerTile },
+      (_, cell) => ((cell * 7_919) % 1_009) ** 2 * cell,
+    );
+    const hour = {
+      people,
+      least: people.map((each) => each / 3),
+      greatest: people.map((each) => each * 2.7),
+    };
+    const full = {
+      geohash: tile,
+      coverage: new Uint8Array(coverageBytes).fill(0xff),
+      hours: Array(24).fill(hour),
+    };
+    await storeDay(dayOf(friday, full), observed);
+    for (const item of await everything(tile, friday)) expect(item?.hours.length).toBeLessThan(400 * 1_024);
+    expect(
+      Math.max(...(await everything(tile, friday)).map((item) => item?.hours.length ?? 0)),
+    ).toBeGreaterThan(20_000);
+  });
+});
+
+describe("a typical day", () => {
+  test("replaces the hours that were counted, and what they were made from", async () => {
+    // At precision 6 the other weekdays stay as they are: both cells are in the same one.
+    const tile = freshTile();
+    await storeDay(dayOf(monday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 200 } })), observed);
+    const day = dayOf(monday, tileOf(tile, { 9: { 0: 300, 1: 30 } }));
+
+    expect(await storeDay(day, typical)).toEqual({ items: 14, changed: 8 });
+
+    expect(await stored(tile, typicalDay(1))).toMatchObject({ madeFrom: [] });
+    expect(await peopleAt(tile, typicalDay(1), 8, 0)).toBe(100);
+    expect(await peopleAt(tile, typicalDay(1), 9, 0)).toBe(300);
+    expect(await peopleAt(tile, observedDay(monday), 9, 0)).toBe(200);
+    expect(await storeDay(day, typical)).toEqual({ items: 14, changed: 0 });
+  });
+
+  test("stays for the hours that are never observed", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(monday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 200 } })), typical);
+    await storeDay(dayOf(monday, tileOf(tile, { 9: { 0: 300 } })), observed);
+    expect(await peopleAt(tile, typicalDay(1), 8, 0)).toBe(100);
+    expect(await peopleAt(tile, typicalDay(1), 9, 0)).toBe(300);
+  });
+});
+
+describe("what is covered", () => {
+  test.each([observed, typical])("does not depend on the weekday: $kind", async (storage) => {
+    const tile = freshTile();
+    await storeDay(dayOf("2026-11-18", tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
+    await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 200, 1023: 50 } })), storage);
+    for (let weekday = 1; weekday <= 7; weekday++) {
+      expect(await coverageOf(tile, typicalDay(weekday))).toEqual([0, 1_023]);
+    }
+    expect(await peopleAt(tile, typicalDay(3), 8, 0)).toBe(100);
+    expect(await peopleAt(tile, typicalDay(3), 8, 7)).toBe("NO_DATA");
+    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBeUndefined();
+  });
+});
+
+describe("a day that cannot be stored", () => {
+  /** Every write but those that the test lets through is refused. */
+  function refuseWrites(lets: (input: unknown) => boolean) {
+    const { send } = DynamoDBClient.prototype;
+    return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(function (
+      this: DynamoDBClient,
+      ...sent
+    ) {
+      if (sent[0] instanceof PutItemCommand && !lets(sent[0].input)) throw new TypeError("refused");
+      return Reflect.apply(send, this, sent);
+    });
+  }
+
+  test("is an error that names tile and day", async () => {
+    const tile = freshTile();
+    const spied = refuseWrites(() => false);
+    try {
+      await expect(storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed)).rejects.toThrow(
+        `tile 7/${tile} of 2026-11-20 could not be stored (Unavailable)`,
+      );
+    } finally {
+      spied.mockRestore();
+    }
+  });
+
+  test("ends as if it had never failed when it is stored once more, whatever had been written", async () => {
+    const only: DayStorage = { ...observed, precisions: [7] };
+    // All in one row, where cells have the same area.
+    const { row, column } = cellOf(freshTile());
+    const contents = async (failures: (storing: () => Promise<unknown>) => Promise<void>, index: number) => {
+      const tile = geohashAt(row, (column + index) % gridOf(5).columns, 5);
+      await storeDay(dayOf("2026-11-13", tileOf(tile, { 8: { 0: 60, 5: 12 }, 11: { 0: 15 } })), only);
+      const storing = () => storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 4 } })), only);
+      await failures(storing);
+      await storing();
+      return (await everything(tile, friday)).map((item) => ({ ...item, tile: undefined }));
+    };
+    const expected = await contents(async () => {}, 0);
+    for (let writes = 0; writes < 8; writes++) {
+      const found = await contents(async (storing) => {
+        let left = writes;
+        const spied = refuseWrites(() => left-- > 0);
+        await expect(storing()).rejects.toThrow("could not be stored");
+        spied.mockRestore();
+      }, writes + 1);
+      expect(found).toEqual(expected);
+    }
+  });
+
+  test("is an error when what is stored cannot be read", async () => {
+    const tile = freshTile();
+    const broken = { tile: tileName(7, tile), day: typicalDay(2), hours: new Uint8Array([9]), madeFrom: [] };
+    await new DynamoDBClient({}).send(
+      new PutItemCommand({ TableName: process.env.TABLE_DENSITIES, Item: marshall(broken) }),
+    );
+    await expect(storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed)).rejects.toThrow(
+      `tile 7/${tile} of 2026-11-20`,
+    );
+  });
+
+  test("because of its own tiles ends with their error", async () => {
+    const tile = freshTile();
+    const tiles = (function* () {
+      yield tileOf(tile, { 8: { 0: 100 } });
+      throw new RangeError("line 7");
+    })();
+    await expect(storeDay({ date: friday, precision: 7, tiles }, observed)).rejects.toThrow("line 7");
+  });
+});
+
+test("many tiles at a time are all stored", async () => {
+  const root = freshTile().slice(0, -1);
+  const tiles = suffixesOf(1).map((letter) => tileOf(root + letter, { 8: { 0: 100 } }));
+  expect(await storeDay(dayOf(friday, ...tiles), observed)).toEqual({ items: 33 * 8, changed: 33 * 8 });
+  for (const { geohash } of tiles) expect(await peopleAt(geohash, observedDay(friday), 8, 0)).toBe(100);
+});

@@ -1,0 +1,123 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  RotateSecretCommand,
+} from "@aws-sdk/client-secrets-manager";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as z from "zod";
+import { signingSecret } from "../../shared/token.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+
+let service: OwnService;
+let folder: string;
+
+beforeAll(async () => {
+  service = await startOwnService();
+  folder = await mkdtemp(join(tmpdir(), "rotate-keys-"));
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a person types, with what `cdk deploy --outputs-file` wrote. */
+async function ncsRotateKeys(outputs: object): Promise<Ended> {
+  const file = join(folder, `${randomUUID()}.json`);
+  await writeFile(file, JSON.stringify(outputs));
+  const env = {
+    ...process.env,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: service.secretsEndpoint,
+    AWS_REGION: "eu-west-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+  };
+  const args = ["--import", "tsx", "tools/ncs.ts", "rotate-keys", "--outputs", file];
+  return await new Promise((resolve) => {
+    execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+async function secret() {
+  const command = new GetSecretValueCommand({ SecretId: service.secretId });
+  const { SecretString = "" } = await service.secrets.send(command);
+  return signingSecret.parse(JSON.parse(SecretString));
+}
+
+async function publishedIds(): Promise<string[]> {
+  const { body } = await service.call("/.well-known/jwks.json");
+  return z
+    .object({ keys: z.array(z.object({ kid: z.string() })) })
+    .parse(body)
+    .keys.map(({ kid }) => kid);
+}
+
+test("a new key is made at once, by the function that is deployed, and the person is told when it signs", async () => {
+  const before = await secret();
+
+  const { code, stdout, stderr } = await ncsRotateKeys({
+    "NetworkCapabilities-dev": { SIGNINGKEYSECRETARN: service.secretId },
+    Another: { BucketName: "of somebody else" },
+  });
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const after = await secret();
+  expect(after.kid).not.toBe(before.kid);
+  expect(after.before?.map(({ kid }) => kid)).toEqual([before.kid]);
+  expect(await publishedIds()).toEqual(expect.arrayContaining([before.kid, after.kid]));
+  const [, told = ""] = /^The new key is public, and signs all tokens from (\S+) on\n$/.exec(stdout) ?? [];
+  expect(Date.parse(told) / 1_000).toBeGreaterThanOrEqual(after.signsFrom ?? Number.NaN);
+}, 60_000);
+
+test.each([
+  ["names no stack of ours", { Another: {} }, /tells of 0 stacks/],
+  [
+    "names two stages",
+    { "NetworkCapabilities-dev": {}, "NetworkCapabilities-prod": {} },
+    /tells of 2 stacks/,
+  ],
+  ["does not name the secret", { NetworkCapabilities: {} }, /SIGNING_KEY_SECRET_ARN/],
+  [
+    "names a secret that is not there",
+    { NetworkCapabilities: { SIGNINGKEYSECRETARN: "arn:aws:secretsmanager:eu-west-1:1:secret:gone-AbCdEf" } },
+    /can't find/,
+  ],
+])(
+  "a file that %s changes nothing, and the person is told why",
+  async (_, outputs, message) => {
+    const { kid } = await secret();
+
+    const { code, stderr } = await ncsRotateKeys(outputs);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+    expect((await secret()).kid).toBe(kid);
+  },
+  60_000,
+);
+
+test("while one rotation is under way no other begins, and afterwards one does", async () => {
+  const rotate = () => service.secrets.send(new RotateSecretCommand({ SecretId: service.secretId }));
+  const { VersionId = "" } = await rotate();
+
+  await expect(rotate()).rejects.toMatchObject({ name: "InvalidRequestException" });
+
+  const labels = async () => {
+    const command = new DescribeSecretCommand({ SecretId: service.secretId });
+    return (await service.secrets.send(command)).VersionIdsToStages?.[VersionId];
+  };
+  await expect.poll(labels, { timeout: 10_000 }).toContain("AWSCURRENT");
+  await expect.poll(rotate, { timeout: 10_000 }).toBeDefined();
+});

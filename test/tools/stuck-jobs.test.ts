@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Job } from "../../functions/population-density/job.ts";
+import type { retryStuck, stuckMessages } from "../../tools/stuck-jobs.ts";
+import { newJob, openWorkplace, requestIn, storeJob, type Workplace } from "../support/jobs.ts";
+
+const stuck = "density-jobs-stuck";
+const jobs = "density-jobs";
+
+let workplace: Workplace;
+let look: typeof stuckMessages;
+let retry: typeof retryStuck;
+
+beforeAll(async () => {
+  workplace = await openWorkplace();
+  ({ stuckMessages: look, retryStuck: retry } = await import("../../tools/stuck-jobs.ts"));
+});
+afterAll(() => workplace.close());
+afterEach(async () => {
+  workplace.queues.rule();
+  await workplace.drain(stuck);
+  await workplace.drain(jobs);
+});
+
+const triangle = [
+  { latitude: 1, longitude: 1 },
+  { latitude: 1, longitude: 2 },
+  { latitude: 2, longitude: 1 },
+];
+
+/** A job whose message is where a person looks for it. */
+async function stuckJob(changes: Partial<Job> = {}): Promise<Job> {
+  const job = await storeJob(
+    newJob("https://sink.example", requestIn(triangle), { attempts: 9, ...changes }),
+  );
+  await workplace.send(stuck, job);
+  return job;
+}
+
+/** A message of a job that has expired, or never was. */
+async function goneJob(): Promise<{ readonly operationId: string }> {
+  const job = { operationId: crypto.randomUUID() };
+  await workplace.send(stuck, job);
+  return job;
+}
+
+/** What can be received of a queue now, parsed if it is JSON. */
+async function inQueue(queue: typeof stuck | typeof jobs): Promise<unknown[]> {
+  const { Records } = await workplace.receive(queue);
+  return Records.map(({ body }) => (body.startsWith("{") ? JSON.parse(body) : body));
+}
+
+/** What a look shows: the state of each job and its id. */
+async function shown(): Promise<string[]> {
+  return (await look()).map(({ operationId, state }) => `${state} ${operationId}`).sort();
+}
+
+const messageOf = ({ operationId }: { readonly operationId: string }) => ({ version: 1, operationId });
+
+describe("a look at what is stuck", () => {
+  test("shows every message, however many, with what has become of its job and since when", async () => {
+    const before = Date.now();
+    const pending = await Promise.all(Array.from({ length: 23 }, () => stuckJob()));
+    const over = await Promise.all(
+      (["delivered", "refused", "abandoned"] as const).map((state) => stuckJob({ state })),
+    );
+    const gone = await goneJob();
+    const expired = await stuckJob({ expiresAt: Math.floor(Date.now() / 1_000) - 1 });
+    await workplace.send(stuck, "no JSON", '{"version":2}');
+
+    const messages = await look();
+
+    expect(messages.map(({ operationId, state }) => `${state} ${operationId}`).sort()).toEqual(
+      [
+        ...pending.map(({ operationId }) => `pending ${operationId}`),
+        ...over.map(({ operationId, state }) => `${state} ${operationId}`),
+        `gone ${gone.operationId}`,
+        `gone ${expired.operationId}`,
+        "gone undefined",
+        "gone undefined",
+      ].sort(),
+    );
+    for (const { since } of messages) {
+      expect(since.getTime()).toBeGreaterThanOrEqual(before - 1_000);
+      expect(since.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
+    }
+  });
+
+  test("is not the last: the next one shows the same, and everything can be tried again at once", async () => {
+    const job = await stuckJob();
+
+    expect(await shown()).toEqual([`pending ${job.operationId}`]);
+    expect(await shown()).toEqual([`pending ${job.operationId}`]);
+    expect(await retry()).toMatchObject({ retried: 1 });
+  });
+
+  test("at an empty queue shows nothing", async () => {
+    expect(await look()).toEqual([]);
+  });
+});
+
+describe("trying again", () => {
+  test("one gives it to the workers, and leaves the others for the next look", async () => {
+    const [wanted, other] = [await stuckJob(), await stuckJob()];
+    await workplace.send(stuck, "no JSON");
+
+    expect(await retry([wanted.operationId])).toEqual({ retried: 1, removed: 0, missing: [] });
+
+    expect(await inQueue(jobs)).toEqual([messageOf(wanted)]);
+    expect(await shown()).toEqual(["gone undefined", `pending ${other.operationId}`]);
+  });
+
+  test("all gives all that wait to the workers and takes away what is about nothing", async () => {
+    const waiting = [await stuckJob(), await stuckJob()];
+    await stuckJob({ state: "delivered" });
+    await goneJob();
+    await workplace.send(stuck, "no JSON", "[]", '{"version":1}');
+
+    expect(await retry()).toEqual({ retried: 2, removed: 5, missing: [] });
+
+    expect(await inQueue(jobs)).toEqual(expect.arrayContaining(waiting.map(messageOf)));
+    expect(await look()).toEqual([]);
+  });
+
+  test("a job that is over, or gone, is not done again: its message is taken away", async () => {
+    const over = await stuckJob({ state: "abandoned" });
+    const gone = await goneJob();
+
+    expect(await retry([over.operationId, gone.operationId])).toEqual({
+      retried: 0,
+      removed: 2,
+      missing: [],
+    });
+
+    expect(await inQueue(jobs)).toEqual([]);
+    expect(await look()).toEqual([]);
+  });
+
+  test("one that is not stuck is said to be missing, and nothing is touched", async () => {
+    const job = await stuckJob();
+
+    expect(await retry(["nobody"])).toEqual({ retried: 0, removed: 0, missing: ["nobody"] });
+
+    expect(await inQueue(jobs)).toEqual([]);
+    expect(await shown()).toEqual([`pending ${job.operationId}`]);
+  });
+
+  test("while somebody else tries again what is stuck, nothing is done twice", async () => {
+    const waiting = await Promise.all(Array.from({ length: 5 }, () => stuckJob()));
+
+    const both = await Promise.all([retry(), retry()]);
+
+    expect(both.reduce((sum, { retried }) => sum + retried, 0)).toBe(waiting.length);
+    expect(await inQueue(jobs)).toHaveLength(waiting.length);
+  });
+
+  test("what the workers' queue does not take stays stuck", async () => {
+    await stuckJob();
+    const before = workplace.queues.calls.length;
+    workplace.queues.rule(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
+
+    await expect(retry()).rejects.toThrow();
+
+    const operations = workplace.queues.calls.slice(before).map(({ operation }) => operation);
+    expect(operations).toContain("SendMessage");
+    expect(operations).not.toContain("DeleteMessage");
+  });
+});

@@ -1,0 +1,36 @@
+import * as z from "zod";
+
+/** In degrees; a west above the east is a box across the antimeridian. */
+export interface Box {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+const longitude = z.number().min(-180).max(180);
+const latitude = z.number().min(-90).max(90);
+
+/** A box as GeoJSON has it, west, south, east and north, at most half around the globe. */
+export const bbox = z
+  .tuple([longitude, latitude, longitude, latitude])
+  .transform(([west, south, east, north]): Box => ({ west, south, east, north }))
+  .refine(isAtMostHalfAround, "must have its west before its east, at most 180 degrees")
+  .refine(({ south, north }) => south < north, "must have its south before its north");
+
+function isAtMostHalfAround({ west, east }: Box): boolean {
+  const width = east < west ? east - west + 360 : east - west;
+  return width > 0 && width <= 180;
+}
+
+/** The box as a GeoJSON geometry. */
+export function polygonOfBox({ west, south, east, north }: Box) {
+  const corners = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+  return { type: "Polygon", coordinates: [corners] };
+}

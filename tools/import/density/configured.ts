@@ -1,0 +1,16 @@
+import { configuration, setting } from "../../../shared/environment.ts";
+
+/** What the shell configures about densities, or what every function gets. */
+export function configuredDensities(environment: NodeJS.ProcessEnv = process.env) {
+  const defaults = {
+    DENSITY_PRECISIONS: configuration.DENSITY_PRECISIONS.default,
+    DENSITY_K: configuration.DENSITY_K.default,
+  };
+  const configured = { ...defaults, ...environment };
+  return {
+    /** Lengths of geohashes that are offered, ascending. */
+    precisions: setting("DENSITY_PRECISIONS", configured),
+    /** The fewest people really counted that are told of. */
+    threshold: setting("DENSITY_K", configured),
+  };
+}

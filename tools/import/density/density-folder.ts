@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { readJsonAs } from "../import-file.ts";
+import { bbox } from "./box.ts";
+import { modelDays } from "./city-model.ts";
+import { configuredDensities } from "./configured.ts";
+import { datesBefore } from "./generate-density.ts";
+import { importDensity } from "./import-density.ts";
+import { storeDay } from "./store-days.ts";
+
+const countedFiles = ["density.csv", "density.ndjson"];
+const modelFile = "density-model.json";
+const coverageFile = "density-coverage.geojson";
+
+/** The files of a data folder that say how many people are where. */
+export const densityFiles: readonly string[] = [...countedFiles, modelFile];
+
+/** The model of folders that say nothing: that of the project's own demo data. */
+const demoModel = fileURLToPath(new URL(`../../demo/${modelFile}`, import.meta.url));
+
+const model = z.strictObject({ bbox });
+
+/**
+ * Stores the typical week of a data folder: as it is counted in its files, else as made up for the box of its model,
+ * else for the box of the demo data.
+ * @throws {ImportError} when a file is refused.
+ */
+export async function importDensityFolder(folder: string): Promise<void> {
+  const files = countedFiles.map((file) => join(folder, file)).filter((path) => existsSync(path));
+  const [coverage, ownModel] = [join(folder, coverageFile), join(folder, modelFile)];
+  if (files.length === 0) return await storeModel(existsSync(ownModel) ? ownModel : demoModel);
+  await importDensity({
+    files,
+    coverage: existsSync(coverage) ? coverage : undefined,
+    typical: true,
+    ...configuredDensities(),
+  });
+}
+
+/** Any week from Monday to Sunday: typical days have no date. */
+const week = datesBefore("2026-01-12", 1);
+
+/** Finer cells would be more than a demo needs. */
+const finestModelled = 8;
+
+async function storeModel(path: string): Promise<void> {
+  const { bbox: box } = await readJsonAs(model, path);
+  const storage = { kind: "typical", ...configuredDensities() } as const;
+  const precision = Math.max(2, Math.min(finestModelled, ...storage.precisions.slice(-1)));
+  for (const day of modelDays(box, { precision, dates: week })) await storeDay(day, storage);
+}

@@ -1,0 +1,41 @@
+import { createWriteStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { dayOf } from "../../../shared/calendar.ts";
+import { type Box, polygonOfBox } from "./box.ts";
+import { modelDays } from "./city-model.ts";
+import { csvOf } from "./counted-csv.ts";
+
+/** Densities to be made up. */
+export interface DensityGeneration {
+  readonly box: Box;
+  /** `YYYY-MM-DD`, UTC, ascending. */
+  readonly dates: readonly string[];
+  /** Length of the geohashes. */
+  readonly precision: number;
+  /** Path of a `.csv`. The box is written beside it as the covered area, in a `.geojson` of the same name. */
+  readonly out: string;
+}
+
+/** Writes files for `importDensity` about a city that does not exist: always the same ones for the same box and dates. */
+export async function generateDensity({ box, dates, precision, out }: DensityGeneration): Promise<void> {
+  const days = modelDays(box, { precision, dates });
+  await pipeline(Readable.from(csvOf(days)), createWriteStream(out));
+  await writeFile(coveragePathOf(out), `${JSON.stringify(polygonOfBox(box))}\n`);
+}
+
+/** The path of the covered area beside rows. */
+export function coveragePathOf(out: string): string {
+  return out.replace(/\.csv$/, ".geojson");
+}
+
+const dayMilliseconds = 86_400_000;
+
+/** The days of a number of weeks before a date, `YYYY-MM-DD` like them, ascending. */
+export function datesBefore(until: string, weeks: number): string[] {
+  const end = Date.parse(`${until}T00:00:00Z`);
+  return Array.from({ length: 7 * weeks }, (_, index) =>
+    dayOf(new Date(end - (7 * weeks - index) * dayMilliseconds)),
+  );
+}

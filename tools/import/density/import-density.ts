@@ -1,0 +1,96 @@
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { ImportError } from "../import-file.ts";
+import { coverageAt, readArea } from "./coverage.ts";
+import { thresholdFor } from "./market-share.ts";
+import { Problems } from "./problems.ts";
+import { type Row, rowsOf } from "./rows.ts";
+import { sortedDays } from "./sorted-days.ts";
+import { storeDay } from "./store-days.ts";
+
+/** An import of files of counted people. */
+export interface DensityImport {
+  /** Paths of files as `rowsOf` reads them; together they hold everything about the hours they name. */
+  readonly files: readonly string[];
+  /** Path of a GeoJSON file as `readArea` reads it; without it those cells are covered that any row names. */
+  readonly coverage?: string | undefined;
+  /** Which share of all people is counted, above 0 and at most 1; everybody if absent. */
+  readonly marketShare?: number | undefined;
+  /** Whether the days are typical weekdays and no dates: each stands for all with its weekday. */
+  readonly typical: boolean;
+  /** Lengths of geohashes that are offered. */
+  readonly precisions: readonly number[];
+  /** The fewest people really counted that are told of. */
+  readonly threshold: number;
+  readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
+}
+
+/** How far an import is. */
+export interface DensityProgress {
+  readonly bytes: number;
+  readonly allBytes: number;
+  /** The date that is being stored, once everything was read. */
+  readonly date?: string;
+}
+
+/** What an import came to. */
+export interface DensityImported {
+  readonly rows: number;
+  /** Items of the table that depend on the rows. */
+  readonly items: number;
+  /** Those that were written, as they were absent or different. */
+  readonly changed: number;
+}
+
+/**
+ * Imports files of counted people. Nothing is stored before every row of every file was found good; an import that
+ * was cut short is simply repeated.
+ * @throws {ImportError} naming what is refused; what `storeDay` throws.
+ */
+export async function importDensity(wanted: DensityImport): Promise<DensityImported> {
+  const { files, marketShare = 1, precisions, onProgress } = wanted;
+  const problems = new Problems(files.map((path) => basename(path)));
+  const area = wanted.coverage === undefined ? undefined : await readArea(wanted.coverage);
+  const storage = {
+    kind: wanted.typical ? ("typical" as const) : ("observed" as const),
+    precisions,
+    threshold: thresholdFor(wanted.threshold, marketShare),
+    peoplePerCounted: 1 / marketShare,
+  };
+  const total = { rows: 0, items: 0, changed: 0 };
+  const allBytes = bytesOf(files);
+  let bytes = 0;
+  const onBytes = (more: number) => {
+    bytes += more;
+    onProgress?.({ bytes, allBytes });
+  };
+  async function* counted(rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+    for await (const row of rows) {
+      total.rows++;
+      yield row;
+    }
+  }
+  const days = sortedDays(counted(rowsOf(files, { problems, onBytes })), {
+    problems,
+    marketShare,
+    coverageAt: area && ((precision) => coverageAt(area, precision)),
+    isTypical: wanted.typical,
+  });
+  for await (const day of days) {
+    if (precisions.every((precision) => precision > day.precision)) {
+      throw new ImportError([
+        `geohashes of ${day.precision} characters are shorter than any that are offered`,
+      ]);
+    }
+    onProgress?.({ bytes, allBytes, date: day.date });
+    const { items, changed } = await storeDay(day, storage);
+    total.items += items;
+    total.changed += changed;
+  }
+  return total;
+}
+
+/** Of the files that are there; the others are refused when they are read. */
+function bytesOf(files: readonly string[]): number {
+  return files.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+}

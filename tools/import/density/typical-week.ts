@@ -1,0 +1,59 @@
+import {
+  cellsPerTile,
+  hoursPerDay,
+  lowCode,
+  noDataCode,
+  type TileDay,
+  TileHour,
+} from "../../../functions/population-density/tile.ts";
+
+/** Days of one weekday that its typical day is made from. */
+export const weeksRemembered = 4;
+
+/** The weekday of a date, `YYYY-MM-DD` in UTC: 1 for Monday to 7 for Sunday. */
+export function weekdayOf(date: string): number {
+  return new Date(`${date}T00:00:00Z`).getUTCDay() || 7;
+}
+
+/**
+ * What is typical of a tile's weekday, from what was published of a few such days and from nothing else, so that it
+ * tells no more than they do. Slot by slot, the days that know nothing are left out. A slot that is low on at least
+ * half of the others is low; else it is the mean of the estimates, from the least of their minimums, or 0 if it was
+ * ever low, to the greatest of their maximums.
+ * @returns 24 hours; undefined for an hour that no day knows.
+ */
+export function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
+  return Array.from({ length: hoursPerDay }, (_, hour) => {
+    const known = observed.map((day) => day.openHour(hour)).filter((opened) => opened !== undefined);
+    return known.length === 0 ? undefined : typicalHour(known);
+  });
+}
+
+function typicalHour(hours: readonly TileHour[]): TileHour {
+  const typical = new TileHour();
+  for (let cell = 0; cell < cellsPerTile; cell++) setTypical(typical, cell, hours);
+  return typical;
+}
+
+function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[]): void {
+  let low = 0;
+  let estimates = 0;
+  let sum = 0;
+  let least = Number.POSITIVE_INFINITY;
+  let greatest = 0;
+  for (const hour of hours) {
+    const code = hour.codes[cell];
+    if (code === noDataCode) continue;
+    if (code === lowCode) {
+      low++;
+      continue;
+    }
+    estimates++;
+    sum += hour.value(cell);
+    least = Math.min(least, hour.minimum(cell));
+    greatest = Math.max(greatest, hour.maximum(cell));
+  }
+  if (low + estimates === 0) return;
+  if (low >= estimates) typical.setLow(cell);
+  else typical.setEstimate(cell, sum / estimates, low > 0 ? 0 : least, greatest);
+}

@@ -1,0 +1,42 @@
+import { Worker } from "node:worker_threads";
+import { firstMessage } from "./first-message.ts";
+
+const startMilliseconds = 10_000;
+
+/** Keys that sign requests; the embedded servers accept any. */
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** A server that stands for a service of AWS. */
+export interface BackingServer {
+  readonly endpoint: string;
+  close(): Promise<void>;
+}
+
+/**
+ * The external server when an endpoint is given, otherwise an empty one in memory.
+ * @param module runs in a thread of its own, and says the port of 127.0.0.1 that it listens on.
+ * @param name of the embedded server, in errors.
+ */
+export async function openBackingServer(
+  externalEndpoint: string | undefined,
+  module: URL,
+  name: string,
+): Promise<BackingServer> {
+  if (externalEndpoint !== undefined) return { endpoint: externalEndpoint, close: async () => {} };
+  const thread = new Worker(module, { execArgv: [] });
+  const close = async () => {
+    await thread.terminate();
+  };
+  try {
+    const port = await firstMessage(thread, startMilliseconds, name);
+    thread.on("error", (error) => process.emitWarning(error));
+    return { endpoint: `http://127.0.0.1:${port}`, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

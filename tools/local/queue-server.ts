@@ -1,0 +1,113 @@
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  QueueDoesNotExist,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
+import { region } from "./physical-names.ts";
+import type { LocalQueue } from "./queues.ts";
+
+/** The longest that SQS lets a poll wait for a message. */
+export const longPollSeconds = 20;
+
+/** The external SQS when an endpoint is given, otherwise an empty one in memory. */
+export function openQueueServer(externalEndpoint: string | undefined): Promise<BackingServer> {
+  return openBackingServer(
+    externalEndpoint,
+    new URL("./queue-thread.mjs", import.meta.url),
+    "the embedded SQS",
+  );
+}
+
+/** A client that waits for its answer longer than the longest poll takes. */
+export function queueClient(endpoint: string, credentials: Credentials): SQSClient {
+  return new SQSClient({
+    endpoint,
+    region,
+    credentials,
+    useQueueUrlAsEndpoint: false,
+    maxAttempts: 3,
+    requestHandler: {
+      connectionTimeout: 2_000,
+      requestTimeout: (longPollSeconds + 5) * 1000,
+      throwOnRequestTimeout: true,
+    },
+  });
+}
+
+/**
+ * Creates the queues of a template, dead-letter queues before those that use them. A queue that exists already is
+ * left as it is. Encryption and policies, which change nothing on one machine, are not applied.
+ * @returns their URLs, as the server names them, by logical id.
+ */
+export async function createQueues(
+  endpoint: string,
+  credentials: Credentials,
+  queues: readonly LocalQueue[],
+): Promise<ReadonlyMap<string, string>> {
+  const client = queueClient(endpoint, credentials);
+  const urls = new Map<string, string>();
+  try {
+    for (let left = queues; left.length > 0; left = left.filter(({ logicalId }) => !urls.has(logicalId))) {
+      const ready = left.filter(({ redrive }) => !redrive || urls.has(redrive.deadLetterLogicalId));
+      if (ready.length === 0) {
+        const names = left.map(({ name }) => name).join(", ");
+        throw new Error(`Queues that wait for each other as dead-letter queues: ${names}`);
+      }
+      const created = ready.map(async (queue) => {
+        return [queue.logicalId, await ensureQueue(client, queue, urls)] as const;
+      });
+      for (const [logicalId, url] of await Promise.all(created)) urls.set(logicalId, url);
+    }
+    return urls;
+  } finally {
+    client.destroy();
+  }
+}
+
+async function ensureQueue(
+  client: SQSClient,
+  { name, attributes, redrive }: LocalQueue,
+  urls: ReadonlyMap<string, string>,
+): Promise<string> {
+  try {
+    const existing = await urlOf(client, name);
+    if (existing !== undefined) return existing;
+    const RedrivePolicy = redrive && {
+      deadLetterTargetArn: await arnOf(client, urls.get(redrive.deadLetterLogicalId)),
+      maxReceiveCount: redrive.maxReceiveCount,
+    };
+    const { QueueUrl } = await client.send(
+      new CreateQueueCommand({
+        QueueName: name,
+        Attributes: {
+          ...attributes,
+          ...(RedrivePolicy ? { RedrivePolicy: JSON.stringify(RedrivePolicy) } : {}),
+        },
+      }),
+    );
+    if (QueueUrl === undefined) throw new Error("the server names no URL");
+    return QueueUrl;
+  } catch (error) {
+    throw new Error(`Queue ${name} cannot be created: ${String(error)}`, { cause: error });
+  }
+}
+
+async function urlOf(client: SQSClient, QueueName: string): Promise<string | undefined> {
+  try {
+    return (await client.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl;
+  } catch (error) {
+    if (error instanceof QueueDoesNotExist) return undefined;
+    throw error;
+  }
+}
+
+/** Asked, as a server of somebody else may have another region or account in it than the template has. */
+async function arnOf(client: SQSClient, QueueUrl: string | undefined): Promise<string | undefined> {
+  const { Attributes } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),
+  );
+  return Attributes?.QueueArn;
+}

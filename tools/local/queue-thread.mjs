@@ -1,0 +1,30 @@
+/**
+ * The thread of the embedded SQS: it tells its port to the thread that started it.
+ * It takes twice as long to load as the embedded DynamoDB; here that happens beside the rest of a start.
+ */
+import { parentPort } from "node:worker_threads";
+import { buildApp } from "fauxqs";
+
+// Not among its exports, but the only way to correct what its queues do.
+const { SqsStore } = await import(new URL("./sqs/sqsStore.js", import.meta.resolve("fauxqs")).href);
+
+const sqsStore = new SqsStore();
+
+// Queues are then named after the host that is asked, not after one that not every machine can find.
+sqsStore.host = undefined;
+
+// A dead-letter queue counts receipts anew: otherwise one with dead letters of its own gives up a message unread.
+const createQueue = sqsStore.createQueue.bind(sqsStore);
+sqsStore.createQueue = (...description) => {
+  const queue = createQueue(...description);
+  const enqueue = queue.enqueue.bind(queue);
+  queue.enqueue = (message) => {
+    message.approximateReceiveCount = 0;
+    enqueue(message);
+  };
+  return queue;
+};
+
+const app = buildApp({ logger: false, stores: { sqsStore } });
+await app.listen({ host: "127.0.0.1", port: 0 });
+parentPort?.postMessage(app.server.address().port);

@@ -1,0 +1,89 @@
+import { SingleBar } from "cli-progress";
+import { type Command, InvalidArgumentError } from "commander";
+import type * as z from "zod";
+import { importKinds } from "../import/data-folder.ts";
+import { configuredDensities } from "../import/density/configured.ts";
+import { type DensityProgress, importDensity } from "../import/density/import-density.ts";
+import { type ImportKind, importFile } from "../import/import-file.ts";
+import { outputsOption, useStack } from "./stack.ts";
+
+/** `ncs import`: files of records and of counted people into the tables of a stack. */
+export function addImport(program: Command): void {
+  const importing = program.command("import").description("Import files into the service's tables.");
+
+  for (const [name, kind] of Object.entries(importKinds)) {
+    importing
+      .command(`${name} <file>`)
+      .description(`a JSON array like tools/demo/${kind.file}`)
+      .requiredOption(...outputsOption)
+      .action(async (file: string, { outputs }: { outputs: string }) => {
+        await useStack(outputs);
+        const written = await importFile(kind as ImportKind<z.ZodType>, file);
+        console.log(`${written} records imported`);
+      });
+  }
+
+  importing
+    .command("density <files...>")
+    .description(
+      "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson",
+    )
+    .requiredOption(...outputsOption)
+    .requiredOption(
+      "--coverage <area.geojson>",
+      "where people are counted; `rows` for the cells that any row names, which tells where there was nobody",
+    )
+    .option("--market-share <share>", "which share of all people is counted, such as 0.31", shareOf)
+    .option("--typical", "the dates stand for all of their weekday")
+    .action(async (files: string[], options: DensityOptions) => {
+      await useStack(options.outputs);
+      const { rows, items, changed } = await withProgress((onProgress) =>
+        importDensity({
+          files,
+          coverage: options.coverage === rowsAlone ? undefined : options.coverage,
+          marketShare: options.marketShare,
+          typical: options.typical === true,
+          ...configuredDensities(),
+          onProgress,
+        }),
+      );
+      console.log(`${rows} rows, ${changed} of ${items} items changed`);
+    });
+}
+
+/** In place of a file: the coverage is the cells that rows name. */
+const rowsAlone = "rows";
+
+interface DensityOptions {
+  readonly outputs: string;
+  readonly coverage: string;
+  readonly marketShare?: number;
+  readonly typical?: boolean;
+}
+
+function shareOf(text: string): number {
+  const share = /^(?:0?\.\d+|1(?:\.0+)?)$/.test(text) ? Number(text) : 0;
+  if (share > 0) return share;
+  throw new InvalidArgumentError("It must be above 0 and at most 1.");
+}
+
+/** Shows on a terminal how far it is. */
+async function withProgress<Result>(
+  run: (onProgress?: (progress: DensityProgress) => void) => Promise<Result>,
+): Promise<Result> {
+  if (!process.stderr.isTTY) return await run();
+  const bar = new SingleBar({
+    format: "{bar} {percentage} % {stage}",
+    stream: process.stderr,
+    clearOnComplete: true,
+  });
+  bar.start(1, 0, { stage: "read" });
+  try {
+    return await run(({ bytes, allBytes, date }) => {
+      bar.setTotal(allBytes);
+      bar.update(bytes, { stage: date === undefined ? "read" : `read, storing ${date}` });
+    });
+  } finally {
+    bar.stop();
+  }
+}

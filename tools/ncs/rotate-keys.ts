@@ -1,0 +1,16 @@
+import type { Command } from "commander";
+import { rotateKeys } from "../rotate-keys.ts";
+import { outputsOption, useStack } from "./stack.ts";
+
+/** `ncs rotate-keys`: a new signing key now, not when the month is over. */
+export function addRotateKeys(program: Command): void {
+  program
+    .command("rotate-keys")
+    .description("make a new key that signs access tokens; tokens that are signed already stay good")
+    .requiredOption(...outputsOption)
+    .action(async ({ outputs }: { outputs: string }) => {
+      await useStack(outputs);
+      const signsFrom = await rotateKeys();
+      console.log(`The new key is public, and signs all tokens from ${signsFrom.toISOString()} on`);
+    });
+}

@@ -1,0 +1,38 @@
+import { readFile } from "node:fs/promises";
+import * as z from "zod";
+import { stackName } from "../../infra/app.ts";
+import { queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
+import type { VariableName } from "../../shared/environment.ts";
+import { type QueueName, queues, queueVariable } from "../../shared/queues.ts";
+import { type TableName, tables, tableVariable } from "../../shared/tables.ts";
+
+const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
+
+/** The option of every command that works on a deployed stack. */
+export const outputsOption = ["--outputs <file>", "what `cdk deploy --outputs-file` wrote"] as const;
+
+/**
+ * Puts the names of a deployed stack's tables, the addresses of its queues and the place of its signing key where
+ * the functions look for them.
+ * @param path what `cdk deploy --outputs-file` wrote.
+ * @throws {Error} when the file does not tell of exactly one stack of ours, of whichever stage.
+ */
+export async function useStack(path: string): Promise<void> {
+  const outputs = outputsOf(outputsFile.parse(JSON.parse(await readFile(path, "utf8"))), path);
+  const use = (variable: string, output: string) => {
+    const value = outputs[output];
+    if (value !== undefined) process.env[variable] = value;
+  };
+  for (const table of Object.keys(tables) as TableName[]) use(tableVariable(table), tableOutput(table));
+  for (const queue of Object.keys(queues) as QueueName[]) use(queueVariable(queue), queueOutput(queue));
+  use("SIGNING_KEY_SECRET_ARN" satisfies VariableName, signingKeyOutput);
+}
+
+function outputsOf(stacks: z.output<typeof outputsFile>, path: string): Readonly<Record<string, string>> {
+  const ours = Object.entries(stacks).filter(([name]) => name.startsWith(stackName));
+  const [only] = ours;
+  if (only === undefined || ours.length > 1) {
+    throw new Error(`${path} tells of ${ours.length} stacks named ${stackName}…, not of one`);
+  }
+  return only[1];
+}

@@ -1,0 +1,48 @@
+import { setTimeout as wait } from "node:timers/promises";
+import {
+  DescribeSecretCommand,
+  RotateSecretCommand,
+  SecretsManagerClient,
+} from "@aws-sdk/client-secrets-manager";
+import { clientDefaults } from "../shared/aws/clients.ts";
+import { setting } from "../shared/environment.ts";
+import { firstUseSeconds } from "../shared/token.ts";
+
+/** Secrets Manager takes some seconds a step. */
+const rotationMilliseconds = 180_000;
+
+const pauseMilliseconds = 1_000;
+
+/**
+ * Rotates the signing key at once and waits until the new one has come to the signers.
+ * @returns when all of them sign with it, at the latest.
+ * @throws {Error} when the secret has no rotation, or the rotation does not end in time.
+ */
+export async function rotateKeys(): Promise<Date> {
+  const client = new SecretsManagerClient(clientDefaults);
+  try {
+    const SecretId = setting("SIGNING_KEY_SECRET_ARN");
+    const { VersionId } = await client.send(new RotateSecretCommand({ SecretId }));
+    const deadline = Date.now() + rotationMilliseconds;
+    while (!(await isCurrent(client, SecretId, VersionId))) {
+      if (Date.now() > deadline) {
+        throw new Error(
+          "The rotation has not ended; the log of the function keys/rotate says why. It is tried again.",
+        );
+      }
+      await wait(pauseMilliseconds);
+    }
+    return new Date(Date.now() + firstUseSeconds * 1_000);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function isCurrent(
+  client: SecretsManagerClient,
+  SecretId: string,
+  version: string | undefined,
+): Promise<boolean> {
+  const { VersionIdsToStages = {} } = await client.send(new DescribeSecretCommand({ SecretId }));
+  return VersionIdsToStages[version ?? ""]?.includes("AWSCURRENT") === true;
+}
