@@ -1,4 +1,5 @@
 import type { Node } from "constructs";
+import { type ConfigurationName, configuration } from "../shared/environment.ts";
 import { access, type FunctionId } from "./access.ts";
 import { functionIds } from "./bundles.ts";
 import { type Stage, stages, type Throttling } from "./stage.ts";
@@ -24,6 +25,8 @@ export interface Settings {
   readonly alarmTopicArn?: string;
   /** Executions at a time that are kept for a function, and more than which it never has. */
   readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
+  /** Configuration of the functions that differs from its default; `-c DENSITY_K=20` as any other setting. */
+  readonly configuration: Readonly<Partial<Record<ConfigurationName, string>>>;
   /** Whether a release goes to all requests at once, whatever the alarms say: for when the release is the remedy. */
   readonly releasesAtOnce: boolean;
   /** Whether the account's API Gateway may write logs already, so that the stack leaves that setting alone. */
@@ -87,6 +90,7 @@ export function settingsIn(node: Node): Settings {
         "a list such as profile/authenticate:50",
       ),
     ),
+    configuration: configurationIn(node),
     releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
     gatewayMayLog: text("gatewayLogRole", /^(?:own|existing)$/, "own or existing") === "existing",
   };
@@ -120,4 +124,21 @@ function reservationsIn(list: string | undefined): Settings["reservedConcurrency
     return [id, Number(count)] as const;
   });
   return Object.fromEntries(reserved);
+}
+
+/** Opens private networks to sinks: only where the service runs on one machine. */
+const localOnly: ConfigurationName = "SINK_ALLOWED_NETWORKS";
+
+/** @throws {Error} naming the variable that is malformed or must not be set on a deployed function. */
+function configurationIn(node: Node): Settings["configuration"] {
+  const names = Object.keys(configuration) as ConfigurationName[];
+  const given = names.flatMap((name) => {
+    const value: unknown = node.tryGetContext(name);
+    if (value === undefined) return [];
+    if (name === localOnly) throw new Error(`${name} is for local runs only`);
+    const written = typeof value === "object" ? JSON.stringify(value) : String(value);
+    if (configuration[name].read(written) === undefined) throw new Error(`${name} is malformed`);
+    return [[name, written]];
+  });
+  return Object.fromEntries(given);
 }

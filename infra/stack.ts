@@ -13,7 +13,7 @@ import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/endpoints.ts";
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
-import { type ConfigurationName, configuration, type VariableName } from "../shared/environment.ts";
+import { configuration, type VariableName } from "../shared/environment.ts";
 import { type QueueName, queueDescription, queues, queueVariable } from "../shared/queues.ts";
 import { type TableName, tables, tableVariable } from "../shared/tables.ts";
 import { access, encryptedTables, type FunctionId } from "./access.ts";
@@ -224,7 +224,7 @@ export class NetworkCapabilitiesStack extends Stack {
       bundle: join(this.#bundles, id),
       description: id,
       environment: {
-        LOG_LEVEL: configuration.LOG_LEVEL.default,
+        LOG_LEVEL: this.#valueOf("LOG_LEVEL"),
         ...Object.fromEntries(tableNames.map((name) => [tableVariable(name), this.#tables[name].tableName])),
         ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), this.#queues[name].queueUrl])),
         ...Object.fromEntries(
@@ -289,7 +289,7 @@ export class NetworkCapabilitiesStack extends Stack {
   #valueOf(name: VariableName): string {
     if (name === "SIGNING_KEY_SECRET_ARN") return this.#signingKey.secretArn;
     if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));
-    return configuration[name satisfies ConfigurationName].default;
+    return this.#settings.configuration[name] ?? configuration[name].default;
   }
 }
 

@@ -38,6 +38,9 @@ describe("settings", () => {
       { domainName: "api.example.com", certificateArn: certificate, hostedZoneId: "example.com" },
       "hostedZoneId is not the id of a Route 53 hosted zone, or none",
     ],
+    [{ DENSITY_K: "many" }, "DENSITY_K is malformed"],
+    [{ TRUSTED_ISSUERS: '[{"issuer":"https://op.example"}]' }, "TRUSTED_ISSUERS is malformed"],
+    [{ SINK_ALLOWED_NETWORKS: "10.0.0.0/8:443" }, "SINK_ALLOWED_NETWORKS is for local runs only"],
     [{ waf: "yes" }, "waf is not true or false"],
     [{ throttlingRate: "0" }, "throttlingRate is not a whole number"],
     [{ throttlingBurst: "many" }, "throttlingBurst is not a whole number"],
@@ -65,6 +68,36 @@ describe("settings", () => {
     const { Resources } = synthesize({ waf: true, throttlingRate: 40 });
     expect(Object.values(Resources).filter(({ Type }) => Type === "AWS::WAFv2::WebACL")).toHaveLength(1);
     expect(JSON.stringify(Resources)).toContain('"ThrottlingRateLimit":40');
+  });
+});
+
+describe("configuration", () => {
+  const variablesOf = ({ Resources }: ReturnType<typeof synthesize>) =>
+    Object.values(Resources)
+      .filter(({ Type }) => Type === "AWS::Lambda::Function")
+      .map((resource) => JSON.stringify(resource));
+
+  test("that is given reaches the functions that read it, as text or as JSON", () => {
+    const issuers = [
+      {
+        issuer: "https://op.example",
+        jwksUri: "https://op.example/jwks",
+        audience: "ncs",
+        algorithms: ["ES256"],
+      },
+    ];
+    const given = variablesOf(
+      synthesize({ stage: "dev", TRUSTED_ISSUERS: issuers, DENSITY_SYNC_LIMIT: 123 }),
+    );
+    const written = JSON.stringify(JSON.stringify(issuers));
+    expect(given.filter((made) => made.includes(`"TRUSTED_ISSUERS":${written}`))).toHaveLength(1);
+    expect(given.filter((made) => made.includes('"DENSITY_SYNC_LIMIT":"123"'))).toHaveLength(1);
+  });
+
+  test("that is not given is the default", () => {
+    const made = variablesOf(template);
+    expect(made.filter((one) => one.includes('"DENSITY_SYNC_LIMIT":"40000"'))).toHaveLength(1);
+    expect(made.filter((one) => one.includes("SINK_ALLOWED_NETWORKS"))).toEqual([]);
   });
 });
 
