@@ -16,8 +16,8 @@ interface Order {
   readonly now: Date;
 }
 
-/** For queueing: a request has to have the time left to take the job back. */
-const queueingMilliseconds = 2_000;
+/** From the request on: what storing, counting and queueing may take together. */
+const acceptingMilliseconds = 2_500;
 
 /** For taking back what was stored. */
 const takingBackMilliseconds = 2_000;
@@ -34,12 +34,12 @@ const takingBackMilliseconds = 2_000;
 export async function acceptJob(order: Order, signal: AbortSignal): Promise<string | undefined> {
   const operationId = operationIdOf(order);
   const claim = crypto.randomUUID();
-  const isQueued = !(await claimJob(jobOf(order, operationId), claim, order.now, signal));
-  if (isQueued) return operationId;
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeLeft(order.now))]);
   const takeBack = () =>
     disclaimJob(operationId, claim, order.now, AbortSignal.timeout(takingBackMilliseconds));
   try {
-    if (await queue(order, operationId, signal)) return operationId;
+    const isQueued = !(await claimJob(jobOf(order, operationId), claim, order.now, inTime));
+    if (isQueued || (await queue(order, operationId, inTime))) return operationId;
   } catch (error) {
     if (await takeBack()) throw error;
     return operationId;
@@ -47,12 +47,16 @@ export async function acceptJob(order: Order, signal: AbortSignal): Promise<stri
   return (await takeBack()) ? undefined : operationId;
 }
 
+/** Accepting ends early enough for all of it to be taken back within the request's own time. */
+function timeLeft(requestedAt: Date): number {
+  return Math.max(0, requestedAt.getTime() + acceptingMilliseconds - Date.now());
+}
+
 /** Returns whether the caller may have one more operation pending; nothing is queued otherwise. */
 async function queue({ client, now }: Order, operationId: string, signal: AbortSignal): Promise<boolean> {
   const limit = setting("DENSITY_PENDING_LIMIT");
   if (!(await admitOperation(hashed(client), operationId, limit, now, signal))) return false;
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(queueingMilliseconds)]);
-  await sendMessage("density-jobs", { version: 1, operationId }, 0, inTime);
+  await sendMessage("density-jobs", { version: 1, operationId }, 0, signal);
   return true;
 }
 

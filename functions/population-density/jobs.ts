@@ -218,31 +218,45 @@ export async function dismissOperations(
   );
 }
 
-/** Uploads to one host at a time, over all workers. */
-const uploadsPerHost = 2;
+/** What an upload takes a place of: its sink's host, its caller. */
+export interface Crowd {
+  readonly name: string;
+  /** Uploads at a time, over all workers. */
+  readonly places: number;
+}
 
-/** The right to upload to a host. */
+/** The uploads to one host. */
+export function ofHost(host: string): Crowd {
+  return { name: `host ${host}`, places: 2 };
+}
+
+/** The uploads for one caller, so that nobody's slow sinks keep all workers waiting. */
+export function ofCaller(caller: string): Crowd {
+  return { name: `caller ${caller}`, places: 3 };
+}
+
+/** A place taken. */
 export interface Slot {
   readonly sink: string;
   readonly holder: string;
 }
 
-/** Takes one of a host's slots until a moment, if one is free. */
+/** Takes one of the places of a crowd until a moment, if one is free. */
 export async function takeSlot(
-  host: string,
+  { name, places }: Crowd,
   holder: string,
   until: Date,
   now: Date,
   signal: AbortSignal,
 ): Promise<Slot | undefined> {
-  for (let slot = 0; slot < uploadsPerHost; slot++) {
-    const sink = `${hashed(host)}#${slot}`;
+  for (let place = 0; place < places; place++) {
+    const sink = `${hashed(name)}#${place}`;
     const taken = await updateItem(
       "density-sinks",
       { sink },
       {
         update: "SET holder = :holder, heldUntil = :until, expiresAt = :expiry",
-        // A call that is sent twice because its answer was lost takes no second slot.
+        // A call that is sent twice because its answer was lost takes no second place.
         condition: "attribute_not_exists(heldUntil) OR heldUntil <= :now OR holder = :holder",
         values: {
           ":holder": holder,
@@ -256,6 +270,29 @@ export async function takeSlot(
     if (taken) return { sink, holder };
   }
   return undefined;
+}
+
+/**
+ * Lets one message of a job go round while it waits for a place. Returns whether this is the one; every other is one
+ * too many.
+ */
+export function goRound(
+  operationId: string,
+  atMostEverySeconds: number,
+  now: Date,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const write = {
+    update: "SET wentRoundAt = :now",
+    condition: "#state = :pending AND (attribute_not_exists(wentRoundAt) OR wentRoundAt <= :before)",
+    names,
+    values: {
+      ":now": now.getTime(),
+      ":before": now.getTime() - atMostEverySeconds * 1_000,
+      ":pending": "pending",
+    },
+  };
+  return updateItem("density-jobs", { operationId }, write, signal);
 }
 
 /** Gives a slot back. */

@@ -26,7 +26,7 @@ const sinkPattern =
 const namePattern = /^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** Names that are never public (RFC 6761, 6762, 7686, 8375, 9476; ICANN's for private use). */
-const insidePattern = /(?:^|\.)(?:localhost|local|internal|home\.arpa|test|invalid|onion|alt)$/;
+const insidePattern = /(?:^|\.)(?:localhost|local|internal|arpa|test|invalid|onion|alt)$/;
 
 const loopbackAddresses = ["127.0.0.1", "::1"];
 

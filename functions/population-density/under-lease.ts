@@ -9,7 +9,10 @@ import {
   dismissOperations,
   endJob,
   giveSlotBack,
+  goRound,
   leaseJob,
+  ofCaller,
+  ofHost,
   readJob,
   returnJob,
   type Slot,
@@ -20,7 +23,7 @@ import { sinkHost } from "./sink.ts";
 /** Longer than a worker may run: whoever holds a lease that has run out is gone. */
 const leaseMilliseconds = 330_000;
 
-/** How long a job waits for a free slot of its sink before it asks again. */
+/** How long a job waits for a place before it asks again. */
 const crowdedSeconds = 5;
 
 /** For recording what came of an attempt, also when the attempt has used up all other time. */
@@ -51,19 +54,32 @@ export async function underLease(
 
   const lease = crypto.randomUUID();
   const until = new Date(now.getTime() + leaseMilliseconds);
-  const slot = await takeSlot(sinkHost(sink), lease, until, now, signal);
-  if (slot === undefined) {
-    // Sent anew: waiting for others is no attempt, and a message that is received too often is dead.
-    await sendMessage(queue, { version: 1, operationId }, crowdedSeconds, signal);
-    return "done";
-  }
+  const slots: Slot[] = [];
   try {
+    for (const crowd of [ofHost(sinkHost(sink)), ofCaller(job.caller)]) {
+      const slot = await takeSlot(crowd, lease, until, now, signal);
+      if (slot === undefined) return await waitOutside(queue, operationId, now, signal);
+      slots.push(slot);
+    }
     if (!(await leaseJob(job, lease, until, now, signal))) return whenLeaseIsOver;
     const counted = { ...job, sink, attempts: job.attempts + 1 };
     return await record(counted, lease, await attempt(counted));
   } finally {
-    await free(slot);
+    await Promise.all(slots.map(free));
   }
+}
+
+/** Waiting for others is no attempt, and a message that is received too often is dead: a new one is sent. */
+async function waitOutside(
+  queue: QueueName,
+  operationId: string,
+  now: Date,
+  signal: AbortSignal,
+): Promise<Disposal> {
+  if (await goRound(operationId, crowdedSeconds - 1, now, signal)) {
+    await sendMessage(queue, { version: 1, operationId }, crowdedSeconds, signal);
+  }
+  return "done";
 }
 
 /** Somebody else is at it. */

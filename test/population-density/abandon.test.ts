@@ -157,11 +157,11 @@ describe("a job whose message is dead", () => {
 
   test("waits in its own queue when its sink has no slot free", async () => {
     const url = sink.urlOf();
-    const { takeSlot } = await import("../../functions/population-density/jobs.ts");
+    const { ofHost, takeSlot } = await import("../../functions/population-density/jobs.ts");
     const now = new Date();
     for (const holder of ["one", "two"]) {
       const until = new Date(now.getTime() + 60_000);
-      await takeSlot(new URL(url).host, holder, until, now, AbortSignal.timeout(9_000));
+      await takeSlot(ofHost(new URL(url).host), holder, until, now, AbortSignal.timeout(9_000));
     }
     const { job, message } = await dead(url);
     expect(await run(abandon, message)).toEqual([]);

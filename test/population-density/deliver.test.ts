@@ -89,13 +89,13 @@ async function expectEnd(job: Awaited<ReturnType<typeof storeJob>>, state: strin
 
 /** How many slots of a host are free, found out by taking them. */
 async function freeSlots(url: string): Promise<number> {
-  const { takeSlot, giveSlotBack } = await import("../../functions/population-density/jobs.ts");
+  const { giveSlotBack, ofHost, takeSlot } = await import("../../functions/population-density/jobs.ts");
   const now = new Date();
   const signal = AbortSignal.timeout(10_000);
   const taken = [];
   for (;;) {
     const slot = await takeSlot(
-      new URL(url).host,
+      ofHost(new URL(url).host),
       crypto.randomUUID(),
       new Date(now.getTime() + 9_000),
       now,
@@ -346,11 +346,11 @@ describe("a worker that is gone", () => {
 
   test("before it began an attempt leaves nothing behind but a slot, and that not for ever", async () => {
     const url = sink.urlOf();
-    const { takeSlot } = await import("../../functions/population-density/jobs.ts");
+    const { ofHost, takeSlot } = await import("../../functions/population-density/jobs.ts");
     const then = new Date(Date.now() - 400_000);
     const over = new Date(Date.now() - 70_000);
     for (const holder of ["one", "two"]) {
-      await takeSlot(new URL(url).host, holder, over, then, AbortSignal.timeout(10_000));
+      await takeSlot(ofHost(new URL(url).host), holder, over, then, AbortSignal.timeout(10_000));
     }
     const { job, message } = await queued(url);
     expect(await delivered(message)).toBe("done");

@@ -9,7 +9,10 @@ import {
   endJob,
   expiryFrom,
   giveSlotBack,
+  goRound,
   leaseJob,
+  ofCaller,
+  ofHost,
   readJob,
   returnJob,
   takeSlot,
@@ -358,7 +361,7 @@ describe("the pending operations of a caller", () => {
 describe("the slots of a host", () => {
   const hostOf = () => `${crypto.randomUUID()}.example.com:443`;
   const take = (host: string, holder: string, now: Date) =>
-    takeSlot(host, holder, new Date(now.getTime() + minute), now, signal());
+    takeSlot(ofHost(host), holder, new Date(now.getTime() + minute), now, signal());
 
   test("are two, whoever comes at the same time", async () => {
     const host = hostOf();
@@ -412,4 +415,21 @@ describe("the slots of a host", () => {
     expect((stored?.expiresAt ?? 0) * 1_000).toBeGreaterThan(now.getTime() + minute);
     expect((stored?.expiresAt ?? 0) * 1_000).toBeLessThan(now.getTime() + 2 * day);
   });
+});
+
+test("a caller has three places, whatever the hosts", async () => {
+  const of = ofCaller(crypto.randomUUID());
+  const now = new Date();
+  const until = new Date(now.getTime() + minute);
+  const slots = await twenty((index) => takeSlot(of, `holder-${index}`, until, now, signal()));
+  expect(slots.filter((slot) => slot !== undefined)).toHaveLength(3);
+});
+
+test("of twenty messages of a job that come at once, one goes round; the next when its time has come", async () => {
+  const { operationId } = await storeJob(someJob());
+  const now = new Date();
+  const gone = await twenty(() => goRound(operationId, 4, now, signal()));
+  expect(gone.filter(isTrue)).toHaveLength(1);
+  expect(await goRound(operationId, 4, new Date(now.getTime() + 3_999), signal())).toBe(false);
+  expect(await goRound(operationId, 4, new Date(now.getTime() + 4_000), signal())).toBe(true);
 });

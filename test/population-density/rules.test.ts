@@ -64,6 +64,35 @@ describe("a question", () => {
   });
 });
 
+describe("coordinates finer than can be measured", () => {
+  // Exact arithmetic on the digits of such numbers, edge by edge and row by row, takes seconds.
+  const comb = Array.from({ length: 15 }, (_, index) => ({
+    latitude:
+      index === 0 || index === 14 ? -89.9 : index % 2 === 1 ? 89.9 - 1e-7 * index : -89.899 + 1e-7 * index,
+    longitude: index === 0 ? -5e-324 : index * 1e-14,
+  }));
+
+  test("mean nothing: an area of them has none", () => {
+    const area = { areaType: "POLYGON", boundary: comb };
+    expect(questionIn({ ...asked, area }, now)).toEqual({ code: "POPULATION_DENSITY_DATA.INVALID_AREA" });
+  });
+
+  test("are as good as the nearest that can be", () => {
+    const nudged = boundary.map(({ latitude, longitude }) => ({ latitude: latitude + 2e-15, longitude }));
+    const nearby = { areaType: "POLYGON", boundary: nudged };
+    expect(questionOf({ area: nearby }).polygon).toEqual(questionOf({}).polygon);
+  });
+
+  test("leave every polygon one that floating point decides about", () => {
+    const tiny = [
+      { latitude: 0, longitude: 179.9999999 },
+      { latitude: 5e-324, longitude: -5e-324 - 179.9999999 },
+      { latitude: 1, longitude: -179 + 1e-15 },
+    ];
+    expect(questionOf({ area: { areaType: "POLYGON", boundary: tiny } }).polygon.isPlain).toBe(true);
+  });
+});
+
 describe("size", () => {
   const small = questionOf({});
 
