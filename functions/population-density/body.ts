@@ -95,6 +95,11 @@ const minimum = asciiOf(',"minPplDensity":');
 const maximum = asciiOf(',"maxPplDensity":');
 const cellEnd = 0x2c7d; // "},"
 
+// The words of what every estimate has, one by one: a loop over them takes half as long again.
+const [density0 = 0, density1 = 0, density2 = 0, density3 = 0, density4 = 0, density5 = 0] = density.words;
+const [minimum0 = 0, minimum1 = 0, minimum2 = 0] = minimum.words;
+const [maximum0 = 0, maximum1 = 0, maximum2 = 0] = maximum.words;
+
 const characters = Array.from("0123456789bcdefghjkmnpqrstuvwxyz", (character) => character.charCodeAt(0));
 
 /** The last two characters of each cell, the first of them in the lower byte. */
@@ -181,9 +186,21 @@ function putCells(
     } else if (code === lowCode) {
       at = putAscii(view, at, lowDensity);
     } else {
-      at = putInteger(view, putAscii(view, at, density), densityOf(code));
-      at = putInteger(view, putAscii(view, at, minimum), minimumOf(code, below[cell] ?? 0));
-      at = putInteger(view, putAscii(view, at, maximum), maximumOf(code, above[cell] ?? 0));
+      view.setFloat64(at, density0, true);
+      view.setFloat64(at + 8, density1, true);
+      view.setFloat64(at + 16, density2, true);
+      view.setFloat64(at + 24, density3, true);
+      view.setFloat64(at + 32, density4, true);
+      view.setFloat64(at + 40, density5, true);
+      at = putInteger(view, at + density.length, densityOf(code));
+      view.setFloat64(at, minimum0, true);
+      view.setFloat64(at + 8, minimum1, true);
+      view.setFloat64(at + 16, minimum2, true);
+      at = putInteger(view, at + minimum.length, minimumOf(code, below[cell] ?? 0));
+      view.setFloat64(at, maximum0, true);
+      view.setFloat64(at + 8, maximum1, true);
+      view.setFloat64(at + 16, maximum2, true);
+      at = putInteger(view, at + maximum.length, maximumOf(code, above[cell] ?? 0));
       view.setUint16(at, cellEnd, true);
       at += 2;
     }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { causeOf, log } from "../../shared/aws/log.ts";
 import { sendMessage } from "../../shared/aws/queue.ts";
 import { setting } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
@@ -17,10 +18,10 @@ interface Order {
 }
 
 /** From the request on: what storing, counting and queueing may take together. */
-const acceptingMilliseconds = 2_500;
+const acceptingMilliseconds = 3_000;
 
 /** For taking back what was stored. */
-const takingBackMilliseconds = 2_000;
+const takingBackMilliseconds = 1_800;
 
 /**
  * Accepts a job: stored first, then counted, then queued. When this returns an id, the answer will be delivered; when
@@ -41,7 +42,11 @@ export async function acceptJob(order: Order, signal: AbortSignal): Promise<stri
     const isQueued = !(await claimJob(jobOf(order, operationId), claim, order.now, inTime));
     if (isQueued || (await queue(order, operationId, inTime))) return operationId;
   } catch (error) {
-    if (await takeBack()) throw error;
+    const isTakenBack = await takeBack().catch((failure: unknown) => {
+      log("DEPENDENCY_FAILED", { operationId, cause: causeOf(failure) });
+      return true;
+    });
+    if (isTakenBack) throw error;
     return operationId;
   }
   return (await takeBack()) ? undefined : operationId;

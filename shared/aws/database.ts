@@ -36,7 +36,10 @@ async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): P
   try {
     return await run(client);
   } catch (error) {
-    throw isTrouble(error) ? new Unavailable("DynamoDB", error.name) : error;
+    if (!isTrouble(error)) throw error;
+    // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
+    client = undefined;
+    throw new Unavailable("DynamoDB", error.name);
   }
 }
 
@@ -90,8 +93,9 @@ const keysPerCall = 100;
 /** Calls of one read that are under way at a time. */
 const callsAtOnce = 4;
 
-/** The wait before keys are asked for again that a call left out; doubled each time. */
+/** The wait before keys are asked for again of which a call read none; doubled until one reads some. */
 const firstPauseMilliseconds = 25;
+const longestPauseMilliseconds = 400;
 
 /**
  * Reads items by their keys, of which no two are the same, in as many calls as it takes, a few at a time. Keys that
@@ -138,9 +142,12 @@ async function* batchItems(
     if (found === undefined && left.length === 0)
       throw new Unavailable("DynamoDB", "no answer for the table");
     yield* found ?? [];
-    if (left.length > 0 && !found?.length) {
+    if (left.length === 0) return;
+    if (found?.length) {
+      pauseMilliseconds = firstPauseMilliseconds;
+    } else {
       await wait(pauseMilliseconds, undefined, { signal });
-      pauseMilliseconds *= 2;
+      pauseMilliseconds = Math.min(2 * pauseMilliseconds, longestPauseMilliseconds);
     }
   }
 }

@@ -16,7 +16,10 @@ async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promis
   try {
     return await run(client);
   } catch (error) {
-    throw isTrouble(error) ? new Unavailable("SQS", error.name) : error;
+    if (!isTrouble(error)) throw error;
+    // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
+    client = undefined;
+    throw new Unavailable("SQS", error.name);
   }
 }
 

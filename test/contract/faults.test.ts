@@ -1,0 +1,397 @@
+import { importJWK, SignJWT } from "jose";
+import { neighbor } from "ngeohash";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
+import { encodeTileDay, TileHour } from "../../functions/population-density/tile.ts";
+import { hashPassword } from "../../functions/profile/password.ts";
+import { keysOf } from "../../shared/device.ts";
+import { hashed } from "../../shared/hash.ts";
+import { errorBody } from "../../shared/schemas.ts";
+import { scopes } from "../../shared/scopes.ts";
+import { openDatabase } from "../../tools/local/database.ts";
+import { openQueueServer } from "../../tools/local/queue-server.ts";
+import { type Answer, claimsOf } from "../support/client.ts";
+import { boxIn, cellIn, freshTile, precision } from "../support/densities.ts";
+import { plainDevice } from "../support/device.ts";
+import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/faulty-database.ts";
+import { deliveredBody, type Gate, openGate } from "../support/jobs.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { openSink, type TestSink } from "../support/sink.ts";
+
+// Whatever DynamoDB does, a caller gets the answer of a good day or is told to come again, and soon.
+
+const emailaddress = "faults@example.com";
+const password = "faults-password";
+const phoneNumber = "+34655500001";
+const name = "FAULTS";
+
+/** A request gives up after five seconds; what is more is for a machine with other things to do. */
+const mostMilliseconds = 8_000;
+
+/** Of a row across them that is read in two calls: two days of each are more than a hundred keys. */
+const tileCount = 60;
+const cellsOfTile = 32;
+
+const hour = 3_600_000;
+const midnight = (Math.floor(Date.now() / (24 * hour)) + 2) * 24 * hour;
+
+type Ask = { readonly id: EndpointId; readonly body?: unknown };
+
+let service: OwnService;
+let database: FaultyDatabase;
+let queue: Gate;
+let sink: TestSink;
+let sinkUrl: string;
+let asks: readonly Ask[];
+let expected: readonly Answer[];
+/** Operations that were accepted while DynamoDB could be used. */
+const accepted: string[] = [];
+const opened: { close(): Promise<void> }[] = [];
+
+const keep = <T extends { close(): Promise<void> }>(started: T): T => {
+  opened.push(started);
+  return started;
+};
+
+function asksOf(tile: string): readonly Ask[] {
+  const device = { phoneNumber };
+  const density = {
+    area: {
+      areaType: "POLYGON",
+      boundary: boxIn(tile, [1, 1], [1.2, cellsOfTile * tileCount - 2]),
+    },
+    startTime: new Date(midnight - hour).toISOString(),
+    endTime: new Date(midnight + hour).toISOString(),
+    precision,
+  };
+  const bodies: Readonly<Record<Exclude<EndpointId, "openapi/publish">, readonly unknown[]>> = {
+    "profile/authenticate": [{ emailaddress, password }],
+    "qos-profiles/retrieve": [{ device }, {}],
+    "qos-profiles/get-by-name": [undefined],
+    "population-density/retrieve": [density, { ...density, sink: sinkUrl }],
+    "number-recycling/check": [{ specifiedDate: "2023-01-01", phoneNumber }],
+    "device-identifier/retrieve": [{ device }],
+    "keys/publish": [undefined],
+  };
+  return Object.entries(bodies).flatMap(([id, each]) => each.map((body) => ({ id: id as EndpointId, body })));
+}
+
+async function store(tile: string): Promise<void> {
+  const EmailAddress = emailaddress;
+  const profile = { ID: 1, Username: "U", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+  await service.put("profiles", {
+    address: hashed(emailaddress),
+    ...profile,
+    EmailAddress,
+    passwordHash: await hashPassword(password),
+  });
+  const device = { ...plainDevice, phoneNumber };
+  for (const identifier of keysOf(device)) await service.put("devices", { identifier, ...device });
+  for (const from of ["2020-01-01", "2024-01-01"]) {
+    await service.put("number-assignments", { phoneNumber, subscriber: `s-${from}`, from });
+  }
+  for (const other of ["", "_A", "_B"]) {
+    await service.put("qos-profiles", {
+      catalogue: "qos-profiles",
+      name: `${name}${other}`,
+      status: "ACTIVE",
+    });
+  }
+  let next = tile;
+  for (let index = 0; index < tileCount; index++) {
+    const slots = new TileHour();
+    for (let column = 0; column < cellsOfTile; column++) {
+      slots.setEstimate(cellIn(1, column), 1_000 + index, 500, 2_000);
+    }
+    const hours = encodeTileDay(Array.from({ length: 24 }, () => slots));
+    const put = (weekday: number) =>
+      service.put("densities", {
+        tile: `${precision}/${next}`,
+        day: `week#${weekday}`,
+        hours,
+        madeFrom: [],
+      });
+    await Promise.all([midnight - hour, midnight].map((at) => put(new Date(at).getUTCDay() || 7)));
+    next = neighbor(next, [0, 1]);
+  }
+}
+
+/** A token of the service's own, which takes a table to verify; of a caller nobody else uses. */
+async function token(): Promise<string> {
+  const key = await service.signingKey();
+  const claims = { ...claimsOf(crypto.randomUUID()), scope: Object.keys(scopes).join(" ") };
+  return await new SignJWT(claims)
+    .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: key.kid })
+    .sign(await importJWK(key, "ES256"));
+}
+
+interface Timed extends Answer {
+  readonly milliseconds: number;
+}
+
+async function send({ id, body }: Ask): Promise<Timed> {
+  const { path = "", method = "" } = endpoints.find((endpoint) => endpoint.id === id) ?? {};
+  const headers = { authorization: `Bearer ${await token()}` };
+  const started = performance.now();
+  const answer = await service.call(path.replace("{name}", name), {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { ...answer, milliseconds: performance.now() - started };
+}
+
+const login = z.looseObject({
+  Data: z.looseObject({ access_token: z.string(), UserProfile: z.looseObject({}) }),
+});
+const operation = z.strictObject({ operationId: z.uuid() });
+
+/** An answer without what is new each time. */
+function lasting({ id }: Ask, { status, body }: Answer): unknown {
+  if (status === 202) return { status, members: Object.keys(operation.parse(body)) };
+  if (status !== 200 || id !== "profile/authenticate") return { status, body };
+  const { Data, ...others } = login.parse(body);
+  const { DateLastLogin: _, ...UserProfile } = Data.UserProfile;
+  return { status, body: { ...others, Data: { ...Data, access_token: "", UserProfile } } };
+}
+
+function describeAsk({ id, body }: Ask, index: number): string {
+  return `${id} ${index} ${JSON.stringify(body ?? null).slice(0, 40)}`;
+}
+
+function noteAccepted(answers: readonly Answer[]): void {
+  for (const { status, body } of answers) {
+    if (status === 202) accepted.push(operation.parse(body).operationId);
+  }
+}
+
+beforeAll(async () => {
+  const tables = keep(await openDatabase(undefined));
+  database = keep(await openFaultyDatabase(tables.endpoint));
+  const queues = keep(await openQueueServer(undefined));
+  const gate = keep(await openGate(queues.endpoint));
+  queue = gate;
+  sink = keep(await openSink());
+  sinkUrl = sink.urlOf();
+  const environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: database.url,
+    AWS_ENDPOINT_URL_SQS: gate.url,
+    SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
+    SINK_RETRY_SECONDS: "0,0,0,0",
+    LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: "100000",
+    LOGIN_LIMIT_PER_ACCOUNT: "100000",
+    LOGIN_LIMIT_PER_SOURCE: "100000",
+  } as const;
+  service = keep(await startOwnService(environment));
+  const tile = freshTile();
+  await store(tile);
+  asks = asksOf(tile);
+  await Promise.all(asks.map(send));
+  expected = await Promise.all(asks.map(send));
+}, 60_000);
+
+afterAll(async () => {
+  for (const started of opened.reverse()) await started.close();
+});
+
+test("without a fault every operation that uses a table is answered, by several calls where it is much", () => {
+  expect(expected.map(({ status }) => status)).toEqual(
+    asks.map(({ id, body }) => (id === "population-density/retrieve" && "sink" in Object(body) ? 202 : 200)),
+  );
+  const text = JSON.stringify(expected[asks.findIndex(({ id }) => id === "population-density/retrieve")]);
+  expect(text).not.toContain("NO_DATA");
+  for (let index = 0; index < tileCount; index++) expect(text).toContain(`"pplDensity":${1_000 + index}`);
+});
+
+const refuse = (status: number, refusal: string): Fault => {
+  return () => ({ kind: "refuse", status, name: refusal });
+};
+const provisioned = refuse(400, "ProvisionedThroughputExceededException");
+const throttling = refuse(400, "ThrottlingException");
+const limited = refuse(400, "RequestLimitExceeded");
+const broken = refuse(500, "InternalServerError");
+const hang: Fault = () => ({ kind: "hang" });
+const reset: Fault = () => ({ kind: "reset" });
+const cut: Fault = () => ({ kind: "cut" });
+const page: Fault = () => ({ kind: "say", text: "<html><body>Bad gateway</body></html>" });
+const list: Fault = () => ({ kind: "say", text: "[1, 2" });
+const lose: Fault = () => ({ kind: "lose" });
+const delay: Fault = () => ({ kind: "delay", milliseconds: 300 });
+
+/** What goes wrong with the first attempt of every call, and not with those that follow. */
+const atFirst =
+  (fault: Fault): Fault =>
+  (call) =>
+    call.attempt === 1 ? fault(call) : { kind: "pass" };
+
+/** So many keys of each batch are read, in turn. */
+function reading(...counts: readonly number[]): Fault {
+  let batches = 0;
+  return ({ operation: called }) => {
+    if (called !== "BatchGetItem") return { kind: "pass" };
+    return { kind: "read", keys: counts[batches++ % counts.length] ?? 0 };
+  };
+}
+
+/** What the first does, and what the second does where the first lets pass. */
+const either =
+  (first: Fault, second: Fault): Fault =>
+  (call) => {
+    const treatment = first(call);
+    return treatment.kind === "pass" ? second(call) : treatment;
+  };
+
+async function under(fault: Fault): Promise<readonly Timed[]> {
+  const before = database.troubled();
+  database.suffer(fault);
+  try {
+    const answers = await Promise.all(asks.map(send));
+    expect(database.troubled()).toBeGreaterThan(before);
+    return answers;
+  } finally {
+    database.suffer();
+  }
+}
+
+const slow = (answers: readonly Timed[]) =>
+  answers.flatMap(({ milliseconds }, index) => {
+    const ask = asks[index];
+    return ask === undefined || milliseconds < mostMilliseconds ? [] : [describeAsk(ask, index)];
+  });
+
+/** Answers that are not those of a good day, by what was asked. */
+function otherwise(answers: readonly Timed[]): (readonly [string, Timed])[] {
+  return answers.flatMap((answer, index) => {
+    const [ask, good] = [asks[index], expected[index]];
+    if (ask === undefined || good === undefined) throw new Error("more answers than requests");
+    const isSame = JSON.stringify(lasting(ask, answer)) === JSON.stringify(lasting(ask, good));
+    return isSame ? [] : [[describeAsk(ask, index), answer] as const];
+  });
+}
+
+const brief = (answers: readonly (readonly [string, Timed])[]) =>
+  answers.map(([ask, { status, body }]) => `${ask}: ${status} ${JSON.stringify(body).slice(0, 120)}`);
+
+/** That the message of an operation that was accepted is in the queue. */
+function expectQueued(answers: readonly Answer[]): void {
+  const sent = queue.calls.filter((call) => call.operation === "SendMessage");
+  const messages = sent.map(({ parameters }) => String(parameters.MessageBody));
+  for (const { status, body } of answers) {
+    if (status !== 202) continue;
+    const { operationId } = operation.parse(body);
+    expect(messages.filter((message) => message.includes(operationId))).not.toEqual([]);
+  }
+}
+
+describe("every operation is answered as on a good day, while DynamoDB", () => {
+  test.each([
+    ["takes 300 ms for each answer", delay],
+    ["fails at first", atFirst(broken)],
+    ["resets connections at first", atFirst(reset)],
+    ["does what it is told and does not say so at first", atFirst(lose)],
+    ["reads seven keys of a batch at a time", reading(7)],
+    ["reads few keys of a batch, or none", reading(0, 40, 0, 1, 0)],
+    // A machine that is busy with other tests may take a request's five seconds by itself.
+  ])("%s", { retry: 2 }, async (_, fault) => {
+    const answers = await under(fault);
+    expect(slow(answers)).toEqual([]);
+    expect(brief(otherwise(answers))).toEqual([]);
+    expectQueued(answers);
+    noteAccepted(answers);
+  });
+});
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function randomBy(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+test("no caller notices that one call of twenty is throttled, if not three times running", async () => {
+  const random = randomBy(20_261_120);
+  const before = database.troubled();
+  const kinds = [provisioned, throttling, limited];
+  database.suffer((call) => {
+    const [isHit, kind] = [random() < 0.05, kinds[Math.floor(random() * kinds.length)]];
+    return isHit && call.attempt < 3 && kind !== undefined ? kind(call) : { kind: "pass" };
+  });
+  const numbers = Array.from({ length: 200 }, (_, number) => number);
+  // Hashing and large answers cost much, and a few of them tell as much.
+  const costly: readonly EndpointId[] = ["profile/authenticate", "population-density/retrieve"];
+  const cheap = asks.flatMap(({ id }, index) => (costly.includes(id) ? [] : [index]));
+  const faulty: string[] = [];
+  const work = async () => {
+    for (let number = numbers.pop(); number !== undefined; number = numbers.pop()) {
+      const index = number < 4 * asks.length ? number % asks.length : (cheap[number % cheap.length] ?? 0);
+      const [ask, good] = [asks[index], expected[index]];
+      if (ask === undefined || good === undefined) throw new Error("no such request");
+      const answer = await send(ask);
+      noteAccepted([answer]);
+      if (JSON.stringify(lasting(ask, answer)) === JSON.stringify(lasting(ask, good))) continue;
+      faulty.push(...brief([[describeAsk(ask, index), answer]]));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: 12 }, work));
+  } finally {
+    database.suffer();
+  }
+  expect(faulty).toEqual([]);
+  expect(database.troubled() - before).toBeGreaterThan(15);
+}, 60_000);
+
+test("what was accepted while calls came through at last is delivered, whole", async () => {
+  const answer = expected[asks.findIndex(({ id }) => id === "population-density/retrieve")];
+  expect(accepted.length).toBeGreaterThan(5);
+  await vi.waitFor(
+    () => {
+      const bodies = new Set(sink.received(sinkUrl).map(({ body }) => body));
+      const whole = (id: string) => deliveredBody(id, JSON.stringify(answer?.body));
+      expect(accepted.filter((id) => !bodies.has(whole(id)))).toEqual([]);
+    },
+    { timeout: 30_000, interval: 250 },
+  );
+}, 40_000);
+
+// Last: an execution environment that has retried in vain for a while has few retries left, until many calls succeed.
+describe("every operation is answered in time as on a good day, or with 503 or 504, while DynamoDB", () => {
+  test.each([
+    ["exceeds its provisioned throughput", provisioned],
+    ["throttles", throttling],
+    ["fails", broken],
+    ["hangs", hang],
+    ["resets connections", reset],
+    ["ends answers half-way", cut],
+    ["answers with a page", page],
+    ["answers with broken JSON", list],
+    ["does what it is told and does not say so", lose],
+    ["throttles at first", atFirst(throttling)],
+    ["exceeds its provisioned throughput at first", atFirst(provisioned)],
+    ["answers with a page at first", atFirst(page)],
+    ["hangs at first, and reads no key of a batch", either(reading(0), atFirst(hang))],
+  ])("%s", async (_, fault) => {
+    const answers = await under(fault);
+    expect(slow(answers)).toEqual([]);
+    const others = otherwise(answers);
+    expect(brief(others.filter(([, { status }]) => status !== 503 && status !== 504))).toEqual([]);
+    for (const [, { status, body, headers }] of others) {
+      expect(errorBody.parse(body)).toMatchObject({
+        status,
+        code: status === 503 ? "UNAVAILABLE" : "TIMEOUT",
+      });
+      if (status === 503) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expectQueued(answers);
+  });
+});
+
+test("when that is over, every operation is answered as on a good day", async () => {
+  const answers = await Promise.all(asks.map(send));
+  expect(brief(otherwise(answers))).toEqual([]);
+});
