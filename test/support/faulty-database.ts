@@ -4,7 +4,7 @@ import * as z from "zod";
 import { type ListeningServer, listen } from "../../tools/local/listening-server.ts";
 
 /** A call to DynamoDB, as it arrives. */
-export interface DatabaseCall {
+interface DatabaseCall {
   /** Such as `GetItem`. */
   readonly operation: string;
   /** How often the SDK has sent it, from 1. */
