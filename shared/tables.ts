@@ -28,7 +28,7 @@ export const tables = {
   "density-jobs": { partitionKey: "operationId", timeToLive: "expiresAt", ephemeral: true },
   /** Which operations of a caller are pending. */
   "density-callers": { partitionKey: "caller", timeToLive: "expiresAt", ephemeral: true },
-  /** Uploads under way by the sink's host: an item for each that may be at a time. */
+  /** Uploads under way by host and by caller: an item for each that may be at a time. */
   "density-sinks": { partitionKey: "sink", timeToLive: "expiresAt", ephemeral: true },
   /** Public keys of our own tokens: one partition, the whole set in one query. */
   "signing-keys": { partitionKey: "use", sortKey: "kid", timeToLive: "expiresAt" },
