@@ -14,7 +14,7 @@ import type { Construct } from "constructs";
 import { endpoints } from "../functions/endpoints.ts";
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
 import { configuration, type VariableName } from "../shared/environment.ts";
-import { type QueueName, queueDescription, queues, queueVariable } from "../shared/queues.ts";
+import { type QueueName, queueDescription, queues, queueVariable, workerSeconds } from "../shared/queues.ts";
 import { type TableName, tables, tableVariable } from "../shared/tables.ts";
 import { access, encryptedTables, type FunctionId } from "./access.ts";
 import { addAlarms, addFaultAlarms } from "./alarms.ts";
@@ -39,9 +39,6 @@ interface NetworkCapabilitiesProps extends StackProps {
 }
 
 const rotation = "keys/rotate" satisfies FunctionId;
-
-/** A worker sends up to some hundred megabytes to sinks that may be slow. */
-const workerSeconds = 300;
 
 /** What a function gets beyond the house defaults. */
 const sizes: Readonly<Partial<Record<FunctionId, { timeoutSeconds?: number; memoryMegabytes?: number }>>> = {

@@ -1,3 +1,6 @@
+/** How long a worker may take for its messages. It sends up to some hundred megabytes to sinks that may be slow. */
+export const workerSeconds = 300;
+
 interface QueueDescription {
   /** Where a message goes that was received too often. */
   readonly deadLetters?: { readonly queue: string; readonly mostReceives: number };

@@ -2,7 +2,7 @@ import { log } from "../../shared/aws/log.ts";
 import { writeMetrics } from "../../shared/aws/metrics.ts";
 import { sendMessage } from "../../shared/aws/queue.ts";
 import { Unavailable } from "../../shared/errors.ts";
-import type { QueueName } from "../../shared/queues.ts";
+import { type QueueName, workerSeconds } from "../../shared/queues.ts";
 import type { Disposal } from "../../shared/worker.ts";
 import type { Attemptable, Outcome } from "./attempt.ts";
 import {
@@ -21,7 +21,7 @@ import {
 import { sinkHost } from "./sink.ts";
 
 /** Longer than a worker may run: whoever holds a lease that has run out is gone. */
-const leaseMilliseconds = 330_000;
+const leaseMilliseconds = (workerSeconds + 30) * 1_000;
 
 /** How long a job waits for a place before it asks again. */
 const crowdedSeconds = 5;
