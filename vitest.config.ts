@@ -1,11 +1,39 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".test.ts"))
+  .map((file) => `test/${file.replaceAll("\\", "/")}`);
+const service = tests.filter((file) => readsService(file));
+
+/** Whether a file, or one of the tests' own files that it imports, reads what the started service provides. */
+function readsService(file: string, seen = new Set<string>()): boolean {
+  if (seen.has(file)) return false;
+  seen.add(file);
+  const text = readFileSync(file, "utf8");
+  if (/\binject\(/.test(text)) return true;
+  const imported = [...text.matchAll(/from "(\.[^"]+\.ts)"/g)].map(([, path]) =>
+    join(dirname(file), path ?? ""),
+  );
+  return imported.some((path) => path.startsWith("test/") && readsService(path, seen));
+}
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/local-service.ts"],
-    // The service and its tables are started once; every test makes identifiers of its own.
-    isolate: false,
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: tests.filter((file) => !service.includes(file)) },
+      },
+      {
+        extends: true,
+        // The service and its tables are started once; every test makes identifiers of its own.
+        test: { name: "service", include: service, globalSetup: ["test/support/local-service.ts"] },
+      },
+    ],
+    isolate: false,
     testTimeout: 20_000,
     hookTimeout: 30_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
