@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { allowedNetworksIn } from "./networks.ts";
 import { scopeName } from "./scopes.ts";
+import { parseAllowedNetworks } from "./sinks/networks.ts";
 
 /** Algorithms a token may be signed with: asymmetric only, so that verifying never takes a secret. */
 const signatureAlgorithms = [
@@ -138,7 +138,7 @@ export const configuration = {
   /** Seconds before each further attempt to deliver. */
   SINK_RETRY_SECONDS: { read: waits, default: "2,10,60,300,900,3600,10800,21600" },
   /** Private networks a sink may be in; for local runs, no deployed stage sets it. */
-  SINK_ALLOWED_NETWORKS: { read: allowedNetworksIn, default: "" },
+  SINK_ALLOWED_NETWORKS: { read: parseAllowedNetworks, default: "" },
   LOG_LEVEL: { read: oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
 } as const satisfies Record<string, { readonly read: Read<unknown>; readonly default: string }>;
 

@@ -1,11 +1,11 @@
 import { causeOf } from "../../shared/aws/log.ts";
 import { runtimeInterface, setting } from "../../shared/environment.ts";
 import { Unavailable } from "../../shared/errors.ts";
+import { type PostResult, post } from "../../shared/sinks/post.ts";
 import { answerTo } from "./answer.ts";
 import { type Answer, bodyOf } from "./body.ts";
 import { type End, failureInfo, type Job, waitAfter } from "./job.ts";
 import { questionIn } from "./rules.ts";
-import { type Upload, upload } from "./upload.ts";
 
 /** A job that can be attempted: its sink is not erased yet. */
 export type Attemptable = Job & { readonly sink: string };
@@ -35,13 +35,13 @@ export async function attempt(job: Attemptable, signal: AbortSignal): Promise<Ou
   try {
     // Read before the sink is asked to wait for it.
     const answer = job.failing ? failureOf(job) : await answerOf(job, signal);
-    const body = async function* (spare: Buffer[]): AsyncGenerator<Buffer, void, undefined> {
-      yield* bodyOf(answer, spare);
+    const body = async function* (bufferPool: Buffer[]): AsyncGenerator<Buffer, void, undefined> {
+      yield* bodyOf(answer, bufferPool);
       isWhole = true;
     };
     const result = await send(job, body, signal);
     const mayBeDelivered = job.mayBeDelivered || (isWhole && !job.failing && !("status" in result));
-    return afterUpload(job, result, mayBeDelivered);
+    return afterPost(job, result, mayBeDelivered);
   } catch (error) {
     return afterFault(job, error);
   }
@@ -79,11 +79,11 @@ function failureOf({ operationId, request }: Attemptable): Answer {
 
 function send(
   { operationId, sink, accessToken, correlator }: Attemptable,
-  body: (spare: Buffer[]) => AsyncIterable<Buffer>,
+  body: (bufferPool: Buffer[]) => AsyncIterable<Buffer>,
   signal: AbortSignal,
-): Promise<Upload> {
-  const spare: Buffer[] = [];
-  return upload({
+): Promise<PostResult> {
+  const bufferPool: Buffer[] = [];
+  return post({
     sink,
     headers: {
       "content-type": "application/json",
@@ -92,15 +92,15 @@ function send(
       "webhook-id": operationId,
       "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
     },
-    body: body(spare),
-    spare,
+    body: body(bufferPool),
+    bufferPool,
     allowed: setting("SINK_ALLOWED_NETWORKS"),
     runtimeApi: runtimeInterface(),
     signal,
   });
 }
 
-function afterUpload(job: Attemptable, result: Upload, mayBeDelivered: boolean): Outcome {
+function afterPost(job: Attemptable, result: PostResult, mayBeDelivered: boolean): Outcome {
   const { outcome, ...told } = result;
   const logged = {
     outcome,

@@ -34,12 +34,15 @@ export interface CellsOfTile {
 /**
  * The body of an answer (specification 2.11): the same bytes as `JSON.stringify` of the same value, in chunks of
  * 64 KiB or less that belong to the receiver. Whatever its size, it holds one tile's hour and the few chunks that
- * are filled from it at a time. A receiver that is done with a chunk may push it to `spare`, to be written over and
- * given out again; chunks that are only dropped stay in memory until the next garbage collection.
+ * are filled from it at a time. A receiver that is done with a chunk may push it to `bufferPool`, to be written over
+ * and given out again; chunks that are only dropped stay in memory until the next garbage collection.
  */
-export async function* bodyOf(answer: Answer, spare: Buffer[] = []): AsyncGenerator<Buffer, void, undefined> {
+export async function* bodyOf(
+  answer: Answer,
+  bufferPool: Buffer[] = [],
+): AsyncGenerator<Buffer, void, undefined> {
   const { operationId, status, statusInfo, precision, tiles, hours, openHour } = answer;
-  const chunks = new Chunks(precision, spare);
+  const chunks = new Chunks(precision, bufferPool);
   const leading = operationId === undefined ? "" : `"operationId":${JSON.stringify(operationId)},`;
   chunks.addText(`{${leading}"status":"${status}","timedPopulationDensityData":[`);
   for (const [hourIndex, hour] of hours.entries()) {
@@ -212,16 +215,16 @@ function putCells(
 class Chunks {
   readonly #lastCharacters: Uint16Array;
   readonly #lastLength: number;
-  readonly #spare: Buffer[];
+  readonly #bufferPool: Buffer[];
   #full: Buffer[] = [];
   #chunk = Buffer.allocUnsafeSlow(chunkBytes);
   #view = viewOf(this.#chunk);
   #at = 0;
 
-  constructor(precision: number, spare: Buffer[]) {
+  constructor(precision: number, bufferPool: Buffer[]) {
     this.#lastCharacters = precision === 1 ? letters : pairsOfLetters;
     this.#lastLength = Math.min(precision, 2);
-    this.#spare = spare;
+    this.#bufferPool = bufferPool;
   }
 
   addText(text: string): void {
@@ -279,7 +282,7 @@ class Chunks {
   #next(): void {
     this.#full.push(this.#chunk.subarray(0, this.#at));
     // A chunk is cut off where its text ends; its memory is as long as it was.
-    const memory = this.#spare.pop()?.buffer;
+    const memory = this.#bufferPool.pop()?.buffer;
     const fits = memory instanceof ArrayBuffer && memory.byteLength === chunkBytes;
     this.#chunk = fits ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
     this.#view = viewOf(this.#chunk);

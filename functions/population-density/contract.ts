@@ -3,7 +3,7 @@ import { instantOf } from "../../shared/calendar.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
 import type { Code } from "../../shared/errors.ts";
-import { isSink } from "./sink.ts";
+import { isSink } from "../../shared/sinks/sink-url.ts";
 
 /** Marks a schema issue that has an error code of its own; read by `shared/http/invalid.ts`. */
 const asks = (code: Code) => ({ params: { code } });

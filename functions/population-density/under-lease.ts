@@ -3,6 +3,7 @@ import { writeMetrics } from "../../shared/aws/metrics.ts";
 import { sendMessage } from "../../shared/aws/queue.ts";
 import { Unavailable } from "../../shared/errors.ts";
 import { type QueueName, workerSeconds } from "../../shared/queues.ts";
+import { sinkHost } from "../../shared/sinks/sink-url.ts";
 import type { Disposal } from "../../shared/worker.ts";
 import type { Attemptable, Outcome } from "./attempt.ts";
 import {
@@ -18,7 +19,6 @@ import {
   type Slot,
   takeSlot,
 } from "./jobs.ts";
-import { sinkHost } from "./sink.ts";
 
 /** Longer than a worker may run: whoever holds a lease that has run out is gone. */
 const leaseMilliseconds = (workerSeconds + 30) * 1_000;

@@ -242,13 +242,13 @@ describe("the chunks of a body", () => {
   });
 
   test("that are given back are used again, and the body stays the same", async () => {
-    const spare: Buffer[] = [];
+    const bufferPool: Buffer[] = [];
     const copies: Buffer[] = [];
     const memories = new Set<ArrayBufferLike>();
-    for await (const chunk of bodyOf(large, spare)) {
+    for await (const chunk of bodyOf(large, bufferPool)) {
       copies.push(Buffer.from(chunk));
       memories.add(chunk.buffer);
-      spare.push(chunk);
+      bufferPool.push(chunk);
     }
 
     expect(Buffer.concat(copies).toString() === (await expectedText(large))).toBe(true);
@@ -259,8 +259,8 @@ describe("the chunks of a body", () => {
   test("never lie in memory of another length that was given", async () => {
     const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(mostChunkBytes + 1)];
     const before = Buffer.concat(foreign);
-    const spare = [...foreign];
-    const body = Buffer.concat(await collect(bodyOf(large, spare)));
+    const bufferPool = [...foreign];
+    const body = Buffer.concat(await collect(bodyOf(large, bufferPool)));
 
     expect(body.toString() === (await expectedText(large))).toBe(true);
     expect(Buffer.concat(foreign).equals(before)).toBe(true);

@@ -11,8 +11,8 @@ import {
   hoursPerDay,
   readTileDay,
 } from "../../functions/population-density/tile.ts";
-import { upload } from "../../functions/population-density/upload.ts";
-import { allowedNetworksIn } from "../../shared/networks.ts";
+import { parseAllowedNetworks } from "../../shared/sinks/networks.ts";
+import { post } from "../../shared/sinks/post.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { city, dayOf, mebibyte } from "./city-densities.ts";
 
@@ -113,16 +113,16 @@ async function measured(): Promise<z.infer<typeof report>> {
 
 async function measure(sink: string): Promise<z.infer<typeof report>> {
   const days = tiles.map((_, tile) => readTileDay(encodeTileDay(dayOf(tile))));
-  const allowed = allowedNetworksIn("127.0.0.1/32:1024-65535") ?? [];
+  const allowed = parseAllowedNetworks("127.0.0.1/32:1024-65535") ?? [];
   let sentBytes = 0;
-  const send = async (body: (spare: Buffer[]) => AsyncIterable<Buffer>): Promise<number> => {
-    const spare: Buffer[] = [];
+  const send = async (body: (bufferPool: Buffer[]) => AsyncIterable<Buffer>): Promise<number> => {
+    const bufferPool: Buffer[] = [];
     const started = performance.now();
-    const { outcome } = await upload({
+    const { outcome } = await post({
       sink,
       headers: { "content-type": "application/json" },
-      body: counted(body(spare)),
-      spare,
+      body: counted(body(bufferPool)),
+      bufferPool,
       allowed,
       runtimeApi: undefined,
     });
@@ -135,7 +135,7 @@ async function measure(sink: string): Promise<z.infer<typeof report>> {
       yield chunk;
     }
   }
-  const answer = (hourCount: number) => (spare: Buffer[]) =>
+  const answer = (hourCount: number) => (bufferPool: Buffer[]) =>
     bodyOf(
       {
         status: "SUPPORTED_AREA",
@@ -144,7 +144,7 @@ async function measure(sink: string): Promise<z.infer<typeof report>> {
         hours: Array.from({ length: hourCount }, (_, hour) => firstHour + hour),
         openHour: (tile, hour) => days[tile]?.openHour(hour % hoursPerDay),
       },
-      spare,
+      bufferPool,
     );
 
   const before = process.memoryUsage.rss();

@@ -61,10 +61,10 @@ async function streamRows(cover: () => readonly CellsOfTile[]): Promise<Row[]> {
   for (let pair = 0; pair <= streamPairs; pair++) {
     const started = performance.now();
     let bytes = 0;
-    const spare: Buffer[] = [];
-    for await (const chunk of bodyOf({ ...answer, tiles: cover(), hours, openHour }, spare)) {
+    const bufferPool: Buffer[] = [];
+    for await (const chunk of bodyOf({ ...answer, tiles: cover(), hours, openHour }, bufferPool)) {
       bytes += chunk.length;
-      spare.push(chunk);
+      bufferPool.push(chunk);
     }
     const between = performance.now();
     const text = stringified(tiles, names, hours, openHour);
@@ -174,12 +174,12 @@ async function growthWhileStreaming(leastSlots: number): Promise<z.infer<typeof 
   let most = before;
   let bytes = 0;
   let objects = 0;
-  const spare: Buffer[] = [];
-  for await (const chunk of bodyOf({ ...answer, tiles: city, hours, openHour }, spare)) {
+  const bufferPool: Buffer[] = [];
+  for await (const chunk of bodyOf({ ...answer, tiles: city, hours, openHour }, bufferPool)) {
     bytes += chunk.length;
     for (const byte of chunk) if (byte === brace) objects++;
     most = Math.max(most, process.memoryUsage.rss());
-    spare.push(chunk);
+    bufferPool.push(chunk);
   }
   const slots = city.length * cellsPerTile * hours.length;
   if (objects !== 1 + hours.length + slots) throw new Error(`${objects} objects were streamed`);

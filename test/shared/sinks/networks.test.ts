@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { allowedNetworksIn, isAllowed, isPublicAddress } from "../../shared/networks.ts";
+import { isAllowed, isPublicAddress, parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 
 /** The addresses before, at both ends of, and after each range; true for those that are public. */
 const ipv4: Record<string, readonly (readonly [string, boolean])[]> = {
@@ -262,19 +262,19 @@ const anyAddress = fc.oneof(fc.ipV4(), longIpv6);
 
 /** A list with one network in it. */
 function listOf(text: string) {
-  const networks = allowedNetworksIn(text);
+  const networks = parseAllowedNetworks(text);
   expect(networks).toHaveLength(1);
   return networks ?? [];
 }
 
 describe("a list of allowed networks", () => {
   test("is read with single ports, ranges and both families", () => {
-    expect(allowedNetworksIn("127.0.0.1/32:1024-65535,[::1]/128:8080,10.0.0.0/8:1")).toEqual([
+    expect(parseAllowedNetworks("127.0.0.1/32:1024-65535,[::1]/128:8080,10.0.0.0/8:1")).toEqual([
       { family: "ipv4", address: "127.0.0.1", prefix: 32, firstPort: 1_024, lastPort: 65_535 },
       { family: "ipv6", address: "::1", prefix: 128, firstPort: 8_080, lastPort: 8_080 },
       { family: "ipv4", address: "10.0.0.0", prefix: 8, firstPort: 1, lastPort: 1 },
     ]);
-    expect(allowedNetworksIn("")).toEqual([]);
+    expect(parseAllowedNetworks("")).toEqual([]);
   });
 
   test.each([
@@ -302,11 +302,11 @@ describe("a list of allowed networks", () => {
     "[::1/128]:80",
     "*:80",
   ])("is refused as a whole when it is %j", (text) => {
-    expect(allowedNetworksIn(text)).toBeUndefined();
+    expect(parseAllowedNetworks(text)).toBeUndefined();
   });
 
   test("opens its addresses and ports, and no more", () => {
-    const networks = allowedNetworksIn("127.0.0.1/32:8080-8081,[fd12:3456::]/32:443") ?? [];
+    const networks = parseAllowedNetworks("127.0.0.1/32:8080-8081,[fd12:3456::]/32:443") ?? [];
     expect(isAllowed("127.0.0.1", 8_080, networks)).toBe(true);
     expect(isAllowed("127.0.0.1", 8_081, networks)).toBe(true);
     expect(isAllowed("127.0.0.1", 8_079, networks)).toBe(false);
@@ -341,7 +341,7 @@ describe("a list of allowed networks", () => {
     );
   });
 
-  const everything = allowedNetworksIn("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
+  const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
 
   test("can open everything else, …", () => {
     for (const address of ["10.0.0.1", "127.0.0.1", "169.253.255.255", "169.255.0.0", "::1", "fd00:ec3::1"]) {

@@ -22,13 +22,13 @@ const networkPattern =
  * alone, an IPv6 address always in brackets. The empty text is the empty list.
  * @returns undefined when any part of the text is malformed.
  */
-export function allowedNetworksIn(text: string): readonly AllowedNetwork[] | undefined {
+export function parseAllowedNetworks(text: string): readonly AllowedNetwork[] | undefined {
   if (text === "") return [];
-  const networks = text.split(",").map(networkIn);
+  const networks = text.split(",").map(parseNetwork);
   return networks.every((network) => network !== undefined) ? networks : undefined;
 }
 
-function networkIn(text: string): AllowedNetwork | undefined {
+function parseNetwork(text: string): AllowedNetwork | undefined {
   const { ipv4, ipv6, prefix, first, last = first } = networkPattern.exec(text)?.groups ?? {};
   const address = ipv4 ?? ipv6 ?? "";
   const family = familyOf(address);

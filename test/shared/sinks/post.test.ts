@@ -15,14 +15,12 @@ import {
 } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { bodyOf } from "../../functions/population-density/body.ts";
-import { upload } from "../../functions/population-density/upload.ts";
-import { allowedNetworksIn } from "../../shared/networks.ts";
-import { selfSignedCertificate } from "../support/certificate.ts";
+import { bodyOf } from "../../../functions/population-density/body.ts";
+import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
+import { type PostOptions, post } from "../../../shared/sinks/post.ts";
+import { selfSignedCertificate } from "../../support/certificate.ts";
 
-type Order = Parameters<typeof upload>[0];
-
-const allowed = allowedNetworksIn("127.0.0.0/8:1-65535") ?? [];
+const allowed = parseAllowedNetworks("127.0.0.0/8:1-65535") ?? [];
 const certificate = selfSignedCertificate(["localhost", "sink.example.com"], ["127.0.0.1"]);
 const running: TcpServer[] = [];
 
@@ -105,14 +103,14 @@ function bodyWith(count: number, bytes = 65_536) {
 /** For sinks that use up the time they have. */
 const short = { lookup: 300, connect: 500, attempt: 10_000, stall: 500, answer: 300 };
 
-async function uploadTo(port: number, order: Partial<Order> = {}) {
-  return await upload({
+async function postTo(port: number, options: Partial<PostOptions> = {}) {
+  return await post({
     sink: `http://127.0.0.1:${port}/sink`,
     headers: {},
     body: bodyWith(3).body,
     allowed,
     runtimeApi: undefined,
-    ...order,
+    ...options,
   });
 }
 
@@ -147,7 +145,7 @@ describe("a sink that takes a body", () => {
       "webhook-timestamp": "1772366400",
     };
 
-    const ended = await uploadTo(port, {
+    const ended = await postTo(port, {
       sink: `${origin}:${port}/a/sink?b=c&d=%20`,
       headers,
       body: body(),
@@ -174,7 +172,7 @@ describe("a sink that takes a body", () => {
       response.end();
     });
 
-    expect(await uploadTo(port, { body: bodyWith(0).body })).toEqual({ outcome: "delivered" });
+    expect(await postTo(port, { body: bodyWith(0).body })).toEqual({ outcome: "delivered" });
     expect(got).toEqual([0]);
   });
 
@@ -193,12 +191,12 @@ describe("a sink that takes a body", () => {
       got.push(await bytesOf(request));
       response.end();
     });
-    const spare: Buffer[] = [];
+    const bufferPool: Buffer[] = [];
 
-    const ended = await uploadTo(port, {
+    const ended = await postTo(port, {
       sink: `https://localhost:${port}/`,
-      body: bodyOf(answer, spare),
-      spare,
+      body: bodyOf(answer, bufferPool),
+      bufferPool,
       ca: certificate.cert,
     });
 
@@ -207,7 +205,7 @@ describe("a sink that takes a body", () => {
     expect(ended).toEqual({ outcome: "delivered" });
     expect(got[0]?.equals(Buffer.concat(expected))).toBe(true);
     expect(expected.length).toBeGreaterThan(100);
-    expect(spare.length).toBeLessThan(5);
+    expect(bufferPool.length).toBeLessThan(5);
   });
 
   test("is given more time for each MiB that it takes", async () => {
@@ -219,8 +217,8 @@ describe("a sink that takes a body", () => {
       });
     });
     const limits = { attempt: 200 };
-    const tight = await uploadTo(port, { body: bodyWith(161).body, limits: { ...limits, perMebibyte: 1 } });
-    const loose = await uploadTo(port, {
+    const tight = await postTo(port, { body: bodyWith(161).body, limits: { ...limits, perMebibyte: 1 } });
+    const loose = await postTo(port, {
       body: bodyWith(161).body,
       limits: { ...limits, perMebibyte: 1_000 },
     });
@@ -236,7 +234,7 @@ describe("a sink that takes a body", () => {
       await pause(300);
       yield Buffer.from("b");
     }
-    const ended = await uploadTo(port, { body: slow(), limits: { stall: 150 } });
+    const ended = await postTo(port, { body: slow(), limits: { stall: 150 } });
     expect(ended).toEqual({ outcome: "delivered" });
   });
 });
@@ -251,7 +249,7 @@ describe("the status of an answer decides", () => {
     [503, { outcome: "failed", status: 503 }],
   ])("%d", async (status, ended) => {
     const { port, connections } = await httpSink(answering(status, {}, "nobody reads this"));
-    expect(await uploadTo(port)).toEqual(ended);
+    expect(await postTo(port)).toEqual(ended);
     expect(connections()).toBe(1);
   });
 
@@ -259,7 +257,7 @@ describe("the status of an answer decides", () => {
     const elsewhere = await httpSink(answering(200));
     const { port } = await httpSink(answering(status, { location: `http://127.0.0.1:${elsewhere.port}/` }));
 
-    expect(await uploadTo(port)).toEqual({ outcome: "refused", status });
+    expect(await postTo(port)).toEqual({ outcome: "refused", status });
     expect(elsewhere.connections()).toBe(0);
   });
 
@@ -272,17 +270,17 @@ describe("the status of an answer decides", () => {
   ])("429 may say when to try again: %s", async (header, retryAfterSeconds) => {
     const { port } = await httpSink(answering(429, { "retry-after": header }));
     const now = () => new Date("2026-03-01T12:00:00Z");
-    expect(await uploadTo(port, { now })).toEqual({ outcome: "failed", status: 429, retryAfterSeconds });
+    expect(await postTo(port, { now })).toEqual({ outcome: "failed", status: 429, retryAfterSeconds });
   });
 
   test("429 with nonsense says no time", async () => {
     const { port } = await httpSink(answering(429, { "retry-after": "-1" }));
-    expect(await uploadTo(port)).toEqual({ outcome: "failed", status: 429 });
+    expect(await postTo(port)).toEqual({ outcome: "failed", status: 429 });
   });
 
   test.each([200, 410])("%d says nothing about a time", async (status) => {
     const { port } = await httpSink(answering(status, { "retry-after": "30" }));
-    expect(await uploadTo(port)).not.toHaveProperty("retryAfterSeconds");
+    expect(await postTo(port)).not.toHaveProperty("retryAfterSeconds");
   });
 
   test.each([
@@ -299,7 +297,7 @@ describe("the status of an answer decides", () => {
       });
       const { told, body } = bodyWith(800);
 
-      expect(await uploadTo(port, { body })).toEqual(ended);
+      expect(await postTo(port, { body })).toEqual(ended);
       expect(told).toMatchObject({ closed: true, ended: false });
       expect(told.pulled).toBeLessThan(400);
     },
@@ -315,7 +313,7 @@ describe("the status of an answer decides", () => {
       yield Buffer.from("b");
     }
     const started = performance.now();
-    const ended = await uploadTo(port, { body: slow(), limits: { answer: 10_000 } });
+    const ended = await postTo(port, { body: slow(), limits: { answer: 10_000 } });
     expect(ended).toEqual({ outcome: "refused", status: 410 });
     expect(performance.now() - started).toBeLessThan(5_000);
   });
@@ -326,7 +324,7 @@ describe("the status of an answer decides", () => {
     });
     for (let attempt = 0; attempt < 20; attempt++) {
       const { told, body } = bodyWith(800);
-      const { outcome } = await uploadTo(port, { body });
+      const { outcome } = await postTo(port, { body });
       expect(["refused", "failed"]).toContain(outcome);
       expect(told).toMatchObject({ closed: true, ended: false });
     }
@@ -410,7 +408,7 @@ describe("a hostile sink is left in time", () => {
     const { told, body } = bodyWith(400);
     const started = performance.now();
 
-    const found = await uploadTo(port, { body, limits: short });
+    const found = await postTo(port, { body, limits: short });
 
     expect(found).toMatchObject(ended);
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -428,7 +426,7 @@ describe("a hostile sink is left in time", () => {
     const { told, body } = bodyWith(100_000);
     const started = performance.now();
 
-    const ended = await uploadTo(port, {
+    const ended = await postTo(port, {
       body,
       limits: { ...short, attempt: 600, perMebibyte: 1 },
     });
@@ -440,7 +438,7 @@ describe("a hostile sink is left in time", () => {
 
   test("when the caller says so, whatever is being waited for", async () => {
     const { port } = await rawSink((socket) => socket.resume());
-    const waits: Partial<Order>[] = [
+    const waits: Partial<PostOptions>[] = [
       {},
       { sink: `https://localhost:${port}/` },
       { sink: "https://sink.example.com/", resolve: async () => await new Promise(() => {}) },
@@ -449,14 +447,14 @@ describe("a hostile sink is left in time", () => {
       const { told, body } = bodyWith(3);
       const started = performance.now();
       const signal = AbortSignal.timeout(100);
-      expect(await uploadTo(port, { ...wait, body, signal })).toEqual({
+      expect(await postTo(port, { ...wait, body, signal })).toEqual({
         outcome: "failed",
         cause: "ABORTED",
       });
       expect(performance.now() - started).toBeLessThan(2_500);
       expect(told.closed).toBe(true);
     }
-    const before = await uploadTo(port, { signal: AbortSignal.abort() });
+    const before = await postTo(port, { signal: AbortSignal.abort() });
     expect(before).toEqual({ outcome: "failed", cause: "ABORTED" });
   });
 
@@ -466,20 +464,20 @@ describe("a hostile sink is left in time", () => {
       read = () => void request.resume().on("end", () => response.end());
     });
     const { told, body } = bodyWith(2_000);
-    const spare: Buffer[] = [];
+    const bufferPool: Buffer[] = [];
 
-    const uploading = uploadTo(port, { body, spare });
+    const posting = postTo(port, { body, bufferPool });
     let before = -1;
     while (before !== told.pulled || told.pulled === 0) {
       before = told.pulled;
       await pause(100);
     }
 
-    expect(told.pulled - spare.length).toBeLessThanOrEqual(1);
+    expect(told.pulled - bufferPool.length).toBeLessThanOrEqual(1);
     expect(told.pulled).toBeLessThan(500);
     read();
-    expect(await uploading).toEqual({ outcome: "delivered" });
-    expect(spare).toHaveLength(2_000);
+    expect(await posting).toEqual({ outcome: "delivered" });
+    expect(bufferPool).toHaveLength(2_000);
   });
 });
 
@@ -499,7 +497,7 @@ describe("where a sink may be", () => {
     const { port, connections } = await httpsSink(answering(200));
     for (const addresses of [[address], ["127.0.0.1", "8.8.8.8", address], [address, "127.0.0.1"]]) {
       const { told, body } = bodyWith(3);
-      const ended = await uploadTo(port, {
+      const ended = await postTo(port, {
         sink: `${sink}:${port}/`,
         ca,
         body,
@@ -519,12 +517,12 @@ describe("where a sink may be", () => {
       names.push(name);
       return answers.shift() ?? [];
     };
-    const order = { sink: `${sink}:${port}/`, ca, resolve };
+    const options = { sink: `${sink}:${port}/`, ca, resolve };
 
-    expect(await uploadTo(port, order)).toEqual({ outcome: "delivered" });
-    expect(await uploadTo(port, order)).toEqual(refused);
-    expect(await uploadTo(port, order)).toEqual({ outcome: "delivered" });
-    expect(await uploadTo(port, order)).toEqual({ outcome: "failed", cause: "NO_ADDRESS" });
+    expect(await postTo(port, options)).toEqual({ outcome: "delivered" });
+    expect(await postTo(port, options)).toEqual(refused);
+    expect(await postTo(port, options)).toEqual({ outcome: "delivered" });
+    expect(await postTo(port, options)).toEqual({ outcome: "failed", cause: "NO_ADDRESS" });
     expect(names).toEqual(Array.from({ length: 4 }, () => "sink.example.com"));
     expect(connections()).toBe(2);
   });
@@ -533,33 +531,33 @@ describe("where a sink may be", () => {
     const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND sink.example.com"), {
       code: "ENOTFOUND",
     });
-    const missing = await uploadTo(1, { sink, resolve: async () => await Promise.reject(notFound) });
+    const missing = await postTo(1, { sink, resolve: async () => await Promise.reject(notFound) });
     expect(missing).toEqual({ outcome: "failed", cause: "ENOTFOUND" });
     const forever = async () => await new Promise<never>(() => {});
-    const slow = await uploadTo(1, { sink, resolve: forever, limits: short });
+    const slow = await postTo(1, { sink, resolve: forever, limits: short });
     expect(slow).toEqual({ outcome: "failed", cause: "LOOKUP_TIMEOUT" });
   });
 
   test("is the next address when one does not let itself be connected to", async () => {
     const { port } = await httpsSink(answering(200));
-    const order = { sink: `${sink}:${port}/`, ca };
-    const ended = await uploadTo(port, { ...order, resolve: async () => ["127.0.0.2", "127.0.0.1"] });
+    const options = { sink: `${sink}:${port}/`, ca };
+    const ended = await postTo(port, { ...options, resolve: async () => ["127.0.0.2", "127.0.0.1"] });
     expect(ended).toEqual({ outcome: "delivered" });
-    const none = await uploadTo(port, { ...order, resolve: async () => ["127.0.0.2", "127.0.0.3"] });
+    const none = await postTo(port, { ...options, resolve: async () => ["127.0.0.2", "127.0.0.3"] });
     expect(none).toEqual({ outcome: "failed", cause: "ECONNREFUSED" });
   });
 
   test("is not where nothing is allowed", async () => {
     const { port, connections } = await httpsSink(answering(200));
-    const order = { ca, allowed: [], resolve: async () => ["127.0.0.1"] };
-    expect(await uploadTo(port, { ...order, sink: `${sink}:${port}/` })).toEqual(refused);
+    const options = { ca, allowed: [], resolve: async () => ["127.0.0.1"] };
+    expect(await postTo(port, { ...options, sink: `${sink}:${port}/` })).toEqual(refused);
     for (const origin of [
       "http://127.0.0.1",
       "https://127.0.0.1",
       "https://localhost",
       "https://2130706433",
     ]) {
-      const ended = await uploadTo(port, { ...order, sink: `${origin}:${port}/` });
+      const ended = await postTo(port, { ...options, sink: `${origin}:${port}/` });
       expect(ended).toEqual({ outcome: "refused", cause: "SINK" });
     }
     expect(connections()).toBe(0);
@@ -567,19 +565,19 @@ describe("where a sink may be", () => {
 
   test("is never the runtime API, whatever is allowed", async () => {
     const { port, connections } = await httpSink(answering(200));
-    const everything = allowedNetworksIn("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
-    const order = { allowed: everything, runtimeApi: `127.0.0.1:${port}` };
+    const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
+    const options = { allowed: everything, runtimeApi: `127.0.0.1:${port}` };
     for (const origin of ["http://127.0.0.1", "http://127.0.0.2", "http://localhost", "http://[::1]"]) {
-      expect(await uploadTo(port, { ...order, sink: `${origin}:${port}/` })).toEqual(refused);
+      expect(await postTo(port, { ...options, sink: `${origin}:${port}/` })).toEqual(refused);
     }
-    const named = await uploadTo(port, {
-      ...order,
+    const named = await postTo(port, {
+      ...options,
       sink: `${sink}:${port}/`,
       resolve: async () => ["127.0.0.1"],
     });
     expect(named).toEqual(refused);
     expect(connections()).toBe(0);
-    const other = await uploadTo(port, { ...order, runtimeApi: `127.0.0.1:${port + 1}` });
+    const other = await postTo(port, { ...options, runtimeApi: `127.0.0.1:${port + 1}` });
     expect(other).toEqual({ outcome: "delivered" });
   });
 });
@@ -592,7 +590,7 @@ describe("a sink over TLS", () => {
     running[0]?.on("connection", (socket: Socket) => sockets.push(socket));
     const { told, body } = bodyWith(3);
 
-    const ended = await uploadTo(port, { sink: `https://localhost:${port}/`, body });
+    const ended = await postTo(port, { sink: `https://localhost:${port}/`, body });
 
     expect(ended).toEqual({ outcome: "failed", cause: "DEPTH_ZERO_SELF_SIGNED_CERT" });
     await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
@@ -609,9 +607,9 @@ describe("a sink over TLS", () => {
       await once(server, "listening");
       running.push(server);
       const { port } = server.address() as AddressInfo;
-      const order = { ca: certificate.cert, resolve: async () => ["127.0.0.1"] };
+      const options = { ca: certificate.cert, resolve: async () => ["127.0.0.1"] };
 
-      const ended = await uploadTo(port, { ...order, sink: `${origin}:${port}/` });
+      const ended = await postTo(port, { ...options, sink: `${origin}:${port}/` });
 
       expect(ended).toEqual({ outcome: "failed", cause: "ERR_TLS_CERT_ALTNAME_INVALID" });
       expect(requests).toBe(0);
@@ -621,21 +619,21 @@ describe("a sink over TLS", () => {
   test("speaks TLS 1.2 at least", async () => {
     const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     const { port } = await listen(createHttpsServer({ ...certificate, ...old }, answering(200)));
-    const order = { sink: `https://localhost:${port}/`, ca: certificate.cert };
-    expect(await uploadTo(port, order)).toMatchObject({ outcome: "failed" });
+    const options = { sink: `https://localhost:${port}/`, ca: certificate.cert };
+    expect(await postTo(port, options)).toMatchObject({ outcome: "failed" });
   });
 
   test("has to answer the handshake in time", async () => {
     const { port } = await rawSink((socket) => socket.resume());
     const started = performance.now();
-    const ended = await uploadTo(port, { sink: `https://localhost:${port}/`, limits: short });
+    const ended = await postTo(port, { sink: `https://localhost:${port}/`, limits: short });
     expect(ended).toEqual({ outcome: "failed", cause: "CONNECT_TIMEOUT" });
     expect(performance.now() - started).toBeLessThan(2_500);
   });
 
   test("is not one that speaks something else", async () => {
     const { port } = await httpSink(answering(200));
-    const ended = await uploadTo(port, { sink: `https://localhost:${port}/` });
+    const ended = await postTo(port, { sink: `https://localhost:${port}/` });
     expect(ended).toMatchObject({ outcome: "failed" });
   });
 });
@@ -644,7 +642,7 @@ describe("a body that fails", () => {
   class Broken extends Error {}
 
   test.each([0, 1, 40])(
-    "fails the upload after %d chunks, and the sink never sees its end",
+    "fails the attempt after %d chunks, and the sink never sees its end",
     async (count) => {
       const seen: { complete?: boolean } = {};
       const { port } = await httpSink((request, response) => {
@@ -664,7 +662,7 @@ describe("a body that fails", () => {
         throw new Broken();
       }
 
-      await expect(uploadTo(port, { body: body() })).rejects.toBeInstanceOf(Broken);
+      await expect(postTo(port, { body: body() })).rejects.toBeInstanceOf(Broken);
 
       await expect.poll(() => connections).toBe(0);
       expect(seen.complete ?? false).toBe(false);
@@ -688,7 +686,7 @@ describe("a body that fails", () => {
       }),
     };
 
-    const ended = await uploadTo(port, { body, signal: ending.signal });
+    const ended = await postTo(port, { body, signal: ending.signal });
 
     expect(ended).toEqual({ outcome: "failed", cause: "ABORTED" });
     expect(closed).toBe(true);
@@ -700,8 +698,8 @@ test.each(["a\r\nb: c", "a\nb", "a\u0000", "a\u007f", "é", "\u2028"])(
   async (value) => {
     const { port, connections } = await httpSink(answering(200));
     const { told, body } = bodyWith(3);
-    const uploading = uploadTo(port, { headers: { authorization: value }, body });
-    await expect(uploading).rejects.toThrow("header authorization is not printable ASCII");
+    const posting = postTo(port, { headers: { authorization: value }, body });
+    await expect(posting).rejects.toThrow("header authorization is not printable ASCII");
     expect(connections()).toBe(0);
     expect(told.pulled).toBe(0);
   },

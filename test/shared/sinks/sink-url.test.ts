@@ -1,15 +1,8 @@
 import { describe, expect, test } from "vitest";
-import {
-  isSink,
-  mayConnect,
-  outcomeOf,
-  retryAfterSeconds,
-  sinkHost,
-  sinkIn,
-} from "../../functions/population-density/sink.ts";
-import { allowedNetworksIn } from "../../shared/networks.ts";
+import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
+import { isSink, mayConnect, parseSink, sinkHost } from "../../../shared/sinks/sink-url.ts";
 
-const allowed = allowedNetworksIn("127.0.0.1/32:8080,10.0.0.0/8:443,[fd12::1]/128:8080") ?? [];
+const allowed = parseAllowedNetworks("127.0.0.1/32:8080,10.0.0.0/8:443,[fd12::1]/128:8080") ?? [];
 const label = "a".repeat(63);
 const longestName = `${label}.${label}.${label}.${"a".repeat(57)}.com`;
 
@@ -231,7 +224,7 @@ describe("the URL of a sink", () => {
   });
 
   test("is taken apart into what a connection needs", () => {
-    expect(sinkIn("https://Endpoint.Example.com/a/../b?c=d", [])).toEqual({
+    expect(parseSink("https://Endpoint.Example.com/a/../b?c=d", [])).toEqual({
       secure: true,
       hostname: "endpoint.example.com",
       port: 443,
@@ -239,7 +232,7 @@ describe("the URL of a sink", () => {
       path: "/b?c=d",
       addresses: undefined,
     });
-    expect(sinkIn("http://[fd12::0001]:8080", allowed)).toEqual({
+    expect(parseSink("http://[fd12::0001]:8080", allowed)).toEqual({
       secure: false,
       hostname: "fd12::1",
       port: 8_080,
@@ -250,9 +243,9 @@ describe("the URL of a sink", () => {
   });
 
   test("leads from `localhost` to the loopback addresses that are allowed, whatever a resolver says", () => {
-    expect(sinkIn("http://localhost:8080/", allowed)?.addresses).toEqual(["127.0.0.1"]);
-    const both = allowedNetworksIn("127.0.0.1/32:8080,[::1]/128:8080") ?? [];
-    expect(sinkIn("http://localhost:8080/", both)?.addresses).toEqual(["127.0.0.1", "::1"]);
+    expect(parseSink("http://localhost:8080/", allowed)?.addresses).toEqual(["127.0.0.1"]);
+    const both = parseAllowedNetworks("127.0.0.1/32:8080,[::1]/128:8080") ?? [];
+    expect(parseSink("http://localhost:8080/", both)?.addresses).toEqual(["127.0.0.1", "::1"]);
   });
 });
 
@@ -265,7 +258,7 @@ test("sinks of one server have one host", () => {
 });
 
 describe("a connection for a sink", () => {
-  const everything = allowedNetworksIn("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
+  const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
 
   test("goes to public addresses and to those allowed with their port", () => {
     const reach = { allowed, runtimeApi: undefined };
@@ -295,53 +288,4 @@ describe("a connection for a sink", () => {
       expect(addresses.filter((address) => mayConnect(address, 9_000, reach))).toEqual(addresses);
     },
   );
-});
-
-test.each([
-  ["delivered", [200, 201, 202, 204, 299]],
-  ["failed", [408, 429, 500, 501, 502, 503, 504, 511, 599]],
-  ["refused", [0, 101, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 410, 413, 422, 499, 600, 999]],
-])("%s is what %j say", (outcome, statuses) => {
-  expect(statuses.map(outcomeOf)).toEqual(statuses.map(() => outcome));
-});
-
-describe("Retry-After", () => {
-  const now = new Date("2026-03-01T12:00:00.500Z");
-
-  test.each<[string | undefined, number | undefined]>([
-    [undefined, undefined],
-    ["0", 2],
-    ["1", 2],
-    ["2", 2],
-    ["007", 7],
-    ["120", 120],
-    ["3600", 3_600],
-    ["3601", 3_600],
-    ["9".repeat(1_000), 3_600],
-    ["Sun, 01 Mar 2026 12:01:00 GMT", 60],
-    ["Sun, 01 Mar 2026 12:00:00 GMT", 2],
-    ["Thu, 01 Jan 1970 00:00:00 GMT", 2],
-    ["Fri, 31 Dec 9999 23:59:59 GMT", 3_600],
-    ["", undefined],
-    ["-5", undefined],
-    ["+5", undefined],
-    ["1.5", undefined],
-    ["1e3", undefined],
-    ["0x10", undefined],
-    ["5 ", undefined],
-    ["5, 6", undefined],
-    ["Infinity", undefined],
-    ["soon", undefined],
-    ["Mon, 01 Mar 2026 12:01:00 GMT", undefined],
-    ["Sun, 1 Mar 2026 12:01:00 GMT", undefined],
-    ["Sun, 01 Mar 2026 12:01:00 UTC", undefined],
-    ["Sun, 01 Mar 2026 12:01:00 +0100", undefined],
-    ["Sunday, 01-Mar-26 12:01:00 GMT", undefined],
-    ["Sun Mar  1 12:01:00 2026", undefined],
-    ["2026-03-01T12:01:00Z", undefined],
-    ["Mon, 30 Feb 2026 12:01:00 GMT", undefined],
-    ["Sun, 01 Mar 2026 24:00:00 GMT", undefined],
-  ])("%j means %j seconds", (header, seconds) => {
-    expect(retryAfterSeconds(header, now)).toBe(seconds);
-  });
 });

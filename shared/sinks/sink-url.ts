@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { type AllowedNetwork, isAllowed, isPublicAddress } from "../../shared/networks.ts";
+import { type AllowedNetwork, isAllowed, isPublicAddress } from "./networks.ts";
 
 /** A sink's URL, taken apart. */
 export interface Sink {
@@ -16,7 +16,7 @@ export interface Sink {
   readonly addresses: readonly string[] | undefined;
 }
 
-const mostCharacters = 2_048;
+const maxCharacters = 2_048;
 
 /** RFC 3986 without user info, fragment, empty port and port 0. */
 const sinkPattern =
@@ -38,8 +38,8 @@ const loopbackAddresses = ["127.0.0.1", "::1"];
  * into another or encode (RFC 3986 has none of them). Where a public name leads is not known here.
  * @returns undefined for every other text.
  */
-export function sinkIn(text: string, allowed: readonly AllowedNetwork[]): Sink | undefined {
-  const host = text.length <= mostCharacters ? sinkPattern.exec(text)?.groups?.host : undefined;
+export function parseSink(text: string, allowed: readonly AllowedNetwork[]): Sink | undefined {
+  const host = text.length <= maxCharacters ? sinkPattern.exec(text)?.groups?.host : undefined;
   if (host === undefined || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (!host.startsWith("[") && host.toLowerCase() !== url.hostname) return undefined;
@@ -68,9 +68,9 @@ function addressesOf(hostname: string): readonly string[] | undefined {
   return isIP(hostname) === 0 ? undefined : [hostname];
 }
 
-/** Whether a text is the URL of a sink (behaviour section 7), as far as the text alone can tell; see `sinkIn`. */
+/** Whether a text is the URL of a sink (behaviour section 7), as far as the text alone can tell; see `parseSink`. */
 export function isSink(text: string, allowed: readonly AllowedNetwork[]): boolean {
-  return sinkIn(text, allowed) !== undefined;
+  return parseSink(text, allowed) !== undefined;
 }
 
 /**
@@ -105,31 +105,4 @@ function isRuntimeApi(address: string, port: number, api: URL): boolean {
   addresses.addAddress("::1", "ipv6");
   if (isIP(host) !== 0) addresses.addAddress(host, isIP(host) === 4 ? "ipv4" : "ipv6");
   return port === portOf(api) && addresses.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
-}
-
-/** What a status of a sink's answer means: taken, to be tried again, or never to be tried again (behaviour section 7). */
-export function outcomeOf(status: number): "delivered" | "failed" | "refused" {
-  if (status >= 200 && status <= 299) return "delivered";
-  return status === 408 || status === 429 || (status >= 500 && status <= 599) ? "failed" : "refused";
-}
-
-const leastRetrySeconds = 2;
-const mostRetrySeconds = 3_600;
-
-/**
- * Seconds to wait as `Retry-After` says, 2…3600 whatever it says.
- * @param header a number of seconds or an IMF-fixdate; the older forms of a date, which nobody may send any more
- * (RFC 9110 sections 5.6.7 and 10.2.3), are not read.
- * @returns undefined without a header that can be read.
- */
-export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
-  const seconds = secondsIn(header ?? "", now);
-  return seconds === undefined ? undefined : Math.min(Math.max(seconds, leastRetrySeconds), mostRetrySeconds);
-}
-
-function secondsIn(header: string, now: Date): number | undefined {
-  if (/^\d+$/.test(header)) return Number(header);
-  const date = new Date(header);
-  const isExact = !Number.isNaN(date.getTime()) && date.toUTCString() === header;
-  return isExact ? Math.ceil((date.getTime() - now.getTime()) / 1_000) : undefined;
 }

@@ -3,7 +3,8 @@ import { type ClientRequest, type IncomingMessage, request as startRequest } fro
 import { connect, isIP, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { connect as startTls } from "node:tls";
-import { mayConnect, outcomeOf, type Reach, retryAfterSeconds, type Sink, sinkIn } from "./sink.ts";
+import { outcomeOf, retryAfterSeconds } from "./sink-answer.ts";
+import { mayConnect, parseSink, type Reach, type Sink } from "./sink-url.ts";
 
 const headerNames = [
   "content-type",
@@ -38,14 +39,15 @@ const defaultLimits: Limits = {
   answer: 1_000,
 };
 
-interface Order extends Reach {
+/** What one attempt is given. */
+export interface PostOptions extends Reach {
   readonly sink: string;
   /** Values are printable ASCII. */
   readonly headers: Readonly<Partial<Record<(typeof headerNames)[number], string>>>;
   /** Closed in any case, and asked for the next chunk only when the one before is taken. */
   readonly body: AsyncIterable<Buffer>;
   /** Gets the chunks back when nothing will read them any more. */
-  readonly spare?: Buffer[];
+  readonly bufferPool?: Buffer[];
   /** Ends the attempt. What the body waits for should listen to it too: an attempt waits for its body to be closed. */
   readonly signal?: AbortSignal;
   /** All addresses of a host name, as they come from the system's resolver by default. */
@@ -57,7 +59,7 @@ interface Order extends Reach {
 }
 
 /** How an attempt ended. A `cause` is the code of an error, never a text of the sink or about it. */
-export type Upload =
+export type PostResult =
   | { readonly outcome: "delivered" }
   /** Not to be tried again. `SINK`: not a sink's URL. `ADDRESS`: an address where no sink may be. */
   | { readonly outcome: "refused"; readonly status: number }
@@ -77,28 +79,28 @@ export type Upload =
  * @throws what the body throws while it is wanted, and then the sink never sees its end; an error that names a header
  * whose value is not printable ASCII.
  */
-export async function upload(order: Order): Promise<Upload> {
-  const chunks = order.body[Symbol.asyncIterator]();
-  const clock = new Clock({ ...defaultLimits, ...order.limits }, order.signal);
+export async function post(options: PostOptions): Promise<PostResult> {
+  const chunks = options.body[Symbol.asyncIterator]();
+  const clock = new Clock({ ...defaultLimits, ...options.limits }, options.signal);
   try {
-    const headers = checkedHeaders(order.headers);
-    const sink = sinkIn(order.sink, order.allowed);
+    const headers = checkedHeaders(options.headers);
+    const sink = parseSink(options.sink, options.allowed);
     if (sink === undefined) return { outcome: "refused", cause: "SINK" };
-    const addresses = await addressesOf(sink, order, clock);
+    const addresses = await addressesOf(sink, options, clock);
     if (addresses instanceof Error) return failed(addresses);
-    if (!addresses.every((address) => mayConnect(address, sink.port, order))) {
+    if (!addresses.every((address) => mayConnect(address, sink.port, options))) {
       return { outcome: "refused", cause: "ADDRESS" };
     }
-    const socket = await firstConnected(addresses, sink, order, clock);
+    const socket = await firstConnected(addresses, sink, options, clock);
     if (socket instanceof Error) return failed(socket);
-    return await send(socket, { ...headers, host: sink.authority }, sink.path, chunks, order, clock);
+    return await send(socket, { ...headers, host: sink.authority }, sink.path, chunks, options, clock);
   } finally {
     clock.stop();
     await chunks.return?.();
   }
 }
 
-function checkedHeaders(headers: Order["headers"]): Record<string, string> {
+function checkedHeaders(headers: PostOptions["headers"]): Record<string, string> {
   const checked: Record<string, string> = {};
   for (const name of headerNames) {
     const value = headers[name];
@@ -110,7 +112,7 @@ function checkedHeaders(headers: Order["headers"]): Record<string, string> {
 }
 
 /** The end of an attempt that this side gives up. */
-class GivenUp extends Error {
+class AttemptAborted extends Error {
   readonly code: string;
 
   constructor(code: string) {
@@ -119,7 +121,7 @@ class GivenUp extends Error {
   }
 }
 
-function failed(error: Error): Upload {
+function failed(error: Error): PostResult {
   const cause = "code" in error && typeof error.code === "string" ? error.code : error.name;
   return { outcome: "failed", cause };
 }
@@ -151,11 +153,11 @@ class Clock {
   expectProgress(milliseconds: number): void {
     clearTimeout(this.#timer);
     const { attempt, perMebibyte } = this.limits;
-    const most = attempt + (this.#bytes / bytesPerMebibyte) * perMebibyte;
-    const left = this.#started + most - performance.now();
+    const max = attempt + (this.#bytes / bytesPerMebibyte) * perMebibyte;
+    const left = this.#started + max - performance.now();
     const code = milliseconds < left ? "STALLED" : "OVERTIME";
     this.#timer = setTimeout(
-      () => this.#ending.abort(new GivenUp(code)),
+      () => this.#ending.abort(new AttemptAborted(code)),
       Math.max(0, Math.min(milliseconds, left)),
     );
   }
@@ -176,7 +178,7 @@ class Clock {
   ): Promise<Value | Error> {
     const ending = new AbortController();
     const end = () => ending.abort(this.signal.reason);
-    const timer = setTimeout(() => ending.abort(new GivenUp(code)), milliseconds);
+    const timer = setTimeout(() => ending.abort(new AttemptAborted(code)), milliseconds);
     this.signal.addEventListener("abort", end);
     try {
       this.signal.throwIfAborted();
@@ -198,14 +200,18 @@ class Clock {
     this.#outer?.removeEventListener("abort", this.#abandon);
   }
 
-  readonly #abandon = () => this.#ending.abort(new GivenUp("ABORTED"));
+  readonly #abandon = () => this.#ending.abort(new AttemptAborted("ABORTED"));
 }
 
-async function addressesOf(sink: Sink, order: Order, clock: Clock): Promise<readonly string[] | Error> {
+async function addressesOf(
+  sink: Sink,
+  options: PostOptions,
+  clock: Clock,
+): Promise<readonly string[] | Error> {
   if (sink.addresses !== undefined) return sink.addresses;
-  const { resolve = lookUp } = order;
+  const { resolve = lookUp } = options;
   const addresses = await clock.within(clock.limits.lookup, "LOOKUP_TIMEOUT", () => resolve(sink.hostname));
-  return addresses instanceof Error || addresses.length > 0 ? addresses : new GivenUp("NO_ADDRESS");
+  return addresses instanceof Error || addresses.length > 0 ? addresses : new AttemptAborted("NO_ADDRESS");
 }
 
 /** Looks up the name as it is: the dot keeps the resolver from trying it inside of a search domain. */
@@ -218,13 +224,13 @@ async function lookUp(name: string): Promise<readonly string[]> {
 async function firstConnected(
   addresses: readonly string[],
   sink: Sink,
-  order: Order,
+  options: PostOptions,
   clock: Clock,
 ): Promise<Socket | Error> {
-  let last: Error = new GivenUp("NO_ADDRESS");
+  let last: Error = new AttemptAborted("NO_ADDRESS");
   for (const address of addresses) {
     const socket = await clock.within(clock.limits.connect, "CONNECT_TIMEOUT", (signal) =>
-      connected(address, sink, order, signal),
+      connected(address, sink, options, signal),
     );
     if (!(socket instanceof Error)) return socket;
     last = socket;
@@ -232,14 +238,19 @@ async function firstConnected(
   return last;
 }
 
-async function connected(address: string, sink: Sink, order: Order, signal: AbortSignal): Promise<Socket> {
+async function connected(
+  address: string,
+  sink: Sink,
+  options: PostOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
   const { hostname, port, secure } = sink;
   const socket = connect({ host: address, port, noDelay: true });
   signal.addEventListener("abort", () => socket.destroy());
   await opened(socket, "connect");
-  if (!mayConnect(socket.remoteAddress ?? "", port, order)) {
+  if (!mayConnect(socket.remoteAddress ?? "", port, options)) {
     socket.destroy();
-    throw new GivenUp("REMOTE_ADDRESS");
+    throw new AttemptAborted("REMOTE_ADDRESS");
   }
   if (!secure) return socket;
   const tls = startTls({
@@ -249,7 +260,7 @@ async function connected(address: string, sink: Sink, order: Order, signal: Abor
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
     minVersion: "TLSv1.2",
     rejectUnauthorized: true,
-    ...(order.ca === undefined ? {} : { ca: order.ca }),
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
   });
   await opened(tls, "secureConnect");
   return tls;
@@ -260,42 +271,42 @@ async function opened(socket: Socket, event: "connect" | "secureConnect"): Promi
   await new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);
     socket.on("error", reject);
-    socket.once("close", () => reject(new GivenUp("CLOSED")));
+    socket.once("close", () => reject(new AttemptAborted("CLOSED")));
   });
 }
 
-const mostHeaderBytes = 16_384;
-const mostAnswerBytes = 16_384;
+const maxHeaderBytes = 16_384;
+const maxAnswerBytes = 16_384;
 
 /** Answers with a status of 1xx, each of which takes time to read and says nothing. */
-const mostInterimAnswers = 16;
+const maxInterimAnswers = 16;
 
 async function send(
   socket: Socket,
   headers: Readonly<Record<string, string>>,
   path: string,
   chunks: AsyncIterator<Buffer>,
-  { spare, now = () => new Date() }: Order,
+  { bufferPool, now = () => new Date() }: PostOptions,
   clock: Clock,
-): Promise<Upload> {
+): Promise<PostResult> {
   const request = startRequest({
     method: "POST",
     path,
     headers: { ...headers, "transfer-encoding": "chunked" },
     // Nothing of an agent: no pool, no proxy.
     createConnection: () => socket,
-    maxHeaderSize: mostHeaderBytes,
+    maxHeaderSize: maxHeaderBytes,
   });
   const end = () => request.destroy(clock.signal.reason);
   clock.signal.addEventListener("abort", end);
   if (clock.signal.aborted) end();
   try {
     const answer = new Answer(request);
-    await sendChunks(request, answer, chunks, spare, clock);
+    await sendChunks(request, answer, chunks, bufferPool, clock);
     const response = await answer.response;
     if (response instanceof Error) return failed(response);
     await readToEnd(response, clock.limits.answer);
-    return uploadOf(response, now());
+    return resultOf(response, now());
   } finally {
     clock.signal.removeEventListener("abort", end);
     request.destroy();
@@ -317,11 +328,11 @@ class Answer {
       };
       let interimAnswers = 0;
       request.on("information", () => {
-        if (++interimAnswers > mostInterimAnswers) request.destroy(new GivenUp("INTERIM_ANSWERS"));
+        if (++interimAnswers > maxInterimAnswers) request.destroy(new AttemptAborted("INTERIM_ANSWERS"));
       });
       request.once("response", settle);
       request.on("error", settle);
-      request.once("close", () => settle(new GivenUp("CLOSED")));
+      request.once("close", () => settle(new AttemptAborted("CLOSED")));
     });
   }
 
@@ -343,7 +354,7 @@ async function sendChunks(
   request: ClientRequest,
   answer: Answer,
   chunks: AsyncIterator<Buffer>,
-  spare: Buffer[] | undefined,
+  bufferPool: Buffer[] | undefined,
   clock: Clock,
 ): Promise<void> {
   while (!answer.isThere) {
@@ -359,7 +370,7 @@ async function sendChunks(
     const chunk = next.value;
     await answer.orCallback((callback) => {
       request.write(chunk, (error) => {
-        if (!error) spare?.push(chunk);
+        if (!error) bufferPool?.push(chunk);
         callback();
       });
     });
@@ -392,7 +403,7 @@ async function readToEnd(response: IncomingMessage, milliseconds: number): Promi
     timer = setTimeout(resolve, milliseconds);
     response.on("data", (data: Buffer) => {
       bytes += data.length;
-      if (bytes >= mostAnswerBytes) resolve();
+      if (bytes >= maxAnswerBytes) resolve();
     });
     // An answer that breaks off has said what counts.
     response.on("error", () => resolve());
@@ -401,7 +412,7 @@ async function readToEnd(response: IncomingMessage, milliseconds: number): Promi
   clearTimeout(timer);
 }
 
-function uploadOf({ statusCode: status = 0, headers }: IncomingMessage, now: Date): Upload {
+function resultOf({ statusCode: status = 0, headers }: IncomingMessage, now: Date): PostResult {
   const outcome = outcomeOf(status);
   if (outcome === "delivered") return { outcome };
   if (outcome === "refused") return { outcome, status };

@@ -1,0 +1,26 @@
+/** What a status of a sink's answer means: taken, to be tried again, or never to be tried again (behaviour section 7). */
+export function outcomeOf(status: number): "delivered" | "failed" | "refused" {
+  if (status >= 200 && status <= 299) return "delivered";
+  return status === 408 || status === 429 || (status >= 500 && status <= 599) ? "failed" : "refused";
+}
+
+const minRetrySeconds = 2;
+const maxRetrySeconds = 3_600;
+
+/**
+ * Seconds to wait as `Retry-After` says, 2…3600 whatever it says.
+ * @param header a number of seconds or an IMF-fixdate; the older forms of a date, which nobody may send any more
+ * (RFC 9110 sections 5.6.7 and 10.2.3), are not read.
+ * @returns undefined without a header that can be read.
+ */
+export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
+  const seconds = secondsIn(header ?? "", now);
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, minRetrySeconds), maxRetrySeconds);
+}
+
+function secondsIn(header: string, now: Date): number | undefined {
+  if (/^\d+$/.test(header)) return Number(header);
+  const date = new Date(header);
+  const isExact = !Number.isNaN(date.getTime()) && date.toUTCString() === header;
+  return isExact ? Math.ceil((date.getTime() - now.getTime()) / 1_000) : undefined;
+}
