@@ -25,7 +25,7 @@ const received = z.looseObject({
   isBase64Encoded: z.boolean(),
   requestContext: z.looseObject({ requestTimeEpoch: z.number() }),
 });
-const times = ["startTime", "endTime"];
+const times = ["startTime", "endTime", "accessTokenExpiresUtc"];
 
 const hourMilliseconds = 3_600_000;
 
