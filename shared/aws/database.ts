@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   type AttributeValue,
@@ -8,8 +9,10 @@ import {
   PutItemCommand,
   QueryCommand,
   type QueryCommandOutput,
+  TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
   UpdateItemCommand,
-  type UpdateItemCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { wiredName } from "../environment.ts";
@@ -27,20 +30,45 @@ interface Schema<Item> {
 
 let client: DynamoDBClient | undefined;
 
+/** Attempts at a call while transactions are under way on its items; the pauses between them double. */
+const conflictAttempts = 4;
+const conflictPauseMilliseconds = 20;
+
 /**
- * Runs one call on the process's client.
+ * Runs one call on the process's client, again when a transaction on the same items was in its way.
  * @throws {Unavailable} when the table did not answer; other errors are faults of ours.
  */
 async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
-  client ??= new DynamoDBClient(clientDefaults);
-  try {
-    return await run(client);
-  } catch (error) {
-    if (!isTrouble(error)) throw error;
-    // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
-    client = undefined;
-    throw new Unavailable("DynamoDB", error.name);
+  for (let attempt = 1; ; attempt++) {
+    client ??= new DynamoDBClient(clientDefaults);
+    try {
+      return await run(client);
+    } catch (error) {
+      const isConflict = isTransactionConflict(error);
+      if (isConflict && attempt < conflictAttempts) {
+        await wait(Math.random() * conflictPauseMilliseconds * 2 ** attempt);
+        continue;
+      }
+      if (!isConflict && !isTrouble(error)) throw error;
+      // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
+      client = undefined;
+      throw new Unavailable("DynamoDB", error.name);
+    }
   }
+}
+
+const conflictErrors = new Set(["TransactionConflictException", "TransactionInProgressException"]);
+const passingReasons = new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
+
+/** Whether a write would succeed later: a condition that did not hold or a malformed operation says no. */
+function isTransactionConflict(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  if (!(error instanceof TransactionCanceledException)) return conflictErrors.has(error.name);
+  const codes = (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code);
+  return (
+    codes.some((code) => passingReasons.has(code)) &&
+    codes.every((code) => code === "None" || passingReasons.has(code))
+  );
 }
 
 function nameOf(table: TableName): string {
@@ -163,15 +191,10 @@ interface Condition {
 export function putItem(
   table: TableName,
   item: Readonly<Record<string, unknown>>,
-  { condition, names, values }: Partial<Condition>,
+  condition: Partial<Condition>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const command = new PutItemCommand({
-    TableName: nameOf(table),
-    Item: marshall(item, { removeUndefinedValues: true }),
-    ...(condition === undefined ? {} : { ConditionExpression: condition }),
-    ...expressionParts(names, values),
-  });
+  const command = new PutItemCommand(putInput(table, item, condition));
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
@@ -209,44 +232,110 @@ export async function updatedItem<Item>(
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 
-function updateInput(
-  table: TableName,
-  key: Key,
-  { update, condition, names, values }: Update,
-): UpdateItemCommandInput {
-  return {
-    TableName: nameOf(table),
-    Key: marshall(key),
-    UpdateExpression: update,
-    ConditionExpression: condition,
-    ...expressionParts(names, values),
-  };
-}
-
 /** Deletes an item. Returns whether the condition held; `false` means that it is still there, or was not. */
 export function deleteItem(
   table: TableName,
   key: Key,
-  { condition, names, values }: Condition,
+  condition: Condition,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const command = new DeleteItemCommand({
-    TableName: nameOf(table),
-    Key: marshall(key),
-    ConditionExpression: condition,
-    ...expressionParts(names, values),
-  });
+  const command = new DeleteItemCommand(keyedInput(table, key, condition));
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
-function expressionParts(
-  names: Condition["names"],
-  values: Condition["values"],
-): Pick<UpdateItemCommandInput, "ExpressionAttributeNames" | "ExpressionAttributeValues"> {
+function putInput(table: TableName, item: Readonly<Record<string, unknown>>, condition: Partial<Condition>) {
+  const Item = marshall(item, { removeUndefinedValues: true });
+  return { TableName: nameOf(table), Item, ...conditionParts(condition) };
+}
+
+function keyedInput(table: TableName, key: Key, condition: Partial<Condition>) {
+  return { TableName: nameOf(table), Key: marshall(key), ...conditionParts(condition) };
+}
+
+function updateInput(table: TableName, key: Key, { update, ...condition }: Update) {
+  return { ...keyedInput(table, key, condition), UpdateExpression: update };
+}
+
+function conditionParts({ condition, names, values }: Partial<Condition>) {
   return {
+    ...(condition === undefined ? {} : { ConditionExpression: condition }),
     ...(names === undefined ? {} : { ExpressionAttributeNames: names }),
     ...(values === undefined ? {} : { ExpressionAttributeValues: marshall(values) }),
   };
+}
+
+/** One operation of a transaction. A check writes nothing: its condition must hold for the others to be written. */
+export type TransactionOperation =
+  | ({
+      readonly kind: "put";
+      readonly table: TableName;
+      readonly item: Readonly<Record<string, unknown>>;
+    } & Partial<Condition>)
+  | ({ readonly kind: "update"; readonly table: TableName; readonly key: Key } & Update)
+  | ({ readonly kind: "delete"; readonly table: TableName; readonly key: Key } & Partial<Condition>)
+  | ({ readonly kind: "check"; readonly table: TableName; readonly key: Key } & Condition);
+
+/** What became of a transaction: everything was written, or nothing. */
+export type TransactionResult =
+  | { readonly isWritten: true }
+  /** Positions of the operations whose conditions did not hold. */
+  | { readonly isWritten: false; readonly failedConditions: readonly number[] };
+
+/**
+ * Writes several items, all or none. No two operations may be on one item; at most 100 fit.
+ * @param token at most 36 characters: the same operations under the same token are written once in ten minutes, so
+ * that a call whose answer was lost can be made again.
+ * @throws {Unavailable} when transactions on the same items were in the way each time, or the table did not answer:
+ * then everything may have been written all the same.
+ */
+export async function transactWrite(
+  operations: readonly TransactionOperation[],
+  signal: AbortSignal,
+  token: string = randomUUID(),
+): Promise<TransactionResult> {
+  const command = new TransactWriteItemsCommand({
+    TransactItems: operations.map(transactItem),
+    ClientRequestToken: token,
+  });
+  try {
+    await call((to) => to.send(command, { abortSignal: signal }));
+    return { isWritten: true };
+  } catch (error) {
+    const failedConditions = failedConditionsOf(error);
+    if (failedConditions.length === 0) throw error;
+    return { isWritten: false, failedConditions };
+  }
+}
+
+function transactItem(operation: TransactionOperation): TransactWriteItem {
+  switch (operation.kind) {
+    case "put": {
+      const { kind: _, table, item, ...condition } = operation;
+      return { Put: putInput(table, item, condition) };
+    }
+    case "update": {
+      const { kind: _, table, key, ...update } = operation;
+      return { Update: updateInput(table, key, update) };
+    }
+    case "delete": {
+      const { kind: _, table, key, ...condition } = operation;
+      return { Delete: keyedInput(table, key, condition) };
+    }
+    case "check": {
+      const { kind: _, table, key, ...condition } = operation;
+      return {
+        ConditionCheck: { ...keyedInput(table, key, condition), ConditionExpression: condition.condition },
+      };
+    }
+  }
+}
+
+/** Positions of the operations whose conditions did not hold; none when that is not why nothing was written. */
+function failedConditionsOf(error: unknown): readonly number[] {
+  if (!(error instanceof TransactionCanceledException)) return [];
+  return (error.CancellationReasons ?? []).flatMap(({ Code }, index) =>
+    Code === "ConditionalCheckFailed" ? [index] : [],
+  );
 }
 
 async function ifConditionHolds(write: Promise<object>): Promise<boolean> {
