@@ -10,8 +10,8 @@ interface QueueDescription {
 export const queues = {
   /** Jobs that neither could be done nor given up; a person looks at them. */
   "density-jobs-stuck": {},
-  /** Jobs to be given up: a message of each comes from the queue of the jobs. */
-  "density-jobs-dead": { deadLetters: { queue: "density-jobs-stuck", mostReceives: 5 } },
+  /** Jobs to be given up: a message of each comes from the queue of the jobs, whose receipts count here too. */
+  "density-jobs-dead": { deadLetters: { queue: "density-jobs-stuck", mostReceives: 36 } },
   /**
    * Population densities to be delivered to a sink. A message names a job and holds nothing else; it is received
    * once for each attempt, and now and then while another attempt is under way.

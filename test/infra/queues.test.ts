@@ -148,6 +148,17 @@ describe("queues", () => {
     expect(later).toEqual([]);
   });
 
+  test("a dead letter is read before it is given up: SQS goes on counting its receipts", () => {
+    const maxReceives = (name: QueueName) => queueDescription(name).deadLetters?.mostReceives;
+    const unread = names.filter((name) => {
+      const next = queueDescription(name).deadLetters?.queue;
+      return (
+        next !== undefined && (maxReceives(next) ?? Number.POSITIVE_INFINITY) <= (maxReceives(name) ?? 0) + 1
+      );
+    });
+    expect(unread).toEqual([]);
+  });
+
   test("no job is dead before its last attempt, however long a schedule is set", () => {
     const mostWaits = Array.from({ length: 100 }, (_, waits) => waits).findLast(
       (waits) => configuration.SINK_RETRY_SECONDS.read(Array(waits).fill("1").join(",")) !== undefined,

@@ -19,15 +19,15 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-/** A queue whose messages are visible again at once, and that gives them up after one receipt. */
-const queue = (name: string, deadLetterLogicalId?: string): LocalQueue => ({
+/** A queue whose messages are visible again at once, and that gives them up after so many receipts. */
+const queue = (name: string, deadLetterLogicalId?: string, maxReceiveCount = 1): LocalQueue => ({
   logicalId: name,
   name,
   arn: `arn:aws:sqs:eu-west-1:000000000000:${name}`,
   url: "",
   visibilitySeconds: 0,
   attributes: { VisibilityTimeout: "0" },
-  redrive: deadLetterLogicalId === undefined ? undefined : { deadLetterLogicalId, maxReceiveCount: 1 },
+  redrive: deadLetterLogicalId === undefined ? undefined : { deadLetterLogicalId, maxReceiveCount },
 });
 
 describe("the queues of a template", () => {
@@ -42,23 +42,39 @@ describe("the queues of a template", () => {
     expect(await createQueues(server.endpoint, credentials, queues)).toEqual(urls);
   });
 
-  it("pass a dead letter on, each after as many receipts as it says", async () => {
-    const queues = [queue("jobs", "dead"), queue("dead", "stuck"), queue("stuck")];
+  /** Creates queues, and tells of each message that is received there its receive count. */
+  async function receivingFrom(queues: readonly LocalQueue[]) {
     const urls = await createQueues(server.endpoint, credentials, queues);
     const receive = async (name: string) => {
       const QueueUrl = urls.get(name);
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({ QueueUrl, MessageSystemAttributeNames: ["All"] }),
       );
-      return Messages.map(({ Body, Attributes }) => [Body, Attributes?.ApproximateReceiveCount]);
+      return Messages.map(({ Attributes }) => Attributes?.ApproximateReceiveCount);
     };
-    await client.send(new SendMessageCommand({ QueueUrl: urls.get("jobs"), MessageBody: "a job" }));
-    expect(await receive("jobs")).toEqual([["a job", "1"]]);
+    const [first] = queues;
+    await client.send(
+      new SendMessageCommand({ QueueUrl: urls.get(first?.name ?? ""), MessageBody: "a job" }),
+    );
+    return receive;
+  }
+
+  it("pass a dead letter on, and go on counting its receipts", async () => {
+    const receive = await receivingFrom([queue("jobs", "dlq"), queue("dlq", "parked", 3), queue("parked")]);
+    expect(await receive("jobs")).toEqual(["1"]);
     expect(await receive("jobs")).toEqual([]);
-    expect(await receive("dead")).toEqual([["a job", "1"]]);
-    expect(await receive("dead")).toEqual([]);
-    expect(await receive("stuck")).toEqual([["a job", "1"]]);
-    expect(await receive("stuck")).toEqual([["a job", "2"]]);
+    expect(await receive("dlq")).toEqual(["3"]);
+    expect(await receive("dlq")).toEqual([]);
+    expect(await receive("parked")).toEqual(["5"]);
+    expect(await receive("parked")).toEqual(["6"]);
+  });
+
+  it("pass a dead letter on unread when they take no more receipts than the queue before them", async () => {
+    const receive = await receivingFrom([queue("short", "shorter"), queue("shorter", "last"), queue("last")]);
+    expect(await receive("short")).toEqual(["1"]);
+    expect(await receive("short")).toEqual([]);
+    expect(await receive("shorter")).toEqual([]);
+    expect(await receive("last")).toEqual(["4"]);
   });
 
   it("that wait for each other as dead-letter queues are refused by name", async () => {

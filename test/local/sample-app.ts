@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { LambdaIntegration, ResponseType, RestApi, TokenAuthorizer } from "aws-cdk-lib/aws-apigateway";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
+import { Rule, Schedule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import { Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { addQueues } from "./sample-queues.ts";
@@ -111,8 +113,11 @@ export interface SampleAssembly {
   remove(): void;
 }
 
-/** Synthesizes a stack that has one of everything the local gateway serves, queues only when they are asked for. */
-export function synthesizeSample({ queues = false } = {}): SampleAssembly {
+/**
+ * Synthesizes a stack that has one of everything the local gateway serves; queues, and a function that logs its event
+ * every five minutes, only when they are asked for.
+ */
+export function synthesizeSample({ queues = false, schedule = false } = {}): SampleAssembly {
   const folder = mkdtempSync(join(tmpdir(), "local-gateway-"));
   const directory = join(folder, "cdk.out");
   const code = (name: string, source: string) => {
@@ -208,6 +213,17 @@ export function synthesizeSample({ queues = false } = {}): SampleAssembly {
     templates: { "application/json": '{"code":"INTERNAL"}' },
   });
   if (queues) addQueues(stack, code);
+  if (schedule) {
+    const source = "export const handler = async (event) => console.log(JSON.stringify(event));";
+    const scheduled = new LambdaFunction(stack, "ScheduledFunction", {
+      ...defaults,
+      code: code("scheduled", source),
+    });
+    new Rule(stack, "EveryFiveMinutes", {
+      schedule: Schedule.rate(Duration.minutes(5)),
+      targets: [new LambdaTarget(scheduled)],
+    });
+  }
   app.synth();
   return { directory, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -32,6 +32,10 @@ const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty)
     const ref = property("TableName") ?? id;
     return { ref, attributes: { Arn: arn("dynamodb", `table/${ref}`) } };
   },
+  "AWS::Events::Rule": (id, property) => {
+    const ref = property("Name") ?? id;
+    return { ref, attributes: { Arn: arn("events", `rule/${ref}`) } };
+  },
   "AWS::KMS::Alias": (id, property) => ({ ref: property("AliasName") ?? id, attributes: {} }),
   "AWS::KMS::Key": (id) => ({ ref: id, attributes: { Arn: arn("kms", `key/${id}`), KeyId: id } }),
   "AWS::Lambda::Alias": (_, property) => {

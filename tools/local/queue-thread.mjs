@@ -13,18 +13,6 @@ const sqsStore = new SqsStore();
 // Queues are then named after the host that is asked, not after one that not every machine can find.
 sqsStore.host = undefined;
 
-// A dead-letter queue counts receipts anew: otherwise one with dead letters of its own gives up a message unread.
-const createQueue = sqsStore.createQueue.bind(sqsStore);
-sqsStore.createQueue = (...description) => {
-  const queue = createQueue(...description);
-  const enqueue = queue.enqueue.bind(queue);
-  queue.enqueue = (message) => {
-    message.approximateReceiveCount = 0;
-    enqueue(message);
-  };
-  return queue;
-};
-
 const app = buildApp({ logger: false, stores: { sqsStore } });
 await app.listen({ host: "127.0.0.1", port: 0 });
 parentPort?.postMessage(app.server.address().port);

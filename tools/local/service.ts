@@ -6,6 +6,7 @@ import type { LogSink } from "./function-thread.ts";
 import { Gateway } from "./gateway.ts";
 import { QueuePoller } from "./queue-poller.ts";
 import { createQueues, openQueueServer } from "./queue-server.ts";
+import { RunningSchedule } from "./schedules.ts";
 import { SecretRotations } from "./secret-rotation.ts";
 import { SecretStore } from "./secret-store.ts";
 import { openSecretsEndpoint } from "./secrets-endpoint.ts";
@@ -61,7 +62,7 @@ export interface LocalService extends LocalBackend {
 
 /**
  * Serves a cloud assembly on this machine: tables, queues, secrets and their first rotation, then the port and the
- * functions that consume queues.
+ * functions that consume queues or run on a schedule.
  * @throws {Error} when any of it cannot be started; what had been started is closed again.
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
@@ -80,6 +81,10 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     });
     const { url } = keep(await gateway.open(options.port));
     for (const poller of pollersOf(backend, options)) keep(poller).start();
+    for (const schedule of backend.template.schedules) {
+      const { logs = process.stderr } = options;
+      keep(new RunningSchedule({ schedule, invoke: backend.invoke, logs })).start();
+    }
     let closing: Promise<void> | undefined;
     const close = () => {
       closing ??= closeAll(opened);

@@ -4,6 +4,7 @@ import { Intrinsics } from "./intrinsics.ts";
 import type { PhysicalNames } from "./physical-names.ts";
 import { type LocalEventSource, type LocalQueue, readEventSources, readQueues } from "./queues.ts";
 import { type RestApi, type Route, readRestApi } from "./rest-api.ts";
+import { type LocalSchedule, readSchedules } from "./schedules.ts";
 
 const text = z.coerce.string();
 const count = z.coerce.number().int().positive();
@@ -112,6 +113,7 @@ export class Template {
   readonly rotations: readonly LocalRotation[];
   readonly queues: readonly LocalQueue[];
   readonly eventSources: readonly LocalEventSource[];
+  readonly schedules: readonly LocalSchedule[];
   readonly api: RestApi;
   readonly #assembly: Assembly;
   readonly #intrinsics: Intrinsics;
@@ -135,6 +137,7 @@ export class Template {
     );
     this.queues = readQueues(this);
     this.eventSources = readEventSources(this);
+    this.schedules = readSchedules(this);
     this.api = readRestApi(this);
   }
 
