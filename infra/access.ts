@@ -65,7 +65,7 @@ export const access: Readonly<Record<FunctionId, Access>> = {
   "profile/authenticate": {
     tables: {
       profiles: ["GetItem", "UpdateItem"],
-      "login-attempts": ["UpdateItem"],
+      "login-attempts": ["GetItem", "UpdateItem"],
       "signing-keys": ["PutItem"],
     },
     signingKey: ["GetSecretValue"],

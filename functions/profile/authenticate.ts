@@ -1,10 +1,19 @@
+import { randomBytes } from "node:crypto";
+import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
-import type { Particulars } from "../../shared/errors.ts";
+import { type Particulars, Unavailable } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/lambda.ts";
-import { authenticate } from "./contract.ts";
-import { passwordMatches } from "./password.ts";
-import { addressOf, countersOf, secondsLeft } from "./rules.ts";
-import { countAttempt, findProfile, forgetAttempt, recordLogin } from "./store.ts";
+import { authenticate, type ProfileRecord } from "./contract.ts";
+import { hashPassword, isOutdated, passwordMatches } from "./password.ts";
+import { addressOf, attemptName, countersOf, secondsLeft } from "./rules.ts";
+import {
+  beginAttempt,
+  failAttempt,
+  findProfile,
+  recordLogin,
+  replaceHash,
+  withdrawAttempt,
+} from "./store.ts";
 
 /** Logs a caller in; every attempt costs the same work until the password turns out right. */
 export const handler = serve(authenticate, async (request) => {
@@ -19,26 +28,77 @@ export const handler = serve(authenticate, async (request) => {
     source: setting("LOGIN_LIMIT_PER_SOURCE"),
     account: setting("LOGIN_LIMIT_PER_ACCOUNT"),
   });
-  const full = await countAttempt(counters, now, signal);
-  if (full !== undefined) {
-    const allowance = { limit: full.limit, remaining: 0, resetSeconds: secondsLeft(now) };
+  const attempt = attemptName(now, randomBytes(6).toString("base64url"));
+  request.onFault((ownSignal) => withdrawAttempt(attempt, counters, ownSignal));
+  const refusal = await beginAttempt(attempt, counters, now, signal);
+  // Others under way end within seconds; failures count until their window is over.
+  if (refusal?.reason === "underWay") throw request.refuse("TOO_MANY_REQUESTS");
+  if (refusal !== undefined) {
+    const allowance = { limit: refusal.counter.limit, remaining: 0, resetSeconds: secondsLeft(now) };
     throw failure("TOO_MANY_REQUESTS", { retryAfterSeconds: allowance.resetSeconds, allowance });
   }
-  const profile = await findProfile(address, signal);
+  const at = now.toISOString();
+  const password = body.password ?? "";
   // Signing is loaded while another thread hashes: that much less to read before a first request.
-  const [matches, { accessToken }] = await Promise.all([
-    passwordMatches(body.password ?? "", profile?.passwordHash),
+  const [profile, { accessToken }] = await Promise.all([
+    recordedLogin(address, password, at, signal),
     import("./access-token.ts"),
   ]);
-  if (profile === undefined || !matches) throw failure("UNAUTHENTICATED");
-
-  const at = now.toISOString();
-  const [token, recorded] = await Promise.all([
+  if (profile === undefined) {
+    await failAttempt(attempt, counters, signal);
+    throw failure("UNAUTHENTICATED");
+  }
+  const [token] = await Promise.all([
     accessToken(profile, now, signal),
-    recordLogin(profile, at, signal),
-    forgetAttempt(counters, signal),
+    withdrawAttempt(attempt, counters, signal),
   ]);
-  if (!recorded) throw failure("UNAUTHENTICATED");
+  await renewHash(profile, password, now, signal);
   const UserProfile = { ...profile, DateLastLogin: at };
   return reply(200, { Data: { access_token: token, UserProfile }, Metadata: { StatusCode: 200 } });
 });
+
+/** The login that an address and a password belong to, with its time recorded. */
+async function recordedLogin(
+  address: string,
+  password: string,
+  at: string,
+  signal: AbortSignal,
+): Promise<ProfileRecord | undefined> {
+  // A hash that was replaced since it was read, at another login or with the password, is looked at once more.
+  for (let reading = 0; reading < 2; reading++) {
+    const profile = await findProfile(address, signal);
+    const matches = await passwordMatches(password, profile?.passwordHash);
+    if (profile === undefined || !matches) return undefined;
+    if (await recordLogin(profile, at, signal)) return profile;
+  }
+  return undefined;
+}
+
+/** A login that has taken longer leaves its hash to the next one: it must end within the request's time. */
+const renewalMilliseconds = 2_500;
+
+/** How long the write of a renewed hash may take. */
+const renewalWriteMilliseconds = 500;
+
+/** Hashes a password that turned out right anew when its hash is outdated. The login is right whatever comes of it. */
+async function renewHash(
+  profile: ProfileRecord,
+  password: string,
+  now: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  const { passwordHash } = profile;
+  if (passwordHash === undefined || !isOutdated(passwordHash)) return;
+  if (Date.now() - now.getTime() > renewalMilliseconds) return;
+  const hash = await hashPassword(password);
+  try {
+    await replaceHash(
+      profile,
+      hash,
+      AbortSignal.any([signal, AbortSignal.timeout(renewalWriteMilliseconds)]),
+    );
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    log("PASSWORD_NOT_REHASHED", { operation: authenticate.operationId, cause: error.message });
+  }
+}

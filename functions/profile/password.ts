@@ -31,12 +31,20 @@ export async function hashPassword(password: string): Promise<string> {
  * @throws {Error} when the stored hash is not one of `hashPassword`.
  */
 export async function passwordMatches(password: string, passwordHash: string | undefined): Promise<boolean> {
-  const [, ln, r, p, salt, hash] = format.exec(passwordHash ?? nobody) ?? [];
-  if (salt === undefined || hash === undefined) throw new Error("stored password hash is malformed");
-  const expected = Buffer.from(hash, "base64");
-  const parameters = { ln: Number(ln), r: Number(r), p: Number(p) };
-  const actual = await run(password, Buffer.from(salt, "base64"), parameters);
-  return timingSafeEqual(actual, expected) && passwordHash !== undefined;
+  const { parameters, salt, hash } = decode(passwordHash ?? nobody);
+  const actual = await run(password, salt, parameters);
+  return timingSafeEqual(actual, hash) && passwordHash !== undefined;
+}
+
+/**
+ * Whether a hash takes less memory or less work than one made today.
+ * @throws {Error} when the stored hash is not one of `hashPassword`.
+ */
+export function isOutdated(passwordHash: string): boolean {
+  const { parameters } = decode(passwordHash);
+  const memoryOf = ({ ln, r }: Parameters) => 2 ** ln * r;
+  const isSmaller = memoryOf(parameters) < memoryOf(current);
+  return isSmaller || memoryOf(parameters) * parameters.p < memoryOf(current) * current.p;
 }
 
 /**
@@ -52,4 +60,11 @@ function run(password: string, salt: Buffer, { ln, r, p }: Parameters): Promise<
 function encode({ ln, r, p }: Parameters, salt: Buffer, hash: Buffer): string {
   const text = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
   return `$sha256-scrypt$ln=${ln},r=${r},p=${p}$${text(salt)}$${text(hash)}`;
+}
+
+function decode(passwordHash: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
+  const [, ln, r, p, salt, hash] = format.exec(passwordHash) ?? [];
+  if (salt === undefined || hash === undefined) throw new Error("stored password hash is malformed");
+  const parameters = { ln: Number(ln), r: Number(r), p: Number(p) };
+  return { parameters, salt: Buffer.from(salt, "base64"), hash: Buffer.from(hash, "base64") };
 }

@@ -10,14 +10,14 @@ export function addressOf(emailaddress: string | undefined): string {
   return (emailaddress ?? "").toLowerCase();
 }
 
-/** How many failures each counter allows in a window. */
+/** How many failures, and attempts under way, each counter allows in a window. */
 export interface LoginLimits {
   readonly accountAndSource: number;
   readonly source: number;
   readonly account: number;
 }
 
-/** A counter of failed logins. */
+/** A counter of failed logins and of those under way. */
 export interface Counter {
   /** Key of the counter's item; holds hashes only. */
   readonly key: string;
@@ -36,6 +36,29 @@ export function countersOf(address: string, sourceIp: string, now: Date, limits:
     { key: `source#${hashed(source)}#${window}`, limit: limits.source },
     { key: `account#${hashed(address)}#${window}`, limit: limits.account },
   ];
+}
+
+/** Why an attempt is refused: failures fill a counter, or they do together with attempts under way. */
+export interface AttemptRefusal {
+  readonly counter: Counter;
+  readonly reason: "failures" | "underWay";
+}
+
+/**
+ * An attempt is under way no longer than this: longer than the function may run, whatever the difference of two clocks.
+ * What lapses was a fault of ours, and counts no more.
+ */
+const underWayMilliseconds = 20_000;
+
+/** A name for an attempt of now, which tells when it lapses; `random` is its own. */
+export function attemptName(now: Date, random: string): string {
+  return `${(now.getTime() + underWayMilliseconds).toString(36)}-${random}`;
+}
+
+/** Whether an attempt that is counted as under way cannot be any more. */
+export function hasLapsed(attempt: string, now: Date): boolean {
+  const [lapses = ""] = attempt.split("-");
+  return Number.parseInt(lapses, 36) <= now.getTime();
 }
 
 /** Seconds until the running window ends. */

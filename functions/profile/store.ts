@@ -1,7 +1,8 @@
+import * as z from "zod/mini";
 import { getItem, putItem, updateItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { type ProfileRecord, profileRecord } from "./contract.ts";
-import { addressOf, type Counter, windowSeconds } from "./rules.ts";
+import { type AttemptRefusal, addressOf, type Counter, hasLapsed, windowSeconds } from "./rules.ts";
 
 /** The key holds a hash: an address of any length has one, and none shows in a metric of hot keys. */
 function keyOf(address: string): { address: string } {
@@ -37,40 +38,127 @@ export function recordLogin(profile: ProfileRecord, at: string, signal: AbortSig
   );
 }
 
+/** Puts a hash with the parameters of today in place of the one that a password was checked with. */
+export async function replaceHash(profile: ProfileRecord, hash: string, signal: AbortSignal): Promise<void> {
+  const write = {
+    update: "SET passwordHash = :new",
+    condition: "passwordHash = :old",
+    values: { ":new": hash, ":old": profile.passwordHash },
+  };
+  await updateItem("profiles", keyOf(addressOf(profile.EmailAddress)), write, signal);
+}
+
+const counterItem = z.object({
+  /** Failures, and attempts under way. */
+  attempts: z._default(z.number(), 0),
+  /** The attempts under way, by their names. */
+  underWay: z._default(z.set(z.string()), new Set()),
+});
+
+/** Times an attempt is counted anew after others changed the counter meanwhile. */
+const maxTries = 4;
+
 /**
- * Counts an attempt in all counters or in none.
- * @returns the first counter that is at its limit, or `undefined` when the attempt has been counted.
+ * Counts an attempt as under way, in all counters or in none; exact under concurrency.
+ * @returns why it is refused, or `undefined` when it has been counted.
  */
-export async function countAttempt(
+export async function beginAttempt(
+  attempt: string,
   counters: readonly Counter[],
   now: Date,
   signal: AbortSignal,
-): Promise<Counter | undefined> {
-  const expiresAt = Math.floor(now.getTime() / 1_000) + 2 * windowSeconds;
+): Promise<AttemptRefusal | undefined> {
   for (const [index, counter] of counters.entries()) {
-    const { key, limit } = counter;
-    const write = {
-      update: "SET expiresAt = :expiresAt ADD attempts :one",
-      condition: ":limit > :zero AND (attribute_not_exists(attempts) OR attempts < :limit)",
-      values: { ":one": 1, ":zero": 0, ":limit": limit, ":expiresAt": expiresAt },
-    };
-    if (!(await updateItem("login-attempts", { counted: key }, write, signal))) {
-      await forgetAttempt(counters.slice(0, index), signal);
-      return counter;
-    }
+    const reason = await beginIn(counter, attempt, now, signal);
+    if (reason === undefined) continue;
+    await withdrawAttempt(attempt, counters.slice(0, index), signal);
+    return { counter, reason };
   }
   return undefined;
 }
 
-/**
- * Takes an attempt back that turned out to be no failure. A write that was done but whose answer was lost is
- * sent again and takes back two: one more guess in the window.
- */
-export async function forgetAttempt(counters: readonly Counter[], signal: AbortSignal): Promise<void> {
+async function beginIn(
+  { key, limit }: Counter,
+  attempt: string,
+  now: Date,
+  signal: AbortSignal,
+): Promise<AttemptRefusal["reason"] | undefined> {
+  if (limit === 0) return "failures";
+  const begin = {
+    update: "SET expiresAt = :expiresAt ADD attempts :one, underWay :attempt",
+    // Sent again after its answer was lost, it counts once.
+    condition: "(attribute_not_exists(attempts) OR attempts < :limit) AND NOT contains(underWay, :name)",
+    values: {
+      ":one": 1,
+      ":limit": limit,
+      ":name": attempt,
+      ":attempt": new Set([attempt]),
+      ":expiresAt": Math.floor(now.getTime() / 1_000) + 2 * windowSeconds,
+    },
+  };
+  for (let tried = 0; tried < maxTries; tried++) {
+    if (await updateItem("login-attempts", { counted: key }, begin, signal)) return undefined;
+    const counted = await getItem("login-attempts", { counted: key }, counterItem, signal);
+    if (counted === undefined) continue;
+    const { attempts, underWay } = counted;
+    if (underWay.has(attempt)) return undefined;
+    const lapsed = [...underWay].filter((name) => hasLapsed(name, now));
+    if (lapsed.length > 0) await dropLapsed(key, lapsed, signal);
+    else if (attempts - underWay.size >= limit) return "failures";
+    else if (attempts >= limit) return "underWay";
+  }
+  return "underWay";
+}
+
+/** Lapsed attempts that one write takes out of a counter: its condition names each. */
+const maxDropped = 50;
+
+/** Takes out attempts of executions that ended without a word; does nothing when another has taken out one of them. */
+async function dropLapsed(key: string, lapsed: readonly string[], signal: AbortSignal): Promise<void> {
+  const dropped = lapsed.slice(0, maxDropped);
   const write = {
-    update: "ADD attempts :less",
-    condition: "attempts > :zero",
-    values: { ":less": -1, ":zero": 0 },
+    update: "ADD attempts :less DELETE underWay :dropped",
+    condition: dropped.map((_, index) => `contains(underWay, :name${index})`).join(" AND "),
+    values: {
+      ":less": -dropped.length,
+      ":dropped": new Set(dropped),
+      ...Object.fromEntries(dropped.map((name, index) => [`:name${index}`, name])),
+    },
+  };
+  await updateItem("login-attempts", { counted: key }, write, signal);
+}
+
+/** Lets an attempt under way stay counted, as a failure. */
+export async function failAttempt(
+  attempt: string,
+  counters: readonly Counter[],
+  signal: AbortSignal,
+): Promise<void> {
+  await endAttempt("DELETE underWay :attempt", {}, attempt, counters, signal);
+}
+
+/** Takes an attempt under way out of the count: it was no failure of the caller's. */
+export async function withdrawAttempt(
+  attempt: string,
+  counters: readonly Counter[],
+  signal: AbortSignal,
+): Promise<void> {
+  const less = { ":less": -1 };
+  await endAttempt("ADD attempts :less DELETE underWay :attempt", less, attempt, counters, signal);
+}
+
+/** Changes the counters that hold an attempt as under way: none of them twice. */
+async function endAttempt(
+  update: string,
+  values: Readonly<Record<string, number>>,
+  attempt: string,
+  counters: readonly Counter[],
+  signal: AbortSignal,
+): Promise<void> {
+  const write = {
+    update,
+    condition: "contains(underWay, :name)",
+    values: { ...values, ":name": attempt, ":attempt": new Set([attempt]) },
   };
   await Promise.all(counters.map(({ key }) => updateItem("login-attempts", { counted: key }, write, signal)));
 }

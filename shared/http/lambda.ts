@@ -28,9 +28,14 @@ interface Request<E extends Endpoint> {
   readonly header: (name: string) => string | undefined;
   /**
    * Settles when the request was counted against the caller's limits; rejects when it is over them. A handler that
-   * changes anything waits for it first.
+   * changes anything, or whose work costs more than a few small reads, waits for it first.
    */
   readonly admission: Promise<unknown>;
+  /**
+   * Names what is undone when the request ends in a fault of ours (500, 503, 504). It runs before the answer is given,
+   * with a time of its own, and the handler may still be at work: it must be safe whatever was done so far.
+   */
+  readonly onFault: (rollback: Rollback) => void;
   /** Adds to a metric, at most once to each. */
   readonly measure: (count: Count) => void;
   /** Read once; every rule of the request goes by it. */
@@ -47,6 +52,9 @@ interface Request<E extends Endpoint> {
   /** Makes the error to throw. Takes only codes that the endpoint declares. */
   readonly refuse: (code: E["errors"][number], particulars?: Particulars) => Refusal;
 }
+
+/** Undoes what a request has begun. */
+type Rollback = (signal: AbortSignal) => Promise<unknown>;
 
 /** A successful answer, before its schema; or one whose body is written already. */
 class Reply {
@@ -79,6 +87,9 @@ const deadlineMilliseconds = 5_000;
 /** Kept back from the function's remaining time to write the answer. */
 const reserveMilliseconds = 250;
 
+/** How long what a failed request began may take to be undone. */
+const rollbackTimeoutMilliseconds = 1_000;
+
 let cold = true;
 
 /**
@@ -96,6 +107,8 @@ export function serve<const E extends Endpoint>(
     const correlation = correlationOf(incoming.header(correlatorHeader));
     const deadline = startDeadline(invocation.getRemainingTimeInMillis() - reserveMilliseconds);
     const counts: Count[] = [];
+    const rollbacks: Rollback[] = [];
+    const fields = { operation: declaration.operationId, correlator: correlation.value };
     let caller: Caller | undefined;
     let result: Result;
     try {
@@ -105,14 +118,19 @@ export function serve<const E extends Endpoint>(
         caller,
         correlation,
         counts,
+        rollbacks,
         now,
         signal: deadline.signal,
       });
       result = await Promise.race([answering, deadline.passed]);
     } catch (error) {
-      result = resultOf(error, { operation: declaration.operationId, correlator: correlation.value });
+      result = resultOf(error, fields);
     } finally {
       deadline.stop();
+    }
+    if (result.status >= 500) {
+      const left = invocation.getRemainingTimeInMillis() - reserveMilliseconds;
+      await rollBack(rollbacks, Math.min(rollbackTimeoutMilliseconds, left), fields);
     }
     log("REQUEST", {
       correlator: correlation.value,
@@ -155,6 +173,8 @@ interface Sent {
   readonly correlation: { readonly value: string; readonly invalid: boolean };
   /** Grows while the request is answered. */
   readonly counts: Count[];
+  /** Grows while the request is answered. */
+  readonly rollbacks: Rollback[];
   readonly now: Date;
   readonly signal: AbortSignal;
 }
@@ -208,7 +228,7 @@ async function reply<E extends Endpoint>(
   sent: Sent,
   admission: Promise<unknown>,
 ): Promise<Result> {
-  const { incoming, caller, correlation, counts, now, signal } = sent;
+  const { incoming, caller, correlation, counts, rollbacks, now, signal } = sent;
   if (correlation.invalid) throw new Refusal("INVALID_ARGUMENT", { message: "Not valid: x-correlator." });
   const parameters = parametersOf(declaration, incoming);
   const body = bodyOf(declaration, incoming);
@@ -225,6 +245,7 @@ async function reply<E extends Endpoint>(
     correlator: correlation.value,
     header: incoming.header,
     admission,
+    onFault: (rollback) => rollbacks.push(rollback),
     measure: (measured) => counts.push(measured),
     now,
     signal,
@@ -286,11 +307,23 @@ function startDeadline(remainingMilliseconds: number) {
   return { signal: controller.signal, passed, stop: () => clearTimeout(timer) };
 }
 
+/** Undoes what a failed request has begun. What cannot be undone now must come to an end by itself. */
+async function rollBack(rollbacks: readonly Rollback[], milliseconds: number, fields: Failed): Promise<void> {
+  const signal = AbortSignal.timeout(Math.max(0, milliseconds));
+  const outcomes = await Promise.allSettled(rollbacks.map((rollback) => rollback(signal)));
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") log("NOT_ROLLED_BACK", { ...fields, cause: causeOf(outcome.reason) });
+  }
+}
+
+/** What the log says of a request that failed. */
+interface Failed {
+  readonly operation: string;
+  readonly correlator: string;
+}
+
 /** The one place that turns an error into a response; the inside goes to the log, never to the caller. */
-function resultOf(
-  error: unknown,
-  fields: { readonly operation: string; readonly correlator: string },
-): Result {
+function resultOf(error: unknown, fields: Failed): Result {
   if (error instanceof Refusal) return errorResult(error.code, error.particulars);
   if (error instanceof DeadlinePassed) {
     log("DEADLINE_PASSED", fields);

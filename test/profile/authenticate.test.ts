@@ -1,8 +1,8 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { expect, test } from "vitest";
 import { hashPassword } from "../../functions/profile/password.ts";
-import { countersOf } from "../../functions/profile/rules.ts";
-import { countAttempt, replaceProfile } from "../../functions/profile/store.ts";
+import { attemptName, countersOf } from "../../functions/profile/rules.ts";
+import { beginAttempt, failAttempt, replaceProfile, withdrawAttempt } from "../../functions/profile/store.ts";
 import { accessTokenClaims } from "../../shared/token.ts";
 import { call } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
@@ -10,6 +10,32 @@ import { useTables } from "../support/database.ts";
 const path = "/v3/profile/authenticate";
 const app = { emailaddress: "app@example.com", password: "correct horse battery staple" };
 const ada = { emailaddress: "ada@example.com", password: "subscriber one pass" };
+
+const limits = { accountAndSource: 20, source: 300, account: 100 };
+
+/** Takes up room below the limit of one account from this machine, now and in the window that begins soon. */
+async function occupy(
+  emailaddress: string,
+  { failures = 0, underWay = 0 }: { failures?: number; underWay?: number },
+): Promise<{ readonly end: () => Promise<void> }> {
+  const signal = AbortSignal.timeout(5_000);
+  const now = new Date();
+  const soon = new Date(now.getTime() + 60_000);
+  const counters = [now, soon].flatMap((at) => countersOf(emailaddress, "127.0.0.1", at, limits).slice(0, 1));
+  const begun: string[] = [];
+  for (let number = 0; number < failures + underWay; number++) {
+    const attempt = attemptName(now, String(number));
+    // The same counter twice, when no window ends soon, counts an attempt once.
+    await beginAttempt(attempt, counters, now, signal);
+    if (number < failures) await failAttempt(attempt, counters, signal);
+    else begun.push(attempt);
+  }
+  return {
+    end: async () => {
+      for (const attempt of begun) await withdrawAttempt(attempt, counters, AbortSignal.timeout(5_000));
+    },
+  };
+}
 
 interface LoggedIn {
   readonly Data: { readonly access_token: string; readonly UserProfile: Readonly<Record<string, unknown>> };
@@ -157,14 +183,9 @@ test.each(["an account that exists", "an account that does not exist"])(
     }
     const attempt = (password: string) => call(path, { body: { emailaddress, password } });
     // Most failures are counted as the function counts them, without the quarter of a second each that it takes.
-    const now = new Date();
-    const limits = { accountAndSource: 20, source: 300, account: 100 };
-    const counters = countersOf(emailaddress, "127.0.0.1", now, limits);
-    for (let failure = 0; failure < 17; failure++)
-      await countAttempt(counters, now, AbortSignal.timeout(5_000));
+    await occupy(emailaddress, { failures: 17 });
 
     const statuses: number[] = [];
-    // Should the window end meanwhile, another one is filled.
     while (statuses.at(-1) !== 429 && statuses.length <= 24) statuses.push((await attempt("wrong")).status);
     const refused = await attempt("right");
 
@@ -176,5 +197,32 @@ test.each(["an account that exists", "an account that does not exist"])(
     expect(refused.headers.get("x-ratelimit-remaining")).toBe("0");
     expect(refused.headers.get("x-ratelimit-reset")).toBe(refused.headers.get("retry-after"));
     expect((await logIn(app)).status).toBe(200);
+  },
+);
+
+test.each(["an account that exists", "an account that does not exist"])(
+  "429: a login of %s that only has to wait for others under way is to come again in a second",
+  async (kind) => {
+    useTables();
+    const emailaddress = `${crypto.randomUUID()}@example.com`;
+    if (kind === "an account that exists") {
+      const account = { ID: 8, Username: "T", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+      const passwordHash = await hashPassword("right");
+      await replaceProfile(
+        { ...account, EmailAddress: emailaddress, passwordHash },
+        AbortSignal.timeout(5_000),
+      );
+    }
+    const others = await occupy(emailaddress, { failures: 19, underWay: 1 });
+
+    const refused = await call(path, { body: { emailaddress, password: "right" } });
+    await others.end();
+    const after = await call(path, { body: { emailaddress, password: "right" } });
+
+    expect(refused).toMatchObject({ status: 429, body: { status: 429, code: "TOO_MANY_REQUESTS" } });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    // It waits for others, not for a window to end.
+    expect([...refused.headers.keys()].filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
+    expect(after.status).toBe(kind === "an account that exists" ? 200 : 401);
   },
 );

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { hashPassword, passwordMatches } from "../../functions/profile/password.ts";
+import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
 
 test("a password matches its hash and no other", async () => {
   const hash = await hashPassword("correct horse");
@@ -49,4 +49,16 @@ test("without a hash nothing matches, after the same work", async () => {
 
 test("a stored hash of another form is a fault, not a wrong password", async () => {
   await expect(passwordMatches("x", "plain text")).rejects.toThrow("malformed");
+});
+
+test("a hash of less memory or less work than today's is outdated, and no other", async () => {
+  const hash = await hashPassword("any");
+  const withParameters = (parameters: string) => hash.replace("ln=15,r=8,p=3", parameters);
+
+  expect(isOutdated(hash)).toBe(false);
+  for (const weaker of ["ln=14,r=8,p=6", "ln=15,r=8,p=1", "ln=15,r=4,p=3", "ln=10,r=8,p=1"]) {
+    expect(isOutdated(withParameters(weaker))).toBe(true);
+  }
+  for (const other of ["ln=17,r=8,p=1", "ln=16,r=8,p=2"])
+    expect(isOutdated(withParameters(other))).toBe(false);
 });

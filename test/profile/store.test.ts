@@ -1,11 +1,13 @@
 import { beforeAll, expect, test } from "vitest";
-import { countersOf } from "../../functions/profile/rules.ts";
+import { attemptName, type Counter, countersOf } from "../../functions/profile/rules.ts";
 import {
-  countAttempt,
+  beginAttempt,
+  failAttempt,
   findProfile,
-  forgetAttempt,
   recordLogin,
+  replaceHash,
   replaceProfile,
+  withdrawAttempt,
 } from "../../functions/profile/store.ts";
 import { useTables } from "../support/database.ts";
 
@@ -16,40 +18,101 @@ const countersWith = (limits: { accountAndSource: number; source: number; accoun
 
 beforeAll(useTables);
 
+let attempts = 0;
+const newAttempt = (at = now) => attemptName(at, String(attempts++));
+
+async function begin(counters: readonly Counter[], at = now) {
+  const attempt = newAttempt(at);
+  return { attempt, refusal: await beginAttempt(attempt, counters, at, signal) };
+}
+
 test("of many attempts at once exactly as many pass as the limit allows", async () => {
   const counters = countersWith({ accountAndSource: 7, source: 100, account: 100 });
 
-  const full = await Promise.all(Array.from({ length: 40 }, () => countAttempt(counters, now, signal)));
+  const begun = await Promise.all(Array.from({ length: 40 }, () => begin(counters)));
 
-  expect(full.filter((counter) => counter === undefined)).toHaveLength(7);
-  for (const counter of full) expect([undefined, counters[0]]).toContain(counter);
+  const refusals = begun.flatMap(({ refusal }) => refusal ?? []);
+  expect(refusals).toHaveLength(33);
+  for (const { counter } of refusals) expect(counter).toBe(counters[0]);
 });
 
 test("an attempt that is refused is counted nowhere", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 3, account: 10 });
   const [pair, source, account] = counters;
   if (!pair || !source || !account) throw new Error("three counters are expected");
-  for (let attempt = 0; attempt < 6; attempt++) await countAttempt(counters, now, signal);
+  for (let attempt = 0; attempt < 6; attempt++) await begin(counters);
 
   // Two of six were counted, so one more fits below the source's limit of three and eight below the account's.
-  expect(await countAttempt([source], now, signal)).toBeUndefined();
-  expect(await countAttempt([source], now, signal)).toBe(source);
-  for (let left = 0; left < 8; left++) expect(await countAttempt([account], now, signal)).toBeUndefined();
-  expect(await countAttempt([account], now, signal)).toBe(account);
+  expect((await begin([source])).refusal).toBeUndefined();
+  expect((await begin([source])).refusal?.counter).toBe(source);
+  for (let left = 0; left < 8; left++) expect((await begin([account])).refusal).toBeUndefined();
+  expect((await begin([account])).refusal?.counter).toBe(account);
 });
 
-test("an attempt taken back makes room for another", async () => {
-  const counters = countersWith({ accountAndSource: 1, source: 1, account: 1 });
+test("an attempt that is withdrawn makes room for one other, however often it is withdrawn", async () => {
+  const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
+  const { attempt } = await begin(counters);
+  await begin(counters);
+  expect((await begin(counters)).refusal).toBeDefined();
 
-  expect(await countAttempt(counters, now, signal)).toBeUndefined();
-  expect(await countAttempt(counters, now, signal)).toBe(counters[0]);
-  await forgetAttempt(counters, signal);
-  expect(await countAttempt(counters, now, signal)).toBeUndefined();
+  await Promise.all(Array.from({ length: 3 }, () => withdrawAttempt(attempt, counters, signal)));
+
+  expect((await begin(counters)).refusal).toBeUndefined();
+  expect((await begin(counters)).refusal).toBeDefined();
+});
+
+test("an attempt whose count is sent twice counts once", async () => {
+  const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
+  const attempt = newAttempt();
+
+  for (let sent = 0; sent < 3; sent++) {
+    expect(await beginAttempt(attempt, counters, now, signal)).toBeUndefined();
+  }
+  expect((await begin(counters)).refusal).toBeUndefined();
+  expect((await begin(counters)).refusal).toBeDefined();
+});
+
+test("a refusal says whether failures alone are the reason, or attempts under way as well", async () => {
+  const counters = countersWith({ accountAndSource: 2, source: 9, account: 9 });
+  const [first, second] = [await begin(counters), await begin(counters)];
+  expect((await begin(counters)).refusal?.reason).toBe("underWay");
+
+  await failAttempt(first.attempt, counters, signal);
+  expect((await begin(counters)).refusal?.reason).toBe("underWay");
+  await failAttempt(second.attempt, counters, signal);
+  expect((await begin(counters)).refusal?.reason).toBe("failures");
+});
+
+test("a failure stays one: withdrawing it later changes nothing", async () => {
+  const counters = countersWith({ accountAndSource: 1, source: 9, account: 9 });
+  const { attempt } = await begin(counters);
+  await failAttempt(attempt, counters, signal);
+
+  await withdrawAttempt(attempt, counters, signal);
+
+  expect((await begin(counters)).refusal?.reason).toBe("failures");
+});
+
+test("attempts of executions that ended without a word lapse by themselves, and failures do not", async () => {
+  const counters = countersWith({ accountAndSource: 60, source: 90, account: 90 });
+  const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
+  const failed = await begin(counters);
+  await failAttempt(failed.attempt, counters, signal);
+  await Promise.all(Array.from({ length: 59 }, () => begin(counters)));
+  // Longer than the function may run.
+  expect((await begin(counters, later(11))).refusal?.reason).toBe("underWay");
+
+  const begun = await Promise.all(Array.from({ length: 62 }, () => begin(counters, later(21))));
+  let passed = begun.filter(({ refusal }) => refusal === undefined).length;
+  expect(passed).toBeLessThanOrEqual(59);
+  while ((await begin(counters, later(21))).refusal === undefined) passed++;
+
+  expect(passed).toBe(59);
 });
 
 test("a limit of nought lets nothing pass", async () => {
   const counters = countersWith({ accountAndSource: 0, source: 9, account: 9 });
-  expect(await countAttempt(counters, now, signal)).toBe(counters[0]);
+  expect((await begin(counters)).refusal).toEqual({ counter: counters[0], reason: "failures" });
 });
 
 const profile = () => ({
@@ -79,6 +142,17 @@ test("a login is recorded only while the password that was checked is the accoun
   expect((await findProfile(written.EmailAddress.toLowerCase(), signal))?.DateLastLogin).toBe(
     "2026-11-21T10:00:00Z",
   );
+});
+
+test("a hash is renewed only in place of the one that was checked", async () => {
+  const written = profile();
+  await replaceProfile(written, signal);
+  const hashOf = async () => (await findProfile(written.EmailAddress.toLowerCase(), signal))?.passwordHash;
+
+  await replaceHash({ ...written, passwordHash: "an older one" }, "new", signal);
+  expect(await hashOf()).toBe(written.passwordHash);
+  await replaceHash(written, "new", signal);
+  expect(await hashOf()).toBe("new");
 });
 
 test("an address is not handed to another profile by an import", async () => {

@@ -7,6 +7,7 @@ import { type ListeningServer, listen } from "../../tools/local/listening-server
 interface DatabaseCall {
   /** Such as `GetItem`. */
   readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
   /** How often the SDK has sent it, from 1. */
   readonly attempt: number;
   /** Counts all calls, from 0. */
@@ -51,6 +52,7 @@ export async function openFaultyDatabase(target: string): Promise<FaultyDatabase
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     const treatment = fault({
+      parameters: z.looseObject({}).parse(JSON.parse(body.toString())),
       operation: String(request.headers["x-amz-target"]).replace(/^.*\./, ""),
       attempt: Number(/attempt=(\d+)/.exec(String(request.headers["amz-sdk-request"]))?.[1] ?? 1),
       index: index++,

@@ -534,6 +534,53 @@ describe("the deadline", () => {
   });
 });
 
+describe("what a handler names to be undone", () => {
+  /** What was undone while a handler that ends in some way was served. */
+  async function undoneBy(end: Handle<typeof open>, milliseconds = 10_000) {
+    const undone: boolean[] = [];
+    const output = captureOutput();
+    const result = await serve(open, async (request) => {
+      request.onFault(async (signal) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        undone.push(signal.aborted);
+      });
+      return await end(request);
+    })(eventOf({ body: "{}" }), { getRemainingTimeInMillis: () => milliseconds }).finally(output.stop);
+    return { status: result.statusCode, undone };
+  }
+
+  it.each([
+    [500, () => Promise.reject(new TypeError("broken"))],
+    [503, () => Promise.reject(new Unavailable("DynamoDB", "TimeoutError"))],
+    [504, () => new Promise<never>(() => {})],
+  ])("is undone before %i is answered, with time of its own", async (status, end) => {
+    expect(await undoneBy(end, 600)).toEqual({ status, undone: [false] });
+  });
+
+  it("is left alone when the caller is answered or refused", async () => {
+    expect(await undoneBy(answerOpen)).toEqual({ status: 200, undone: [] });
+    expect(await undoneBy(async ({ refuse }) => Promise.reject(refuse("NOT_FOUND")))).toEqual({
+      status: 404,
+      undone: [],
+    });
+  });
+
+  it("does not keep the answer waiting for longer than a second, nor change it, and the log says so", async () => {
+    const output = captureOutput();
+    const started = performance.now();
+    const result = await askOpen({}, async ({ onFault }) => {
+      onFault(
+        (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      );
+      throw new Unavailable("DynamoDB", "TimeoutError");
+    }).finally(output.stop);
+
+    expect(result.statusCode).toBe(503);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(output.text()).toContain('"NCS-005"');
+  });
+});
+
 describe("nothing a caller sent, but for a valid correlator, comes back in an error", () => {
   /** A word that occurs nowhere by chance. */
   const marker = fc.stringMatching(/^[q-z]{12}$/);

@@ -1,0 +1,253 @@
+import { createHash, randomBytes, scryptSync } from "node:crypto";
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
+import { countersOf } from "../../functions/profile/rules.ts";
+import { replaceProfile } from "../../functions/profile/store.ts";
+import { getItem } from "../../shared/aws/database.ts";
+import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { hashed } from "../../shared/hash.ts";
+import { tableVariable } from "../../shared/tables.ts";
+import { openDatabase } from "../../tools/local/database.ts";
+import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/faulty-database.ts";
+import { openWorkplace, type Workplace } from "../support/jobs.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { captureOutput, eventOf } from "../support/pipeline.ts";
+
+const password = "the right password";
+const limits = { accountAndSource: 20, source: 300, account: 100 };
+const signal = () => AbortSignal.timeout(10_000);
+
+const profileOf = (EmailAddress: string, passwordHash: string) => ({
+  ID: 9,
+  Username: "Fault",
+  DateCreated: "2026-01-01T00:00:00Z",
+  IsProfilePublic: true,
+  EmailAddress,
+  passwordHash,
+});
+
+describe("a login that ends in a fault of ours", () => {
+  const settings = Object.fromEntries(
+    Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
+  ) as Record<ConfigurationName, string>;
+  let workplace: Workplace;
+  let output: ReturnType<typeof captureOutput>;
+
+  beforeAll(async () => {
+    workplace = await openWorkplace(settings);
+  });
+  afterAll(() => workplace.close());
+  beforeEach(() => {
+    output = captureOutput();
+  });
+  afterEach(() => {
+    output.stop();
+    workplace.tables.rule();
+  });
+
+  /** What a login is answered with, and what its counters hold afterwards. */
+  async function logIn(emailaddress: string, sent: string, milliseconds: number) {
+    const { handler } = await import("../../functions/profile/authenticate.ts");
+    const before = Date.now();
+    const { statusCode } = await handler(
+      eventOf({ body: JSON.stringify({ emailaddress, password: sent }) }),
+      {
+        getRemainingTimeInMillis: () => milliseconds,
+      },
+    );
+    const counted: number[] = [];
+    // Should a window have ended meanwhile, both are looked at; other files' logins have other sources.
+    const keys = [before, Date.now()].flatMap((at) =>
+      countersOf(emailaddress, "192.0.2.1", new Date(at), limits).map(({ key }) => key),
+    );
+    for (const key of new Set(keys.filter((one) => !one.startsWith("source#")))) {
+      const item = await getItem("login-attempts", { counted: key }, counter, signal());
+      if (item !== undefined) counted.push(item.attempts);
+    }
+    return { statusCode, counted };
+  }
+  const counter = z.object({ attempts: z.number() });
+
+  async function account(passwordHash: string): Promise<string> {
+    const EmailAddress = `${crypto.randomUUID()}@example.com`;
+    await replaceProfile(profileOf(EmailAddress, passwordHash), signal());
+    return EmailAddress;
+  }
+
+  const isRead = (operation: string, parameters: Readonly<Record<string, unknown>>) =>
+    operation === "GetItem" && parameters.TableName === process.env[tableVariable("profiles")];
+
+  it("costs the caller no attempt when the store fails: 503", async () => {
+    const address = await account(await hashPassword(password));
+    workplace.tables.rule(({ operation, parameters }) => (isRead(operation, parameters) ? "refuse" : "pass"));
+
+    const answer = await logIn(address, password, 10_000);
+
+    expect(answer).toEqual({ statusCode: 503, counted: [0, 0] });
+  });
+
+  it("costs the caller no attempt when the request's time is over: 504", async () => {
+    const address = await account(await hashPassword(password));
+    const held: (() => void)[] = [];
+    workplace.tables.rule(({ operation, parameters }) => {
+      if (!isRead(operation, parameters)) return "pass";
+      return new Promise((resolve) => {
+        held.push(() => resolve("pass"));
+      });
+    });
+
+    const answer = await logIn(address, password, 1_500);
+    for (const release of held) release();
+
+    expect(answer).toEqual({ statusCode: 504, counted: [0, 0] });
+  });
+
+  it("costs the caller no attempt when the function fails: 500", async () => {
+    const address = await account("not a hash of ours");
+
+    expect(await logIn(address, password, 10_000)).toEqual({ statusCode: 500, counted: [0, 0] });
+  });
+
+  it("is told apart from a wrong password, which stays counted", async () => {
+    const address = await account(await hashPassword(password));
+
+    expect(await logIn(address, "wrong", 10_000)).toEqual({ statusCode: 401, counted: [1, 1] });
+  });
+
+  it("says in the log when even its attempt could not be withdrawn, and not whose it was", async () => {
+    const address = await account(await hashPassword(password));
+    const isWithdrawal = (parameters: Readonly<Record<string, unknown>>) =>
+      String(parameters.UpdateExpression).startsWith("ADD attempts :less");
+    workplace.tables.rule(({ operation, parameters }) =>
+      isRead(operation, parameters) || isWithdrawal(parameters) ? "refuse" : "pass",
+    );
+
+    const answer = await logIn(address, password, 10_000);
+
+    expect(answer).toEqual({ statusCode: 503, counted: [1, 1] });
+    expect(output.text()).toContain('"NCS-005"');
+    expect(output.text()).not.toContain(address);
+  });
+});
+
+/** A hash as it would have been made with parameters of long ago. */
+function weakHash(secret: string): string {
+  const salt = randomBytes(16);
+  const digest = createHash("sha256").update(secret).digest();
+  const hash = scryptSync(digest, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
+  const [saltText, hashText] = [salt, hash].map((bytes) => bytes.toString("base64").replaceAll("=", ""));
+  return `$sha256-scrypt$ln=10,r=8,p=1$${saltText}$${hashText}`;
+}
+
+describe("over HTTP", () => {
+  let database: FaultyDatabase;
+  let service: OwnService;
+  const closing: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    const tables = await openDatabase(undefined);
+    closing.push(() => tables.close());
+    database = await openFaultyDatabase(tables.endpoint);
+    closing.push(() => database.close());
+    const environment = {
+      AWS_ENDPOINT_URL_DYNAMODB: database.url,
+      LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: "2",
+    } as const;
+    service = await startOwnService(environment);
+    closing.push(() => service.close());
+  }, 60_000);
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+  afterEach(() => database.suffer());
+
+  async function account(passwordHash: string): Promise<string> {
+    const EmailAddress = `${crypto.randomUUID()}@example.com`;
+    await service.put("profiles", {
+      ...profileOf(EmailAddress, passwordHash),
+      address: hashed(EmailAddress),
+    });
+    return EmailAddress;
+  }
+
+  async function hashOf(address: string): Promise<string> {
+    const Key = marshall({ address: hashed(address) });
+    const command = new GetItemCommand({ TableName: service.tableName("profiles"), Key });
+    const { Item = {} } = await service.database.send(command);
+    return z.object({ passwordHash: z.string() }).parse(unmarshall(Item)).passwordHash;
+  }
+
+  const logIn = (emailaddress: string, sent = password) =>
+    service.call("/v3/profile/authenticate", {
+      method: "POST",
+      body: JSON.stringify({ emailaddress, password: sent }),
+    });
+
+  it("failures of the store leave the right password its attempts, and guesses count as ever", async () => {
+    const address = await account(await hashPassword(password));
+    const failsToRead: Fault = ({ operation }) =>
+      operation === "GetItem"
+        ? { kind: "refuse", status: 500, name: "InternalServerError" }
+        : { kind: "pass" };
+    database.suffer(failsToRead);
+    for (let failure = 0; failure < 4; failure++) expect((await logIn(address)).status).toBe(503);
+    database.suffer();
+
+    expect((await logIn(address)).status).toBe(200);
+    expect((await logIn(address, "wrong")).status).toBe(401);
+    expect((await logIn(address, "wrong")).status).toBe(401);
+    expect((await logIn(address)).status).toBe(429);
+  }, 30_000);
+
+  it("a right login renews a hash of weaker parameters, for the same password", async () => {
+    const weak = weakHash(password);
+    const address = await account(weak);
+
+    expect((await logIn(address, "wrong")).status).toBe(401);
+    expect(await hashOf(address)).toBe(weak);
+    expect((await logIn(address)).status).toBe(200);
+
+    const renewed = await hashOf(address);
+    expect(isOutdated(renewed)).toBe(false);
+    expect(await passwordMatches(password, renewed)).toBe(true);
+    expect((await logIn(address)).status).toBe(200);
+    expect(await hashOf(address)).toBe(renewed);
+  });
+
+  it("a login is right though its hash was renewed by another between its look at it and its end", async () => {
+    const address = await account(weakHash(password));
+    const current = await hashPassword(password);
+    let renewal: Promise<void> | undefined;
+    // What records the login arrives when the other has renewed the hash.
+    database.suffer(({ parameters }) => {
+      const isRecord = String(parameters.UpdateExpression).includes("DateLastLogin");
+      if (!isRecord || renewal !== undefined) return { kind: "pass" };
+      renewal = service.put("profiles", { ...profileOf(address, current), address: hashed(address) });
+      return { kind: "delay", milliseconds: 500 };
+    });
+
+    const answer = await logIn(address);
+
+    await renewal;
+    expect(answer.status).toBe(200);
+    expect(renewal).toBeDefined();
+    expect(await hashOf(address)).toBe(current);
+  });
+
+  it("a login is right, and soon answered, though the renewed hash cannot be written", async () => {
+    const weak = weakHash(password);
+    const address = await account(weak);
+    database.suffer(({ parameters }) =>
+      String(parameters.UpdateExpression).startsWith("SET passwordHash")
+        ? { kind: "hang" }
+        : { kind: "pass" },
+    );
+
+    expect((await logIn(address)).status).toBe(200);
+    expect(database.troubled()).toBeGreaterThan(0);
+    expect(await hashOf(address)).toBe(weak);
+  });
+});
