@@ -9,6 +9,8 @@ import { questionIn, unsupported } from "./rules.ts";
 /** Tells how many people are in each cell of an area, hour by hour: at once, or later to a sink. */
 export const handler = serve(retrievePopulationDensity, async (sent) => {
   const { body, caller, now, signal, reply, refuse } = sent;
+  // From here on all is costly: the geometry for the processor, the tiles for the table.
+  await sent.admission;
   const question = questionIn(body, now);
   if ("code" in question) throw refuse(question.code, question);
   const offer = {
@@ -31,7 +33,6 @@ export const handler = serve(retrievePopulationDensity, async (sent) => {
   const idempotencyKey = sent.header("idempotency-key");
   if (!isIdempotencyKey(idempotencyKey))
     throw refuse("INVALID_ARGUMENT", { message: "Not valid: Idempotency-Key." });
-  await sent.admission;
   const order = {
     request: { ...body, sink },
     client: caller.client,

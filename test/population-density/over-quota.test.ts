@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { tableVariable } from "../../shared/tables.ts";
+import { openWorkplace, type Workplace } from "../support/jobs.ts";
+import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
+
+const hour = 3_600_000;
+const soon = (Math.floor(Date.now() / hour) + 1) * hour;
+const defaults = Object.fromEntries(
+  Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
+) as Record<ConfigurationName, string>;
+
+let workplace: Workplace;
+let geometryCalls = 0;
+
+/** Counts the calls of a module's functions, and lets them do what they do. */
+async function counting(original: () => Promise<object>): Promise<object> {
+  const wrapped = Object.entries(await original()).map(([name, exported]) => {
+    if (typeof exported !== "function" || /^[A-Z]/.test(name)) return [name, exported];
+    const call = (...given: unknown[]) => {
+      geometryCalls++;
+      return exported(...given);
+    };
+    return [name, call];
+  });
+  return Object.fromEntries(wrapped);
+}
+
+beforeAll(async () => {
+  workplace = await openWorkplace({ ...defaults, DAILY_QUOTA: "1" });
+  vi.doMock("../../functions/population-density/polygon.ts", counting);
+  vi.doMock("../../functions/population-density/cover.ts", counting);
+});
+afterAll(async () => {
+  vi.doUnmock("../../functions/population-density/polygon.ts");
+  vi.doUnmock("../../functions/population-density/cover.ts");
+  await workplace.close();
+});
+
+it("a request over its quota costs no geometry and reads no tile", async () => {
+  const { handler } = await import("../../functions/population-density/retrieve.ts");
+  const boundary = [
+    { latitude: 45.7, longitude: 4.8 },
+    { latitude: 45.8, longitude: 4.8 },
+    { latitude: 45.8, longitude: 4.9 },
+    { latitude: 45.7, longitude: 4.9 },
+  ];
+  const body = JSON.stringify({
+    area: { areaType: "POLYGON", boundary },
+    startTime: new Date(soon).toISOString(),
+    endTime: new Date(soon + 24 * hour).toISOString(),
+    precision: 6,
+  });
+  const authorizer = authorizerContext({ scope: "population-density-data:read" });
+  const ask = async () => {
+    geometryCalls = 0;
+    workplace.tables.calls.length = 0;
+    const output = captureOutput();
+    const { statusCode } = await handler(eventOf({ body, authorizer }), {
+      getRemainingTimeInMillis: () => 10_000,
+    }).finally(output.stop);
+    const tables = new Set(workplace.tables.calls.map(({ parameters }) => parameters.TableName));
+    const batches = workplace.tables.calls.filter(({ operation }) => operation === "BatchGetItem").length;
+    return { statusCode, batches, tables, geometryCalls };
+  };
+
+  const served = await ask();
+  const refused = await ask();
+
+  expect(served.statusCode).toBe(200);
+  expect(served.batches).toBeGreaterThan(0);
+  expect(served.geometryCalls).toBeGreaterThan(0);
+  expect(refused).toEqual({
+    statusCode: 429,
+    batches: 0,
+    tables: new Set([process.env[tableVariable("quotas")]]),
+    geometryCalls: 0,
+  });
+});
