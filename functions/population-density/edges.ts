@@ -1,5 +1,4 @@
 import { orient2d } from "robust-predicates";
-import { halfStepsOf, signOf } from "./exact.ts";
 import { type Grid, tileSide } from "./geohash.ts";
 import type { Polygon } from "./polygon.ts";
 
@@ -38,8 +37,8 @@ export class Edges {
     this.#grid = grid;
     const count = polygon.latitudes.length;
     this.count = count;
-    const rows = this.#stepsFromOrigin(polygon.exact.latitudes, 90, grid.cellHeight);
-    const columns = this.#stepsFromOrigin(polygon.exact.longitudes, 180, grid.cellWidth);
+    const rows = halfStepsOf(polygon.latitudes, 90, grid.cellHeight);
+    const columns = halfStepsOf(polygon.longitudes, 180, grid.cellWidth);
     this.rowBase = baseOf(rows, grid.rows);
     this.columnBase = baseOf(columns, grid.columns);
     const row = rows.map((steps) => steps - 2 * this.rowBase);
@@ -60,25 +59,15 @@ export class Edges {
 
   /** The same where floating point does not decide. */
   exactColumnAt(edge: number, border: number, near: number): number {
-    const { latitudes, longitudes, isPlain } = this.#polygon;
-    if (!isPlain || !(at(this.error, edge) < 0.25)) return this.#divide(edge, border);
+    if (!(at(this.error, edge) < 0.25)) return this.#search(edge, border);
     const nearest = Math.round(near);
-    const [low, high] = [at(this.#low, edge), at(this.#high, edge)];
-    const turn = orient2d(
-      at(longitudes, low),
-      at(latitudes, low),
-      at(longitudes, high),
-      at(latitudes, high),
-      (this.columnBase + nearest) * this.#grid.cellWidth - 180,
-      (this.rowBase + border) * this.#grid.cellHeight - 90,
-    );
-    // Above 0, the corner is to the right of the edge, so that the edge is left of the corner.
-    return 2 * nearest - Math.sign(turn);
+    return 2 * nearest + this.#sideOfCorner(edge, nearest, border);
   }
 
   /**
    * Which of two edges that span the same rows is further left: below 0 for the first. Exact, by the sum of the
-   * columns at the lowest and the highest border: edges do not cross, and meet at one of the two at most.
+   * columns at the lowest and the highest border, and else by the side on which one's end is of the other: edges do
+   * not cross, and meet at one end at most.
    */
   compare(one: number, other: number, from: number, to: number): number {
     const steps =
@@ -87,14 +76,21 @@ export class Edges {
       this.columnAt(other, from) -
       this.columnAt(other, to);
     if (steps !== 0) return steps;
-    const middle = this.#latitudeOf(from) + this.#latitudeOf(to);
-    const [left, leftRise] = this.#doubleLongitudeAt(one, middle);
-    const [right, rightRise] = this.#doubleLongitudeAt(other, middle);
-    return signOf(left * rightRise - right * leftRise);
+    const { latitudes } = this.#polygon;
+    const [low, otherLow] = [at(this.#low, one), at(this.#low, other)];
+    const atLower =
+      at(latitudes, low) >= at(latitudes, otherLow)
+        ? -this.#sideOfVertex(other, low)
+        : this.#sideOfVertex(one, otherLow);
+    if (atLower !== 0) return atLower;
+    const [high, otherHigh] = [at(this.#high, one), at(this.#high, other)];
+    return at(latitudes, high) <= at(latitudes, otherHigh)
+      ? -this.#sideOfVertex(other, high)
+      : this.#sideOfVertex(one, otherHigh);
   }
 
   #place(edge: number, row: readonly number[], column: readonly number[]): void {
-    const { latitudes, longitudes, isPlain } = this.#polygon;
+    const { latitudes, longitudes } = this.#polygon;
     const { cellHeight, cellWidth } = this.#grid;
     const next = edge + 1 === this.count ? 0 : edge + 1;
     const isUp = at(latitudes, next) > at(latitudes, edge);
@@ -111,49 +107,70 @@ export class Edges {
     const y = (at(latitudes, low) - (this.rowBase * cellHeight - 90)) / cellHeight;
     this.slope[edge] = slope;
     this.start[edge] = x - y * slope;
-    // Ten roundings of 2^-53 of a column or of slope · row at most, and that of an unwrapped longitude.
-    const unwrapping = isPlain ? 0 : 2 ** -42 / cellWidth;
-    this.error[edge] = 2 ** -48 * (this.right + 2 + Math.abs(slope) * (this.top + 2)) + unwrapping;
+    // Ten roundings of 2^-53 of a column or of slope · row at most.
+    this.error[edge] = 2 ** -48 * (this.right + 2 + Math.abs(slope) * (this.top + 2));
   }
 
-  #stepsFromOrigin(values: readonly bigint[], origin: number, cell: number): number[] {
-    const { places } = this.#polygon.exact;
-    const [shift, divisor] = [unitsOf(origin, places), unitsOf(cell, places)];
-    return values.map((value) => halfStepsOf(value + shift, divisor));
+  /** Where an edge that is nearly level meets a row border: halves the columns that it spans. */
+  #search(edge: number, border: number): number {
+    const [one, other] = [at(this.lowColumn, edge), at(this.highColumn, edge)];
+    let first = Math.floor(Math.min(one, other) / 2);
+    let last = Math.ceil(Math.max(one, other) / 2);
+    while (first < last) {
+      const column = Math.ceil((first + last) / 2);
+      const side = this.#sideOfCorner(edge, column, border);
+      if (side === 0) return 2 * column;
+      if (side > 0) first = column;
+      else last = column - 1;
+    }
+    return 2 * first + this.#sideOfCorner(edge, first, border);
   }
 
-  #latitudeOf(border: number): bigint {
-    return unitsOf((this.rowBase + border) * this.#grid.cellHeight - 90, this.#polygon.exact.places);
+  /** 1 if an edge is to the right of the corner of a row border and a column border, −1 to the left, 0 on it; exact. */
+  #sideOfCorner(edge: number, column: number, border: number): number {
+    const { cellHeight, cellWidth } = this.#grid;
+    const longitude = (this.columnBase + column) * cellWidth - 180;
+    return this.#sideOf(edge, longitude, (this.rowBase + border) * cellHeight - 90);
   }
 
-  /** The exact longitude of an edge at half of a latitude, doubled: a dividend and a divisor above 0. */
-  #doubleLongitudeAt(edge: number, doubleLatitude: bigint): readonly [bigint, bigint] {
-    const { latitudes, longitudes } = this.#polygon.exact;
+  /** The same for a vertex. */
+  #sideOfVertex(edge: number, vertex: number): number {
+    const { latitudes, longitudes } = this.#polygon;
+    return this.#sideOf(edge, at(longitudes, vertex), at(latitudes, vertex));
+  }
+
+  #sideOf(edge: number, longitude: number, latitude: number): number {
+    const { latitudes, longitudes } = this.#polygon;
     const [low, high] = [at(this.#low, edge), at(this.#high, edge)];
-    const [x, y] = [longitudes[low] ?? 0n, latitudes[low] ?? 0n];
-    const rise = (latitudes[high] ?? 0n) - y;
-    const run = (longitudes[high] ?? 0n) - x;
-    return [2n * x * rise + (doubleLatitude - 2n * y) * run, rise];
+    const turn = orient2d(
+      at(longitudes, low),
+      at(latitudes, low),
+      at(longitudes, high),
+      at(latitudes, high),
+      longitude,
+      latitude,
+    );
+    // The library's y axis points down: above 0, the place is to the right of the edge, which goes up.
+    return -Math.sign(turn);
   }
+}
 
-  #divide(edge: number, border: number): number {
-    const [doubled, rise] = this.#doubleLongitudeAt(edge, 2n * this.#latitudeOf(border));
-    const { places } = this.#polygon.exact;
-    const origin = unitsOf(this.columnBase * this.#grid.cellWidth - 180, places);
-    const cell = unitsOf(this.#grid.cellWidth, places);
-    return halfStepsOf(doubled - 2n * origin * rise, 2n * cell * rise);
-  }
+/** The half steps of coordinates on a grid that begins at −`origin`; exact. */
+function halfStepsOf(values: Float64Array, origin: number, cell: number): number[] {
+  return Array.from(values, (value) => {
+    const distance = value + origin;
+    let border = Math.floor(distance / cell);
+    // A quotient is rounded; the multiples of a cell's side are exact.
+    if (border * cell > distance) border--;
+    else if ((border + 1) * cell <= distance) border++;
+    return border * cell === distance ? 2 * border : 2 * border + 1;
+  });
 }
 
 /** The multiple of a tile's side, or of a smaller grid's, that is at or below all of them. */
 function baseOf(halfSteps: readonly number[], cells: number): number {
   const side = Math.min(tileSide, cells);
   return Math.floor(Math.min(...halfSteps) / 2 / side) * side;
-}
-
-/** A border of a cell, or a cell's side, is a double of 28 binary places at most. */
-function unitsOf(degrees: number, places: number): bigint {
-  return BigInt(degrees * 2 ** 28) << BigInt(places - 28);
 }
 
 function at(numbers: ArrayLike<number>, index: number): number {

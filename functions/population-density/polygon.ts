@@ -1,4 +1,4 @@
-import { binaryPlaces, inUnits, signOf } from "./exact.ts";
+import { orient2d } from "robust-predicates";
 
 /** In degrees, finite and within ±90 and ±180. */
 export interface Point {
@@ -8,102 +8,78 @@ export interface Point {
 
 /**
  * A simple polygon: an open ring, counter-clockwise, its longitudes unwrapped along the ring, so that one that
- * crosses the antimeridian goes on beyond ±180. Edges are straight in latitude and longitude.
+ * crosses the antimeridian goes on beyond ±180. Edges are straight in latitude and longitude. Coordinates are
+ * multiples of 2⁻⁴⁰ degrees, so that sums and differences of them are exact in a double.
  */
 export interface Polygon {
   readonly latitudes: Float64Array;
-  /** Each the double nearest to the exact one. */
   readonly longitudes: Float64Array;
-  readonly exact: ExactRing;
-  /** Whether the doubles are the exact coordinates and products of them do not underflow. */
-  readonly isPlain: boolean;
-}
-
-/** The coordinates of a polygon without loss, as integers of units of 2^−`places` degrees. */
-interface ExactRing {
-  readonly latitudes: readonly bigint[];
-  readonly longitudes: readonly bigint[];
-  /** At least as many as the borders of the cells of precision 12 have. */
-  readonly places: number;
 }
 
 /**
- * The polygon of a boundary: a ring in either orientation, open or with its first point repeated as its last.
- * Two longitudes in a row that are more than 180 degrees apart cross the antimeridian. Every decision is exact.
- * The time grows with the square of the number of points.
+ * The polygon of a boundary: a ring in either orientation, open or with its first point repeated as its last; a point
+ * that is repeated right away counts once.
+ * Coordinates are rounded to 2⁻⁴⁰ degrees, a tenth of a micrometre; from there on every decision is exact. Two
+ * longitudes in a row that are more than 180 degrees apart cross the antimeridian. The time grows with the square of
+ * the number of points.
  * @returns undefined for an area that is none (`INVALID_AREA`): fewer than 3 distinct points, no area, a boundary
  * that crosses or touches itself, or a boundary around a pole.
  */
 export function polygonOf(boundary: readonly Point[]): Polygon | undefined {
-  const unwrapped = unwrap(boundary);
+  const unwrapped = unwrap(boundary.map(rounded));
   if (unwrapped === undefined) return undefined;
-  const { places, unit } = unwrapped;
-  const [first, last] = [unwrapped.ring[0], unwrapped.ring.at(-1)];
-  const isClosed = unwrapped.ring.length > 1 && first?.x === last?.x && first?.y === last?.y;
-  const open = isClosed ? unwrapped.ring.slice(0, -1) : unwrapped.ring;
-  if (open.length < 3 || !isSimple(open) || meetsItselfAround(open, 360n * unit)) return undefined;
-  const area = signOf(doubleArea(open));
-  if (area === 0) return undefined;
-  const ring = area > 0 ? open : open.toReversed();
-  const longitudes = Float64Array.from(ring, ({ longitude, turns }) => longitude + 360 * turns);
+  // A point that repeats the one before it, the last one around to the first, adds nothing.
+  const open = unwrapped.filter((place, index) => !isSame(place, unwrapped[(index + 1) % unwrapped.length]));
+  if (open.length < 3 || !isSimple(open) || meetsItselfAround(open)) return undefined;
+  const ring = isCounterClockwise(open) ? open : open.toReversed();
   return {
-    latitudes: Float64Array.from(ring, ({ latitude }) => latitude),
-    longitudes,
-    exact: { latitudes: ring.map(({ y }) => y), longitudes: ring.map(({ x }) => x), places },
-    isPlain: ring.every(
-      ({ latitude, x }, index) =>
-        isOrdinary(latitude) &&
-        isOrdinary(longitudes[index] ?? 0) &&
-        x === inUnits(longitudes[index] ?? 0, places),
-    ),
+    latitudes: Float64Array.from(ring, ({ y }) => y),
+    longitudes: Float64Array.from(ring, ({ x }) => x),
   };
 }
 
-/** A place in the unwrapped plane, in units of a power of two. */
+/** A place in the unwrapped plane, in degrees. */
 interface Place {
-  readonly x: bigint;
-  readonly y: bigint;
+  readonly x: number;
+  readonly y: number;
 }
 
-interface Vertex extends Point, Place {
-  /** How many times 360 degrees are added to the longitude. */
-  readonly turns: number;
+const unitsInDegree = 2 ** 40;
+
+function rounded({ latitude, longitude }: Point): Place {
+  const round = (degrees: number) => Math.round(degrees * unitsInDegree) / unitsInDegree;
+  return { x: round(longitude), y: round(latitude) };
 }
 
-/** Borders of cells are multiples of 45 · 2^−28 degrees. */
-const placesOfBorders = 28;
+/** Longitudes of up to 180 + 7 · 360 degrees, shifted by as much as the ring is wide, stay below 2¹³: 53 bits in all. */
+const maxTurns = 7;
 
-/** Nothing smaller can make the tail of a product underflow. */
-function isOrdinary(value: number): boolean {
-  return value === 0 || Math.abs(value) > 2 ** -300;
-}
-
-/** @returns undefined for a ring around a pole: unwrapped, it ends elsewhere than it began. */
-function unwrap(boundary: readonly Point[]) {
-  const places = boundary.reduce(
-    (most, { latitude, longitude }) => Math.max(most, binaryPlaces(latitude), binaryPlaces(longitude)),
-    placesOfBorders,
-  );
-  const unit = 1n << BigInt(places);
-  const ring: Vertex[] = [];
-  const longitudes = boundary.map(({ longitude }) => inUnits(longitude, places));
+/**
+ * @returns undefined for a ring around a pole, which ends elsewhere than it began, and for one that winds around the
+ * globe more than seven times, which takes more than 15 points.
+ */
+function unwrap(ring: readonly Place[]): Place[] | undefined {
+  const unwrapped: Place[] = [];
+  const start = ring[0]?.x ?? 0;
   let turns = 0;
-  let before = longitudes[0] ?? 0n;
-  for (const [index, { latitude, longitude }] of boundary.entries()) {
-    const here = longitudes[index] ?? 0n;
-    turns += turnBetween(before, here, unit);
-    const x = here + 360n * unit * BigInt(turns);
-    ring.push({ latitude, longitude, turns, x, y: inUnits(latitude, places) });
-    before = here;
+  let before = start;
+  for (const { x, y } of ring) {
+    turns += turnBetween(before, x);
+    if (Math.abs(turns) > maxTurns) return undefined;
+    unwrapped.push({ x: x + 360 * turns, y });
+    before = x;
   }
-  const closes = turns + turnBetween(before, longitudes[0] ?? 0n, unit) === 0;
-  return closes ? { ring, places, unit } : undefined;
+  return turns + turnBetween(before, start) === 0 ? unwrapped : undefined;
 }
 
-function turnBetween(before: bigint, here: bigint, unit: bigint): number {
+function turnBetween(before: number, here: number): number {
   const jump = here - before;
-  if (jump > 180n * unit) return -1;
-  return jump < -180n * unit ? 1 : 0;
+  if (jump > 180) return -1;
+  return jump < -180 ? 1 : 0;
+}
+
+function isSame(one: Place, other: Place | undefined): boolean {
+  return one.x === other?.x && one.y === other.y;
 }
 
 /** Whether no edge meets another one but at the vertex they share. */
@@ -122,13 +98,11 @@ function isSimple(ring: readonly Place[]): boolean {
 }
 
 /** A ring wider than the globe must not meet itself there either. At most as wide, it can only touch itself. */
-function meetsItselfAround(ring: readonly Place[], globe: bigint): boolean {
+function meetsItselfAround(ring: readonly Place[]): boolean {
   const xs = ring.map(({ x }) => x);
-  const width =
-    xs.reduce((one, other) => (one > other ? one : other)) -
-    xs.reduce((one, other) => (one < other ? one : other));
+  const width = Math.max(...xs) - Math.min(...xs);
   const edges = edgesOf(ring);
-  for (let shift = globe; shift < width; shift += globe) {
+  for (let shift = 360; shift < width; shift += 360) {
     const shifted = edgesOf(ring.map(({ x, y }) => ({ x: x + shift, y })));
     if (edges.some(([a, b]) => shifted.some(([c, d]) => meets(a, b, c, d)))) return true;
   }
@@ -144,7 +118,9 @@ function edgesOf(ring: readonly Place[]): Edge[] {
 /** Whether an edge is none, or the next one leads back over it. */
 function goesBack(from: Place, to: Place, after: Place): boolean {
   if (sideOf(from, to, after) !== 0) return false;
-  return (to.x - from.x) * (after.x - to.x) + (to.y - from.y) * (after.y - to.y) <= 0n;
+  // On one line: one coordinate tells the direction.
+  const axis = from.x === to.x ? "y" : "x";
+  return Math.sign(to[axis] - from[axis]) * Math.sign(after[axis] - to[axis]) <= 0;
 }
 
 /** Whether two edges have a point in common, their ends included. */
@@ -154,16 +130,23 @@ function meets(a: Place, b: Place, c: Place, d: Place): boolean {
   return sideOf(a, b, c) * sideOf(a, b, d) <= 0 && sideOf(c, d, a) * sideOf(c, d, b) <= 0;
 }
 
-function overlaps(a: bigint, b: bigint, c: bigint, d: bigint): boolean {
-  return (a < b ? a : b) <= (c < d ? d : c) && (c < d ? c : d) <= (a < b ? b : a);
+function overlaps(a: number, b: number, c: number, d: number): boolean {
+  return Math.min(a, b) <= Math.max(c, d) && Math.min(c, d) <= Math.max(a, b);
 }
 
-/** 1 if a point is to the left of the way from one place to another, −1 to the right, 0 on the line. */
+/** 1 if a point is to the left of the way from one place to another, −1 to the right, 0 on the line; exact. */
 function sideOf(from: Place, to: Place, point: Place): number {
-  return signOf((to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x));
+  // The library's y axis points down.
+  return -Math.sign(orient2d(from.x, from.y, to.x, to.y, point.x, point.y));
 }
 
-/** Above 0 for a ring that is counter-clockwise. */
-function doubleArea(ring: readonly Place[]): bigint {
-  return edgesOf(ring).reduce((sum, [from, to]) => sum + from.x * to.y - to.x * from.y, 0n);
+/** The way a simple ring turns at its lowest vertex, the leftmost of them. */
+function isCounterClockwise(ring: readonly Place[]): boolean {
+  let lowest = 0;
+  for (const [index, { x, y }] of ring.entries()) {
+    const low = ring[lowest];
+    if (low === undefined || y < low.y || (y === low.y && x < low.x)) lowest = index;
+  }
+  const [before, at, after] = [ring.at(lowest - 1), ring[lowest], ring[(lowest + 1) % ring.length]];
+  return before !== undefined && at !== undefined && after !== undefined && sideOf(before, at, after) > 0;
 }

@@ -2,7 +2,7 @@ import { instantOf } from "../../shared/calendar.ts";
 import type { Retrieval } from "./contract.ts";
 import { countCells } from "./cover.ts";
 import { brokenTimeRule, type Hours, hoursOf } from "./intervals.ts";
-import { type Point, type Polygon, polygonOf } from "./polygon.ts";
+import { type Polygon, polygonOf } from "./polygon.ts";
 
 /** A request that can be understood: where, when, and how finely. */
 export interface Question {
@@ -33,7 +33,7 @@ export function questionIn(
   { area, startTime, endTime, precision }: Pick<Retrieval, "area" | "startTime" | "endTime" | "precision">,
   now: Date,
 ): Question | Fault {
-  const polygon = polygonOf(area.boundary.map(measurable));
+  const polygon = polygonOf(area.boundary);
   if (polygon === undefined) return { code: "POPULATION_DENSITY_DATA.INVALID_AREA" };
   const [start, end] = [instantOf(startTime), instantOf(endTime)];
   if (start === undefined || end === undefined) throw new TypeError("a period that its schema refuses");
@@ -42,18 +42,6 @@ export function questionIn(
     return { code: broken, message: "The endTime is more than 3 months ahead." };
   if (broken !== undefined) return { code: `POPULATION_DENSITY_DATA.${broken}` };
   return { polygon, hours: hoursOf(start, end), precision };
-}
-
-/** Units in a degree: one is a hundredth of a micrometre, and coordinates in it are exact in a double, unwrapped too. */
-const unitsInDegree = 2 ** 43;
-
-/**
- * A point rounded to what can be measured. Finer numbers mean nothing on the ground but would take exact arithmetic
- * on a thousand digits for every row of cells.
- */
-function measurable({ latitude, longitude }: Point): Point {
-  const rounded = (degrees: number) => Math.round(degrees * unitsInDegree) / unitsInDegree;
-  return { latitude: rounded(latitude), longitude: rounded(longitude) };
 }
 
 /** What an operator offers. Limits are in slots: cells × hours. */

@@ -5,7 +5,7 @@ import type { Point } from "../../functions/population-density/polygon.ts";
  * bounding box is cut out of the polygon, and counts if the piece has area.
  */
 
-/** A point as integers x / w and y / w, w above 0, in units of 2^-1074 degrees or of a coarser power of two. */
+/** A point as integers x / w and y / w, w above 0, in units of 2^-40 degrees. */
 interface Rational {
   readonly x: bigint;
   readonly y: bigint;
@@ -134,12 +134,11 @@ function commonPoints([a, b]: Edge, [c, d]: Edge): 0 | 1 | 2 {
   return from > to ? 0 : from === to ? 1 : 2;
 }
 
+/** Coordinates are rounded to 2^-40 degrees (behaviour section 7); cells of precision 12 begin at multiples of 2^-28. */
+const places = 40;
+
 /** The open ring with exact longitudes that go on beyond ±180, in integers. */
 function exactRing(boundary: readonly Point[]) {
-  const values = boundary.flatMap(({ latitude, longitude }) => [latitude, longitude]);
-  // The borders of cells of precision 12 need 28.
-  let places = 30;
-  while (values.some((value) => !isWhole(value, places))) places += 8;
   const unit = 1n << BigInt(places);
   const ring: Rational[] = [];
   let turns = 0n;
@@ -152,34 +151,30 @@ function exactRing(boundary: readonly Point[]) {
     start ??= x;
   };
   for (const { latitude, longitude } of boundary) {
-    const x = whole(longitude, places);
+    const x = rounded(longitude);
     follow(x);
-    ring.push({ x: x + turns * 360n * unit, y: whole(latitude, places), w: 1n });
+    ring.push({ x: x + turns * 360n * unit, y: rounded(latitude), w: 1n });
   }
   if (start !== undefined) follow(start);
-  const [first, last] = [ring[0], ring.at(-1)];
-  if (ring.length > 1 && first?.x === last?.x && first?.y === last?.y) ring.pop();
-  return { ring, unit, closes: turns === 0n };
+  const open = ring.filter(({ x, y }, index) => {
+    const after = ring[(index + 1) % ring.length];
+    return x !== after?.x || y !== after.y;
+  });
+  return { ring: open, unit, closes: turns === 0n };
 }
 
-/** A double times 2^places, from its bits. */
-function whole(value: number, places: number): bigint {
+/** A double in units of 2^-40, from its bits: the nearest integer, the upper one of two. */
+function rounded(value: number): bigint {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);
   const exponent = (bits.getUint16(0) >> 4) & 0x7ff;
   const fraction = bits.getBigUint64(0) & ((1n << 52n) - 1n);
   const mantissa = exponent === 0 ? fraction : fraction | (1n << 52n);
-  const shift = Math.max(exponent, 1) - 1075 + places;
-  const size = shift >= 0 ? mantissa << BigInt(shift) : mantissa >> BigInt(-shift);
-  return value < 0 ? -size : size;
+  // The value is the mantissa in units of 2^-1074 and as many halvings less.
+  const whole = mantissa << BigInt(Math.max(exponent, 1) - 1);
+  const unit = BigInt(1_074 - places);
+  return ((value < 0 ? -whole : whole) + (1n << (unit - 1n))) >> unit;
 }
-
-function isWhole(value: number, places: number): boolean {
-  return whole(value, places) << BigInt(finest - places) === whole(value, finest);
-}
-
-/** Every double has fewer binary places. */
-const finest = 1_100;
 
 /** The part of a ring where a·x + b·y is at least c: Sutherland and Hodgman's step in homogeneous integers. */
 function clip(ring: readonly Rational[], a: bigint, b: bigint, c: bigint): Rational[] {
