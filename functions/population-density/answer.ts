@@ -1,6 +1,6 @@
 import { dayOf } from "../../shared/calendar.ts";
 import type { Answer } from "./body.ts";
-import { coverOf, type Tile } from "./cover.ts";
+import { coverOf, type Tile } from "./cover/cover.ts";
 import type { Question } from "./rules.ts";
 import { observedDay, readTileDays, type TileDayKey, tileName, typicalDay } from "./store.ts";
 import { isCovered, readTileDay, type TileDay, type TileHour } from "./tile.ts";

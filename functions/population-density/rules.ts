@@ -1,8 +1,8 @@
 import { instantOf } from "../../shared/calendar.ts";
 import type { Retrieval } from "./contract.ts";
-import { countCells } from "./cover.ts";
+import { countCells } from "./cover/cover.ts";
+import { type Polygon, polygonOf } from "./cover/polygon.ts";
 import { brokenTimeRule, type Hours, hoursOf } from "./intervals.ts";
-import { type Polygon, polygonOf } from "./polygon.ts";
 
 /** A request that can be understood: where, when, and how finely. */
 export interface Question {

@@ -201,7 +201,19 @@ describe("imports run downhill", () => {
   test("only files of the areas' folders are in the areas", () => {
     const misplaced = files.filter((file) => file.startsWith("functions/") && areaOf(file) === undefined);
     expect(misplaced).toEqual(["functions/endpoints.ts"]);
-    expect(files.filter((file) => /^functions\/[^/]+\/.+\//.test(file))).toEqual([]);
+    const rooms = files.map((file) => /^functions\/([^/]+\/.+)\//.exec(file)?.[1]);
+    const known = ["cover", "delivery", "tiles"].map((room) => `population-density/${room}`);
+    expect(rooms.filter((room) => room !== undefined && !known.includes(room))).toEqual([]);
+  });
+
+  test("the cover is geometry: it knows nothing of its area, of the kernel, and of Node.js", () => {
+    expect(
+      wrong(
+        (file) => file.startsWith("functions/population-density/cover/"),
+        ({ to, toFile }) =>
+          toFile ? !to.startsWith("functions/population-density/cover/") : to !== "robust-predicates",
+      ),
+    ).toEqual([]);
   });
 
   test("there are no cycles", () => {

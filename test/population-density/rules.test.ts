@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countCells } from "../../functions/population-density/cover.ts";
+import { countCells } from "../../functions/population-density/cover/cover.ts";
 import { type Question, questionIn, unsupported } from "../../functions/population-density/rules.ts";
 
 const now = new Date("2026-11-21T10:30:00Z");

@@ -1,4 +1,4 @@
-import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/geohash.ts";
+import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/cover/geohash.ts";
 import { tileName, writeTileDay } from "../../functions/population-density/store.ts";
 import { encodeTileDay, hoursPerDay, TileHour } from "../../functions/population-density/tile.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { suffixesOf } from "../../functions/population-density/geohash.ts";
+import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import {
   addToCoverage,
   cellsPerTile,

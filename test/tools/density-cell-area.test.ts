@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/geohash.ts";
+import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { cellArea, rowArea } from "../../tools/import/density/cell-area.ts";
 
 /** Area of the WGS84 ellipsoid. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Command, CommanderError } from "commander";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/geohash.ts";
+import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import {
   observedDay,
   readTileDays,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { suffixesOf } from "../../functions/population-density/geohash.ts";
+import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import {
   addToCoverage,
   cellsPerTile,

@@ -1,7 +1,7 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/geohash.ts";
+import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import {
   observedDay,
   readTileDays,

@@ -2,8 +2,13 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { polygonToCells } from "h3-js";
 import ngeohash from "ngeohash";
-import { countCells, coverOf, geohashesOf, type Tile } from "../../functions/population-density/cover.ts";
-import { type Point, type Polygon, polygonOf } from "../../functions/population-density/polygon.ts";
+import {
+  countCells,
+  coverOf,
+  geohashesOf,
+  type Tile,
+} from "../../functions/population-density/cover/cover.ts";
+import { type Point, type Polygon, polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 
 /** How fast the cells of a polygon are found, next to the libraries that come closest. */

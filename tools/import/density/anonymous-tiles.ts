@@ -31,7 +31,7 @@ import {
   gridOf,
   suffixesOf,
   tileSide,
-} from "../../../functions/population-density/geohash.ts";
+} from "../../../functions/population-density/cover/geohash.ts";
 import {
   addToCoverage,
   cellsPerTile,

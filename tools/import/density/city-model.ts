@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
-import { coverOf, type Tile } from "../../../functions/population-density/cover.ts";
-import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/geohash.ts";
-import { polygonOf } from "../../../functions/population-density/polygon.ts";
+import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
+import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
+import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import {
   addToCoverage,
   cellsPerTile,

@@ -1,4 +1,4 @@
-import { suffixesOf } from "../../../functions/population-density/geohash.ts";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import { isCovered } from "../../../functions/population-density/tile.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
 

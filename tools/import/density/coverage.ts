@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import { countCells, coverOf } from "../../../functions/population-density/cover.ts";
-import { type Polygon, polygonOf } from "../../../functions/population-density/polygon.ts";
+import { countCells, coverOf } from "../../../functions/population-density/cover/cover.ts";
+import { type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import { addToCoverage, coverageBytes } from "../../../functions/population-density/tile.ts";
 import { ImportError, readJsonAs } from "../import-file.ts";
 

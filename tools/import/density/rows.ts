@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
-import { suffixesOf } from "../../../functions/population-density/geohash.ts";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import { instantOf } from "../../../shared/calendar.ts";
 import { type Lines, linesOf } from "./lines.ts";
 import type { Range } from "./market-share.ts";

@@ -1,4 +1,4 @@
-import { suffixesOf } from "../../../functions/population-density/geohash.ts";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
   addToCoverage,
   cellsPerTile,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countCells, coverOf, geohashesOf } from "../../functions/population-density/cover.ts";
-import { type Point, type Polygon, polygonOf } from "../../functions/population-density/polygon.ts";
+import { countCells, coverOf, geohashesOf } from "../../../functions/population-density/cover/cover.ts";
+import { type Point, type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import { boxOf, coverByOracle } from "./oracle.ts";
 import { largeRingsInGrid, ringsInGrid } from "./random-rings.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Point } from "../../functions/population-density/polygon.ts";
+import type { Point } from "../../../functions/population-density/cover/polygon.ts";
 
 /** A boundary and the precision at which its box has few cells. Not every boundary is a polygon. */
 export interface RingInGrid {

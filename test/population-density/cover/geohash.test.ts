@@ -8,7 +8,7 @@ import {
   gridOf,
   suffixesOf,
   tileSide,
-} from "../../functions/population-density/geohash.ts";
+} from "../../../functions/population-density/cover/geohash.ts";
 import { geohashOf } from "./oracle.ts";
 
 const precisions = Array.from({ length: 12 }, (_, index) => index + 1);

@@ -1,4 +1,4 @@
-import type { Point } from "../../functions/population-density/polygon.ts";
+import type { Point } from "../../../functions/population-density/cover/polygon.ts";
 
 /*
  * What shares area with what, in rational numbers and without any of the cover's shortcuts: every cell of the

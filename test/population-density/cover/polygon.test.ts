@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Point, polygonOf } from "../../functions/population-density/polygon.ts";
+import { type Point, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import { isPolygonByOracle } from "./oracle.ts";
 import { ringsInGrid } from "./random-rings.ts";
 
