@@ -31,16 +31,11 @@ export type Outcome = {
  * @param job as it was before the attempt was counted among its `attempts`, which it is now.
  */
 export async function attempt(job: Attemptable, signal: AbortSignal): Promise<Outcome> {
-  let isWhole = false;
   try {
     // Read before the sink is asked to wait for it.
     const answer = job.failing ? failureOf(job) : await answerOf(job, signal);
-    const body = async function* (bufferPool: Buffer[]): AsyncGenerator<Buffer, void, undefined> {
-      yield* bodyOf(answer, bufferPool);
-      isWhole = true;
-    };
-    const result = await send(job, body, signal);
-    const mayBeDelivered = job.mayBeDelivered || (isWhole && !job.failing && !("status" in result));
+    const result = await send(job, (bufferPool) => bodyOf(answer, bufferPool), signal);
+    const mayBeDelivered = job.mayBeDelivered || (result.sentWhole && !job.failing && !("status" in result));
     return afterPost(job, result, mayBeDelivered);
   } catch (error) {
     return afterFault(job, error);

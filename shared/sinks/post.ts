@@ -24,7 +24,10 @@ interface Limits {
   readonly attempt: number;
   /** … and more for each MiB that the sink has taken. */
   readonly perMebibyte: number;
-  /** Until the sink takes the next chunk, and from the last one to the status of its answer. */
+  /**
+   * Until the sink takes the next chunk; from the last one to the status of its answer, or, after a status of 2xx that
+   * came early, to the end of the connection.
+   */
   readonly stall: number;
   /** For the rest of the answer, which nobody reads. */
   readonly answer: number;
@@ -44,8 +47,13 @@ export interface PostOptions extends Reach {
   readonly sink: string;
   /** Values are printable ASCII. */
   readonly headers: Readonly<Partial<Record<(typeof headerNames)[number], string>>>;
-  /** Closed in any case, and asked for the next chunk only when the one before is taken. */
+  /** Closed in any case, and asked for the next chunk only when the sink has taken all but one of those before. */
   readonly body: AsyncIterable<Buffer>;
+  /**
+   * Awaited within the attempt's time when all but the last chunk is sent: the sink cannot have the whole body before
+   * it resolves. When it rejects, the last chunk is never released.
+   */
+  readonly beforeLastChunk?: () => Promise<void>;
   /** Gets the chunks back when nothing will read them any more. */
   readonly bufferPool?: Buffer[];
   /** Ends the attempt. What the body waits for should listen to it too: an attempt waits for its body to be closed. */
@@ -59,14 +67,18 @@ export interface PostOptions extends Reach {
 }
 
 /** How an attempt ended. A `cause` is the code of an error, never a text of the sink or about it. */
-export type PostResult =
+export type PostResult = {
+  /** Whether the last chunk was released, so that the sink may hold the whole body whatever the outcome is. */
+  readonly sentWhole: boolean;
+} & (
   | { readonly outcome: "delivered" }
   /** Not to be tried again. `SINK`: not a sink's URL. `ADDRESS`: an address where no sink may be. */
   | { readonly outcome: "refused"; readonly status: number }
   | { readonly outcome: "refused"; readonly cause: "SINK" | "ADDRESS" }
-  /** To be tried again. */
+  /** To be tried again, and not before what the sink asks for. */
   | { readonly outcome: "failed"; readonly status: number; readonly retryAfterSeconds?: number }
-  | { readonly outcome: "failed"; readonly cause: string };
+  | { readonly outcome: "failed"; readonly cause: string }
+);
 
 /**
  * Makes one attempt to POST a body to a sink, which is taken for hostile: it decides nothing but the status of its
@@ -75,9 +87,12 @@ export type PostResult =
  * A name is looked up anew in each attempt. If one of its addresses is neither public nor allowed, the sink is
  * refused for good. Otherwise the addresses are tried until one is connected to, and the connection's own address is
  * checked before anything is sent. No proxy, no redirect, no connection used twice, TLS 1.2 or later with a verified
- * certificate. A status that comes before the whole body is sent counts, and ends the sending.
- * @throws what the body throws while it is wanted, and then the sink never sees its end; an error that names a header
- * whose value is not printable ASCII.
+ * certificate.
+ *
+ * A status that comes before the whole body is sent ends the sending, unless it is 2xx: then the body is sent to its
+ * end, and is delivered if the sink takes all of it.
+ * @throws what the body throws while it is wanted, or `beforeLastChunk`, and then the sink never sees the body's end;
+ * an error that names a header whose value is not printable ASCII.
  */
 export async function post(options: PostOptions): Promise<PostResult> {
   const chunks = options.body[Symbol.asyncIterator]();
@@ -85,11 +100,11 @@ export async function post(options: PostOptions): Promise<PostResult> {
   try {
     const headers = checkedHeaders(options.headers);
     const sink = parseSink(options.sink, options.allowed);
-    if (sink === undefined) return { outcome: "refused", cause: "SINK" };
+    if (sink === undefined) return { outcome: "refused", cause: "SINK", sentWhole: false };
     const addresses = await addressesOf(sink, options, clock);
     if (addresses instanceof Error) return failed(addresses);
     if (!addresses.every((address) => mayConnect(address, sink.port, options))) {
-      return { outcome: "refused", cause: "ADDRESS" };
+      return { outcome: "refused", cause: "ADDRESS", sentWhole: false };
     }
     const socket = await firstConnected(addresses, sink, options, clock);
     if (socket instanceof Error) return failed(socket);
@@ -121,9 +136,9 @@ class AttemptAborted extends Error {
   }
 }
 
-function failed(error: Error): PostResult {
+function failed(error: Error, sentWhole = false): PostResult {
   const cause = "code" in error && typeof error.code === "string" ? error.code : error.name;
-  return { outcome: "failed", cause };
+  return { outcome: "failed", cause, sentWhole };
 }
 
 const bytesPerMebibyte = 1_048_576;
@@ -286,7 +301,7 @@ async function send(
   headers: Readonly<Record<string, string>>,
   path: string,
   chunks: AsyncIterator<Buffer>,
-  { bufferPool, now = () => new Date() }: PostOptions,
+  options: PostOptions,
   clock: Clock,
 ): Promise<PostResult> {
   const request = startRequest({
@@ -301,93 +316,186 @@ async function send(
   clock.signal.addEventListener("abort", end);
   if (clock.signal.aborted) end();
   try {
-    const answer = new Answer(request);
-    await sendChunks(request, answer, chunks, bufferPool, clock);
-    const response = await answer.response;
-    if (response instanceof Error) return failed(response);
-    await readToEnd(response, clock.limits.answer);
-    return resultOf(response, now());
+    const exchange = new Exchange(request, socket);
+    const sentWhole = await sendBody(exchange, chunks, options, clock);
+    const response = await exchange.response;
+    if (response instanceof Error) return failed(response, sentWhole);
+    if (exchange.isAcceptedEarly) {
+      clock.expectProgress(Number.POSITIVE_INFINITY);
+      const failure = await exchange.failureWithin(clock.limits.stall);
+      if (failure !== undefined) return failed(failure, sentWhole);
+    } else {
+      await readToEnd(response, clock.limits.answer);
+    }
+    return resultOf(response, sentWhole, options.now?.() ?? new Date());
   } finally {
     clock.signal.removeEventListener("abort", end);
     request.destroy();
   }
 }
 
-/** The answer to a request, or what came instead of it. */
-class Answer {
+/** A request and its answer on one connection. */
+class Exchange {
+  /** The answer, or what came instead of it. */
   readonly response: Promise<IncomingMessage | Error>;
-  #isThere = false;
+  readonly #request: ClientRequest;
+  readonly #socket: Socket;
+  readonly #closed: Promise<void>;
+  /** Whether the system has taken the request to its end. */
+  #isFlushed = false;
+  #isAcceptedEarly = false;
+  #wantsMore = true;
+  /** What ended the connection before both sides were done with it. */
+  #failure: Error | undefined;
   #stopWaiting = () => {};
 
-  constructor(request: ClientRequest) {
+  constructor(request: ClientRequest, socket: Socket) {
+    this.#request = request;
+    this.#socket = socket;
+    let answer: IncomingMessage | undefined;
     this.response = new Promise((resolve) => {
-      const settle = (response: IncomingMessage | Error) => {
-        resolve(response);
-        this.#isThere = true;
-        this.#stopWaiting();
+      const fail = (error: Error) => {
+        this.#failure ??= error;
+        resolve(error);
+        this.#stop();
       };
+      request.once("response", (response) => {
+        answer = response;
+        // An answer that breaks off has said what counts.
+        response.on("error", () => {});
+        const isAccepted = outcomeOf(response.statusCode ?? 0) === "delivered";
+        this.#isAcceptedEarly = isAccepted && !this.#isFlushed;
+        resolve(response);
+        if (!isAccepted) this.#stop();
+      });
+      request.on("error", fail);
+      request.once("close", () => {
+        if (!this.#isFlushed || !answer?.complete) fail(new AttemptAborted("CLOSED"));
+      });
       let interimAnswers = 0;
       request.on("information", () => {
         if (++interimAnswers > maxInterimAnswers) request.destroy(new AttemptAborted("INTERIM_ANSWERS"));
       });
-      request.once("response", settle);
-      request.on("error", settle);
-      request.once("close", () => settle(new AttemptAborted("CLOSED")));
+    });
+    this.#closed = new Promise((resolve) => {
+      request.once("close", resolve);
     });
   }
 
-  get isThere(): boolean {
-    return this.#isThere;
+  /** False from a status that is not 2xx, or the end of the connection. */
+  get wantsMore(): boolean {
+    return this.#wantsMore;
   }
 
-  /** Waits until something calls back, or until the answer is there. */
-  async orCallback(start: (callback: () => void) => void): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#stopWaiting = resolve;
-      start(resolve);
-    });
+  /** Whether a status of 2xx came before the request was sent to its end, so that it says little about the rest. */
+  get isAcceptedEarly(): boolean {
+    return this.#isAcceptedEarly;
   }
-}
 
-/** Sends one chunk after the other until all are sent or the answer is there. */
-async function sendChunks(
-  request: ClientRequest,
-  answer: Answer,
-  chunks: AsyncIterator<Buffer>,
-  bufferPool: Buffer[] | undefined,
-  clock: Clock,
-): Promise<void> {
-  while (!answer.isThere) {
-    // The body's time is not the sink's: it counts for the attempt only.
-    clock.expectProgress(Number.POSITIVE_INFINITY);
-    const next = await nextOf(chunks, () => answer.isThere || clock.signal.aborted);
-    if (next === undefined) return;
-    clock.expectProgress(clock.limits.stall);
-    if (next.done) {
-      request.end();
-      return;
-    }
-    const chunk = next.value;
-    await answer.orCallback((callback) => {
-      request.write(chunk, (error) => {
-        if (!error) bufferPool?.push(chunk);
-        callback();
+  /** Sends a chunk; true when it is taken, and false when no more is wanted. */
+  async write(chunk: Buffer): Promise<boolean> {
+    return await this.#unlessStopped((taken) => {
+      this.#request.write(chunk, (error) => {
+        if (!error) taken();
       });
     });
-    clock.count(chunk.length);
+  }
+
+  /** Sends the last chunk, if there is any, and the end. */
+  async end(chunk: Buffer | undefined): Promise<boolean> {
+    return await this.#unlessStopped((taken) => {
+      this.#request.end(chunk, () => {
+        if (this.#socket.destroyed) return;
+        this.#isFlushed = true;
+        taken();
+      });
+    });
+  }
+
+  /** Waits for a step as long as more is wanted; true when it is over, and false when no more is wanted. */
+  async whileWanted(step: Promise<void> | undefined): Promise<boolean> {
+    return await this.#unlessStopped((over, fail) => void Promise.resolve(step).then(over, fail));
+  }
+
+  /**
+   * Waits until the sink ends the connection, as every request asks it to (`Connection: close`, RFC 9112 section 9.6).
+   * @returns what broke it off while the sink may not have taken the whole request; undefined when it ended well, or is
+   * still open after so many milliseconds.
+   */
+  async failureWithin(milliseconds: number): Promise<Error | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const isOver = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    await Promise.race([this.#closed, isOver]);
+    clearTimeout(timer);
+    return this.#failure;
+  }
+
+  async #unlessStopped(start: (done: () => void, fail: (error: Error) => void) => void): Promise<boolean> {
+    if (!this.#wantsMore) return false;
+    await new Promise<void>((resolve, reject) => {
+      this.#stopWaiting = resolve;
+      start(resolve, reject);
+    });
+    return this.#wantsMore;
+  }
+
+  #stop(): void {
+    this.#wantsMore = false;
+    this.#stopWaiting();
   }
 }
 
-/** The next chunk, or undefined when none is wanted any more; what a body throws for that reason is no fault. */
-async function nextOf(
+/**
+ * Sends one chunk after the other until all are sent or the sink wants no more. It holds one back until it knows
+ * whether that is the last.
+ * @returns whether the last chunk was released.
+ */
+async function sendBody(
+  exchange: Exchange,
   chunks: AsyncIterator<Buffer>,
+  { bufferPool, beforeLastChunk }: PostOptions,
+  clock: Clock,
+): Promise<boolean> {
+  const isOver = () => !exchange.wantsMore || clock.signal.aborted;
+  const taken = (chunk: Buffer) => {
+    bufferPool?.push(chunk);
+    clock.count(chunk.length);
+  };
+  let held: Buffer | undefined;
+  while (true) {
+    // The body's time is not the sink's: it counts for the attempt only.
+    clock.expectProgress(Number.POSITIVE_INFINITY);
+    const next = await unlessOver(() => chunks.next(), isOver);
+    if (next === undefined) return false;
+    if (next.done) break;
+    clock.expectProgress(clock.limits.stall);
+    if (held !== undefined) {
+      if (!(await exchange.write(held))) return false;
+      taken(held);
+    }
+    held = next.value;
+  }
+  const mayRelease = await unlessOver(() => exchange.whileWanted(beforeLastChunk?.()), isOver);
+  if (mayRelease !== true) return false;
+  clock.expectProgress(clock.limits.stall);
+  if ((await exchange.end(held)) && held !== undefined) taken(held);
+  clock.expectProgress(clock.limits.stall);
+  return true;
+}
+
+/** What a step comes to, or undefined when the sending is over; what the step throws for that reason is no fault. */
+async function unlessOver<Value>(
+  step: () => Promise<Value>,
   isOver: () => boolean,
-): Promise<IteratorResult<Buffer> | undefined> {
+): Promise<Value | undefined> {
+  if (isOver()) return undefined;
   try {
-    const next = await chunks.next();
+    const value = await step();
     // A sink that takes everything at once calls back at once: only another turn lets an early answer and the clock in.
     await nextTurn();
-    return isOver() ? undefined : next;
+    return isOver() ? undefined : value;
   } catch (error) {
     if (isOver()) return undefined;
     throw error;
@@ -412,10 +520,14 @@ async function readToEnd(response: IncomingMessage, milliseconds: number): Promi
   clearTimeout(timer);
 }
 
-function resultOf({ statusCode: status = 0, headers }: IncomingMessage, now: Date): PostResult {
+function resultOf(
+  { statusCode: status = 0, headers }: IncomingMessage,
+  sentWhole: boolean,
+  now: Date,
+): PostResult {
   const outcome = outcomeOf(status);
-  if (outcome === "delivered") return { outcome };
-  if (outcome === "refused") return { outcome, status };
+  if (outcome === "delivered") return { outcome, sentWhole };
+  if (outcome === "refused") return { outcome, status, sentWhole };
   const seconds = retryAfterSeconds(headers["retry-after"], now);
-  return { outcome, status, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) };
+  return { outcome, status, sentWhole, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) };
 }

@@ -4,18 +4,17 @@ export function outcomeOf(status: number): "delivered" | "failed" | "refused" {
   return status === 408 || status === 429 || (status >= 500 && status <= 599) ? "failed" : "refused";
 }
 
-const minRetrySeconds = 2;
 const maxRetrySeconds = 3_600;
 
 /**
- * Seconds to wait as `Retry-After` says, 2…3600 whatever it says.
+ * Seconds to wait as `Retry-After` says, 0…3600 whatever it says; a time that is past says 0.
  * @param header a number of seconds or an IMF-fixdate; the older forms of a date, which nobody may send any more
  * (RFC 9110 sections 5.6.7 and 10.2.3), are not read.
  * @returns undefined without a header that can be read.
  */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   const seconds = secondsIn(header ?? "", now);
-  return seconds === undefined ? undefined : Math.min(Math.max(seconds, minRetrySeconds), maxRetrySeconds);
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), maxRetrySeconds);
 }
 
 function secondsIn(header: string, now: Date): number | undefined {

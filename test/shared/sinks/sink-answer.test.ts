@@ -14,8 +14,8 @@ describe("Retry-After", () => {
 
   test.each<[string | undefined, number | undefined]>([
     [undefined, undefined],
-    ["0", 2],
-    ["1", 2],
+    ["0", 0],
+    ["1", 1],
     ["2", 2],
     ["007", 7],
     ["120", 120],
@@ -23,8 +23,8 @@ describe("Retry-After", () => {
     ["3601", 3_600],
     ["9".repeat(1_000), 3_600],
     ["Sun, 01 Mar 2026 12:01:00 GMT", 60],
-    ["Sun, 01 Mar 2026 12:00:00 GMT", 2],
-    ["Thu, 01 Jan 1970 00:00:00 GMT", 2],
+    ["Sun, 01 Mar 2026 12:00:00 GMT", 0],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
     ["Fri, 31 Dec 9999 23:59:59 GMT", 3_600],
     ["", undefined],
     ["-5", undefined],
