@@ -7,7 +7,8 @@ export type RoutesByScope = Readonly<Partial<Record<Scope, readonly string[] | u
 
 /**
  * The policy for a caller: every route its scopes open, not only the one asked for, because API Gateway keeps
- * the answer for the token whatever the route.
+ * the answer for the token whatever the route. A path with a slash at its end is the same route to API Gateway, but
+ * another resource to a policy.
  *
  * @param methodArn `arn:aws:execute-api:region:account:api/stage/METHOD/path` of the request.
  */
@@ -19,6 +20,7 @@ export function policyFor(
   const [api, stage] = methodArn.split("/");
   const open = caller.scopes
     .flatMap((scope) => routes[scope] ?? [])
+    .flatMap((route) => (route.endsWith("*") ? [route] : [route, `${route}/`]))
     .map((route) => `${api}/${stage}/${route}`);
   return {
     principalId: caller.client,

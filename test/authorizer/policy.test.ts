@@ -69,6 +69,17 @@ describe("the policy of a token", () => {
     );
   });
 
+  it("allows a route with a slash at its end like the route without", () => {
+    const withSlash = [...methods, ...imaginedMethods].map(({ scope, arn }) => ({ scope, arn: `${arn}/` }));
+    const routes = Object.fromEntries(
+      everyScope.map((scope) => [scope, [...(wired[scope] ?? []), ...(imagined[scope] ?? [])]]),
+    );
+    for (const granted of everyScope) {
+      const decisions = decisionsFor([granted], routes, withSlash);
+      expect(decisions.map((one) => one === "allow")).toEqual(allowed([granted], withSlash));
+    }
+  });
+
   it("says no to everything, and says so, without a scope that opens a route", () => {
     expect(new Set(decisionsFor([], wired, methods))).toEqual(new Set(["explicit deny"]));
     const scope = everyScope[0];

@@ -76,10 +76,21 @@ describe("routing", () => {
     expect((await told("/files/a/b.txt")).event.pathParameters).toEqual({ proxy: "a/b.txt" });
   });
 
+  it("takes a path with one slash at its end for the same route, and leaves the slash in the path", async () => {
+    expect((await told("/things/")).event).toMatchObject({ resource: "/things", path: "/things/" });
+    const { event } = await told("/things/1/?a=1");
+    expect(event).toMatchObject({
+      resource: "/things/{id}",
+      path: "/things/1/",
+      pathParameters: { id: "1" },
+    });
+    expect((await told("/files/a/b/")).event.pathParameters).toEqual({ proxy: "a/b" });
+  });
+
   it.each([
     ["GET", "/nowhere"],
-    ["GET", "/things/"],
-    ["GET", "/things/1/"],
+    ["GET", "/things//"],
+    ["GET", "/things/1//"],
     ["GET", "//things"],
     ["GET", "/files/"],
     ["GET", "/"],

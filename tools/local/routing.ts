@@ -29,10 +29,14 @@ export class RouteTable {
     }
   }
 
-  /** @param path percent-encoded and never decoded here, so `%2F` stays inside its segment. */
+  /**
+   * One slash at the end changes nothing.
+   * @param path percent-encoded and never decoded here, so `%2F` stays inside its segment.
+   */
   match(method: string, path: string): RouteMatch | undefined {
     if (!path.startsWith("/")) return undefined;
-    const found = descend(this.#root, path === "/" ? [] : path.slice(1).split("/"), []);
+    const parts = path === "/" ? [] : path.slice(1).replace(/\/$/, "").split("/");
+    const found = descend(this.#root, parts, []);
     const route = found?.segment.routes.get(method) ?? found?.segment.routes.get("ANY");
     if (found === undefined || route === undefined) return undefined;
     return {

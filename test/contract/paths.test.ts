@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { endpoints } from "../../functions/endpoints.ts";
+import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { scopes } from "../../shared/scopes.ts";
+import { call, tokenWith } from "../support/client.ts";
+
+const routes = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
+  pathsOf(endpoint).map((path) => [endpoint.method, path.replaceAll(/\{[^}]+\}/g, "QOS_E")] as const),
+);
+
+describe("a path with one slash at its end", () => {
+  it.each(routes)("is answered like the path without: %s %s", async (method, path) => {
+    const token = await tokenWith({ scope: Object.keys(scopes).join(" ") });
+    const request = method === "GET" ? { token } : { method, token, body: [] };
+
+    const plain = await call(path, request);
+    const slashed = await call(`${path}/`, request);
+
+    expect(plain.status).toBe(method === "GET" ? 200 : 400);
+    expect(slashed.status).toBe(plain.status);
+    expect(slashed.body).toEqual(plain.body);
+  });
+
+  it("with two of them is no route", async () => {
+    expect((await call("/.well-known/jwks.json//")).status).toBe(404);
+  });
+
+  it("is logged in at by an application that writes it so", async () => {
+    const body = { emailaddress: "app@example.com", password: "correct horse battery staple" };
+    expect((await call("/v3/profile/authenticate/", { body })).status).toBe(200);
+  });
+});
