@@ -1,5 +1,5 @@
 import { findDevice, identifiersOf } from "../../shared/device.ts";
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { subjectOf } from "../../shared/subject.ts";
 import { retrieveIdentifier } from "./contract.ts";
 import { areInconsistent, equipmentNumbers } from "./rules.ts";

@@ -1,4 +1,4 @@
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { publicKeys } from "../../shared/signing-keys.ts";
 import { publishKeys } from "./contract.ts";
 

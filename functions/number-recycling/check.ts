@@ -1,6 +1,6 @@
 import { dayOf } from "../../shared/calendar.ts";
 import { findDevice, phoneIdentifier } from "../../shared/device.ts";
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { subjectOf } from "../../shared/subject.ts";
 import { checkNumberRecycling } from "./contract.ts";
 import { begunBy, isRecycled } from "./rules.ts";

@@ -1,5 +1,5 @@
 import document from "../../docs/openapi.json" with { type: "json" };
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { publishDocument } from "./contract.ts";
 
 /** Serves the document that `npm run docs` made of the declarations, as it was when the function was bundled. */

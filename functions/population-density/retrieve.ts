@@ -1,5 +1,5 @@
 import { setting } from "../../shared/environment.ts";
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { answerTo } from "./answer.ts";
 import { type Answer, bodyOf } from "./body.ts";
 import { retrievePopulationDensity } from "./contract.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
 import { type Particulars, Unavailable } from "../../shared/errors.ts";
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { authenticate, type ProfileRecord } from "./contract.ts";
 import { hashPassword, isOutdated, passwordMatches } from "./password.ts";
 import { addressOf, attemptName, countersOf, secondsLeft } from "./rules.ts";

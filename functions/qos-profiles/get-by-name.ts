@@ -1,5 +1,5 @@
 import { findDevice, subscriptionIdentifier } from "../../shared/device.ts";
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { getQosProfile, type QosProfileRecord } from "./contract.ts";
 import { isAvailableTo } from "./rules.ts";
 import { findQosProfile } from "./store.ts";

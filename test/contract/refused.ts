@@ -10,7 +10,7 @@ import { writeMetrics } from "../../shared/aws/metrics.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
 import { Refusal } from "../../shared/errors.ts";
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { tableVariable } from "../../shared/tables.ts";
 
 /** Takes a value of a type and does nothing with it. */

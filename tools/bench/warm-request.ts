@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
 import { endpoint } from "../../shared/endpoint.ts";
-import { serve } from "../../shared/http/lambda.ts";
+import { serve } from "../../shared/http/serve.ts";
 import { device, phoneNumber } from "../../shared/schemas.ts";
 import event from "./warm-request.json" with { type: "json" };
 

@@ -575,7 +575,7 @@ describe("a table that does not answer as it should", () => {
     await server.close();
     vi.stubEnv("RATE_LIMIT_PER_MINUTE", "1");
     vi.stubEnv("DAILY_QUOTA", "1");
-    const { serve } = await import("../../../shared/http/lambda.ts");
+    const { serve } = await import("../../../shared/http/serve.ts");
     const { endpoint } = await import("../../../shared/endpoint.ts");
     const declaration = endpoint({
       id: "test/uncounted",

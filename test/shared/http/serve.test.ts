@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import * as z from "zod";
 import { endpoint } from "../../../shared/endpoint.ts";
 import { type Code, errorRow, errors, Refusal, Unavailable } from "../../../shared/errors.ts";
-import { serve } from "../../../shared/http/lambda.ts";
+import { serve } from "../../../shared/http/serve.ts";
 import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf, type Sent } from "../../support/pipeline.ts";
 
@@ -815,7 +815,7 @@ describe("the log", () => {
 
     const crash = lines().find(({ id }) => id === "NCS-002");
     expect(crash?.cause).toContain("RangeError");
-    expect(crash?.cause).toContain("lambda.test.ts");
+    expect(crash?.cause).toContain("serve.test.ts");
     expect(output.text()).not.toContain("34600000077");
     expect(output.text()).not.toContain(token);
   });

@@ -1,0 +1,95 @@
+import type { APIGatewayProxyResult } from "aws-lambda";
+import { causeOf, log } from "../aws/log.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { type Allowance, type Code, errorRow, type Particulars, Refusal, Unavailable } from "../errors.ts";
+import { collectedBody } from "./collected-body.ts";
+import { correlatorHeader } from "./correlator.ts";
+import { DeadlinePassed } from "./deadline.ts";
+import type { Reply } from "./request.ts";
+
+/** What a request is answered with, before the headers that every answer has. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Of an error. */
+  readonly code?: Code;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly content: { readonly body: string; readonly isBase64Encoded?: boolean };
+}
+
+/**
+ * The response of a reply, its body through the schema that the endpoint declares for its status.
+ * @throws {Refusal} the reply's own when a written body is too large for Lambda and this caller.
+ */
+export async function replyResponse(
+  endpoint: Endpoint,
+  { status, body, written }: Reply,
+  acceptEncoding: string | undefined,
+): Promise<HttpResponse> {
+  const schema = endpoint.responses[status];
+  if (schema === undefined) throw new Error(`status ${status} is not declared`);
+  const headers = endpoint.headers ?? {};
+  if (written === undefined)
+    return { status, headers, content: { body: JSON.stringify(schema.parse(body)) } };
+  const collected = await collectedBody(written.chunks, acceptEncoding);
+  if (collected === undefined) throw written.tooLarge;
+  return { status, headers: { ...headers, ...collected.headers }, content: collected.content };
+}
+
+/**
+ * The one place that turns what was thrown into a response; the inside goes to the log, never to the caller.
+ * @param logged what the log says of the request.
+ */
+export function errorResponse(
+  error: unknown,
+  logged: { readonly operation: string; readonly correlator: string },
+): HttpResponse {
+  if (error instanceof Refusal) return codeResponse(error.code, error.particulars);
+  if (error instanceof DeadlinePassed) {
+    log("DEADLINE_PASSED", logged);
+    return codeResponse("TIMEOUT");
+  }
+  if (error instanceof Unavailable) {
+    log("DEPENDENCY_FAILED", { ...logged, cause: error.message });
+    return codeResponse("UNAVAILABLE");
+  }
+  log("CRASH", { ...logged, cause: causeOf(error) });
+  return codeResponse("INTERNAL");
+}
+
+function codeResponse(code: Code, particulars: Particulars = {}): HttpResponse {
+  const { status, message, retryAfterSeconds, allowance } = { ...errorRow(code), ...particulars };
+  return {
+    status,
+    code,
+    headers: {
+      ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+      ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+      ...rateLimitHeaders(allowance),
+    },
+    content: { body: JSON.stringify({ status, code, message }) },
+  };
+}
+
+/** What is left of a caller's limits (behaviour section 9). */
+export function rateLimitHeaders(allowance: Allowance | undefined): Readonly<Record<string, string>> {
+  if (allowance === undefined) return {};
+  return {
+    "x-ratelimit-limit": String(allowance.limit),
+    "x-ratelimit-remaining": String(allowance.remaining),
+    "x-ratelimit-reset": String(allowance.resetSeconds),
+  };
+}
+
+/** A response in the form that API Gateway takes. */
+export function proxyResult(response: HttpResponse, correlator: string): APIGatewayProxyResult {
+  return {
+    statusCode: response.status,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      [correlatorHeader]: correlator,
+      ...response.headers,
+    },
+    ...response.content,
+  };
+}

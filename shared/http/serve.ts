@@ -1,0 +1,172 @@
+import type { APIGatewayProxyResult } from "aws-lambda";
+import { causeOf, log } from "../aws/log.ts";
+import { type Count, writeMetrics } from "../aws/metrics.ts";
+import type { Caller } from "../caller.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { type Allowance, Refusal, Unavailable } from "../errors.ts";
+import { hashed } from "../hash.ts";
+import { countRequest } from "../quota.ts";
+import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
+import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";
+import { type IncomingRequest, incomingRequest } from "./event.ts";
+import {
+  callerOf,
+  type Handle,
+  parseBody,
+  parseParameters,
+  Reply,
+  type Request,
+  type Rollback,
+} from "./request.ts";
+import {
+  errorResponse,
+  type HttpResponse,
+  proxyResult,
+  rateLimitHeaders,
+  replyResponse,
+} from "./response.ts";
+
+/** A request under way: what came, and what has gathered so far. */
+interface Exchange {
+  readonly endpoint: Endpoint;
+  readonly incoming: IncomingRequest;
+  readonly correlation: Correlation;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+  readonly counts: Count[];
+  readonly rollbacks: Rollback[];
+  caller?: Caller | undefined;
+}
+
+let cold = true;
+
+/**
+ * Makes an endpoint's Lambda handler. The order of checks is behaviour section 3; route, token and scope come
+ * before it, in API Gateway and the authorizer, and are checked again here because a policy may be cached.
+ */
+export function serve<const E extends Endpoint>(
+  endpoint: E,
+  handle: Handle<E>,
+): (event: unknown, invocation: Invocation) => Promise<APIGatewayProxyResult> {
+  return async (event, invocation) => {
+    const started = performance.now();
+    const deadline = startDeadline(invocation);
+    const incoming = incomingRequest(event);
+    const exchange: Exchange = {
+      endpoint,
+      incoming,
+      correlation: correlationOf(incoming.header(correlatorHeader)),
+      now: new Date(),
+      signal: deadline.signal,
+      counts: [],
+      rollbacks: [],
+    };
+    let response: HttpResponse;
+    try {
+      response = await Promise.race([answer(endpoint, handle, exchange), deadline.passed]);
+    } catch (error) {
+      response = errorResponse(error, loggedOf(exchange));
+    } finally {
+      deadline.stop();
+    }
+    if (response.status >= 500) await rollBack(exchange, deadline);
+    report(exchange, response, performance.now() - started);
+    return proxyResult(response, exchange.correlation.value);
+  };
+}
+
+/** The quota is counted while the handler reads; a request over its quota is refused whatever the handler found. */
+async function answer<E extends Endpoint>(
+  endpoint: E,
+  handle: Handle<E>,
+  exchange: Exchange,
+): Promise<HttpResponse> {
+  exchange.caller = callerOf(endpoint, exchange.incoming, exchange.now);
+  const admission = admit(exchange);
+  const [admitted, replied] = await Promise.allSettled([
+    admission,
+    reply(endpoint, handle, exchange, admission),
+  ]);
+  if (admitted.status === "rejected") throw admitted.reason;
+  if (replied.status === "rejected") throw replied.reason;
+  const { headers, ...response } = replied.value;
+  return { ...response, headers: { ...headers, ...rateLimitHeaders(admitted.value) } };
+}
+
+/**
+ * Counts a request against its caller's limits. A counter that cannot be reached lets the request through: the reads
+ * behind it may still be answered.
+ * @returns what the caller has left, when the request was counted.
+ */
+async function admit({ endpoint, caller, counts, now, signal }: Exchange): Promise<Allowance | undefined> {
+  if (caller === undefined) return undefined;
+  const standing = await countRequest(caller.client, now, signal).catch((error: unknown) => {
+    if (!(error instanceof Unavailable)) throw error;
+    log("QUOTA_NOT_COUNTED", { operation: endpoint.operationId, cause: error.message });
+    counts.push({ metric: "QuotaNotCounted" });
+    return undefined;
+  });
+  if (standing?.code !== undefined) throw new Refusal(standing.code, standing);
+  return standing?.allowance;
+}
+
+async function reply<E extends Endpoint>(
+  endpoint: E,
+  handle: Handle<E>,
+  { incoming, caller, correlation, counts, rollbacks, now, signal }: Exchange,
+  admission: Promise<unknown>,
+): Promise<HttpResponse> {
+  if (correlation.invalid) throw new Refusal("INVALID_ARGUMENT", { message: "Not valid: x-correlator." });
+  const replied = await handle({
+    parameters: parseParameters(endpoint, incoming),
+    body: parseBody(endpoint, incoming),
+    caller: caller as Request<E>["caller"],
+    sourceIp: incoming.sourceIp,
+    address: incoming.address,
+    correlator: correlation.value,
+    header: incoming.header,
+    admission,
+    onFault: (rollback) => rollbacks.push(rollback),
+    measure: (count) => counts.push(count),
+    now,
+    signal,
+    reply: (status, body) => new Reply(status, body),
+    stream: (status, chunks, tooLarge) => new Reply(status, undefined, { chunks, tooLarge }),
+    refuse: (code, particulars) => new Refusal(code, particulars),
+  });
+  return await replyResponse(endpoint, replied, incoming.header("accept-encoding"));
+}
+
+/** Undoes what a failed request has begun. What cannot be undone now must come to an end by itself. */
+async function rollBack(exchange: Exchange, deadline: Deadline): Promise<void> {
+  const signal = deadline.rollbackSignal();
+  const outcomes = await Promise.allSettled(exchange.rollbacks.map((rollback) => rollback(signal)));
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") {
+      log("NOT_ROLLED_BACK", { ...loggedOf(exchange), cause: causeOf(outcome.reason) });
+    }
+  }
+}
+
+/** One line of log and one of metrics: what became of a request, and nothing of what was sent. */
+function report(exchange: Exchange, { status, code }: HttpResponse, milliseconds: number): void {
+  const { endpoint, caller, counts } = exchange;
+  log("REQUEST", {
+    ...loggedOf(exchange),
+    status,
+    milliseconds: Math.round(milliseconds),
+    coldStart: cold,
+    ...(code === undefined ? {} : { code }),
+    ...(caller === undefined ? {} : { caller: hashed(caller.client) }),
+  });
+  writeMetrics([
+    { metric: "Requests", operation: endpoint.operationId },
+    ...(code === undefined ? [] : [{ metric: "Errors", code } as const]),
+    ...counts,
+  ]);
+  cold = false;
+}
+
+function loggedOf({ endpoint, correlation }: Exchange) {
+  return { operation: endpoint.operationId, correlator: correlation.value };
+}
