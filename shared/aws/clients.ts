@@ -13,10 +13,16 @@ export const clientDefaults = {
   },
 } as const;
 
-/** Names of refusals that mean "later", not "never". */
+/**
+ * Names of refusals that mean "later", not "never". SQS may put its own name before them, or that of the service which
+ * refused it, as in `KMS.ThrottlingException`.
+ */
 const throttled = new Set([
+  "KmsThrottled",
+  "OverLimit",
   "ProvisionedThroughputExceededException",
   "RequestLimitExceeded",
+  "RequestThrottled",
   "ThrottlingException",
   "TooManyRequestsException",
 ]);
@@ -25,7 +31,8 @@ const throttled = new Set([
  * Whether a failed call to AWS is trouble at the other end: no answer, an answer that cannot be read, an
  * error of the server or a throttle. What is left is a call we made wrongly.
  */
-export function isTrouble(error: unknown): error is Error {
+export function isRetryable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  return throttled.has(error.name) || !("$fault" in error) || error.$fault !== "client";
+  const name = error.name.slice(error.name.lastIndexOf(".") + 1);
+  return throttled.has(name) || !("$fault" in error) || error.$fault !== "client";
 }

@@ -18,7 +18,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { wiredName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type TableName, tableDescription, tableVariable } from "../tables.ts";
-import { clientDefaults, isTrouble } from "./clients.ts";
+import { clientDefaults, isRetryable } from "./clients.ts";
 
 /** An attribute of a key: keys are strings throughout. */
 type Key = Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): P
         await wait(Math.random() * conflictPauseMilliseconds * 2 ** attempt);
         continue;
       }
-      if (!isConflict && !isTrouble(error)) throw error;
+      if (!isConflict && !isRetryable(error)) throw error;
       // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
       client = undefined;
       throw new Unavailable("DynamoDB", error.name);

@@ -2,7 +2,7 @@ import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@
 import { wiredName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type QueueName, queueVariable } from "../queues.ts";
-import { clientDefaults, isTrouble } from "./clients.ts";
+import { clientDefaults, isRetryable } from "./clients.ts";
 
 let client: SQSClient | undefined;
 
@@ -16,7 +16,7 @@ async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promis
   try {
     return await run(client);
   } catch (error) {
-    if (!isTrouble(error)) throw error;
+    if (!isRetryable(error)) throw error;
     // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
     client = undefined;
     throw new Unavailable("SQS", error.name);

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { Unavailable } from "../errors.ts";
-import { clientDefaults, isTrouble } from "./clients.ts";
+import { clientDefaults, isRetryable } from "./clients.ts";
 
 let client: SecretsManagerClient | undefined;
 
@@ -12,7 +12,7 @@ export async function secretText(secretId: string, signal: AbortSignal): Promise
   client ??= new SecretsManagerClient(clientDefaults);
   const command = new GetSecretValueCommand({ SecretId: secretId });
   const { SecretString } = await client.send(command, { abortSignal: signal }).catch((error: unknown) => {
-    throw isTrouble(error) ? new Unavailable("Secrets Manager", error.name) : error;
+    throw isRetryable(error) ? new Unavailable("Secrets Manager", error.name) : error;
   });
   if (SecretString === undefined) throw new Error("the secret holds no text");
   return SecretString;

@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isRetryable } from "../../../shared/aws/clients.ts";
+
+/** The error of a server of SQS's protocol, as the SDK reports it. */
+const answer = { status: 500, type: "", code: "" };
+
+const server = createServer((request, response) => {
+  request.resume().on("end", () => {
+    const headers = answer.code === "" ? {} : { "x-amzn-query-error": `${answer.code};Sender` };
+    response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0", ...headers });
+    response.end(JSON.stringify({ __type: answer.type, message: "no" }));
+  });
+});
+let client: SQSClient;
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  client = new SQSClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: "eu-west-1",
+    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+    maxAttempts: 1,
+  });
+});
+afterAll(() => {
+  client.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
+async function reported(status: number, type: string, code = ""): Promise<unknown> {
+  Object.assign(answer, { status, type, code });
+  return await client.send(new ListQueuesCommand({})).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe("SQS that says no", () => {
+  test.each([
+    [403, "com.amazonaws.sqs#RequestThrottled", "RequestThrottled"],
+    [400, "com.amazonaws.sqs#KmsThrottled", "KMS.ThrottlingException"],
+    [403, "com.amazonaws.sqs#OverLimit", "OverLimit"],
+    [403, "RequestThrottled", ""],
+    [400, "KmsThrottled", ""],
+    [403, "OverLimit", ""],
+    [403, "", "RequestThrottled"],
+    [400, "", "KMS.ThrottlingException"],
+    [403, "AWS.SimpleQueueService.RequestThrottled", ""],
+    [400, "AWS.SimpleQueueService.KmsThrottled", ""],
+    [403, "AWS.SimpleQueueService.OverLimit", ""],
+    [403, "com.amazonaws.sqs#OverLimit", "AWS.SimpleQueueService.OverLimit"],
+    [400, "com.amazonaws.sqs#ThrottlingException", ""],
+    [500, "com.amazonaws.sqs#InternalError", "InternalFailure"],
+    [503, "", ""],
+  ])("only for now may be asked again: %d %s %s", async (status, type, code) => {
+    const error = await reported(status, type, code);
+    expect(error).toBeInstanceOf(Error);
+    expect(isRetryable(error)).toBe(true);
+  });
+
+  test.each([
+    [400, "com.amazonaws.sqs#QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue"],
+    [400, "com.amazonaws.sqs#KmsAccessDenied", "KMS.AccessDeniedException"],
+    [400, "com.amazonaws.sqs#InvalidMessageContents", ""],
+    [403, "AccessDeniedException", ""],
+  ])("for good is a fault of ours: %d %s %s", async (status, type, code) => {
+    const error = await reported(status, type, code);
+    expect(error).toBeInstanceOf(Error);
+    expect(isRetryable(error)).toBe(false);
+  });
+});
