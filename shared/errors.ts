@@ -33,7 +33,8 @@ export const errors = {
   INVALID_TOKEN: { status: 400, message: "Only bearer tokens are supported." },
   INVALID_SINK: {
     status: 400,
-    message: "The sink must be an https address of a public host, without user information and fragment.",
+    message:
+      "The sink must be an https URL with a public host name, not an address, without user information and fragment.",
   },
   "POPULATION_DENSITY_DATA.INVALID_AREA": {
     status: 400,

@@ -98,7 +98,7 @@ const retrieval = z
         z.meta({
           format: "uri",
           description:
-            "An https address of a public host, to which the answer is delivered later. It is posted there with `operationId` as a further member.",
+            "An https URL with a public host name, to which the answer is delivered later. It is posted there with `operationId` as a further member.",
         }),
       ),
     ),

@@ -25,14 +25,18 @@ const sinkPattern =
 /** Host names of RFC 1123 with more than one label, the last of which no parser can take for a number. */
 const namePattern = /^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
-/** Names that are never public (RFC 6761, 6762, 7686, 8375, 9476; ICANN's for private use). */
-const insidePattern = /(?:^|\.)(?:localhost|local|internal|arpa|test|invalid|onion|alt)$/;
+/**
+ * Names that are never public: of special use (RFC 6761, 6762, 7686, 8375, 9476), ICANN's for private use, and those
+ * that private networks have made up (RFC 6762 appendix G).
+ */
+const insidePattern =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|test|invalid|onion|alt)$/;
 
 const loopbackAddresses = ["127.0.0.1", "::1"];
 
 /**
- * Reads the URL of a sink: `https` to a public host name or a public address, or `http` or `https` to an address
- * that is allowed with its port, or to `localhost` when one of its addresses is.
+ * Reads the URL of a sink: `https` to a public host name, or `http` or `https` to an address that is allowed with
+ * its port, or to `localhost` when one of its addresses is.
  *
  * An IPv4 address is taken in no form but four decimal numbers, and no character that a URL parser would drop, turn
  * into another or encode (RFC 3986 has none of them). Where a public name leads is not known here.
@@ -46,9 +50,7 @@ export function parseSink(text: string, allowed: readonly AllowedNetwork[]): Sin
   const secure = url.protocol === "https:";
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   const port = portOf(url);
-  const addresses = addressesOf(hostname)?.filter(
-    (address) => isAllowed(address, port, allowed) || (secure && isPublicAddress(address)),
-  );
+  const addresses = addressesOf(hostname)?.filter((address) => isAllowed(address, port, allowed));
   const isReachable =
     addresses === undefined
       ? secure && namePattern.test(hostname) && !insidePattern.test(hostname)

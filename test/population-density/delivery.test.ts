@@ -164,7 +164,10 @@ describe("a request with a sink", () => {
     "http://127.0.0.1:80/",
     "https://[::1]/",
     "https://2130706433/",
+    "https://8.8.8.8/",
+    "https://[2606:4700:4700::1111]/",
     "https://sink.local/",
+    "https://sink.corp/",
     "ftp://sink.example.com/",
     `https://sink.example.com/${"x".repeat(2_048)}`,
   ])("is refused for good when the sink is none: %j", async (url) => {

@@ -29,10 +29,13 @@ const sinks = [
   "https://home-arpa.com/",
   `https://${longestName}/`,
   `https://endpoint.example.com/${"a".repeat(2_048 - 29)}`,
-  "https://8.8.8.8/",
-  "https://8.8.8.8:8443/",
-  "https://[2606:4700:4700::1111]/",
-  "https://[2606:4700:4700:0:0:0:0:1111]:8443/",
+  "https://home.example.com/",
+  "https://intranet.example.com/",
+  "https://lan.example.org/",
+  "https://mycorp.com/",
+  "https://wlan.net/",
+  "https://private.dev/",
+  "https://endpoint.localdomains/",
 ];
 
 const notSinks: Record<string, readonly string[]> = {
@@ -123,6 +126,16 @@ const notSinks: Record<string, readonly string[]> = {
     "https://a.onion/",
     "https://a.alt/",
     "https://A.Internal/",
+    "https://sink.localdomain/",
+    "https://localhost.localdomain/",
+    "https://sink.corp/",
+    "https://sink.example.corp/",
+    "https://nas.home/",
+    "https://printer.lan/",
+    "https://Printer.LAN:8443/",
+    "https://wiki.intranet/",
+    "https://sink.private/",
+    "https://corp/",
     "https://endpoint.example.com./",
     "https://endpoint..example.com/",
     "https://.endpoint.example.com/",
@@ -135,6 +148,12 @@ const notSinks: Record<string, readonly string[]> = {
     "https://xn--a.example.com/",
     `https://a${label}.example.com/`,
     `https://a${longestName}/`,
+  ],
+  "is an address, though a public one": [
+    "https://8.8.8.8/",
+    "https://8.8.8.8:8443/",
+    "https://[2606:4700:4700::1111]/",
+    "https://[2606:4700:4700:0:0:0:0:1111]:8443/",
   ],
   "is an address that is not public": [
     "https://127.0.0.1/",
@@ -221,6 +240,14 @@ describe("the URL of a sink", () => {
   ])("is %j only where the operator allows that", (text) => {
     expect(isSink(text, allowed)).toBe(true);
     expect(isSink(text, [])).toBe(false);
+  });
+
+  test("is a public address only where the operator allows that, too", () => {
+    const open = parseAllowedNetworks("8.8.8.0/24:443,[2606:4700:4700::]/48:443-8443") ?? [];
+    const texts = ["https://8.8.8.8/", "http://8.8.8.8:443/", "https://[2606:4700:4700::1111]:8443/"];
+    expect(texts.filter((text) => isSink(text, open))).toEqual(texts);
+    expect(isSink("https://8.8.8.8:8443/", open)).toBe(false);
+    expect(isSink("https://8.8.4.4/", open)).toBe(false);
   });
 
   test("is taken apart into what a connection needs", () => {
