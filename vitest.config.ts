@@ -19,7 +19,7 @@ function readsService(file: string, seen = new Set<string>()): boolean {
   return imported.some((path) => path.startsWith("test/") && readsService(path, seen));
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
     maxWorkers: 2,
     projects: [
@@ -36,6 +36,10 @@ export default defineConfig({
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 30_000,
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
+    env: {
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+      // `--mode all` runs long tests whole: `test/support/sample.ts`.
+      TEST_MODE: mode,
+    },
   },
-});
+}));

@@ -17,6 +17,7 @@ import { plainDevice } from "../support/device.ts";
 import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/faulty-database.ts";
 import { deliveredBody, type Gate, openGate } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { runs, sampleOf } from "../support/sample.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 // Whatever DynamoDB does, a caller gets the answer of a good day or is told to come again, and soon.
@@ -285,15 +286,17 @@ function expectQueued(answers: readonly Answer[]): void {
 }
 
 describe("every operation is answered as on a good day, while DynamoDB", () => {
-  test.each([
+  const cases: readonly (readonly [string, Fault])[] = [
     ["takes 300 ms for each answer", delay],
     ["fails at first", atFirst(broken)],
     ["resets connections at first", atFirst(reset)],
     ["does what it is told and does not say so at first", atFirst(lose)],
     ["reads seven keys of a batch at a time", reading(7)],
     ["reads few keys of a batch, or none", reading(0, 40, 0, 1, 0)],
-    // A machine that is busy with other tests may take a request's five seconds by itself.
-  ])("%s", { retry: 2 }, async (_, fault) => {
+  ];
+
+  // A machine that is busy with other tests may take a request's five seconds by itself.
+  test.each(sampleOf(cases, 3))("%s", { retry: 2 }, async (_, fault) => {
     const answers = await under(fault);
     expect(slow(answers)).toEqual([]);
     expect(brief(otherwise(answers))).toEqual([]);
@@ -324,7 +327,7 @@ test("no caller notices that one call of twenty is throttled, if not three times
     const [isHit, kind] = [random() < 0.05, kinds[Math.floor(random() * kinds.length)]];
     return isHit && call.attempt < 3 && kind !== undefined ? kind(call) : { kind: "pass" };
   });
-  const numbers = Array.from({ length: 200 }, (_, number) => number);
+  const numbers = Array.from({ length: runs(200, 80) }, (_, number) => number);
   // Hashing and large answers cost much, and a few of them tell as much.
   const costly: readonly EndpointId[] = ["profile/authenticate", "population-density/retrieve"];
   const cheap = asks.flatMap(({ id }, index) => (costly.includes(id) ? [] : [index]));
@@ -347,7 +350,7 @@ test("no caller notices that one call of twenty is throttled, if not three times
     database.suffer();
   }
   expect(faulty).toEqual([]);
-  expect(database.troubled() - before).toBeGreaterThan(15);
+  expect(database.troubled() - before).toBeGreaterThan(runs(15, 4));
 });
 
 test("what was accepted while calls came through at last is delivered, whole", async () => {
@@ -365,7 +368,7 @@ test("what was accepted while calls came through at last is delivered, whole", a
 
 // Last: an execution environment that has retried in vain for a while has few retries left, until many calls succeed.
 describe("every operation is answered in time as on a good day, or with 503 or 504, while DynamoDB", () => {
-  test.each([
+  const cases: readonly (readonly [string, Fault])[] = [
     ["exceeds its provisioned throughput", provisioned],
     ["throttles", throttling],
     ["fails", broken],
@@ -379,7 +382,9 @@ describe("every operation is answered in time as on a good day, or with 503 or 5
     ["exceeds its provisioned throughput at first", atFirst(provisioned)],
     ["answers with a page at first", atFirst(page)],
     ["hangs at first, and reads no key of a batch", either(reading(0), atFirst(hang))],
-  ])("%s", async (_, fault) => {
+  ];
+
+  test.each(sampleOf(cases, 4))("%s", async (_, fault) => {
     const answers = await under(fault);
     expect(slow(answers)).toEqual([]);
     const others = otherwise(answers);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countCells, coverOf, geohashesOf } from "../../../functions/population-density/cover/cover.ts";
 import { type Point, type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import { runs } from "../../support/sample.ts";
 import { boxOf, coverByOracle } from "./oracle.ts";
 import { largeRingsInGrid, ringsInGrid } from "./random-rings.ts";
 
@@ -55,10 +56,12 @@ const world = ring(
 
 /** How many times as many random polygons as usual. */
 const times = Number(process.env.COVER_TIMES ?? "1");
+const polygonRuns = runs(8_000, 2_000) * times;
+const largePolygonRuns = runs(3_000, 600) * times;
 
 describe("the cover of a polygon", () => {
   test(
-    "has no missing, extra or duplicate cell: 8,000 random polygons against exact rational arithmetic",
+    "has no missing, extra or duplicate cell: random polygons against exact rational arithmetic",
     () => {
       let polygons = 0;
       const precisions = new Set<number>();
@@ -69,23 +72,23 @@ describe("the cover of a polygon", () => {
           polygons++;
           precisions.add(precision);
         }),
-        { numRuns: 8_000 * times },
+        { numRuns: polygonRuns },
       );
-      expect(polygons).toBeGreaterThanOrEqual(8_000 * times);
+      expect(polygons).toBeGreaterThanOrEqual(polygonRuns);
       expect(precisions.size).toBe(12);
     },
     20_000 * times,
   );
 
   test(
-    "has no missing, extra or duplicate cell: 3,000 polygons of many cells and few vertices",
+    "has no missing, extra or duplicate cell: polygons of many cells and few vertices",
     () => {
       fc.assert(
         fc.property(largeRingsInGrid, ({ boundary, precision }) => {
           fc.pre(polygonOf(boundary) !== undefined && boxOf(boundary, precision) < 1_500);
           expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
         }),
-        { numRuns: 3_000 * times },
+        { numRuns: largePolygonRuns },
       );
     },
     20_000 * times,

@@ -1,0 +1,13 @@
+/** Whether every long test runs whole: `npm run test:all`. `npm test` takes samples of them. */
+const isWhole = process.env.TEST_MODE === "all";
+
+/** How often something random is done: so often when long tests run whole, less often in a sample. */
+export function runs(whole: number, sample: number): number {
+  return isWhole ? whole : sample;
+}
+
+/** Cases of a table: all of them when long tests run whole, else so many, spread evenly from the first on. */
+export function sampleOf<Case>(cases: readonly Case[], sample: number): readonly Case[] {
+  const step = isWhole ? 1 : cases.length / sample;
+  return cases.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
