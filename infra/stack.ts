@@ -30,7 +30,7 @@ import { rotate, type SecretReference, signingKeySecret } from "./constructs/sig
 import { addDashboard } from "./dashboard.ts";
 import { queueOutput, signingKeyOutput, tableOutput } from "./outputs.ts";
 import { mostWorkers, type Settings } from "./settings.ts";
-import { removalPolicyIn, type StageTraits, stages } from "./stage.ts";
+import { removalPolicyIn, type StageTraits, stages, type Throttling } from "./stage.ts";
 
 interface NetworkCapabilitiesProps extends StackProps {
   /** The folder with the bundles: what is deployed, and what a local run executes. */
@@ -39,6 +39,7 @@ interface NetworkCapabilitiesProps extends StackProps {
 }
 
 const rotation = "keys/rotate" satisfies FunctionId;
+const login = "profile/authenticate" satisfies FunctionId;
 
 /** What a function gets beyond the house defaults. */
 const sizes: Readonly<Partial<Record<FunctionId, { timeoutSeconds?: number; memoryMegabytes?: number }>>> = {
@@ -176,6 +177,7 @@ export class NetworkCapabilitiesStack extends Stack {
     const api = new ServiceApi(this, "Api", {
       traits: this.#traits,
       throttling,
+      methodThrottling: this.#loginThrottling(),
       gatewayMayLog,
       hasOwnHost: domain === undefined,
     });
@@ -209,6 +211,20 @@ export class NetworkCapabilitiesStack extends Stack {
       }
     }
     return api;
+  }
+
+  /** A login costs a second of an execution, so each of its paths has a rate far below that of the whole API. */
+  #loginThrottling(): Record<string, Throttling> {
+    const { throttling, reservedConcurrency } = this.#settings;
+    const executions = reservedConcurrency[login] ?? this.#traits.loginExecutions;
+    const ofLogin = {
+      rate: Math.min(executions, throttling.rate),
+      burst: Math.min(executions, throttling.burst),
+    };
+    const methods = endpoints
+      .filter(({ id }) => id === login)
+      .flatMap((endpoint) => pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`));
+    return Object.fromEntries(methods.map((method) => [method, ofLogin]));
   }
 
   /** A function with exactly the rights and the environment that `access` gives it. */

@@ -19,6 +19,11 @@ export interface StageTraits {
   readonly dashboard: boolean;
   /** For all callers together: the outer shield, far above what one caller's quota allows. */
   readonly throttling: Throttling;
+  /**
+   * Executions that logins may take unless some are reserved for them. One hashes about a password a second, so it is
+   * also how many logins API Gateway lets through in a second: more would take the executions of all other functions.
+   */
+  readonly loginExecutions: number;
 }
 
 /** The one place that tells the stages apart; everything else is the same in each. */
@@ -31,6 +36,7 @@ export const stages = {
     traced: false,
     dashboard: false,
     throttling: { rate: 100, burst: 200 },
+    loginExecutions: 10,
   },
   /** For callers. */
   prod: {
@@ -40,6 +46,7 @@ export const stages = {
     traced: true,
     dashboard: true,
     throttling: { rate: 1_000, burst: 2_000 },
+    loginExecutions: 100,
   },
 } as const satisfies Record<string, StageTraits>;
 

@@ -15,6 +15,8 @@ import { ServiceLog } from "./service-log.ts";
 interface ServiceApiProps {
   readonly traits: StageTraits;
   readonly throttling: Throttling;
+  /** Of methods that have limits of their own, by path and verb: `/v3/profile/authenticate/POST`. */
+  readonly methodThrottling: Readonly<Record<string, Throttling>>;
   /** Whether callers reach it under the API's own host name. */
   readonly hasOwnHost: boolean;
   /** Whether the account's API Gateway may write logs already. */
@@ -51,7 +53,7 @@ const accessLogLine = {
  */
 export class ServiceApi extends RestApi {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
-    const { traits, throttling, hasOwnHost, gatewayMayLog } = props;
+    const { traits, throttling, methodThrottling, hasOwnHost, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
     super(scope, id, {
       // Metrics are filed under it: APIs of several stages are told apart.
@@ -69,6 +71,12 @@ export class ServiceApi extends RestApi {
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogLine)),
         throttlingRateLimit: throttling.rate,
         throttlingBurstLimit: throttling.burst,
+        methodOptions: Object.fromEntries(
+          Object.entries(methodThrottling).map(([method, { rate, burst }]) => [
+            method,
+            { throttlingRateLimit: rate, throttlingBurstLimit: burst },
+          ]),
+        ),
         tracingEnabled: traits.traced,
       },
     });

@@ -91,8 +91,9 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(account.deletionPolicy).toBe("Retain");
   });
 
-  test("requests are throttled as a whole, and logged in no other way", () => {
+  test("requests are throttled as a whole, logins on each of their paths, and logged in no other way", () => {
     const { rate, burst } = stage === "prod" ? { rate: 1_000, burst: 2_000 } : { rate: 100, burst: 200 };
+    const logins = stage === "prod" ? 100 : 10;
     expect(properties.MethodSettings).toEqual([
       {
         HttpMethod: "*",
@@ -101,6 +102,13 @@ describe.each(eachStage)("API of %s", (stage, from) => {
         ThrottlingRateLimit: rate,
         ThrottlingBurstLimit: burst,
       },
+      ...["/~1v3~1profile~1authenticate", "/~1profile~1authenticate"].map((ResourcePath) => ({
+        HttpMethod: "POST",
+        ResourcePath,
+        DataTraceEnabled: false,
+        ThrottlingRateLimit: logins,
+        ThrottlingBurstLimit: logins,
+      })),
     ]);
   });
 
@@ -117,10 +125,13 @@ describe.each(eachStage)("API of %s", (stage, from) => {
   });
 });
 
-test("throttling is what is said", () => {
+test("throttling is what is said, and lets through no more logins than have executions reserved", () => {
   const { properties } = stageOf(configured);
-  expect(properties.MethodSettings).toEqual([
-    expect.objectContaining({ ThrottlingRateLimit: 40, ThrottlingBurstLimit: 60 }),
+  const login = { HttpMethod: "POST", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 50 };
+  expect(properties.MethodSettings).toMatchObject([
+    { ResourcePath: "/*", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 60 },
+    { ResourcePath: "/~1v3~1profile~1authenticate", ...login },
+    { ResourcePath: "/~1profile~1authenticate", ...login },
   ]);
 });
 
