@@ -15,6 +15,12 @@ export const signingKeyCacheSeconds = 300;
 /** How long whoever verifies our tokens keeps the public keys without asking: the authorizer, and others elsewhere. */
 export const publicKeyCacheSeconds = 300;
 
+/**
+ * The authorizer asks for our own keys at most this often because of an id that it does not know: a key that signs the
+ * moment it is published, as only the first one does, may be refused for so long.
+ */
+export const ownKeysCooldownSeconds = 5;
+
 /** A new key signs this long after it was made: by then it has been public for as long as public keys are kept. */
 export const firstUseSeconds = publicKeyCacheSeconds + 120;
 

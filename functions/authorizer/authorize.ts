@@ -2,7 +2,8 @@ import type { APIGatewayAuthorizerResult } from "aws-lambda";
 import * as z from "zod/mini";
 import { setting, type TrustedIssuer } from "../../shared/environment.ts";
 import { publicKeys } from "../../shared/signing-keys.ts";
-import { fetchKeys } from "./fetch-keys.ts";
+import { ownKeysCooldownSeconds } from "../../shared/token.ts";
+import { fetchKeys, fetchTimeoutMilliseconds } from "./fetch-keys.ts";
 import { KeySet } from "./key-set.ts";
 import { policyFor, type RoutesByScope } from "./policy.ts";
 import { callerOf, type Issuer, ownIssuer } from "./verify.ts";
@@ -47,17 +48,23 @@ function configuredIssuers(): Issuer[] {
 function ownKeys({ issuer }: TrustedIssuer): KeySet {
   return new KeySet({
     fetch: async () => ({ keys: await publicKeys(new Date(), AbortSignal.timeout(tableMilliseconds)) }),
-    // Our own table is one query away, and a token may be signed with a key the moment it is published.
-    cooldownMilliseconds: 0,
+    timeoutMilliseconds: tableMilliseconds,
+    // Ids that somebody makes up cost no query each. A key of ours is public for minutes before it signs.
+    cooldownMilliseconds: ownKeysCooldownSeconds * 1_000,
+    retryMilliseconds: 1_000,
     onFailure: unreachable(issuer),
+    clock: Date.now,
   });
 }
 
 function foreign(trusted: TrustedIssuer): Issuer {
   const keys = new KeySet({
     fetch: () => fetchKeys(trusted.jwksUri),
+    timeoutMilliseconds: fetchTimeoutMilliseconds,
     cooldownMilliseconds: 10_000,
+    retryMilliseconds: 10_000,
     onFailure: unreachable(trusted.issuer),
+    clock: Date.now,
   });
   return { trusted, own: false, keys };
 }

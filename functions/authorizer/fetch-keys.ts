@@ -1,6 +1,7 @@
 import { type Jwks, jwks } from "./key-set.ts";
 
-const timeoutMilliseconds = 2_000;
+/** A fetch of keys takes no longer, with its whole answer. */
+export const fetchTimeoutMilliseconds = 2_000;
 const maximumBytes = 256 * 1024;
 
 /**
@@ -12,7 +13,7 @@ export async function fetchKeys(address: string): Promise<Jwks> {
   const response = await fetch(address, {
     headers: { accept: "application/jwk-set+json, application/json" },
     redirect: "error",
-    signal: AbortSignal.timeout(timeoutMilliseconds),
+    signal: AbortSignal.timeout(fetchTimeoutMilliseconds),
   });
   if (!response.ok || response.body === null) {
     await response.body?.cancel();

@@ -16,15 +16,18 @@ const serving =
   (...pairs: readonly KeyPair[]) =>
   async (): Promise<Jwks> => ({ keys: pairs.map(({ jwk }) => jwk) });
 
-/** A key set whose source can be changed while it is in use. */
-function keySetFrom(fetch: () => Promise<Jwks>, cooldownMilliseconds = cooldown) {
-  const source = { fetch, fetches: 0, failures: 0 };
+/** A key set whose source can be changed while it is in use; its fetches take no time unless `elapsed` grows. */
+function keySetFrom(fetch: () => Promise<Jwks>, pauses: { cooldown?: number; retry?: number } = {}) {
+  const source = { fetch, fetches: 0, failures: 0, elapsed: 0 };
   const keys = new KeySet({
     fetch: () => {
       source.fetches++;
       return source.fetch();
     },
-    cooldownMilliseconds,
+    timeoutMilliseconds: 2 * second,
+    cooldownMilliseconds: pauses.cooldown ?? cooldown,
+    retryMilliseconds: pauses.retry ?? cooldown,
+    clock: () => source.elapsed,
     onFailure: () => {
       source.failures++;
     },
@@ -32,6 +35,21 @@ function keySetFrom(fetch: () => Promise<Jwks>, cooldownMilliseconds = cooldown)
   const find = ({ kid }: KeyPair, at: number) =>
     keys.keyFor({ alg: "ES256", kid }, { payload: "", signature: "" }, start + at);
   return { source, find };
+}
+
+/** A fetch that is under way until it is told how it ends. */
+function pendingFetch() {
+  let settle: (outcome: Promise<Jwks>) => void = () => {};
+  const pending = new Promise<Jwks>((resolve) => {
+    settle = resolve;
+  });
+  return {
+    fetch: () => pending,
+    end: async (outcome: () => Promise<Jwks>) => {
+      settle(outcome());
+      await new Promise(setImmediate);
+    },
+  };
 }
 
 const noSuchKey = expect.objectContaining({ code: "ERR_JWKS_NO_MATCHING_KEY" });
@@ -45,14 +63,87 @@ it("shares one fetch among all who ask at once", async () => {
   expect(source.fetches).toBe(1);
 });
 
-it("keeps fresh keys without asking, and renews them when they are stale", async () => {
+it("keeps fresh keys without asking, and renews them before they are stale", async () => {
   const { source, find } = keySetFrom(serving(first));
 
   await find(first, 0);
-  await find(first, 5 * minute);
+  await find(first, 4 * minute);
   expect(source.fetches).toBe(1);
-  await find(first, 5 * minute + 1);
+  await find(first, 4 * minute + 1);
   expect(source.fetches).toBe(2);
+});
+
+it("a known key does not wait for the renewal of its set", async () => {
+  const { source, find } = keySetFrom(serving(first));
+  await find(first, 0);
+  const renewal = pendingFetch();
+  source.fetch = renewal.fetch;
+
+  await expect(find(first, 4.5 * minute)).resolves.toBeDefined();
+  await expect(find(first, 5 * minute)).resolves.toBeDefined();
+  expect(source.fetches).toBe(2);
+  await renewal.end(serving(first, next));
+
+  await expect(find(next, 5 * minute + 1)).resolves.toBeDefined();
+  expect(source.fetches).toBe(2);
+});
+
+it("a known key never waits for an issuer that is down, from its first failure on", async () => {
+  const { source, find } = keySetFrom(serving(first));
+  await find(first, 0);
+
+  for (let at = 4.5 * minute; at < 2 * hour; at += minute / 2) {
+    const renewal = pendingFetch();
+    source.fetch = renewal.fetch;
+    await expect(find(first, at)).resolves.toBeDefined();
+    await renewal.end(unreachable);
+  }
+
+  expect(source.failures).toBe(source.fetches - 1);
+  expect(source.failures).toBeGreaterThan(200);
+});
+
+it("waits for one fetch after a pause in which its keys may have been withdrawn, whatever was before it", async () => {
+  const { source, find } = keySetFrom(serving(first));
+  await find(first, 0);
+  source.fetch = unreachable;
+  await find(first, 6 * minute);
+  source.fetch = serving(next);
+
+  await expect(find(first, 12 * minute)).rejects.toEqual(noSuchKey);
+});
+
+it("takes a fetch that was frozen for none, and asks again", async () => {
+  const { source, find } = keySetFrom(serving(first));
+  await find(first, 0);
+  const frozen = pendingFetch();
+  source.fetch = frozen.fetch;
+  await find(first, 4.5 * minute);
+  source.elapsed += hour;
+  source.fetch = serving(next);
+
+  // The environment thaws with the request after the pause: the old fetch fails at once.
+  const found = expect(find(next, 4.5 * minute + hour)).resolves.toBeDefined();
+  await frozen.end(unreachable);
+
+  await found;
+  expect(source.failures).toBe(0);
+  expect(source.fetches).toBe(3);
+});
+
+it("does not go by keys that a frozen fetch brings from before the pause", async () => {
+  const { source, find } = keySetFrom(serving(first));
+  await find(first, 0);
+  const frozen = pendingFetch();
+  source.fetch = frozen.fetch;
+  await find(first, 4.5 * minute);
+  source.elapsed += hour;
+  source.fetch = serving(next);
+
+  const found = expect(find(first, 4.5 * minute + hour)).rejects.toEqual(noSuchKey);
+  await frozen.end(serving(first));
+
+  await found;
 });
 
 it("forgets a key that its issuer withdrew once the keys are stale", async () => {
@@ -132,20 +223,15 @@ it("finds a key published since the last fetch as soon as the cooldown allows", 
   expect(source.fetches).toBe(2);
 });
 
-it("without a cooldown finds a key at once, but asks a source that fails at most once a second", async () => {
-  const { source, find } = keySetFrom(serving(first), 0);
-  await find(first, 0);
-  source.fetch = serving(first, next);
-  await expect(find(next, 0)).resolves.toBeDefined();
-  const { fetches } = source;
+it("tries a source that fails again as soon as it may, though unknown ids have to wait for longer", async () => {
+  const { source, find } = keySetFrom(unreachable, { cooldown, retry: second });
 
-  source.fetch = unreachable;
-  for (const at of [1, 2, 500, 999]) {
-    await expect(find(ellipticIdOnly(), at)).rejects.toBeInstanceOf(Unavailable);
-  }
-  expect(source.fetches).toBe(fetches + 1);
-  await expect(find(ellipticIdOnly(), 2 * second)).rejects.toBeInstanceOf(Unavailable);
-  expect(source.fetches).toBe(fetches + 2);
+  for (const at of [0, 1, 500, 999]) await expect(find(first, at)).rejects.toBeInstanceOf(Unavailable);
+  expect(source.fetches).toBe(1);
+  source.fetch = serving(first);
+  await expect(find(first, second)).resolves.toBeDefined();
+  await expect(find(ellipticIdOnly(), 2 * second)).rejects.toEqual(noSuchKey);
+  expect(source.fetches).toBe(2);
 });
 
 it("does not say that an id is unknown while its issuer does not answer, and keeps what it has", async () => {

@@ -281,7 +281,10 @@ describe("the provider's keys", () => {
       const { issuer, jwks_uri: jwksUri } = await provider.discover();
       const keys = new KeySet({
         fetch: () => fetchKeys(jwksUri),
+        timeoutMilliseconds: 2_000,
         cooldownMilliseconds: 10_000,
+        retryMilliseconds: 10_000,
+        clock: Date.now,
         onFailure: (error) => {
           failures.push(error);
         },

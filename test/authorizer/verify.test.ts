@@ -22,9 +22,16 @@ const oursToo = ellipticKey();
 const stranger = ellipticKey();
 const theirs = rsaKey();
 
+const times = {
+  timeoutMilliseconds: 2_000,
+  cooldownMilliseconds: 1_000,
+  retryMilliseconds: 1_000,
+  clock: Date.now,
+};
+
 function keySet(...pairs: readonly KeyPair[]): KeySet {
   const keys = pairs.map(({ jwk }) => jwk);
-  return new KeySet({ fetch: async () => ({ keys }), cooldownMilliseconds: 1_000, onFailure: () => {} });
+  return new KeySet({ fetch: async () => ({ keys }), ...times, onFailure: () => {} });
 }
 
 const own: Issuer = {
@@ -410,7 +417,7 @@ describe("a token of another issuer", () => {
   it("is neither good nor bad while the keys of its issuer cannot be had, and ours are still good", async () => {
     const keys = new KeySet({
       fetch: () => Promise.reject(new Error("no route")),
-      cooldownMilliseconds: 1_000,
+      ...times,
       onFailure: () => {},
     });
     const unreachable: Issuer = { ...foreign, keys };

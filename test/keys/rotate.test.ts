@@ -1,4 +1,5 @@
 import { createPrivateKey, randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import {
   DescribeSecretCommand,
@@ -15,6 +16,7 @@ import { hashed } from "../../shared/hash.ts";
 import {
   clockToleranceSeconds,
   firstUseSeconds,
+  ownKeysCooldownSeconds,
   type PrivateJwk,
   publicKeyCacheSeconds,
   type SigningKey,
@@ -59,8 +61,14 @@ async function secretText(): Promise<string> {
   return (await service.secrets.send(command)).SecretString ?? "";
 }
 
+/** Until an authorizer that does not know a key may ask for it. */
+async function untilCooledDown(): Promise<void> {
+  await wait(ownKeysCooldownSeconds * 1_000 + 100);
+}
+
 /** As if all rotations had been so much longer ago that the newest key signs. */
 async function letNewestKeySign(): Promise<void> {
+  await untilCooledDown();
   const secret = signingSecret.parse(JSON.parse(await secretText()));
   const earlier = ({ signsFrom = 0, ...key }: SigningKey) => ({
     ...key,
@@ -156,14 +164,16 @@ it("changes the key that signs only after its last step, and refuses no token at
   ]);
 });
 
-it("is good at once also for an authorizer that looked for an unknown key a moment before", async () => {
+it("is known to an authorizer that looked for an unknown key a moment before, long before it signs", async () => {
   const current = await service.signingKey();
   const unknown = { ...current, kid: randomUUID() };
   expect(await statusWith(freshTokenOf(unknown))).toBe(401);
 
   await rotate();
+  await untilCooledDown();
 
   expect(await statusWith(freshTokenOf(await service.signingKey()))).toBe(200);
+  expect(publicKeyCacheSeconds + ownKeysCooldownSeconds).toBeLessThan(firstUseSeconds);
 });
 
 it("publishes both keys afterwards, the old one until its last token has surely ended", async () => {

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, randomBytes, randomUUID, scryptSync } from "node:crypto";
+import { createPrivateKey, randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { DeleteItemCommand, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
@@ -6,12 +6,14 @@ import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import type { accessToken } from "../../functions/profile/access-token.ts";
+import { hashPassword } from "../../functions/profile/password.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import type { publicKeys } from "../../shared/signing-keys.ts";
 import {
   clockToleranceSeconds,
   firstUseSeconds,
+  ownKeysCooldownSeconds,
   type PrivateJwk,
   publicKeyCacheSeconds,
   signingKeyCacheSeconds,
@@ -38,19 +40,10 @@ let service: OwnService;
 beforeAll(async () => {
   // What this file sends would be too much of a caller in one minute.
   service = await startOwnService({ RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "1000000" });
-  const passwordHash = quickHash(credentials.password);
+  const passwordHash = await hashPassword(credentials.password);
   await service.put("profiles", { ...profile, address: hashed(credentials.emailaddress), passwordHash });
 });
 afterAll(() => service.close());
-
-/** A hash as the table holds one, of parameters that cost no time: many logins a second are checked with it. */
-function quickHash(password: string): string {
-  const salt = randomBytes(16);
-  const digest = createHash("sha256").update(password).digest();
-  const hash = scryptSync(digest, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
-  const [saltText, hashText] = [salt, hash].map((bytes) => bytes.toString("base64").replaceAll("=", ""));
-  return `$sha256-scrypt$ln=10,r=8,p=1$${saltText}$${hashText}`;
-}
 
 async function rotate(betweenSteps: () => Promise<unknown> = async () => {}): Promise<void> {
   const token = randomUUID();
@@ -174,6 +167,8 @@ it("refuses no token at any moment of rotations in a row, here and wherever its 
     await everybody();
     for (let rotation = 0; rotation < rotations; rotation++) {
       await rotate(everybody);
+      // Nothing is signed with a key as new as this one; it is known here within the authorizer's cool-down.
+      await wait(ownKeysCooldownSeconds * 1_000 + 100);
       signers.push(await service.signingKey());
       await everybody();
     }
@@ -319,7 +314,10 @@ describe("as time goes by after two rotations in a row", () => {
         fetched.push(signer.publicAt(asked).then((jwks) => ({ keys: jwks })));
         return fetched[0] ?? Promise.reject(new Error("not asked"));
       },
+      timeoutMilliseconds: 2_000,
       cooldownMilliseconds: 0,
+      retryMilliseconds: 0,
+      clock: Date.now,
       onFailure: () => {},
     });
     const issuers = [{ trusted, own: true, keys }];
