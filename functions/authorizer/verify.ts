@@ -1,9 +1,9 @@
 import { decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from "jose";
 import * as z from "zod/mini";
 import type { Caller } from "../../shared/caller.ts";
+import { isSubscriptionId } from "../../shared/devices/subscription.ts";
 import type { TrustedIssuer } from "../../shared/environment.ts";
 import { scopesIn } from "../../shared/scopes.ts";
-import { isSubscriptionId } from "../../shared/subscription.ts";
 import { accessTokenClaims, clockToleranceSeconds, tokenAlgorithm, tokenType } from "../../shared/token.ts";
 import type { KeySet } from "./key-set.ts";
 

@@ -1,4 +1,4 @@
-import type { DeviceRecord } from "../../shared/device.ts";
+import type { DeviceRecord } from "../../shared/devices/record.ts";
 
 /** The numbers of a device (3GPP TS 23.003, 6.2): `imei` and `imeisv` share all but the end, `tac` is the start of both. */
 interface EquipmentNumbers {

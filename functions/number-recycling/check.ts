@@ -1,7 +1,8 @@
 import { dayOf } from "../../shared/calendar.ts";
-import { findDevice, phoneIdentifier } from "../../shared/device.ts";
+import { phoneIdentifier } from "../../shared/devices/keys.ts";
+import { findDevice } from "../../shared/devices/store.ts";
+import { subjectOf } from "../../shared/devices/subject.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { subjectOf } from "../../shared/subject.ts";
 import { checkNumberRecycling } from "./contract.ts";
 import { begunBy, isRecycled } from "./rules.ts";
 import { historyOf } from "./store.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { isCalendarDate } from "../../shared/calendar.ts";
+import { subscriptionId } from "../../shared/devices/subscription.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { phoneNumber } from "../../shared/schemas.ts";
-import { subscriptionId } from "../../shared/subscription.ts";
 
 /** A day, `YYYY-MM-DD`, that is in the calendar. */
 const calendarDate = z

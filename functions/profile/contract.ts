@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { subscriptionId } from "../../shared/devices/subscription.ts";
 import { endpoint } from "../../shared/endpoint.ts";
-import { subscriptionId } from "../../shared/subscription.ts";
 
 const text = z.string().check(z.minLength(1));
 

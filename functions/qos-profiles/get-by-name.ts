@@ -1,4 +1,5 @@
-import { findDevice, subscriptionIdentifier } from "../../shared/device.ts";
+import { subscriptionIdentifier } from "../../shared/devices/keys.ts";
+import { findDevice } from "../../shared/devices/store.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { getQosProfile, type QosProfileRecord } from "./contract.ts";
 import { isAvailableTo } from "./rules.ts";

@@ -1,6 +1,7 @@
-import { findDevice, identifiersOf } from "../../shared/device.ts";
+import { identifiersOf } from "../../shared/devices/keys.ts";
+import { findDevice } from "../../shared/devices/store.ts";
+import { subjectOf } from "../../shared/devices/subject.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { subjectOf } from "../../shared/subject.ts";
 import { retrieveQosProfiles } from "./contract.ts";
 import { isListed } from "./rules.ts";
 import { allQosProfiles } from "./store.ts";

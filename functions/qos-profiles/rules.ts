@@ -1,4 +1,4 @@
-import type { DeviceRecord } from "../../shared/device.ts";
+import type { DeviceRecord } from "../../shared/devices/record.ts";
 import {
   type Duration,
   durationUnits,

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
 import { encodeTileDay, TileHour } from "../../functions/population-density/tile.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
-import { keysOf } from "../../shared/device.ts";
+import { keysOf } from "../../shared/devices/keys.ts";
 import { hashed } from "../../shared/hash.ts";
 import { errorBody } from "../../shared/schemas.ts";
 import { scopes } from "../../shared/scopes.ts";

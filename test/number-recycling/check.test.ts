@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { historyOf, replaceHistory } from "../../functions/number-recycling/store.ts";
 import { dayOf } from "../../shared/calendar.ts";
-import { storeDevice } from "../../shared/device.ts";
+import { storeDevice } from "../../shared/devices/store.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";

@@ -1,4 +1,4 @@
-import type { DeviceRecord } from "../../shared/device.ts";
+import type { DeviceRecord } from "../../shared/devices/record.ts";
 
 /** A device of a Spanish subscriber with nothing special about it, and no identifier but its subscription. */
 export const plainDevice: DeviceRecord = {

@@ -1,12 +1,7 @@
 import * as z from "zod";
-import {
-  type DeviceRecord,
-  deviceRecord,
-  keysOf,
-  ownersOf,
-  releaseIdentifiers,
-  storeDevice,
-} from "../../shared/device.ts";
+import { keysOf } from "../../shared/devices/keys.ts";
+import { type DeviceRecord, deviceRecord } from "../../shared/devices/record.ts";
+import { ownersOf, releaseIdentifiers, storeDevice } from "../../shared/devices/store.ts";
 import { type ImportKind, readEach, writeEach } from "./import-file.ts";
 
 const schema = z.object(deviceRecord.shape);

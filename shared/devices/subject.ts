@@ -1,5 +1,5 @@
-import type { Caller } from "./caller.ts";
-import { type Identifier, subscriptionIdentifier } from "./device.ts";
+import type { Caller } from "../caller.ts";
+import { type Identifier, subscriptionIdentifier } from "./keys.ts";
 
 /** Whom a request is about, or the code it is refused with. */
 type Subject<Refused> = { readonly identifier: Identifier } | { readonly refused: Refused };

@@ -1,18 +1,12 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  type DeviceRecord,
-  deviceRecord,
-  findDevice,
-  identifiersOf,
-  keysOf,
-  releaseIdentifiers,
-  storeDevice,
-} from "../../shared/device.ts";
-import type { Device } from "../../shared/schemas.ts";
-import { subjectOf } from "../../shared/subject.ts";
-import { useTables } from "../support/database.ts";
-import { plainDevice } from "../support/device.ts";
+import { identifiersOf, keysOf } from "../../../shared/devices/keys.ts";
+import { type DeviceRecord, deviceRecord } from "../../../shared/devices/record.ts";
+import { findDevice, releaseIdentifiers, storeDevice } from "../../../shared/devices/store.ts";
+import { subjectOf } from "../../../shared/devices/subject.ts";
+import type { Device } from "../../../shared/schemas.ts";
+import { useTables } from "../../support/database.ts";
+import { plainDevice } from "../../support/device.ts";
 
 const signal = AbortSignal.timeout(60_000);
 beforeAll(useTables);

@@ -1,0 +1,72 @@
+import { networkOf } from "../ipv6.ts";
+import type { Device, Ipv4Address } from "../schemas.ts";
+import type { DeviceRecord } from "./record.ts";
+
+/** One identifier of a device: the key of its item, and the identifier as it was sent. */
+export interface Identifier {
+  readonly key: string;
+  /** Holds one member; none for the subscription of a token. */
+  readonly sent: Device;
+}
+
+const subscriptionKey = (subscription: string) => `subscription#${subscription}`;
+const phoneKey = (number: string) => `phone#${number}`;
+const portKey = (publicAddress: string, publicPort: number) => `ipv4#${publicAddress}#port#${publicPort}`;
+const privateKey = (publicAddress: string, privateAddress: string) =>
+  `ipv4#${publicAddress}#private#${privateAddress}`;
+const ipv6Key = (address: string) => `ipv6#${networkOf(address)}`;
+
+/** Without NAT both addresses are the same, and the port says nothing. */
+function isBehindNat({ publicAddress, privateAddress }: Ipv4Address): boolean {
+  return privateAddress !== publicAddress;
+}
+
+/** Behind a NAT the public port decides when it is given; else the private address does. */
+function ipv4Key(address: Ipv4Address): string | undefined {
+  const { publicAddress, privateAddress, publicPort } = address;
+  if (publicPort !== undefined && isBehindNat(address)) return portKey(publicAddress, publicPort);
+  return privateAddress === undefined ? undefined : privateKey(publicAddress, privateAddress);
+}
+
+/** The subscription a 3-legged token is tied to. */
+export function subscriptionIdentifier(subscription: string): Identifier {
+  return { key: subscriptionKey(subscription), sent: {} };
+}
+
+/** A phone number that was sent. */
+export function phoneIdentifier(phoneNumber: string): Identifier {
+  return { key: phoneKey(phoneNumber), sent: { phoneNumber } };
+}
+
+/** The supported identifiers of a request in the order in which they decide: phone number, IPv4, IPv6. */
+export function identifiersOf({ phoneNumber, ipv4Address, ipv6Address }: Device): Identifier[] {
+  const identifiers: Identifier[] = [];
+  if (phoneNumber !== undefined) identifiers.push(phoneIdentifier(phoneNumber));
+  if (ipv4Address !== undefined) {
+    const key = ipv4Key(ipv4Address);
+    if (key !== undefined) identifiers.push({ key, sent: { ipv4Address } });
+  }
+  if (ipv6Address !== undefined) identifiers.push({ key: ipv6Key(ipv6Address), sent: { ipv6Address } });
+  return identifiers;
+}
+
+/** The key of every item that stands for a device: its subscription first, then each identifier. */
+export function keysOf(record: DeviceRecord): [string, ...string[]] {
+  const keys = record.ipv4Addresses.flatMap(({ publicAddress, privateAddress, publicPort }) => [
+    ...(publicPort === undefined ? [] : [portKey(publicAddress, publicPort)]),
+    ...(privateAddress === undefined ? [] : [privateKey(publicAddress, privateAddress)]),
+  ]);
+  if (record.phoneNumber !== undefined) keys.push(phoneKey(record.phoneNumber));
+  if (record.ipv6Prefix !== undefined) keys.push(ipv6Key(record.ipv6Prefix.slice(0, -"/64".length)));
+  return [subscriptionKey(record.subscription), ...new Set(keys)];
+}
+
+/** Whether an address that was sent is one of a device's: no part of it is known to be another. */
+export function hasAddress(record: DeviceRecord, sent: Ipv4Address): boolean {
+  return record.ipv4Addresses.some(
+    ({ publicAddress, privateAddress, publicPort }) =>
+      publicAddress === sent.publicAddress &&
+      (!isBehindNat(sent) || publicPort === sent.publicPort || sent.publicPort === undefined) &&
+      (sent.privateAddress === undefined || [undefined, sent.privateAddress].includes(privateAddress)),
+  );
+}

@@ -1,0 +1,62 @@
+import { deleteItem, getItem, putItem } from "../aws/database.ts";
+import { hasAddress, type Identifier, keysOf } from "./keys.ts";
+import { type DeviceRecord, deviceRecord } from "./record.ts";
+
+/** Finds the device an identifier stands for: one item read, whatever the identifier, known or not. */
+export async function findDevice(
+  identifier: Identifier,
+  signal: AbortSignal,
+): Promise<DeviceRecord | undefined> {
+  const record = await getItem("devices", { identifier: identifier.key }, deviceRecord, signal);
+  const { ipv4Address: sent } = identifier.sent;
+  return record === undefined || (sent !== undefined && !hasAddress(record, sent)) ? undefined : record;
+}
+
+/** To whom the identifiers of a device belong now; those that nobody has are left out. */
+export async function ownersOf(
+  device: DeviceRecord,
+  signal: AbortSignal,
+): Promise<{ readonly key: string; readonly owner: string }[]> {
+  const found = await Promise.all(
+    keysOf(device).map(async (key) => {
+      const record = await getItem("devices", { identifier: key }, deviceRecord, signal);
+      return record === undefined ? [] : [{ key, owner: record.subscription }];
+    }),
+  );
+  return found.flat();
+}
+
+/**
+ * Deletes the items of identifiers that a device had and has no longer. Identifiers that stay are not touched,
+ * so a device never disappears while it is replaced.
+ */
+export async function releaseIdentifiers(device: DeviceRecord, signal: AbortSignal): Promise<void> {
+  const [subscription, ...kept] = keysOf(device);
+  const before = await getItem("devices", { identifier: subscription }, deviceRecord, signal);
+  if (before === undefined) return;
+  const released = keysOf(before).filter((key) => key !== subscription && !kept.includes(key));
+  const ours = {
+    condition: "subscription = :subscription",
+    values: { ":subscription": device.subscription },
+  };
+  await Promise.all(released.map((identifier) => deleteItem("devices", { identifier }, ours, signal)));
+}
+
+/**
+ * Stores a device under its subscription and each of its identifiers. The subscription's item comes first: it
+ * lists what `releaseIdentifiers` must find again, also if this is cut short.
+ * @throws {Error} when an identifier belongs to another subscription.
+ */
+export async function storeDevice(device: DeviceRecord, signal: AbortSignal): Promise<void> {
+  const free = {
+    condition: "attribute_not_exists(identifier) OR subscription = :subscription",
+    values: { ":subscription": device.subscription },
+  };
+  const [subscription, ...identifiers] = keysOf(device);
+  const store = async (identifier: string) => {
+    if (await putItem("devices", { identifier, ...device }, free, signal)) return;
+    throw new Error("an identifier belongs to another subscription");
+  };
+  await store(subscription);
+  await Promise.all(identifiers.map(store));
+}
