@@ -11,17 +11,36 @@ export function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
+/** A moment with all the digits that were sent. */
+export interface Instant {
+  /** Since the epoch; what is below a millisecond is cut off. */
+  readonly milliseconds: number;
+  /** The digits of the fraction that follow the third, without zeros at the end; empty for a whole millisecond. */
+  readonly digits: string;
+}
+
+/** A whole millisecond as an instant. */
+export function instantAt(milliseconds: number): Instant {
+  return { milliseconds, digits: "" };
+}
+
+/** Whether an instant is later than another, by however little. */
+export function isAfter(one: Instant, other: Instant): boolean {
+  if (one.milliseconds !== other.milliseconds) return one.milliseconds > other.milliseconds;
+  // Digits of a fraction without zeros at the end are in the order of their text.
+  return one.digits > other.digits;
+}
+
 /** Where RFC 3339 and ours part: `T` and `Z` in either case, a zone, any number of fraction digits. */
 const dateTime = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /**
  * Reads an RFC 3339 date-time with a zone.
  *
- * A leap second is the first second of the next minute, as on every clock that does not show it. Fractions below
- * a millisecond are cut off.
- * @returns epoch milliseconds; `undefined` for any other text, and for a day or time that is not there.
+ * A leap second is the first second of the next minute, as on every clock that does not show it.
+ * @returns `undefined` for any other text, and for a day or time that is not there.
  */
-export function instantOf(text: string): number | undefined {
+export function instantOf(text: string): Instant | undefined {
   const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour = "0", zoneMinute = "0"] =
     dateTime.exec(text) ?? [];
   if (year === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
@@ -31,6 +50,15 @@ export function instantOf(text: string): number | undefined {
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return undefined;
   const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
   const offsetMinutes = (sign === "-" ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
-  const milliseconds = Number(fraction.slice(1, 4).padEnd(3, "0"));
-  return midnight.getTime() + seconds * 1_000 + milliseconds - offsetMinutes * 60_000;
+  const milliseconds = seconds * 1_000 + Number(fraction.slice(1, 4).padEnd(3, "0"));
+  return {
+    milliseconds: midnight.getTime() + milliseconds - offsetMinutes * 60_000,
+    digits: withoutZerosAtEnd(fraction.slice(4)),
+  };
+}
+
+function withoutZerosAtEnd(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === "0") end--;
+  return digits.slice(0, end);
 }

@@ -44,7 +44,8 @@ export function replayedAt(event: unknown, now: Date): unknown {
     moved = moved.replace(new RegExp(`("${member}":")([^"]*)"`), (whole, start: string, time: string) => {
       const instant = instantOf(time);
       if (instant === undefined) return whole;
-      return `${start}${new Date(instant + hours * hourMilliseconds).toISOString()}"`;
+      const milliseconds = instant.milliseconds + hours * hourMilliseconds;
+      return `${start}${new Date(milliseconds).toISOString().slice(0, -1)}${instant.digits}Z"`;
     });
   }
   return { ...parsed.data, body: isBase64Encoded ? Buffer.from(moved).toString("base64") : moved };

@@ -1,3 +1,5 @@
+import { type Instant, instantAt, isAfter } from "../../shared/calendar.ts";
+
 const hourMilliseconds = 3_600_000;
 
 /** Whole hours in UTC, as hours since the epoch. */
@@ -7,9 +9,10 @@ export interface Hours {
 }
 
 /** The hours that cover a period; a period of no length on the hour is the hour that starts there. */
-export function hoursOf(start: number, end: number): Hours {
-  const first = Math.floor(start / hourMilliseconds);
-  return { first, count: Math.max(1, Math.ceil(end / hourMilliseconds) - first) };
+export function hoursOf(start: Instant, end: Instant): Hours {
+  const first = Math.floor(start.milliseconds / hourMilliseconds);
+  const endMilliseconds = end.milliseconds + (end.digits === "" ? 0 : 1);
+  return { first, count: Math.max(1, Math.ceil(endMilliseconds / hourMilliseconds) - first) };
 }
 
 /** The same time of day some calendar months away, on the month's last day where it has no such day. */
@@ -23,7 +26,7 @@ export function monthsFrom(moment: Date, months: number): number {
 }
 
 const months = 3;
-const longestHours = 7 * 24;
+const maxHours = 7 * 24;
 
 /** A start up to this old counts as now: requests travel. */
 const graceMilliseconds = 60_000;
@@ -31,15 +34,17 @@ const graceMilliseconds = 60_000;
 /**
  * The first rule about time that a period breaks (specification 4.4 and 7.3, in the order of behaviour
  * section 7), without the prefix that all codes but the last share.
- *
- * @param start epoch milliseconds, like `end`.
  */
-export function brokenTimeRule(start: number, end: number, now: Date) {
+export function brokenTimeRule(start: Instant, end: Instant, now: Date) {
   const moment = now.getTime();
-  if (start < monthsFrom(now, -months)) return "MIN_STARTTIME_EXCEEDED";
-  if (start > monthsFrom(now, months)) return "MAX_STARTTIME_EXCEEDED";
-  if (end < start) return "INVALID_END_TIME";
-  if (start < moment - graceMilliseconds && end > moment) return "INVALID_TIME_PERIOD";
-  if (end - start > longestHours * hourMilliseconds) return "MAX_TIME_PERIOD_EXCEEDED";
-  return end > monthsFrom(now, months) ? "INVALID_ARGUMENT" : undefined;
+  const earliest = instantAt(monthsFrom(now, -months));
+  const latest = instantAt(monthsFrom(now, months));
+  const isPast = isAfter(instantAt(moment - graceMilliseconds), start);
+  const longestEnd = { ...start, milliseconds: start.milliseconds + maxHours * hourMilliseconds };
+  if (isAfter(earliest, start)) return "MIN_STARTTIME_EXCEEDED";
+  if (isAfter(start, latest)) return "MAX_STARTTIME_EXCEEDED";
+  if (isAfter(start, end)) return "INVALID_END_TIME";
+  if (isPast && isAfter(end, instantAt(moment))) return "INVALID_TIME_PERIOD";
+  if (isAfter(end, longestEnd)) return "MAX_TIME_PERIOD_EXCEEDED";
+  return isAfter(end, latest) ? "INVALID_ARGUMENT" : undefined;
 }

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { brokenTimeRule, hoursOf, monthsFrom } from "../../functions/population-density/intervals.ts";
+import { type Instant, instantAt, instantOf } from "../../shared/calendar.ts";
 
 const at = (text: string) => Date.parse(text);
+const read = (text: string) => instantOf(text) ?? instantAt(Number.NaN);
 
 describe("the hours of a period", () => {
   test.each([
@@ -11,15 +13,31 @@ describe("the hours of a period", () => {
     ["a moment on the hour", "2026-11-21T11:00:00Z", "2026-11-21T11:00:00Z", "2026-11-21T11", 1],
     ["a moment within an hour", "2026-11-21T11:59:59Z", "2026-11-21T11:59:59Z", "2026-11-21T11", 1],
     ["a millisecond past the hour", "2026-11-21T11:00:00Z", "2026-11-21T12:00:00.001Z", "2026-11-21T11", 2],
+    ["a tenth of a millisecond", "2026-11-21T11:00:00Z", "2026-11-21T12:00:00.0001Z", "2026-11-21T11", 2],
+    [
+      "all digits",
+      "2026-11-21T11:59:59.9999Z",
+      `2026-11-21T12:00:00.${"0".repeat(99)}1Z`,
+      "2026-11-21T11",
+      2,
+    ],
+    ["zeros", "2026-11-21T11:00:00.0000Z", "2026-11-21T12:00:00.00000000Z", "2026-11-21T11", 1],
+    [
+      "a moment just past the hour",
+      "2026-11-21T11:00:00.0001Z",
+      "2026-11-21T11:00:00.0001Z",
+      "2026-11-21T11",
+      1,
+    ],
   ])("%s", (_, start, end, first, count) => {
-    expect(hoursOf(at(start), at(end))).toEqual({ first: at(`${first}:00:00Z`) / 3_600_000, count });
+    expect(hoursOf(read(start), read(end))).toEqual({ first: at(`${first}:00:00Z`) / 3_600_000, count });
   });
 
   test("cover the period and begin and end within an hour of it", () => {
     const moments = fc.integer({ min: 0, max: 4e12 });
     fc.assert(
       fc.property(moments, fc.integer({ min: 0, max: 1e9 }), (start, length) => {
-        const { first, count } = hoursOf(start, start + length);
+        const { first, count } = hoursOf(instantAt(start), instantAt(start + length));
         const [from, to] = [first * 3_600_000, (first + count) * 3_600_000];
         expect(from <= start && start + length <= to).toBe(true);
         expect(start - from < 3_600_000 && to - (start + length) <= 3_600_000).toBe(true);
@@ -63,6 +81,40 @@ describe("the rules about time", () => {
     ["too long and over now", minutes(-60), minutes(-60) + 8 * day, "INVALID_TIME_PERIOD"],
     ["an end a moment too late", latest - day, latest + 1, "INVALID_ARGUMENT"],
   ])("%s", (_, start, end, broken) => {
+    expect(brokenTimeRule(instantAt(start), instantAt(end), now)).toBe(broken);
+  });
+
+  const justAfter = (milliseconds: number): Instant => ({ milliseconds, digits: "0000001" });
+
+  test.each([
+    [
+      "a start just before the earliest",
+      justAfter(earliest - 1),
+      instantAt(earliest),
+      "MIN_STARTTIME_EXCEEDED",
+    ],
+    ["a start just after the earliest", justAfter(earliest), justAfter(earliest), undefined],
+    ["a start just after the latest", justAfter(latest), justAfter(latest), "MAX_STARTTIME_EXCEEDED"],
+    ["an end just before the start", justAfter(minutes(60)), instantAt(minutes(60)), "INVALID_END_TIME"],
+    ["an end just after the start", instantAt(minutes(60)), justAfter(minutes(60)), undefined],
+    ["an end just after now", instantAt(minutes(-60)), justAfter(minutes(0)), "INVALID_TIME_PERIOD"],
+    ["a start just too long ago", justAfter(minutes(-1) - 1), instantAt(minutes(60)), "INVALID_TIME_PERIOD"],
+    ["a start just not too long ago", justAfter(minutes(-1)), instantAt(minutes(60)), undefined],
+    [
+      "just more than seven days",
+      instantAt(minutes(0)),
+      justAfter(minutes(0) + 7 * day),
+      "MAX_TIME_PERIOD_EXCEEDED",
+    ],
+    [
+      "seven days with digits at both ends",
+      justAfter(minutes(0)),
+      justAfter(minutes(0) + 7 * day),
+      undefined,
+    ],
+    ["just less than seven days", justAfter(minutes(0)), instantAt(minutes(0) + 7 * day), undefined],
+    ["an end just too late", instantAt(latest - day), justAfter(latest), "INVALID_ARGUMENT"],
+  ])("count all digits: %s", (_, start, end, broken) => {
     expect(brokenTimeRule(start, end, now)).toBe(broken);
   });
 });

@@ -255,12 +255,11 @@ class RowCheck {
     if (instant === undefined) {
       return this.#refuse("startTime", startTime, "must be an RFC 3339 date-time with a zone");
     }
-    const hour = instant / hourMilliseconds;
-    // Fractions below a millisecond are not in the instant.
-    if (!Number.isInteger(hour) || /\.\d*[1-9]/.test(text)) {
+    const hour = instant.milliseconds / hourMilliseconds;
+    if (!Number.isInteger(hour) || instant.digits !== "") {
       return this.#refuse("startTime", startTime, "must be on the hour in UTC");
     }
-    if (instant < 0 || instant >= endOfDates) {
+    if (instant.milliseconds < 0 || instant.milliseconds >= endOfDates) {
       return this.#refuse("startTime", startTime, "must be from 1970 to 9999");
     }
     if (this.#hours.size === mostHours) this.#hours.clear();
