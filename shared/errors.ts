@@ -92,14 +92,17 @@ export const errors = {
     status: 422,
     message: "The access token identifies no device: send an identifier.",
   },
-  "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION": { status: 422, message: "The precision is not offered." },
+  "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION": {
+    status: 422,
+    message: "The precision is not supported.",
+  },
   "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST": {
     status: 422,
-    message: "Area, period and precision together are too big.",
+    message: "Area, period and precision together exceed the size limit.",
   },
   "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE": {
     status: 422,
-    message: "Area, period and precision together are too big to be answered without a sink.",
+    message: "Area, period and precision together exceed the size limit of an answer without a sink.",
   },
   QUOTA_EXCEEDED: {
     status: 429,

@@ -52,48 +52,69 @@ export interface Offer {
   readonly asyncLimit: number;
 }
 
-/** Why a question is not answered at its size, if it is not (specification 4.4). Lists no cell. */
-export function unsupported(
-  question: Question,
-  { precisions, syncLimit, asyncLimit }: Offer,
-  hasSink: boolean,
-): Fault | undefined {
+/**
+ * Why a question is not answered at its size, if it is not (specification 4.4), and the finest coarser precision at
+ * which it would be, everything else being as it was sent. Lists no cell.
+ */
+export function unsupported(question: Question, offer: Offer, hasSink: boolean): Fault | undefined {
+  const { precisions } = offer;
   if (!precisions.includes(question.precision)) {
-    const message = `Not offered: precision. Offered are ${precisions.join(", ")}.`;
+    const message = `The precision is not supported. Supported are ${precisions.join(", ")}.`;
     return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION", message };
   }
+  const excess = excessOf(question, offer, hasSink);
+  if (excess === undefined) return undefined;
+  const finest = precisions
+    .filter((precision) => precision < question.precision)
+    .findLast((precision) => excessOf({ ...question, precision }, offer, hasSink) === undefined);
+  const advice =
+    finest === undefined
+      ? "No coarser supported precision fits."
+      : `The finest supported precision that fits is ${finest}.`;
+  return { code: `POPULATION_DENSITY_DATA.${excess.code}`, message: `${excess.message} ${advice}` };
+}
+
+/** What is too big about a question. */
+interface Excess {
+  readonly code: "UNSUPPORTED_REQUEST" | "UNSUPPORTED_SYNC_RESPONSE";
+  readonly message: string;
+}
+
+function excessOf(
+  question: Question,
+  { syncLimit, asyncLimit }: Offer,
+  hasSink: boolean,
+): Excess | undefined {
   const size = sizeOf(question, Math.max(syncLimit, asyncLimit));
   if (size.slots > asyncLimit) {
-    const message = tooBig(size, asyncLimit, "with a sink", remedy(question, precisions, asyncLimit));
-    return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST", message };
+    return { code: "UNSUPPORTED_REQUEST", message: tooBig(size, asyncLimit, "with a sink") };
   }
   if (!hasSink && size.slots > syncLimit) {
-    const message = tooBig(size, syncLimit, "without a sink", remedy(question, precisions, syncLimit));
-    return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE", message };
+    return { code: "UNSUPPORTED_SYNC_RESPONSE", message: tooBig(size, syncLimit, "without a sink") };
   }
   return tooWide(question, hasSink);
 }
 
-function tooBig({ slots, isExact }: Size, limit: number, mode: string, advice: string): string {
-  return `Cells × hours are ${isExact ? "" : "at least "}${slots}, the limit ${mode} is ${limit}. ${advice}`;
+function tooBig({ slots, isExact }: Size, limit: number, mode: string): string {
+  return `Cells × hours are ${isExact ? "" : "at least "}${slots}, the limit ${mode} is ${limit}.`;
 }
 
 /** Days of tiles that are read for one answer, whose items are in memory together: a long narrow area has many. */
-const mostTileDays = { sync: 1_300, async: 2_600 } as const;
+const maxTileDays = { sync: 1_300, async: 2_600 } as const;
 
 const hoursPerDay = 24;
 
 /** Why a question is not answered that has few cells in too many tiles, if it has. */
-function tooWide({ polygon, precision, hours }: Question, hasSink: boolean): Fault | undefined {
+function tooWide({ polygon, precision, hours }: Question, hasSink: boolean): Excess | undefined {
   const days =
     Math.floor((hours.first + hours.count - 1) / hoursPerDay) - Math.floor(hours.first / hoursPerDay) + 1;
-  const mostTiles = Math.floor(mostTileDays[hasSink ? "async" : "sync"] / days);
+  const maxTiles = Math.floor(maxTileDays[hasSink ? "async" : "sync"] / days);
   // The tiles of a precision are the cells of the one that is two characters shorter.
-  if (precision < 3 || countCells(polygon, precision - 2, mostTiles) <= mostTiles) return undefined;
+  if (precision < 3 || countCells(polygon, precision - 2, maxTiles) <= maxTiles) return undefined;
   const tooManyForAll =
-    hasSink || countCells(polygon, precision - 2, mostTileDays.async) * days > mostTileDays.async;
+    hasSink || countCells(polygon, precision - 2, maxTileDays.async) * days > maxTileDays.async;
   return {
-    code: `POPULATION_DENSITY_DATA.${tooManyForAll ? "UNSUPPORTED_REQUEST" : "UNSUPPORTED_SYNC_RESPONSE"}`,
+    code: tooManyForAll ? "UNSUPPORTED_REQUEST" : "UNSUPPORTED_SYNC_RESPONSE",
     message: `The area is too long and narrow for ${days} ${days === 1 ? "day" : "days"} at this precision.`,
   };
 }
@@ -105,18 +126,10 @@ interface Size {
 
 /** The size of a question in slots; exact as far as it matters to compare it with a limit. */
 function sizeOf({ polygon, precision, hours }: Question, limit: number): Size {
-  const mostCells = Math.max(Math.floor(limit / hours.count), mostCounted);
-  const cells = countCells(polygon, precision, mostCells);
-  return { slots: cells * hours.count, isExact: cells <= mostCells };
+  const maxCells = Math.max(Math.floor(limit / hours.count), maxCounted);
+  const cells = countCells(polygon, precision, maxCells);
+  return { slots: cells * hours.count, isExact: cells <= maxCells };
 }
 
 /** Cells that are counted exactly for a message; beyond it counting would take longer than the answer is worth. */
-const mostCounted = 1_000_000;
-
-function remedy(question: Question, precisions: readonly number[], limit: number): string {
-  const fits = (precision: number) => sizeOf({ ...question, precision }, limit).slots <= limit;
-  const finest = precisions.filter((precision) => precision < question.precision).findLast(fits);
-  return finest === undefined
-    ? "No offered precision fits."
-    : `The finest offered precision that fits is ${finest}.`;
-}
+const maxCounted = 1_000_000;

@@ -361,7 +361,7 @@ describe("422", () => {
       body: {
         status: 422,
         code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
-        message: "Not offered: precision. Offered are 3, 4, 5, 6, 7.",
+        message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
       },
     });
   });
@@ -375,7 +375,7 @@ describe("422", () => {
     expect(answer.body).toHaveProperty(
       "message",
       expect.stringMatching(
-        /^Cells × hours are 1\d{5}, the limit without a sink is 40000\. The finest offered precision that fits is 6\.$/,
+        /^Cells × hours are 1\d{5}, the limit without a sink is 40000\. The finest supported precision that fits is 6\.$/,
       ),
     );
   });

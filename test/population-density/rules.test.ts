@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countCells } from "../../functions/population-density/cover/cover.ts";
 import { type Question, questionIn, unsupported } from "../../functions/population-density/rules.ts";
@@ -92,10 +93,10 @@ describe("size", () => {
     expect(unsupported(small, { ...offer, syncLimit: 18 }, false)).toBeUndefined();
   });
 
-  test("a precision that is not offered comes before any size", () => {
+  test("a precision that is not supported comes before any size", () => {
     expect(unsupported({ ...small, precision: 12 }, { ...offer, asyncLimit: 1 }, false)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
-      message: "Not offered: precision. Offered are 3, 4, 5, 6, 7.",
+      message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
     });
   });
 
@@ -103,7 +104,7 @@ describe("size", () => {
     expect(unsupported(small, { ...offer, syncLimit: 17 }, false)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",
       message:
-        "Cells × hours are 18, the limit without a sink is 17. The finest offered precision that fits is 6.",
+        "Cells × hours are 18, the limit without a sink is 17. The finest supported precision that fits is 6.",
     });
   });
 
@@ -111,18 +112,81 @@ describe("size", () => {
     expect(unsupported(small, { ...offer, syncLimit: 17 }, true)).toBeUndefined();
   });
 
+  test("the precision that is named fits as the request was sent: without a sink, if it had none", () => {
+    const limits = { ...offer, syncLimit: 3, asyncLimit: 17 };
+    expect(unsupported(small, limits, true)?.message).toMatch(/with a sink is 17\. .* fits is 6\.$/);
+    expect(unsupported(small, limits, false)?.message).toMatch(/with a sink is 17\. .* fits is 5\.$/);
+  });
+
+  test("an area that is too long and narrow is told the finest precision of tiles that are few enough", () => {
+    const question = questionOf({ area: sliver(100) });
+    const generous = { ...offer, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
+    expect(unsupported(question, generous, false)?.message).toBe(
+      "The area is too long and narrow for 1 day at this precision. The finest supported precision that fits is 6.",
+    );
+  });
+
+  test("the precision that a refusal names is accepted, and none that is finer; none is named when none is", () => {
+    const degrees = fc.double({ min: -9, max: 9, noNaN: true });
+    const corner = fc.record({ latitude: degrees, longitude: degrees.map((value) => value * 15) });
+    const thin = fc.double({ min: 1e-4, max: 0.1, noNaN: true });
+    const slivers = fc
+      .tuple(corner, corner, thin)
+      .map(([from, to, width]) => [from, { ...from, latitude: from.latitude + width }, to]);
+    const areas = fc.oneof(fc.array(corner, { minLength: 3, maxLength: 3 }), slivers);
+    const seen = { named: 0, none: 0, wide: 0 };
+    fc.assert(
+      fc.property(
+        areas,
+        fc.integer({ min: 0, max: 167 }),
+        fc.subarray([1, 2, 3, 4, 5, 6, 7, 8, 9], { minLength: 1 }),
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 7 }),
+        fc.boolean(),
+        (boundary, hours, precisions, syncPower, morePower, hasSink) => {
+          const precision = precisions.at(-1) ?? 0;
+          const request = {
+            area: { areaType: "POLYGON", boundary },
+            startTime: "2026-11-22T11:00:00Z",
+            endTime: new Date(Date.parse("2026-11-22T12:00:00Z") + hours * 3_600_000).toISOString(),
+          };
+          const limits = {
+            precisions,
+            syncLimit: 10 ** syncPower,
+            asyncLimit: 10 ** (syncPower + morePower),
+          };
+          const refusal = (at: number) => {
+            const question = questionIn({ ...request, precision: at }, now);
+            return "code" in question ? question : unsupported(question, limits, hasSink);
+          };
+          const refused = refusal(precision);
+          if (refused === undefined || refused.code.endsWith("INVALID_AREA")) return;
+          const named = Number(/fits is (\d)\.$/.exec(refused.message ?? "")?.[1] ?? 0);
+          if (named > 0) expect(refusal(named)).toBeUndefined();
+          for (const other of precisions) {
+            if (other > named) expect(refusal(other)).toBeDefined();
+          }
+          seen[named > 0 ? "named" : "none"]++;
+          if (refused.message?.includes("narrow")) seen.wide++;
+        },
+      ),
+      { numRuns: 800, seed: 22 },
+    );
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
+  });
+
   test.each([false, true])("too much for both, with a sink: %s", (hasSink) => {
     expect(unsupported(small, { ...offer, syncLimit: 3, asyncLimit: 3 }, hasSink)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
       message:
-        "Cells × hours are 18, the limit with a sink is 3. The finest offered precision that fits is 5.",
+        "Cells × hours are 18, the limit with a sink is 3. The finest supported precision that fits is 5.",
     });
   });
 
   test("the message says so when nothing fits", () => {
     const fault = unsupported(small, { ...offer, syncLimit: 1, asyncLimit: 1 }, false);
     expect(fault?.message).toBe(
-      "Cells × hours are 18, the limit with a sink is 1. No offered precision fits.",
+      "Cells × hours are 18, the limit with a sink is 1. No coarser supported precision fits.",
     );
   });
 
@@ -138,7 +202,7 @@ describe("size", () => {
     expect(fault?.code).toBe("POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST");
     const [, slots] = /^Cells × hours are at least (\d+), /.exec(fault?.message ?? "") ?? [];
     expect(Number(slots)).toBeGreaterThan(1e17);
-    expect(fault?.message).toMatch(/The finest offered precision that fits is 1\.$/);
+    expect(fault?.message).toMatch(/The finest supported precision that fits is 1\.$/);
     expect(countCells(question.polygon, 1)).toBeLessThanOrEqual(32);
   });
 
