@@ -87,7 +87,7 @@ test("addresses that are no route of this service are not found, with a token an
   for (const address of [
     `${path}`,
     `${path}/QOS_E/more`,
-    `${path}/QOS_E/`,
+    `${path}/QOS_E//`,
     "/qos-profiles/v2/qos-profiles/QOS_E",
     "/",
   ]) {
