@@ -35,6 +35,27 @@ test.each([
   });
 });
 
+const login = "POST /v3/profile/authenticate HTTP/1.1\r\nHost: a\r\nx-correlator: cut-off\r\n";
+
+test.each([
+  ["a chunk that is none", `${login}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nZZ\r\n`, false],
+  ["chunks without an end", `${login}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`, true],
+  ["a body that is shorter than it was said to be", `${login}Content-Length: 100\r\n\r\n{}`, true],
+])("a request that cannot be read to its end is refused at once: %s", async (_, sent, half) => {
+  // `exchange` gives up after eight seconds of silence, and then has received nothing.
+  const received = await exchange(sent, { half });
+  expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*x-correlator: cut-off[\s\S]*connection: close/i);
+  expect(JSON.parse(received.slice(received.indexOf("\r\n\r\n")))).toMatchObject({
+    status: 400,
+    code: "INVALID_ARGUMENT",
+  });
+});
+
+test("a request that is cut off is refused after the answers to those before it", async () => {
+  const received = await exchange(`${keys}\r\n${login}Content-Length: 100\r\n\r\n{}`, { half: true });
+  expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"[\s\S]*HTTP\/1\.1 400 [\s\S]*"INVALID_ARGUMENT"/);
+});
+
 test("a tunnel is no route, and a missing host or an odd expectation is nobody's concern", async () => {
   expect(await exchange("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n")).toMatch(
     /^HTTP\/1\.1 404 [\s\S]*"NOT_FOUND"/,

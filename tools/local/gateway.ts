@@ -32,7 +32,8 @@ export class Gateway {
   readonly #authorizers: ReadonlyMap<string, Authorizer>;
   readonly #invoke: GatewayOptions["invoke"];
   readonly #logs: LogSink;
-  readonly #unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+  /** Requests of a connection that have no answer yet. */
+  readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
   constructor({ api, invoke, logs }: GatewayOptions) {
     this.#api = api;
@@ -71,20 +72,29 @@ export class Gateway {
     return listen(server, port);
   }
 
-  /** What is not HTTP, or too slow, or too large in its head: no route sees it. */
+  /** What is not HTTP, too slow, cut off or too large in its head: no route sees it. */
   #refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-    const unanswered = [...(this.#unanswered.get(socket) ?? [])];
-    // Written now, a refusal would be taken for the answer to a request before it.
-    for (const response of unanswered) response.shouldKeepAlive = false;
-    if (unanswered.length > 0) return;
+    const refusal = new GatewayRefusal("BAD_REQUEST_PARAMETERS");
+    const last = [...(this.#unanswered.get(socket) ?? [])].at(-1);
+    if (last !== undefined) {
+      const [response, received] = last;
+      // Answers go out in the order of their requests, and nothing after the last.
+      response.shouldKeepAlive = false;
+      if (!response.req.complete) send(response.req, response, received, this.#render(refusal, received));
+      return;
+    }
     const from = socket instanceof Socket ? socket : {};
-    this.#refuseUnserved(new GatewayRefusal("BAD_REQUEST_PARAMETERS"), receiveUnread(from), socket);
+    this.#refuseUnserved(refusal, receiveUnread(from), socket);
+  }
+
+  #render(refusal: GatewayRefusal, received: ReceivedRequest): Reply {
+    const context = requestContext(this.#api, received, undefined, undefined);
+    return renderRefusal(refusal, this.#api.responses, received, context);
   }
 
   #refuseUnserved(refusal: GatewayRefusal, received: ReceivedRequest, socket: Duplex): void {
-    const context = requestContext(this.#api, received, undefined, undefined);
-    const { status, headers, body } = renderRefusal(refusal, this.#api.responses, received, context);
+    const { status, headers, body } = this.#render(refusal, received);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       ...headers.map(([name, value]) => `${name}: ${value}`),
@@ -97,8 +107,8 @@ export class Gateway {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const received = receive(request);
-    const unanswered = this.#unanswered.get(request.socket) ?? new Set();
-    this.#unanswered.set(request.socket, unanswered.add(response));
+    const unanswered = this.#unanswered.get(request.socket) ?? new Map<ServerResponse, ReceivedRequest>();
+    this.#unanswered.set(request.socket, unanswered.set(response, received));
     response.once("close", () => unanswered.delete(response));
     try {
       send(request, response, received, await this.#answer(request, received));
@@ -195,6 +205,8 @@ function send(
   received: ReceivedRequest,
   reply: Reply,
 ): void {
+  // A request that was cut off has been refused already.
+  if (response.headersSent) return;
   const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
   response.statusCode = reply.status;
   response.setHeader("x-amzn-requestid", received.requestId);
