@@ -35,11 +35,15 @@ function haveOneEntryEach(issuers: readonly { readonly issuer: string }[]): bool
   return new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length;
 }
 
+/** The log stream of functions that run on one machine; on Lambda it has another name, which nobody can choose. */
+export const localLogStream = "local";
+
 /** Plain http is for an issuer on this machine, and only while the service runs on this machine too. */
 function isHttpsOrLocal(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
-  const isLocal = process.env.AWS_LAMBDA_RUNTIME_API === undefined;
+  const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_LOG_STREAM_NAME } = process.env;
+  const isLocal = AWS_LAMBDA_RUNTIME_API === undefined || AWS_LAMBDA_LOG_STREAM_NAME === localLogStream;
   const isLoopback = ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
   return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback);
 }

@@ -72,6 +72,19 @@ describe("environment of a function", () => {
     }
   });
 
+  it("holds the address of the interface of Lambda that the shell has, which no sink may have", async () => {
+    const AWS_LAMBDA_RUNTIME_API = "127.0.0.1:9001";
+    const inFunction = await startAgain({ environment: { AWS_LAMBDA_RUNTIME_API } });
+    try {
+      expect(await inFunction.invoke(idOf(inFunction, "SampleFunction"), {})).toMatchObject({
+        environment: { AWS_LAMBDA_RUNTIME_API },
+      });
+    } finally {
+      await inFunction.close();
+    }
+    expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_LAMBDA_RUNTIME_API");
+  });
+
   it("may be changed for one event, which then has a thread of its own", async () => {
     const plain = await service.invoke(sampleId(), {});
     const changed = await service.invoke(sampleId(), {}, { environment: { LIMIT: "1" } });

@@ -1,3 +1,4 @@
+import { localLogStream } from "../../shared/environment.ts";
 import type { Credentials } from "./backing-server.ts";
 import { region } from "./physical-names.ts";
 import type { LocalFunction } from "./template.ts";
@@ -17,7 +18,8 @@ export interface Surroundings {
 }
 
 /**
- * The whole environment of a function: of the shell it sees only what is configuration.
+ * The whole environment of a function: of the shell it sees only what is configuration, and, where the shell is a
+ * function itself, the address that no sink may have.
  * Reserved names: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
  */
 export function functionEnvironment(
@@ -45,7 +47,8 @@ export function functionEnvironment(
     AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
     AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
-    AWS_LAMBDA_LOG_STREAM_NAME: "local",
+    AWS_LAMBDA_LOG_STREAM_NAME: localLogStream,
+    ...(shell.AWS_LAMBDA_RUNTIME_API ? { AWS_LAMBDA_RUNTIME_API: shell.AWS_LAMBDA_RUNTIME_API } : {}),
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
     LAMBDA_TASK_ROOT: definition.assetDirectory,
     TZ: ":UTC",
