@@ -5,8 +5,9 @@ export default {
   entry: [
     ...functionIds.map((id) => `functions/${id}.ts`),
     "infra/main.ts",
-    // Started by a script that knip does not see through: `exec tsx …`.
-    "tools/local/start.ts",
+    // Started by scripts that knip does not see through, `exec node …`, and by other programs.
+    "tools/{local/start,ncs}.ts",
+    "tools/{make-assembly,local/import-data}.ts",
     "tools/local/*.mjs",
     "tools/bench/*.{ts,mjs}",
   ],

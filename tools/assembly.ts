@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FunctionId } from "../infra/access.ts";
-import { networkCapabilities } from "../infra/app.ts";
 import { constructName } from "../infra/bundles.ts";
 import type { Stage } from "../infra/stage.ts";
-import { buildFunctions } from "./build.ts";
+import { runProgram } from "./child-program.ts";
 import type { Template } from "./local/template.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 /** What a local run is made from; folders of its own, so that several runs do not meet. */
 export interface MadeAssembly {
@@ -19,18 +17,10 @@ export interface MadeAssembly {
 
 /** Builds the functions and synthesizes the stack into a new temporary folder, of the stage that is for trying out. */
 export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> {
-  const folder = mkdtempSync(join(tmpdir(), "network-capabilities-"));
-  const discard = () => rmSync(folder, { recursive: true, force: true });
-  // Also when the program is stopped half-way.
-  process.once("exit", discard);
-  const remove = () => {
-    process.off("exit", discard);
-    discard();
-  };
-  const made = { assembly: join(folder, "assembly"), bundles: join(folder, "functions"), remove };
+  const { path, remove } = temporaryFolder("network-capabilities-");
+  const made = { assembly: join(path, "assembly"), bundles: join(path, "functions"), remove };
   try {
-    await buildFunctions(made.bundles);
-    networkCapabilities({ outdir: made.assembly, bundles: made.bundles, stage, validation: false }).synth();
+    await runProgram(new URL("./make-assembly.ts", import.meta.url), [made.bundles, made.assembly, stage]);
     return made;
   } catch (error) {
     remove();
@@ -50,8 +40,12 @@ export async function withAssembly<Result>(use: (assembly: string) => Promise<Re
 
 /** The logical id of a function: its construct's name and the eight digits that CDK appends. */
 export function logicalIdOf(id: FunctionId, template: Template): string {
-  const pattern = new RegExp(`^${constructName(id)}[0-9A-F]{8}$`);
-  const found = template.functions.find(({ logicalId }) => pattern.test(logicalId));
+  const found = template.functions.find((candidate) => isFunction(id, candidate));
   if (found === undefined) throw new Error(`the template has no function ${id}`);
   return found.logicalId;
+}
+
+/** Whether a function of a template is this one of the service. */
+export function isFunction(id: FunctionId, { logicalId }: { readonly logicalId: string }): boolean {
+  return new RegExp(`^${constructName(id)}[0-9A-F]{8}$`).test(logicalId);
 }

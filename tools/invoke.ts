@@ -1,6 +1,9 @@
 import { logicalIdOf, withAssembly } from "./assembly.ts";
 import { readEventFile } from "./event-files.ts";
+import { exitOnSignals } from "./exit-on-signals.ts";
 import { demoData, startDemoService } from "./local/demo-service.ts";
+
+exitOnSignals();
 
 const [path] = process.argv.slice(2);
 if (path === undefined) {

@@ -159,13 +159,14 @@ class RecordError extends Error {}
 /**
  * Writes records a few at a time, each with a deadline of its own; stops at the first that fails.
  * @param recordOf where in the file an item begins, counted from 0, if an item is more than one record.
+ * @param atOnce how many at a time.
  */
 export async function writeEach<Item>(
   items: readonly Item[],
   write: (item: Item, signal: AbortSignal) => Promise<unknown>,
   recordOf: (item: Item, index: number) => number = (_, index) => index,
+  atOnce = 8,
 ): Promise<void> {
-  const atOnce = 8;
   for (let start = 0; start < items.length; start += atOnce) {
     await Promise.all(
       items.slice(start, start + atOnce).map(async (item, offset) => {

@@ -32,9 +32,13 @@ export const profiles: ImportKind<typeof schema> = {
         : [{ record, field: "EmailAddress", message: "belongs to another profile" }];
     });
   },
-  write: (records) =>
-    writeEach(records, async ({ password, ...profile }, signal) => {
-      const passwordHash = password === undefined ? undefined : await hashPassword(password);
-      await replaceProfile({ ...profile, ...(passwordHash === undefined ? {} : { passwordHash }) }, signal);
-    }),
+  write: (records) => writeEach(records, storeProfile, undefined, hashesAtOnce),
 };
+
+/** Each takes a processor and 32 MiB for a quarter of a second. */
+const hashesAtOnce = 2;
+
+async function storeProfile({ password, ...profile }: z.output<typeof schema>, signal: AbortSignal) {
+  const passwordHash = password === undefined ? undefined : await hashPassword(password);
+  await replaceProfile({ ...profile, ...(passwordHash === undefined ? {} : { passwordHash }) }, signal);
+}

@@ -1,6 +1,10 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ConfigurationName, configuration, setting } from "../../shared/environment.ts";
-import { importFolder } from "../import/data-folder.ts";
+import { isFunction } from "../assembly.ts";
+import { runProgram } from "../child-program.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
 import {
   type LocalBackend,
   type LocalService,
@@ -20,13 +24,6 @@ interface DemoServiceOptions extends Pick<LocalServiceOptions, "assembly" | "env
 /** Sinks on this machine, which no deployed stage can reach. */
 const localSinks = "127.0.0.1/32:1024-65535";
 
-const names = Object.keys(configuration) as ConfigurationName[];
-
-/** @throws {Error} naming a configuration variable of the shell that is malformed, never its value. */
-export function refuseMalformedConfiguration(environment: NodeJS.ProcessEnv): void {
-  for (const name of names) if (environment[name] !== undefined) setting(name, environment);
-}
-
 /** Serves an assembly with data in its tables. */
 export async function startDemoService(options: DemoServiceOptions): Promise<LocalService> {
   // The SDK warns of the Node.js it runs on, not of the one the functions are deployed on.
@@ -35,19 +32,39 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
   return await startLocalService({
     ...options,
     environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
-    configuration: names,
-    beforeListening: async (backend) => {
-      useTablesOf(backend);
-      await importFolder(options.data);
-    },
+    configuration: configurationNames,
+    maxThreadsOf: (definition) =>
+      isFunction("profile/authenticate", definition) ? hashesAtOnce() : undefined,
+    beforeListening: (backend) => importData(options.data, backend),
   });
 }
 
-/** Lets this program's own stores work on the tables of a local service, as a function's would. */
-function useTablesOf(backend: LocalBackend): void {
-  for (const { logicalId } of backend.template.functions) {
-    for (const [name, value] of Object.entries(backend.environmentOf(logicalId))) {
-      if (name.startsWith("TABLE_") || name.startsWith("AWS_")) process.env[name] = value;
-    }
+/** What a program may do at once off its threads, files and hashes alike: https://docs.libuv.org/en/v1.x/threadpool.html */
+const poolThreads = 4;
+
+/**
+ * Logins at once. A hash keeps a processor and one of the threads that all functions share busy; two of these are
+ * left, or a function that is loaded meanwhile would wait behind all logins.
+ */
+function hashesAtOnce(): number {
+  const size = Number(process.env.UV_THREADPOOL_SIZE) || poolThreads;
+  return Math.max(1, Math.min(availableParallelism(), size - 2));
+}
+
+/** Imports as an operator does, in a process of its own: what an import holds is not kept by the service. */
+async function importData(data: string, backend: LocalBackend): Promise<void> {
+  const temporary = temporaryFolder("network-capabilities-import-");
+  try {
+    const parameters = [resolve(data), temporary.path];
+    await runProgram(new URL("./import-data.ts", import.meta.url), parameters, importEnvironment(backend));
+  } finally {
+    temporary.remove();
   }
+}
+
+/** Lets a program's stores work on the tables of a local service, as a function's do. */
+function importEnvironment({ template, environmentOf }: LocalBackend): NodeJS.ProcessEnv {
+  const variables = template.functions.flatMap(({ logicalId }) => Object.entries(environmentOf(logicalId)));
+  const needed = variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name));
+  return { ...process.env, ...Object.fromEntries(needed) };
 }

@@ -4,8 +4,9 @@ import type { LocalFunction } from "./template.ts";
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for a request and for a response. */
 const payloadBytes = 6 * 1024 * 1024;
-const waitingMilliseconds = 29_000;
-const threadsPerFunction = 8;
+/** Longer than API Gateway waits for a function, so that callers hear of its time-out rather than of ours. */
+const waitingMilliseconds = 35_000;
+const defaultThreads = 8;
 
 interface Waiting {
   readonly event: string;
@@ -22,16 +23,23 @@ export class FunctionPool {
   readonly #definition: LocalFunction;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #logs: LogSink;
+  readonly #maxThreads: number;
   readonly #threads = new Set<FunctionThread>();
   readonly #idle: FunctionThread[] = [];
   readonly #waiting: Waiting[] = [];
   #starting = 0;
   #isClosed = false;
 
-  constructor(definition: LocalFunction, environment: Readonly<Record<string, string>>, logs: LogSink) {
+  constructor(
+    definition: LocalFunction,
+    environment: Readonly<Record<string, string>>,
+    logs: LogSink,
+    maxThreads: number = defaultThreads,
+  ) {
     this.#definition = definition;
     this.#environment = environment;
     this.#logs = logs;
+    this.#maxThreads = maxThreads;
   }
 
   /**
@@ -85,7 +93,7 @@ export class FunctionPool {
     }
     while (
       this.#starting < this.#waiting.length &&
-      this.#threads.size < threadsPerFunction &&
+      this.#threads.size < this.#maxThreads &&
       !this.#isClosed
     ) {
       void this.#grow();

@@ -10,7 +10,7 @@ import { RunningSchedule } from "./schedules.ts";
 import { SecretRotations } from "./secret-rotation.ts";
 import { SecretStore } from "./secret-store.ts";
 import { openSecretsEndpoint } from "./secrets-endpoint.ts";
-import { loadTemplate, type Template } from "./template.ts";
+import { type LocalFunction, loadTemplate, type Template } from "./template.ts";
 
 /** What a local run serves. */
 export interface LocalServiceOptions {
@@ -24,6 +24,8 @@ export interface LocalServiceOptions {
   readonly configuration: readonly string[];
   /** Set on every function, above everything else. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
+  /** How many events a function may run at a time on this machine; eight where it says nothing. */
+  readonly maxThreadsOf?: (definition: LocalFunction) => number | undefined;
   /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
   readonly logs?: LogSink;
   /** Runs when tables, queues, secrets and keys exist, and before the port is opened and queues are read. */
@@ -133,7 +135,14 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
   const pools = new Map(
     template.functions.map((definition) => [
       definition.logicalId,
-      keep(new FunctionPool(definition, functionEnvironment(definition, surroundings), logs)),
+      keep(
+        new FunctionPool(
+          definition,
+          functionEnvironment(definition, surroundings),
+          logs,
+          options.maxThreadsOf?.(definition),
+        ),
+      ),
     ]),
   );
   const backend: LocalBackend = {

@@ -1,24 +1,24 @@
+import { exitOnSignals } from "../exit-on-signals.ts";
+
 // Heard from the first moment on: a start takes seconds, and whoever stops it does not wait.
 let isListening = false;
 const stop = new Promise<void>((resolve) => {
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.once(signal, () => {
-      if (isListening) resolve();
-      else process.exit(0);
-    });
-  }
+  exitOnSignals(() => {
+    if (isListening) resolve();
+    else process.exit(0);
+  });
 });
 
 const { parseArgs } = await import("node:util");
 const { withAssembly } = await import("../assembly.ts");
-const { demoData, refuseMalformedConfiguration, startDemoService } = await import("./demo-service.ts");
+const { refuseMalformedConfiguration } = await import("./configuration.ts");
 
 function readArguments() {
   try {
     const { values } = parseArgs({ options: { port: { type: "string" }, data: { type: "string" } } });
     const port = values.port ?? process.env.PORT ?? "3000";
     return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
-      ? { port: Number(port), data: values.data ?? demoData }
+      ? { port: Number(port), data: values.data }
       : undefined;
   } catch (error) {
     if (error instanceof TypeError) return undefined;
@@ -34,9 +34,15 @@ if (wanted === undefined) {
 
 try {
   const environment = { ...process.env };
+  // This program is no function, whatever the shell is.
+  delete process.env.AWS_LAMBDA_RUNTIME_API;
   refuseMalformedConfiguration(environment);
+  // Loaded while the assembly is made.
+  const loading = import("./demo-service.ts");
   await withAssembly(async (assembly) => {
-    const service = await startDemoService({ ...wanted, assembly, environment });
+    const { demoData, startDemoService } = await loading;
+    const { port, data = demoData } = wanted;
+    const service = await startDemoService({ port, data, assembly, environment });
     isListening = true;
     console.log(`Listening on ${service.url}`);
     await stop;

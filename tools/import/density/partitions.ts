@@ -1,6 +1,6 @@
-import { appendFileSync, closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "../../temporary-folder.ts";
 import type { Range } from "./market-share.ts";
 
 /** What is kept of a row. */
@@ -22,22 +22,19 @@ const entriesRead = 2 ** 15;
  * are buffered, and nothing of a partition; no file stays open.
  */
 export class Partitions {
-  readonly #folder = mkdtempSync(join(tmpdir(), "ncs-density-"));
+  readonly #folder = temporaryFolder("ncs-density-");
   readonly #buffer: Float64Array;
   readonly #inOrder: Float64Array;
   /** The partition of each entry in the buffer. */
   readonly #owners: Uint32Array;
   #buffered = 0;
   #count = 0;
-  readonly #removeFolder = () => rmSync(this.#folder, { recursive: true, force: true });
 
   /** @param buffered how many entries are written at once. */
   constructor(buffered: number) {
     this.#buffer = new Float64Array(numbersEach * buffered);
     this.#inOrder = new Float64Array(numbersEach * buffered);
     this.#owners = new Uint32Array(buffered);
-    // A program that exits amid its work runs no `finally`.
-    process.once("exit", this.#removeFolder);
   }
 
   get count(): number {
@@ -102,12 +99,11 @@ export class Partitions {
 
   /** Removes all partitions with their folder. */
   remove(): void {
-    process.off("exit", this.#removeFolder);
-    this.#removeFolder();
+    this.#folder.remove();
   }
 
   #path(partition: number): string {
-    return join(this.#folder, String(partition));
+    return join(this.#folder.path, String(partition));
   }
 }
 
