@@ -156,7 +156,7 @@ export interface Allowance {
 }
 
 /** What a place that refuses may add to the catalogue's row. */
-export interface Particulars {
+export interface ErrorDetails {
   /** Replaces the catalogue's message. Never holds a value the caller sent. */
   readonly message?: string;
   /** Replaces the catalogue's waiting time. */
@@ -166,15 +166,15 @@ export interface Particulars {
 }
 
 /** A specified error on its way to the caller; the pipeline turns it into a response. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   readonly code: Code;
-  readonly particulars: Particulars;
+  readonly details: ErrorDetails;
 
-  constructor(code: Code, particulars: Particulars = {}) {
+  constructor(code: Code, details: ErrorDetails = {}) {
     super(code);
-    this.name = "Refusal";
+    this.name = "ApiError";
     this.code = code;
-    this.particulars = particulars;
+    this.details = details;
   }
 }
 

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { getItem, updatedItem } from "./aws/database.ts";
 import { setting } from "./environment.ts";
-import type { Allowance, Particulars } from "./errors.ts";
+import type { Allowance, ErrorDetails } from "./errors.ts";
 import { hashed } from "./hash.ts";
 
 /** How a request stands to its caller's limits: what is left of the one that is nearer, or why it is over one. */
-export type Standing = { readonly code?: undefined; readonly allowance: Allowance } | Excess;
+export type RateLimitResult = { readonly code?: undefined; readonly allowance: Allowance } | LimitExceeded;
 
-interface Excess extends Particulars {
+interface LimitExceeded extends ErrorDetails {
   readonly code: "TOO_MANY_REQUESTS" | "QUOTA_EXCEEDED";
   readonly allowance: Allowance;
 }
@@ -37,7 +37,7 @@ const attempts = 4;
  * goes back: functions whose clocks differ by a moment count into the later one.
  * @returns without a code when the request is within both limits and has been counted; else nothing was counted.
  */
-export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<Standing> {
+export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<RateLimitResult> {
   const day = Math.floor(now.getTime() / dayMilliseconds);
   const minute = Math.floor(now.getTime() / minuteMilliseconds);
   const rate = setting("RATE_LIMIT_PER_MINUTE");
@@ -92,22 +92,25 @@ interface Limits {
   readonly now: Date;
 }
 
-function within({ minuteCount, dayCount }: z.infer<typeof counts>, { rate, quota, now }: Limits): Standing {
+function within(
+  { minuteCount, dayCount }: z.infer<typeof counts>,
+  { rate, quota, now }: Limits,
+): RateLimitResult {
   const ofMinute = allowance(rate, rate - minuteCount, now, minuteMilliseconds);
   const ofDay = allowance(quota, quota - dayCount, now, dayMilliseconds);
   // Of two that are as near, the one that refuses for longer.
   return { allowance: ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute };
 }
 
-function overRate({ rate, now }: Limits): Excess {
-  return excess("TOO_MANY_REQUESTS", allowance(rate, 0, now, minuteMilliseconds));
+function overRate({ rate, now }: Limits): LimitExceeded {
+  return exceeded("TOO_MANY_REQUESTS", allowance(rate, 0, now, minuteMilliseconds));
 }
 
-function overQuota({ quota, now }: Limits): Excess {
-  return excess("QUOTA_EXCEEDED", allowance(quota, 0, now, dayMilliseconds));
+function overQuota({ quota, now }: Limits): LimitExceeded {
+  return exceeded("QUOTA_EXCEEDED", allowance(quota, 0, now, dayMilliseconds));
 }
 
-function excess(code: Excess["code"], used: Allowance): Excess {
+function exceeded(code: LimitExceeded["code"], used: Allowance): LimitExceeded {
   return { code, allowance: used, retryAfterSeconds: used.resetSeconds };
 }
 

@@ -75,7 +75,7 @@ export function unsupported(question: Question, offer: Offer, hasSink: boolean):
 }
 
 /** What is too big about a question. */
-interface Excess {
+interface LimitExceeded {
   readonly code: "UNSUPPORTED_REQUEST" | "UNSUPPORTED_SYNC_RESPONSE";
   readonly message: string;
 }
@@ -84,7 +84,7 @@ function excessOf(
   question: Question,
   { syncLimit, asyncLimit }: Offer,
   hasSink: boolean,
-): Excess | undefined {
+): LimitExceeded | undefined {
   const size = sizeOf(question, Math.max(syncLimit, asyncLimit));
   if (size.slots > asyncLimit) {
     return { code: "UNSUPPORTED_REQUEST", message: tooBig(size, asyncLimit, "with a sink") };
@@ -105,7 +105,7 @@ const maxTileDays = { sync: 1_300, async: 2_600 } as const;
 const hoursPerDay = 24;
 
 /** Why a question is not answered that has few cells in too many tiles, if it has. */
-function tooWide({ polygon, precision, hours }: Question, hasSink: boolean): Excess | undefined {
+function tooWide({ polygon, precision, hours }: Question, hasSink: boolean): LimitExceeded | undefined {
   const days =
     Math.floor((hours.first + hours.count - 1) / hoursPerDay) - Math.floor(hours.first / hoursPerDay) + 1;
   const maxTiles = Math.floor(maxTileDays[hasSink ? "async" : "sync"] / days);

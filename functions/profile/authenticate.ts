@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
-import { type Particulars, Unavailable } from "../../shared/errors.ts";
+import { type ErrorDetails, Unavailable } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { authenticate, type ProfileRecord } from "./contract.ts";
 import { hashPassword, isOutdated, passwordMatches } from "./password.ts";
@@ -18,9 +18,9 @@ import {
 /** Logs a caller in; every attempt costs the same work until the password turns out right. */
 export const handler = serve(authenticate, async (request) => {
   const { body, sourceIp, now, signal, reply } = request;
-  const failure = (code: "UNAUTHENTICATED" | "TOO_MANY_REQUESTS", particulars?: Particulars) => {
+  const failure = (code: "UNAUTHENTICATED" | "TOO_MANY_REQUESTS", details?: ErrorDetails) => {
     request.measure({ metric: "LoginFailures" });
-    return request.refuse(code, particulars);
+    return request.refuse(code, details);
   };
   const address = addressOf(body.emailaddress);
   const counters = countersOf(address, sourceIp, now, {

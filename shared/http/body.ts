@@ -1,4 +1,4 @@
-import { Refusal } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 
 const maximumBytes = 64 * 1024;
 const maximumDepth = 32;
@@ -7,10 +7,10 @@ const maximumDepth = 32;
  * Reads a request's body as a JSON object.
  *
  * @param sent the event's body; base64 when API Gateway passed the bytes on as they came.
- * @throws {Refusal} `INVALID_ARGUMENT` for more than 64 KiB, bytes that are not UTF-8, text that is not JSON,
+ * @throws {ApiError} `INVALID_ARGUMENT` for more than 64 KiB, bytes that are not UTF-8, text that is not JSON,
  * a top level that is not an object, and nesting deeper than 32.
  */
-export function jsonObjectIn(sent: string | null, isBase64Encoded: boolean): Record<string, unknown> {
+export function parseJsonObject(sent: string | null, isBase64Encoded: boolean): Record<string, unknown> {
   if (sent === null || sent === "") throw refused("The request has no body.");
   const bytes = Buffer.from(sent, isBase64Encoded ? "base64" : "utf8");
   if (bytes.byteLength > maximumBytes) throw refused("The body is larger than 64 KiB.");
@@ -44,6 +44,6 @@ function isDeeperThan(most: number, value: object): boolean {
   return false;
 }
 
-function refused(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", { message });
+function refused(message: string): ApiError {
+  return new ApiError("INVALID_ARGUMENT", { message });
 }

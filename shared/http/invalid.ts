@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { type Code, Refusal } from "../errors.ts";
+import { ApiError, type Code } from "../errors.ts";
 
 /** Codes that a schema asks for through the `params` of a refinement and that come before any other fault. */
 const specific = [
@@ -14,13 +14,13 @@ const specific = [
  * codes that one asks for; `OUT_OF_RANGE` when all ask for it; else `INVALID_ARGUMENT`. The message of the last two
  * names the first member at fault, never its value.
  */
-export function invalid(issues: readonly z.core.$ZodIssue[]): Refusal {
+export function invalid(issues: readonly z.core.$ZodIssue[]): ApiError {
   const [first] = issues;
   const asked = issues.map((issue) => (issue.code === "custom" ? issue.params?.code : undefined));
   const code = specific.find((candidate) => asked.includes(candidate));
-  if (code !== undefined) return new Refusal(code);
+  if (code !== undefined) return new ApiError(code);
   const member = first?.path.map(String).join(".") || "the body";
   return asked.every((one) => one === "OUT_OF_RANGE")
-    ? new Refusal("OUT_OF_RANGE", { message: `Out of range: ${member}.` })
-    : new Refusal("INVALID_ARGUMENT", { message: `Not valid: ${member}.` });
+    ? new ApiError("OUT_OF_RANGE", { message: `Out of range: ${member}.` })
+    : new ApiError("INVALID_ARGUMENT", { message: `Not valid: ${member}.` });
 }

@@ -1,9 +1,9 @@
 import type { Count } from "../aws/metrics.ts";
 import { type Caller, callerIn } from "../caller.ts";
 import type { BodyOf, Endpoint, ParametersOf, ResponseOf, StatusOf } from "../endpoint.ts";
-import { type Particulars, Refusal } from "../errors.ts";
+import { ApiError, type ErrorDetails } from "../errors.ts";
 import { clockToleranceSeconds } from "../token.ts";
-import { jsonObjectIn } from "./body.ts";
+import { parseJsonObject } from "./body.ts";
 import type { IncomingRequest } from "./event.ts";
 import { invalid } from "./invalid.ts";
 
@@ -42,9 +42,9 @@ export interface Request<E extends Endpoint> {
    * Makes the answer to return, of a body that is written as JSON already, in chunks. It is not checked again.
    * @param tooLarge thrown when the answer is more than Lambda can return to this caller.
    */
-  readonly stream: (status: StatusOf<E>, chunks: AsyncIterable<Uint8Array>, tooLarge: Refusal) => Reply;
+  readonly stream: (status: StatusOf<E>, chunks: AsyncIterable<Uint8Array>, tooLarge: ApiError) => Reply;
   /** Makes the error to throw. Takes only codes that the endpoint declares. */
-  readonly refuse: (code: E["errors"][number], particulars?: Particulars) => Refusal;
+  readonly refuse: (code: E["errors"][number], details?: ErrorDetails) => ApiError;
 }
 
 /** Undoes what a request has begun. */
@@ -68,29 +68,29 @@ export class Reply {
 
 interface WrittenBody {
   readonly chunks: AsyncIterable<Uint8Array>;
-  readonly tooLarge: Refusal;
+  readonly tooLarge: ApiError;
 }
 
 /**
  * Who sends a request, checked again because API Gateway keeps the authorizer's policies.
  * @returns undefined for an endpoint that takes no token.
- * @throws {Refusal} when the endpoint needs a token and none that is valid and sufficient came along.
+ * @throws {ApiError} when the endpoint needs a token and none that is valid and sufficient came along.
  */
 export function callerOf(endpoint: Endpoint, incoming: IncomingRequest, now: Date): Caller | undefined {
   if (endpoint.scope === null) return undefined;
   const caller = callerIn(incoming.authorizer);
   const end = caller === undefined ? 0 : caller.expires + clockToleranceSeconds;
-  if (caller === undefined || end * 1_000 <= now.getTime()) throw new Refusal("UNAUTHENTICATED");
-  if (!caller.scopes.includes(endpoint.scope)) throw new Refusal("PERMISSION_DENIED");
+  if (caller === undefined || end * 1_000 <= now.getTime()) throw new ApiError("UNAUTHENTICATED");
+  if (!caller.scopes.includes(endpoint.scope)) throw new ApiError("PERMISSION_DENIED");
   return caller;
 }
 
-/** @throws {Refusal} `INVALID_ARGUMENT` for a path parameter that its schema refuses. */
+/** @throws {ApiError} `INVALID_ARGUMENT` for a path parameter that its schema refuses. */
 export function parseParameters<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): ParametersOf<E> {
   if (endpoint.parameters === undefined) return undefined as ParametersOf<E>;
   const parsed = Object.entries(endpoint.parameters).map(([name, schema]) => {
     const value = schema.safeParse(decoded(incoming.pathParameters[name]));
-    if (!value.success) throw new Refusal("INVALID_ARGUMENT", { message: `Not valid: ${name}.` });
+    if (!value.success) throw new ApiError("INVALID_ARGUMENT", { message: `Not valid: ${name}.` });
     return [name, value.data];
   });
   return Object.fromEntries(parsed) as ParametersOf<E>;
@@ -106,10 +106,10 @@ function decoded(encoded: string | undefined): string | undefined {
   }
 }
 
-/** @throws {Refusal} for a body that is no JSON object, or that the endpoint's schema refuses. */
+/** @throws {ApiError} for a body that is no JSON object, or that the endpoint's schema refuses. */
 export function parseBody<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): BodyOf<E> {
   if (endpoint.body === undefined) return undefined as BodyOf<E>;
-  const parsed = endpoint.body.safeParse(jsonObjectIn(incoming.body, incoming.isBase64Encoded));
+  const parsed = endpoint.body.safeParse(parseJsonObject(incoming.body, incoming.isBase64Encoded));
   if (!parsed.success) throw invalid(parsed.error.issues);
   return parsed.data as BodyOf<E>;
 }

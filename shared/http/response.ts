@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
 import { causeOf, log } from "../aws/log.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { type Allowance, type Code, errorRow, type Particulars, Refusal, Unavailable } from "../errors.ts";
+import { type Allowance, ApiError, type Code, type ErrorDetails, errorRow, Unavailable } from "../errors.ts";
 import { collectedBody } from "./collected-body.ts";
 import { correlatorHeader } from "./correlator.ts";
 import { DeadlinePassed } from "./deadline.ts";
@@ -18,7 +18,7 @@ export interface HttpResponse {
 
 /**
  * The response of a reply, its body through the schema that the endpoint declares for its status.
- * @throws {Refusal} the reply's own when a written body is too large for Lambda and this caller.
+ * @throws {ApiError} the reply's own when a written body is too large for Lambda and this caller.
  */
 export async function replyResponse(
   endpoint: Endpoint,
@@ -43,7 +43,7 @@ export function errorResponse(
   error: unknown,
   logged: { readonly operation: string; readonly correlator: string },
 ): HttpResponse {
-  if (error instanceof Refusal) return codeResponse(error.code, error.particulars);
+  if (error instanceof ApiError) return codeResponse(error.code, error.details);
   if (error instanceof DeadlinePassed) {
     log("DEADLINE_PASSED", logged);
     return codeResponse("TIMEOUT");
@@ -56,8 +56,8 @@ export function errorResponse(
   return codeResponse("INTERNAL");
 }
 
-function codeResponse(code: Code, particulars: Particulars = {}): HttpResponse {
-  const { status, message, retryAfterSeconds, allowance } = { ...errorRow(code), ...particulars };
+function codeResponse(code: Code, details: ErrorDetails = {}): HttpResponse {
+  const { status, message, retryAfterSeconds, allowance } = { ...errorRow(code), ...details };
   return {
     status,
     code,

@@ -3,7 +3,7 @@ import { causeOf, log } from "../aws/log.ts";
 import { type Count, writeMetrics } from "../aws/metrics.ts";
 import type { Caller } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { type Allowance, Refusal, Unavailable } from "../errors.ts";
+import { type Allowance, ApiError, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { countRequest } from "../quota.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
@@ -100,14 +100,14 @@ async function answer<E extends Endpoint>(
  */
 async function admit({ endpoint, caller, counts, now, signal }: Exchange): Promise<Allowance | undefined> {
   if (caller === undefined) return undefined;
-  const standing = await countRequest(caller.client, now, signal).catch((error: unknown) => {
+  const counted = await countRequest(caller.client, now, signal).catch((error: unknown) => {
     if (!(error instanceof Unavailable)) throw error;
     log("QUOTA_NOT_COUNTED", { operation: endpoint.operationId, cause: error.message });
     counts.push({ metric: "QuotaNotCounted" });
     return undefined;
   });
-  if (standing?.code !== undefined) throw new Refusal(standing.code, standing);
-  return standing?.allowance;
+  if (counted?.code !== undefined) throw new ApiError(counted.code, counted);
+  return counted?.allowance;
 }
 
 async function reply<E extends Endpoint>(
@@ -116,7 +116,7 @@ async function reply<E extends Endpoint>(
   { incoming, caller, correlation, counts, rollbacks, now, signal }: Exchange,
   admission: Promise<unknown>,
 ): Promise<HttpResponse> {
-  if (correlation.invalid) throw new Refusal("INVALID_ARGUMENT", { message: "Not valid: x-correlator." });
+  if (correlation.invalid) throw new ApiError("INVALID_ARGUMENT", { message: "Not valid: x-correlator." });
   const replied = await handle({
     parameters: parseParameters(endpoint, incoming),
     body: parseBody(endpoint, incoming),
@@ -132,7 +132,7 @@ async function reply<E extends Endpoint>(
     signal,
     reply: (status, body) => new Reply(status, body),
     stream: (status, chunks, tooLarge) => new Reply(status, undefined, { chunks, tooLarge }),
-    refuse: (code, particulars) => new Refusal(code, particulars),
+    refuse: (code, details) => new ApiError(code, details),
   });
   return await replyResponse(endpoint, replied, incoming.header("accept-encoding"));
 }

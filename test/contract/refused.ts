@@ -9,7 +9,7 @@ import { log } from "../../shared/aws/log.ts";
 import { writeMetrics } from "../../shared/aws/metrics.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
-import { Refusal } from "../../shared/errors.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { tableVariable } from "../../shared/tables.ts";
 
@@ -62,7 +62,7 @@ serve(listNotes, async ({ refuse }) => {
 });
 
 // @ts-expect-error `NO_SUCH_CODE` is not in the catalogue
-accept(new Refusal("NO_SUCH_CODE"));
+accept(new ApiError("NO_SUCH_CODE"));
 
 endpoint({
   ...readStatus,

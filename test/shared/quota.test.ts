@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
-import { countRequest, type Standing } from "../../shared/quota.ts";
+import { countRequest, type RateLimitResult } from "../../shared/quota.ts";
 import { useTables } from "../support/database.ts";
 
 const signal = AbortSignal.timeout(60_000);
@@ -30,7 +30,8 @@ const anyone = () => crypto.randomUUID();
 const count = (client: string, at: number) => countRequest(client, new Date(at), signal);
 const countMany = (client: string, requests: number, at: (index: number) => number) =>
   Promise.all(Array.from({ length: requests }, (_, index) => count(client, at(index))));
-const passed = (results: readonly Standing[]) => results.filter(({ code }) => code === undefined).length;
+const passed = (results: readonly RateLimitResult[]) =>
+  results.filter(({ code }) => code === undefined).length;
 
 /** What the table knows of a caller, whom it knows by a hash. */
 const counters = z.object({

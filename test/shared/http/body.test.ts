@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { Refusal } from "../../../shared/errors.ts";
-import { jsonObjectIn } from "../../../shared/http/body.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { parseJsonObject } from "../../../shared/http/body.ts";
 
 /** The message of the refusal of a body. */
 function refusalOf(body: string | null, isBase64Encoded = false): string | undefined {
   try {
-    jsonObjectIn(body, isBase64Encoded);
+    parseJsonObject(body, isBase64Encoded);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     expect(error.code).toBe("INVALID_ARGUMENT");
-    return error.particulars.message;
+    return error.details.message;
   }
   return undefined;
 }
@@ -28,8 +28,8 @@ describe("a body is read", () => {
     const text = '{"word":"grüße 🙂","number":1.5,"nothing":null}';
     const value = { word: "grüße 🙂", number: 1.5, nothing: null };
 
-    expect(jsonObjectIn(text, false)).toEqual(value);
-    expect(jsonObjectIn(base64(text), true)).toEqual(value);
+    expect(parseJsonObject(text, false)).toEqual(value);
+    expect(parseJsonObject(base64(text), true)).toEqual(value);
   });
 
   it("up to exactly 64 KiB, counted in bytes", () => {
@@ -90,7 +90,10 @@ describe("a body is refused", () => {
 });
 
 it("members named like those of a prototype are members and change nothing", () => {
-  const body = jsonObjectIn('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}', false);
+  const body = parseJsonObject(
+    '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
+    false,
+  );
 
   expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
   expect(body).not.toHaveProperty("polluted");

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { endpoint } from "../../../shared/endpoint.ts";
-import { type Code, errorRow, errors, Refusal, Unavailable } from "../../../shared/errors.ts";
+import { ApiError, type Code, errorRow, errors, Unavailable } from "../../../shared/errors.ts";
 import { serve } from "../../../shared/http/serve.ts";
 import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf, type Sent } from "../../support/pipeline.ts";
@@ -406,7 +406,7 @@ describe("a failure of ours", () => {
     nothing: undefined,
     null: null,
     "an object": { status: 404, code: secret, message: secret },
-    "an imitation of a refusal": Object.assign(new Error(secret), { name: "Refusal", code: "NOT_FOUND" }),
+    "an imitation of a refusal": Object.assign(new Error(secret), { name: "ApiError", code: "NOT_FOUND" }),
   };
   it.each(Object.entries(thrown))(
     "is 500 without a word of the inside when %s is thrown",
@@ -441,7 +441,7 @@ describe("a failure of ours", () => {
   it("is the row of the catalogue for every code", async () => {
     for (const code of Object.keys(errors) as Code[]) {
       const result = await askOpen({}, async () => {
-        throw new Refusal(code);
+        throw new ApiError(code);
       });
 
       expect(codeOf(result)).toBe(code);
