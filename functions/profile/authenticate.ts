@@ -37,42 +37,30 @@ export const handler = serve(authenticate, async (request) => {
     const allowance = { limit: refusal.counter.limit, remaining: 0, resetSeconds: secondsLeft(now) };
     throw failure("TOO_MANY_REQUESTS", { retryAfterSeconds: allowance.resetSeconds, allowance });
   }
-  const at = now.toISOString();
   const password = body.password ?? "";
-  // Signing is loaded while another thread hashes: that much less to read before a first request.
-  const [profile, { accessToken }] = await Promise.all([
-    recordedLogin(address, password, at, signal),
-    import("./access-token.ts"),
-  ]);
-  if (profile === undefined) {
-    await failAttempt(attempt, counters, signal);
-    throw failure("UNAUTHENTICATED");
-  }
-  const [token] = await Promise.all([
-    accessToken(profile, now, signal),
-    withdrawAttempt(attempt, counters, signal),
-  ]);
-  await renewHash(profile, password, now, signal);
-  const UserProfile = { ...profile, DateLastLogin: at };
-  return reply(200, { Data: { access_token: token, UserProfile }, Metadata: { StatusCode: 200 } });
-});
-
-/** The login that an address and a password belong to, with its time recorded. */
-async function recordedLogin(
-  address: string,
-  password: string,
-  at: string,
-  signal: AbortSignal,
-): Promise<ProfileRecord | undefined> {
+  const at = now.toISOString();
   // A hash that was replaced since it was read, at another login or with the password, is looked at once more.
-  for (let reading = 0; reading < 2; reading++) {
+  for (let look = 0; look < 2; look++) {
     const profile = await findProfile(address, signal);
-    const matches = await passwordMatches(password, profile?.passwordHash);
-    if (profile === undefined || !matches) return undefined;
-    if (await recordLogin(profile, at, signal)) return profile;
+    // Signing is loaded while another thread hashes: that much less to read before a first request.
+    const [matches, { accessToken }] = await Promise.all([
+      passwordMatches(password, profile?.passwordHash),
+      import("./access-token.ts"),
+    ]);
+    if (profile === undefined || !matches) break;
+    const [token, recorded] = await Promise.all([
+      accessToken(profile, now, signal),
+      recordLogin(profile, at, signal),
+      withdrawAttempt(attempt, counters, signal),
+    ]);
+    if (!recorded) continue;
+    await renewHash(profile, password, now, signal);
+    const UserProfile = { ...profile, DateLastLogin: at };
+    return reply(200, { Data: { access_token: token, UserProfile }, Metadata: { StatusCode: 200 } });
   }
-  return undefined;
-}
+  await failAttempt(attempt, counters, signal);
+  throw failure("UNAUTHENTICATED");
+});
 
 /** A login that has taken longer leaves its hash to the next one: it must end within the request's time. */
 const renewalMilliseconds = 2_500;

@@ -28,12 +28,12 @@ async function counting(original: () => Promise<object>): Promise<object> {
 
 beforeAll(async () => {
   workplace = await openWorkplace({ ...defaults, DAILY_QUOTA: "1" });
-  vi.doMock("../../functions/population-density/polygon.ts", counting);
-  vi.doMock("../../functions/population-density/cover.ts", counting);
+  vi.doMock("../../functions/population-density/cover/polygon.ts", counting);
+  vi.doMock("../../functions/population-density/cover/cover.ts", counting);
 });
 afterAll(async () => {
-  vi.doUnmock("../../functions/population-density/polygon.ts");
-  vi.doUnmock("../../functions/population-density/cover.ts");
+  vi.doUnmock("../../functions/population-density/cover/polygon.ts");
+  vi.doUnmock("../../functions/population-density/cover/cover.ts");
   await workplace.close();
 });
 
