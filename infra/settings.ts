@@ -1,5 +1,5 @@
 import type { Node } from "constructs";
-import { type ConfigurationName, configuration } from "../shared/environment.ts";
+import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
 import { access, type FunctionId } from "./access.ts";
 import { functionIds } from "./bundles.ts";
 import { type Stage, stages, type Throttling } from "./stage.ts";
@@ -129,7 +129,7 @@ function reservationsIn(list: string | undefined): Settings["reservedConcurrency
 /** Opens private networks to sinks: only where the service runs on one machine. */
 const localOnly: ConfigurationName = "SINK_ALLOWED_NETWORKS";
 
-/** @throws {Error} naming the variable that is malformed or must not be set on a deployed function. */
+/** @throws {Error} naming the variable that is malformed, or must not be set on a deployed function. */
 function configurationIn(node: Node): Settings["configuration"] {
   const names = Object.keys(configuration) as ConfigurationName[];
   const given = names.flatMap((name) => {
@@ -137,7 +137,7 @@ function configurationIn(node: Node): Settings["configuration"] {
     if (value === undefined) return [];
     if (name === localOnly) throw new Error(`${name} is for local runs only`);
     const written = typeof value === "object" ? JSON.stringify(value) : String(value);
-    if (configuration[name].read(written) === undefined) throw new Error(`${name} is malformed`);
+    setting(name, { [name]: written });
     return [[name, written]];
   });
   return Object.fromEntries(given);

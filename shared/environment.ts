@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import { Misconfigured } from "./errors.ts";
 import { scopeName } from "./scopes.ts";
-import { parseAllowedNetworks } from "./sinks/networks.ts";
+import { type AllowedNetwork, parseAllowedNetworks } from "./sinks/networks.ts";
 
 /** Algorithms a token may be signed with: asymmetric only, so that verifying never takes a secret. */
 const signatureAlgorithms = [
@@ -48,58 +49,84 @@ function isHttpsOrLocal(address: string): boolean {
   return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback);
 }
 
-/** Reads a variable's text; `undefined` when it is malformed. */
-type Read<Value> = (text: string) => Value | undefined;
-
-const text: Read<string> = (value) => (value === "" ? undefined : value);
-
-function oneOf<const Choice extends string>(...choices: Choice[]): Read<Choice> {
-  return (value) => choices.find((choice) => choice === value);
+/** What a variable's text may be. */
+interface Format<Value> {
+  /** What the text stands for; `undefined` when it is not allowed. */
+  readonly read: (text: string) => Value | undefined;
+  /** What is allowed, as the end of the sentence "it must …". */
+  readonly must: string;
 }
 
-function count(least: number, most: number): Read<number> {
-  return (value) => {
-    const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= least && number <= most ? number : undefined;
+const text: Format<string> = {
+  read: (value) => (value === "" ? undefined : value),
+  must: "not be empty",
+};
+
+function oneOf<const Choice extends string>(...choices: Choice[]): Format<Choice> {
+  return {
+    read: (value) => choices.find((choice) => choice === value),
+    must: `be one of ${choices.join(", ")}`,
   };
 }
 
-/** Whole numbers from `least` to `most`, ascending: a list of numbers and ranges such as `3-5,7`. */
-function numbers(least: number, most: number): Read<readonly number[]> {
-  return (value) => {
+function count(min: number, max: number): Format<number> {
+  return {
+    read: (value) => {
+      const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
+      return number >= min && number <= max ? number : undefined;
+    },
+    must: `be a whole number from ${min} to ${max}`,
+  };
+}
+
+/** Numbers from `min` to `max`, ascending. */
+function numbers(min: number, max: number): Format<readonly number[]> {
+  const read = (value: string) => {
     const named = new Set<number>();
     for (const part of value.split(",")) {
       const [, first, last = first] = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(part) ?? [];
-      if (
-        first === undefined ||
-        Number(first) < least ||
-        Number(last) > most ||
-        Number(first) > Number(last)
-      ) {
+      if (first === undefined || Number(first) < min || Number(last) > max || Number(first) > Number(last)) {
         return undefined;
       }
       for (let number = Number(first); number <= Number(last); number++) named.add(number);
     }
     return [...named].sort((one, other) => one - other);
   };
+  return {
+    read,
+    must: `be whole numbers from ${min} to ${max} and ranges of them, separated by commas, such as 3-5,7`,
+  };
 }
 
 /** A queue hides a message for twelve hours at most, and a job is kept for a day: with their jitter, waits fit. */
-const longestWaitSeconds = 28_800;
-const longestWaitsSeconds = 64_800;
+const maxWaitSeconds = 28_800;
+const maxWaitsSeconds = 64_800;
+const maxWaits = 20;
 
-/** A list of whole seconds, in order; it may be empty. */
-const waits: Read<readonly number[]> = (value) => {
-  if (value === "") return [];
-  const seconds = value.split(",").map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : Number.NaN));
-  const total = seconds.reduce((sum, wait) => sum + wait, 0);
-  const fits = seconds.every((wait) => wait <= longestWaitSeconds) && total <= longestWaitsSeconds;
-  return fits && seconds.length <= 20 ? seconds : undefined;
+/** Seconds, in order. */
+const waits: Format<readonly number[]> = {
+  read: (value) => {
+    if (value === "") return [];
+    const seconds = value.split(",").map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : Number.NaN));
+    const total = seconds.reduce((sum, wait) => sum + wait, 0);
+    const fits = seconds.every((wait) => wait <= maxWaitSeconds) && total <= maxWaitsSeconds;
+    return fits && seconds.length <= maxWaits ? seconds : undefined;
+  },
+  must:
+    `be empty or up to ${maxWaits} whole numbers of seconds, separated by commas, ` +
+    `each up to ${maxWaitSeconds} and together up to ${maxWaitsSeconds}`,
+};
+
+const allowedNetworks: Format<readonly AllowedNetwork[]> = {
+  read: parseAllowedNetworks,
+  must:
+    "be empty or networks with their ports as CIDR:port or CIDR:port-port, separated by commas, " +
+    "such as 10.0.0.0/8:443,[fd12::]/16:8080-8090",
 };
 
 /** The schema is made when it is needed: most functions read no such variable, and all wait for a cold start. */
-function json<Value>(schema: () => z.ZodMiniType<Value>): Read<Value> {
-  return (value) => {
+function json<Value>(schema: () => z.ZodMiniType<Value>, must: string): Format<Value> {
+  const read = (value: string) => {
     try {
       return schema().safeParse(JSON.parse(value)).data;
     } catch (error) {
@@ -107,6 +134,7 @@ function json<Value>(schema: () => z.ZodMiniType<Value>): Read<Value> {
       throw error;
     }
   };
+  return { read, must };
 }
 
 /**
@@ -114,37 +142,41 @@ function json<Value>(schema: () => z.ZodMiniType<Value>): Read<Value> {
  * local run takes what the shell sets instead.
  */
 export const configuration = {
-  TOKEN_ISSUER: { read: text, default: "https://network-capabilities.example" },
-  TOKEN_AUDIENCE: { read: text, default: "network-capabilities" },
-  TOKEN_LIFETIME_SECONDS: { read: count(1, 86_400), default: "3600" },
+  TOKEN_ISSUER: { ...text, default: "https://network-capabilities.example" },
+  TOKEN_AUDIENCE: { ...text, default: "network-capabilities" },
+  TOKEN_LIFETIME_SECONDS: { ...count(1, 86_400), default: "3600" },
   TRUSTED_ISSUERS: {
-    read: json(() => z.array(trustedIssuer()).check(z.refine(haveOneEntryEach))),
+    ...json(
+      () => z.array(trustedIssuer()).check(z.refine(haveOneEntryEach)),
+      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?} for each issuer, " +
+        `its jwksUri https, its algorithms a list of ${signatureAlgorithms.join(", ")}`,
+    ),
     default: "[]",
   },
-  RATE_LIMIT_PER_MINUTE: { read: count(0, 1_000_000_000), default: "1200" },
-  DAILY_QUOTA: { read: count(0, 1_000_000_000), default: "100000" },
+  RATE_LIMIT_PER_MINUTE: { ...count(0, 1_000_000_000), default: "1200" },
+  DAILY_QUOTA: { ...count(0, 1_000_000_000), default: "100000" },
   /** Failed logins in 15 minutes of one account from one source address. */
-  LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: { read: count(0, 1_000_000), default: "20" },
+  LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: { ...count(0, 1_000_000), default: "20" },
   /** Failed logins in 15 minutes of one account from anywhere. */
-  LOGIN_LIMIT_PER_ACCOUNT: { read: count(0, 1_000_000), default: "100" },
+  LOGIN_LIMIT_PER_ACCOUNT: { ...count(0, 1_000_000), default: "100" },
   /** Failed logins in 15 minutes from one source address. */
-  LOGIN_LIMIT_PER_SOURCE: { read: count(0, 1_000_000), default: "300" },
+  LOGIN_LIMIT_PER_SOURCE: { ...count(0, 1_000_000), default: "300" },
   /** Slots, cells × hours, of the largest synchronous answer. */
-  DENSITY_SYNC_LIMIT: { read: count(1, 1_000_000_000), default: "40000" },
+  DENSITY_SYNC_LIMIT: { ...count(1, 1_000_000_000), default: "40000" },
   /** Slots of the largest answer that is delivered to a sink. */
-  DENSITY_ASYNC_LIMIT: { read: count(1, 1_000_000_000), default: "2000000" },
+  DENSITY_ASYNC_LIMIT: { ...count(1, 1_000_000_000), default: "2000000" },
   /** Geohash lengths that can be asked for. */
-  DENSITY_PRECISIONS: { read: numbers(1, 12), default: "3-7" },
+  DENSITY_PRECISIONS: { ...numbers(1, 12), default: "3-7" },
   /** Fewer people in a cell and hour are not told; read by the import. */
-  DENSITY_K: { read: count(1, 1_000_000), default: "10" },
+  DENSITY_K: { ...count(1, 1_000_000), default: "10" },
   /** Operations of a caller that may be pending at a time. */
-  DENSITY_PENDING_LIMIT: { read: count(0, 100), default: "20" },
+  DENSITY_PENDING_LIMIT: { ...count(0, 100), default: "20" },
   /** Seconds before each further attempt to deliver. */
-  SINK_RETRY_SECONDS: { read: waits, default: "2,10,60,300,900,3600,10800,21600" },
+  SINK_RETRY_SECONDS: { ...waits, default: "2,10,60,300,900,3600,10800,21600" },
   /** Private networks a sink may be in; for local runs, no deployed stage sets it. */
-  SINK_ALLOWED_NETWORKS: { read: parseAllowedNetworks, default: "" },
-  LOG_LEVEL: { read: oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
-} as const satisfies Record<string, { readonly read: Read<unknown>; readonly default: string }>;
+  SINK_ALLOWED_NETWORKS: { ...allowedNetworks, default: "" },
+  LOG_LEVEL: { ...oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
+} as const satisfies Record<string, Format<unknown> & { readonly default: string }>;
 
 /** The name of a configuration variable. */
 export type ConfigurationName = keyof typeof configuration;
@@ -152,9 +184,12 @@ export type ConfigurationName = keyof typeof configuration;
 /** What the stack tells a function about itself; not for an operator to set. */
 const wiring = {
   /** The routes each scope opens, made from the endpoints. */
-  ROUTES_BY_SCOPE: { read: json(() => z.partialRecord(scopeName, z.array(z.string()))) },
-  SIGNING_KEY_SECRET_ARN: { read: text },
-} as const satisfies Record<string, { readonly read: Read<unknown> }>;
+  ROUTES_BY_SCOPE: json(
+    () => z.partialRecord(scopeName, z.array(z.string())),
+    "be a JSON object with a list of routes for each scope",
+  ),
+  SIGNING_KEY_SECRET_ARN: text,
+} as const satisfies Record<string, Format<unknown>>;
 
 const variables = { ...configuration, ...wiring };
 
@@ -165,14 +200,15 @@ export type VariableName = keyof typeof variables;
  * Reads one environment variable.
  *
  * Read when needed, never at import, so that a test or a local run can set it first.
- * @throws {Error} naming the variable, never its value, when it is absent or malformed.
+ * @throws {Misconfigured} naming the variable and what it must be, never its value, when it is absent or malformed.
  */
 export function setting<N extends VariableName>(
   name: N,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Value<N> {
-  const value = variables[name].read(environment[name] ?? "");
-  if (value === undefined) throw new Error(`environment variable ${name} is absent or malformed`);
+  const { read, must } = variables[name];
+  const value = read(environment[name] ?? "");
+  if (value === undefined) throw new Misconfigured(`${name} must ${must}`);
   return value as Value<N>;
 }
 
@@ -180,11 +216,11 @@ type Value<N extends VariableName> = NonNullable<ReturnType<(typeof variables)[N
 
 /**
  * The deployed name of a table or the address of a queue, by its variable.
- * @throws {Error} naming the variable when it is absent.
+ * @throws {Misconfigured} naming the variable when it is absent.
  */
 export function wiredName(variable: string): string {
   const name = process.env[variable];
-  if (!name) throw new Error(`environment variable ${variable} is absent`);
+  if (!name) throw new Misconfigured(`${variable} must not be empty`);
   return name;
 }
 

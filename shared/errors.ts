@@ -186,3 +186,11 @@ export class Unavailable extends Error {
     this.name = "Unavailable";
   }
 }
+
+/** A variable of the environment is absent or not what it must be. The message names it, never its value: it may be logged. */
+export class Misconfigured extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "Misconfigured";
+  }
+}

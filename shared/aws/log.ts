@@ -1,4 +1,5 @@
 import { Logger } from "@aws-lambda-powertools/logger";
+import { Misconfigured } from "../errors.ts";
 
 /** Everything the service ever logs. A code never changes its meaning; alarms and searches rely on it. */
 export const logEntries = {
@@ -21,7 +22,7 @@ export const logEntries = {
 
 /**
  * The only members a log line may have. None can hold a body, a token, a phone number, an address, an IMEI or
- * an e-mail; `cause` is the class and place of an error, never its message.
+ * an e-mail; `cause` is the class and place of an error, never a message that may hold data.
  */
 interface Fields {
   readonly correlator?: string;
@@ -55,11 +56,15 @@ export function log(entry: keyof typeof logEntries, fields: Fields): void {
   logger[level](message, { id, ...fields });
 }
 
-/** The class of an error and the places it went through, without its message, which may hold data. */
+/**
+ * The class of an error and the places it went through, without its message, which may hold data; only that of a
+ * variable that is not what it must be holds none.
+ */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const { name, message, stack = "" } = error;
   const start = stack.indexOf(message);
   const places = start < 0 ? [] : stack.slice(start + message.length).split("\n");
-  return [name, ...places.filter((line) => line.startsWith("    at ")).slice(0, 8)].join("\n");
+  const what = error instanceof Misconfigured ? `${name}: ${message}` : name;
+  return [what, ...places.filter((line) => line.startsWith("    at ")).slice(0, 8)].join("\n");
 }

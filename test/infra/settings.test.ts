@@ -38,8 +38,11 @@ describe("settings", () => {
       { domainName: "api.example.com", certificateArn: certificate, hostedZoneId: "example.com" },
       "hostedZoneId is not the id of a Route 53 hosted zone, or none",
     ],
-    [{ DENSITY_K: "many" }, "DENSITY_K is malformed"],
-    [{ TRUSTED_ISSUERS: '[{"issuer":"https://op.example"}]' }, "TRUSTED_ISSUERS is malformed"],
+    [{ DENSITY_K: "many" }, "DENSITY_K must be a whole number from 1 to 1000000"],
+    [
+      { TRUSTED_ISSUERS: '[{"issuer":"https://op.example"}]' },
+      "TRUSTED_ISSUERS must be a JSON array with one object {issuer, jwksUri, ",
+    ],
     [{ SINK_ALLOWED_NETWORKS: "10.0.0.0/8:443" }, "SINK_ALLOWED_NETWORKS is for local runs only"],
     [{ waf: "yes" }, "waf is not true or false"],
     [{ throttlingRate: "0" }, "throttlingRate is not a whole number"],

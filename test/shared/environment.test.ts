@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { causeOf } from "../../shared/aws/log.ts";
+import { type ConfigurationName, configuration, setting, wiredName } from "../../shared/environment.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const names = Object.keys(configuration) as ConfigurationName[];
+
+/** The error that a variable with this text is. */
+function errorOf(read: () => unknown): Error | undefined {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  return undefined;
+}
+
+describe("a variable", () => {
+  test.each(names)("%s may have its default", (name) => {
+    expect(errorOf(() => setting(name, { [name]: configuration[name].default }))).toBeUndefined();
+  });
+
+  test.each<[ConfigurationName, readonly string[], string]>([
+    ["TOKEN_ISSUER", [""], "not be empty"],
+    ["TOKEN_LIFETIME_SECONDS", ["", "0", "86401", "1e3", "-1", " 5"], "be a whole number from 1 to 86400"],
+    ["DENSITY_PENDING_LIMIT", ["", "101", "many", "1.5"], "be a whole number from 0 to 100"],
+    ["RATE_LIMIT_PER_MINUTE", ["", "1000000001"], "be a whole number from 0 to 1000000000"],
+    [
+      "DENSITY_PRECISIONS",
+      ["", "0", "13", "7-3", "3,", "3 4", "three"],
+      "be whole numbers from 1 to 12 and ranges of them, separated by commas, such as 3-5,7",
+    ],
+    [
+      "SINK_RETRY_SECONDS",
+      ["1,", "28801", "-1", "28800,28800,28800", `1${",1".repeat(20)}`],
+      "be empty or up to 20 whole numbers of seconds, separated by commas, each up to 28800 and together up to 64800",
+    ],
+    [
+      "SINK_ALLOWED_NETWORKS",
+      ["10.0.0.0/8", "10.0.0.0/8:443,", "localhost:80"],
+      "be empty or networks with their ports as CIDR:port or CIDR:port-port, separated by commas, such as 10.0.0.0/8:443,[fd12::]/16:8080-8090",
+    ],
+    ["LOG_LEVEL", ["", "info", "TRACE"], "be one of DEBUG, INFO, WARN, ERROR"],
+    [
+      "TRUSTED_ISSUERS",
+      ["", "[", "{}", '[{"issuer":"https://op.example"}]'],
+      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?} for each issuer, its jwksUri https, its algorithms a list of ES256, ES384, ES512, EdDSA, Ed25519, PS256, PS384, PS512, RS256, RS384, RS512",
+    ],
+  ])("%s that is malformed says what it must be", (name, texts, must) => {
+    const messages = texts.map((text) => errorOf(() => setting(name, { [name]: text }))?.message);
+    expect(messages).toEqual(texts.map(() => `${name} must ${must}`));
+  });
+
+  test.each(names)("%s never shows its value", (name) => {
+    const value = "zq-canary\u0000";
+    const message = errorOf(() => setting(name, { [name]: value }))?.message;
+    expect(message ?? "").not.toContain("canary");
+  });
+
+  test("takes an example of what it must be", () => {
+    expect(setting("DENSITY_PRECISIONS", { DENSITY_PRECISIONS: "3-5,7" })).toEqual([3, 4, 5, 7]);
+    const networks = "10.0.0.0/8:443,[fd12::]/16:8080-8090";
+    expect(setting("SINK_ALLOWED_NETWORKS", { SINK_ALLOWED_NETWORKS: networks })).toHaveLength(2);
+  });
+
+  test("that is absent says what it must be, too", () => {
+    expect(errorOf(() => setting("DENSITY_K", {}))?.message).toBe(
+      "DENSITY_K must be a whole number from 1 to 1000000",
+    );
+    expect(errorOf(() => wiredName("TABLE_OF_NOBODY"))?.message).toBe("TABLE_OF_NOBODY must not be empty");
+  });
+});
+
+describe("the log of a function", () => {
+  test("says which variable is malformed and what it must be", () => {
+    vi.stubEnv("DENSITY_PENDING_LIMIT", "zq-canary");
+    const cause = causeOf(errorOf(() => setting("DENSITY_PENDING_LIMIT")));
+    expect(cause).toMatch(
+      /^Misconfigured: DENSITY_PENDING_LIMIT must be a whole number from 0 to 100\n {4}at /,
+    );
+    expect(cause).not.toContain("canary");
+  });
+
+  test("says of any other error where it came from, and not its message", () => {
+    const cause = causeOf(new TypeError("zq-canary"));
+    expect(cause).toMatch(/^TypeError\n {4}at /);
+    expect(cause).not.toContain("canary");
+  });
+});
