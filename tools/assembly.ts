@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { FunctionId } from "../infra/access.ts";
 import { constructName } from "../infra/bundles.ts";
 import type { Stage } from "../infra/stage.ts";
+import { keptFolder } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
 import type { Template } from "./local/template.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -15,12 +16,30 @@ export interface MadeAssembly {
   readonly remove: () => void;
 }
 
-/** Builds the functions and synthesizes the stack into a new temporary folder, of the stage that is for trying out. */
+/** Everything that the bundles and the template are made from. */
+const sources = [
+  "functions",
+  "shared",
+  "infra",
+  "docs/openapi.json",
+  "tools/build.ts",
+  "tools/make-assembly.ts",
+  "package-lock.json",
+  "tsconfig.json",
+];
+
+/**
+ * Builds the functions and synthesizes the stack into a new temporary folder, of the stage that is for trying out. What
+ * was made from the same sources before is copied.
+ */
 export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> {
   const { path, remove } = temporaryFolder("network-capabilities-");
   const made = { assembly: join(path, "assembly"), bundles: join(path, "functions"), remove };
   try {
+    const kept = keptFolder(`assembly-${stage}`, sources);
+    if (kept.restore(path)) return made;
     await runProgram(new URL("./make-assembly.ts", import.meta.url), [made.bundles, made.assembly, stage]);
+    kept.keep(path);
     return made;
   } catch (error) {
     remove();
