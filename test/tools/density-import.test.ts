@@ -1,6 +1,5 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -365,37 +364,6 @@ describe("the command", () => {
       code: 1,
       stderr: expect.stringMatching(/^bad\.csv: line 2, geohash: /),
     });
-  }, 60_000);
-
-  test("leaves nothing on disk when it is stopped", async () => {
-    const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: {} }));
-    const [long, temporary] = [join(outputs, "../long.csv"), join(outputs, "../temporary")];
-    await mkdir(temporary);
-    await writeFile(long, `${header}\n${`${freshTile()}00,${friday}T08:00:00Z,5000,,\n`.repeat(1_000_000)}`);
-    const args = [
-      "--import",
-      "tsx",
-      "tools/ncs.ts",
-      "import",
-      "density",
-      long,
-      "--coverage",
-      "rows",
-      "--outputs",
-      outputs,
-    ];
-    const child = spawn(process.execPath, args, {
-      env: { ...process.env, TMPDIR: temporary },
-      stdio: "ignore",
-    });
-    const ended = once(child, "exit");
-    const sorting = async () => (await readdir(temporary)).filter((name) => name.startsWith("ncs-"));
-    await expect.poll(sorting, { timeout: 30_000 }).toHaveLength(1);
-
-    child.kill("SIGTERM");
-
-    expect(await ended).toEqual([143, null]);
-    expect(await sorting()).toEqual([]);
   }, 60_000);
 });
 

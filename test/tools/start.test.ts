@@ -1,68 +1,100 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { expect, test } from "vitest";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "vitest";
+import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
 
-/** What a newcomer types, in a process group of its own so that nothing is left behind. */
-function npmStart(...args: string[]): ChildProcess {
-  return spawn("npm", ["start", "--silent", "--", ...args], {
-    detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
-    env: { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: "", AWS_ENDPOINT_URL_SQS: "" },
-  });
+/** What a newcomer types. */
+function npmStart(...args: string[]): NpmProgram {
+  program = npm(["start", "--silent", "--", ...args]);
+  return program;
 }
 
-/** How the child ended: its exit code, or the signal that ended it. */
-async function endOf(child: ChildProcess): Promise<number | string> {
-  const [code, signal] = await once(child, "exit");
-  return code ?? signal;
-}
+let program: NpmProgram | undefined;
+afterEach(() => program?.remove());
 
-/** Whether any member of the group that `child` leads still runs. */
-function isGroupAlive(child: ChildProcess): boolean {
-  try {
-    return process.kill(-(child.pid as number), 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-    throw error;
-  }
-}
-
-test("`npm start` prints one line when it can answer, and SIGTERM ends all of it with 0", async () => {
-  const child = npmStart("--port", "0");
-  const output: string[] = [];
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => output.push(text));
-  await once(child.stdout as NonNullable<typeof child.stdout>, "data");
-  const [, url] = /^Listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(output.join("")) ?? [];
+async function listening(started: NpmProgram): Promise<string> {
+  await expect.poll(() => started.output(), { timeout: 60_000 }).toContain("\n");
+  const [, url = ""] = /^Listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(started.output()) ?? [];
   expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
+  return url;
+}
 
-  child.kill("SIGTERM");
-  expect(await endOf(child)).toBe(0);
+async function expectNothingLeft(ended: NpmProgram): Promise<void> {
+  await expect.poll(() => ended.processes(), { timeout: 10_000 }).toEqual([]);
+  expect(ended.temporary()).toEqual([]);
+}
 
-  await expect.poll(() => isGroupAlive(child), { timeout: 10_000 }).toBe(false);
-  await expect(fetch(`${url}/.well-known/jwks.json`)).rejects.toThrow();
-  expect(output.join("")).toBe(`Listening on ${url}\n`);
-}, 60_000);
-
-// How far a start has come after so many milliseconds depends on the machine: before the service
-// listens for signals it ends as any program does, by the signal (143), and after that with 0.
-test.each([200, 1_000, 2_000, 3_000])(
-  "a start that is stopped half-way, after %d ms, ends at once and leaves nothing running",
-  async (delay) => {
-    const child = npmStart("--port", "0");
-    await new Promise((resolve) => setTimeout(resolve, delay));
-
-    child.kill("SIGTERM");
-    expect([0, 143, "SIGTERM"]).toContain(await endOf(child));
-
-    await expect.poll(() => isGroupAlive(child), { timeout: 10_000 }).toBe(false);
+/** How a start is ended: by a signal to npm, by closing its terminal, or by Ctrl-C, which npm passes on once more. */
+const ways: Record<string, (started: NpmProgram) => void> = {
+  SIGTERM: ({ child }) => child.kill("SIGTERM"),
+  "closing the terminal": ({ signalGroup }) => signalGroup("SIGHUP"),
+  "Ctrl-C": ({ signalGroup }) => signalGroup("SIGINT"),
+  "Ctrl-C, twice": ({ signalGroup }) => {
+    signalGroup("SIGINT");
+    signalGroup("SIGINT");
   },
-  60_000,
-);
+};
+const end = (how: string, started: NpmProgram) => ways[how]?.(started);
 
-test.each([["--port", "70000"], ["--bogus"]])(
-  "wrong arguments are told at once: %s %s",
-  async (...args) => {
-    expect(await endOf(npmStart(...args))).toBe(2);
-  },
-  60_000,
-);
+describe("`npm start`", () => {
+  test("prints one line when it can answer, takes at most 350 MB, and SIGTERM ends all of it with 0", async () => {
+    const started = npmStart("--port", "0");
+    const url = await listening(started);
+
+    if (process.platform === "linux") {
+      const atRest = () => residentMegabytes(started.processes());
+      expect(atRest()).toBeGreaterThan(50);
+      await expect.poll(atRest, { timeout: 20_000 }).toBeLessThanOrEqual(350);
+    }
+    end("SIGTERM", started);
+
+    expect(await started.ended).toBe(0);
+    await expectNothingLeft(started);
+    await expect(fetch(`${url}/.well-known/jwks.json`)).rejects.toThrow();
+    expect(started.output()).toBe(`Listening on ${url}\n`);
+  }, 120_000);
+
+  test.each(["closing the terminal", "Ctrl-C, twice"])(
+    "leaves nothing behind after %s",
+    async (how) => {
+      const started = npmStart("--port", "0");
+      await listening(started);
+      expect(started.temporary()).not.toEqual([]);
+
+      end(how, started);
+
+      await started.ended;
+      await expectNothingLeft(started);
+    },
+    120_000,
+  );
+
+  // How far a start has come after so many milliseconds depends on the machine: before the service
+  // listens for signals it ends as any program does, by the signal, and after that with 0.
+  test.each([
+    [200, "SIGTERM"],
+    [1_000, "Ctrl-C"],
+    [2_000, "closing the terminal"],
+    [3_000, "SIGTERM"],
+    [5_000, "Ctrl-C, twice"],
+  ])(
+    "that is stopped half-way, after %d ms by %s, ends at once and leaves nothing behind",
+    async (delay, how) => {
+      const started = npmStart("--port", "0");
+      await wait(delay);
+
+      end(how, started);
+
+      await started.ended;
+      await expectNothingLeft(started);
+    },
+    60_000,
+  );
+
+  test.each([["--port", "70000"], ["--bogus"]])(
+    "tells of wrong arguments at once: %s %s",
+    async (...args) => {
+      expect(await npmStart(...args).ended).toBe(2);
+    },
+    60_000,
+  );
+});
