@@ -30,10 +30,10 @@ export interface KeptFolder {
 
 /**
  * A folder that follows from sources: files and folders of the project, named from its root, and the version of
- * Node.js. Copies are handed out, so that a run keeps its own whatever is made or thrown away meanwhile.
+ * Node.js; and from settings, if any. Copies are handed out, so that a run keeps its own whatever is made or thrown away meanwhile.
  */
-export function keptFolder(name: string, sources: readonly string[]): KeptFolder {
-  const kept = join(cache, `${name}-${digestOf(sources)}`);
+export function keptFolder(name: string, sources: readonly string[], settings = ""): KeptFolder {
+  const kept = join(cache, `${name}-${digestOf(sources, settings)}`);
   return {
     restore: (folder) => {
       if (!existsSync(kept)) return false;
@@ -53,8 +53,8 @@ export function keptFolder(name: string, sources: readonly string[]): KeptFolder
   };
 }
 
-function digestOf(sources: readonly string[]): string {
-  const hash = createHash("sha256").update(process.version);
+function digestOf(sources: readonly string[], settings: string): string {
+  const hash = createHash("sha256").update(process.version).update(settings);
   for (const file of sources.flatMap(filesOf)) {
     hash.update(`\0${file}\0`).update(readFileSync(join(project, file)));
   }

@@ -1,16 +1,19 @@
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isFunction } from "../assembly.ts";
+import { keptFolder } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
 import {
+  embeddedCredentials,
   type LocalBackend,
   type LocalService,
   type LocalServiceOptions,
   startLocalService,
 } from "./service.ts";
+import { emptyTables, loadTables, saveTables } from "./table-copy.ts";
 
 /** The project's own demo data. */
 export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
@@ -35,7 +38,10 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
     configuration: configurationNames,
     maxThreadsOf: (definition) =>
       isFunction("profile/authenticate", definition) ? hashesAtOnce() : undefined,
-    beforeListening: (backend) => importData(options.data, backend),
+    beforeListening: (backend) =>
+      options.data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB
+        ? importDemo(backend)
+        : importData(options.data, backend),
   });
 }
 
@@ -49,6 +55,38 @@ const poolThreads = 4;
 function hashesAtOnce(): number {
   const size = Number(process.env.UV_THREADPOOL_SIZE) || poolThreads;
   return Math.max(1, Math.min(availableParallelism(), size - 2));
+}
+
+/** Everything that the items of the demo data follow from, but for the settings of their densities. */
+const demoSources = [
+  "tools/demo",
+  "tools/import",
+  "tools/local/import-data.ts",
+  "functions",
+  "shared",
+  "package-lock.json",
+];
+
+/** Imports the demo data, or reads back what the same import came to before. */
+async function importDemo(backend: LocalBackend): Promise<void> {
+  // What is there before, such as the signing key, is not of the import.
+  const tables = await emptyTables({
+    endpoint: backend.databaseEndpoint,
+    credentials: embeddedCredentials,
+    tables: backend.template.tables,
+  });
+  const { DENSITY_K, DENSITY_PRECISIONS } = importEnvironment(backend);
+  const kept = keptFolder("demo-tables", demoSources, `${DENSITY_K} ${DENSITY_PRECISIONS}`);
+  const temporary = temporaryFolder("network-capabilities-tables-");
+  const file = join(temporary.path, "items");
+  try {
+    if (kept.restore(temporary.path)) return await loadTables(file, tables);
+    await importData(demoData, backend);
+    await saveTables(file, tables);
+    kept.keep(temporary.path);
+  } finally {
+    temporary.remove();
+  }
 }
 
 /** Imports as an operator does, in a process of its own: what an import holds is not kept by the service. */

@@ -105,7 +105,8 @@ interface Closable {
 
 type Keep = <T extends Closable>(started: T) => T;
 
-const embeddedCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
+/** Of the embedded servers, which take any. */
+export const embeddedCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<LocalBackend> {
   const { environment: shell, configuration, logs = process.stderr } = options;
