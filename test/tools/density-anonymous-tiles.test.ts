@@ -10,27 +10,27 @@ import {
   greatestDensity,
   isCovered,
 } from "../../functions/population-density/tile.ts";
-import { type AnonymousTile, anonymousTiles } from "../../tools/import/density/anonymous-tiles.ts";
+import {
+  type Anonymity,
+  type AnonymousTile,
+  anonymousTiles,
+  type PublishedPart,
+} from "../../tools/import/density/anonymous-tiles.ts";
 import { cellArea } from "../../tools/import/density/cell-area.ts";
 import type { CountedDay, CountedTile } from "../../tools/import/density/counted.ts";
+import { runs } from "../support/sample.ts";
 
 const threshold = 10;
 
 /** People by geohash in the one hour that is counted; all keys of one length. */
 type People = ReadonlyMap<string, number>;
 
-/** Ranges that add up when people do. */
-const leastOf = (people: number) => people / 2;
-const greatestOf = (people: number) => 1.5 * people + 1;
+/** The error of a count. */
+const errorOf = (people: number) => people / 4;
 
 const countedHour = 5;
 
-/** @param weight how many people one counted person stands for. */
-function dayOf(
-  people: People,
-  precision: number,
-  weight = 1,
-): CountedDay & { readonly tiles: CountedTile[] } {
+function dayOf(people: People, precision: number): CountedDay & { readonly tiles: CountedTile[] } {
   const prefixes = [...new Set([...people.keys()].map((geohash) => tileOf(geohash)))].sort();
   const tiles = prefixes.map((geohash) => {
     const coverage = new Uint8Array(coverageBytes);
@@ -43,13 +43,14 @@ function dayOf(
       if (tileOf(cell) !== geohash) continue;
       const index = suffixesOf(precision).indexOf(cell.slice(geohash.length));
       addToCoverage(coverage, index);
-      hour.people[index] = weight * count;
-      hour.least[index] = weight * leastOf(count);
-      hour.greatest[index] = weight * greatestOf(count);
+      hour.people[index] = count;
+      hour.least[index] = count - errorOf(count);
+      hour.greatest[index] = count + errorOf(count);
     }
     return { geohash, coverage, hours: hoursWith(hour) };
   });
-  return { date: "2026-11-20", precision, tiles };
+  const coverage = new Map(tiles.map((tile) => [tile.geohash, tile.coverage]));
+  return { date: "2026-11-20", precision, coverage, tiles };
 }
 
 function hoursWith<Hour>(hour: Hour): (Hour | undefined)[] {
@@ -60,14 +61,20 @@ function tileOf(geohash: string): string {
   return geohash.slice(0, Math.max(geohash.length - 2, 0));
 }
 
+/** All covered cells are one part. */
+const onePart = ({ coverage }: CountedTile) => [{ part: "all", coverage }];
+
+/** The tiles with their only part. */
 async function tilesOf(
-  day: CountedDay,
+  day: Pick<CountedDay, "precision" | "tiles">,
   precisions: readonly number[],
-  peoplePerCounted?: number,
-): Promise<AnonymousTile[]> {
-  const tiles: AnonymousTile[] = [];
-  const limits = { threshold: threshold * (peoplePerCounted ?? 1), peoplePerCounted };
-  for await (const tile of anonymousTiles(day, { precisions, ...limits })) tiles.push(tile);
+  limits: Partial<Anonymity> = {},
+): Promise<(Omit<AnonymousTile, "parts"> & PublishedPart)[]> {
+  const tiles = [];
+  for await (const { parts, ...tile } of anonymousTiles(day, { precisions, threshold, ...limits }, onePart)) {
+    expect(parts).toHaveLength(1);
+    for (const part of parts) tiles.push({ ...tile, ...part });
+  }
   return tiles;
 }
 
@@ -80,9 +87,9 @@ function allOf(precision: number): number[] {
 async function published(
   people: People,
   precision: number,
-  weight?: number,
+  limits?: Partial<Anonymity>,
 ): Promise<Record<string, string>> {
-  const tiles = await tilesOf(dayOf(people, precision, weight), allOf(precision), weight);
+  const tiles = await tilesOf(dayOf(people, precision), allOf(precision), limits);
   return Object.fromEntries(
     tiles.map((tile) => [
       `${tile.precision}/${tile.geohash}`,
@@ -93,66 +100,60 @@ async function published(
 
 /** What the rules make of a cell, found by going down to the finest cells. */
 interface Settled {
-  readonly low: boolean;
-  /** Published, but what was counted in a low cell. */
+  readonly isSuppressed: boolean;
+  /** Published, but what was counted in a suppressed cell. */
   readonly people: number;
-  readonly least: number;
-  readonly greatest: number;
+  /** Half of the width of the range. */
+  readonly error: number;
   readonly area: number;
-  /** The finest cells of a low cell. */
-  readonly leaves: readonly string[];
-}
-
-/** Low cells that count as a group: the finest cells of each. */
-interface Group {
-  readonly kind: "hidden" | "told" | "nearly full";
-  readonly cells: readonly (readonly string[])[];
+  /** Of a suppressed cell: the most people it can have as far as anybody knows. */
+  readonly most: number;
+  /** Of a suppressed cell. */
+  readonly children: readonly Settled[];
+  readonly geohash: string;
 }
 
 function settle(people: People, precision: number, geohash: string, groups: Group[] = []): Settled {
   if (geohash.length === precision) {
     const count = people.get(geohash) ?? Number.NaN;
-    const range = { least: leastOf(count), greatest: greatestOf(count) };
-    return { low: count < 10, people: count, ...range, area: cellArea(geohash), leaves: [geohash] };
+    const isSuppressed = count < threshold;
+    const area = cellArea(geohash);
+    return { isSuppressed, people: count, error: errorOf(count), area, most: 9, children: [], geohash };
   }
   const children = childrenOf(people, geohash).map((child) => settle(people, precision, child, groups));
   const area = sum(children, "area");
-  const low = children.filter((child) => child.low);
-  const others = children.filter((child) => !child.low);
-  const total = sum(low, "people");
-  const leaves = low.flatMap((child) => child.leaves);
-  if (others.length === 0 && total < 10) {
-    const range = { least: sum(low, "least"), greatest: sum(low, "greatest") };
-    return { low: true, people: total, ...range, area, leaves };
+  const members = children.filter((child) => child.isSuppressed);
+  const others = children.filter((child) => !child.isSuppressed);
+  const total = sum(members, "people");
+  const most = sum(members, "most");
+  const withoutAny = most - Math.max(0, ...members.map((member) => member.most));
+  const limit = 10 * Math.floor(withoutAny / 10);
+  const told = Math.min(10 * Math.floor(total / 10), limit);
+  if (others.length === 0 && told === 0) {
+    const bound = limit > 0 ? 9 : most;
+    return { isSuppressed: true, people: total, error: 0, area, most: bound, children, geohash };
   }
-  let group = { people: 0, least: 0, greatest: 0 };
-  if (low.length > 0) {
-    const cells = low.map((child) => child.leaves);
-    const most = (low.length - 1) * 9;
-    if (total < 10) {
-      groups.push({ kind: "hidden", cells });
-      group = { people: 5, least: 0, greatest: 10 };
-    } else if (total <= most) {
-      groups.push({ kind: "told", cells });
-      group = {
-        people: total,
-        least: 10 * Math.floor(sum(low, "least") / 10),
-        greatest: 10 * Math.ceil(sum(low, "greatest") / 10),
-      };
-    } else {
-      groups.push({ kind: "nearly full", cells });
-      const [from, to] = [Math.max(10, most), 10 * low.length];
-      group = { people: (from + to) / 2, least: from, greatest: to };
-    }
+  let [middle, half] = [0, 0];
+  if (members.length > 0) {
+    const end = told === limit ? most : told + 9;
+    [middle, half] = [(told + end) / 2, (end - told) / 2];
+    groups.push({ told, members });
   }
   return {
-    low: false,
-    people: sum(others, "people") + group.people,
-    least: sum(others, "least") + group.least,
-    greatest: sum(others, "greatest") + group.greatest,
+    isSuppressed: false,
+    people: sum(others, "people") + middle,
+    error: Math.hypot(half, ...others.map((other) => other.error)),
     area,
-    leaves: [],
+    most: 0,
+    children: [],
+    geohash,
   };
+}
+
+/** Suppressed cells with one parent, and what is told of their sum. */
+interface Group {
+  readonly told: number;
+  readonly members: readonly Settled[];
 }
 
 function childrenOf(people: People, geohash: string): string[] {
@@ -165,12 +166,12 @@ function sum<Name extends string>(all: readonly Readonly<Record<Name, number>>[]
   return all.reduce((total, each) => total + each[name], 0);
 }
 
-/** All groups; what is low up to the coarsest precision is hidden as a whole. */
+/** All groups; a cell of the coarsest precision that is suppressed is one alone. */
 function groupsOf(people: People, precision: number): Group[] {
   const groups: Group[] = [];
   for (const top of childrenOf(people, "")) {
-    const { low, leaves } = settle(people, precision, top, groups);
-    if (low) groups.push({ kind: "hidden", cells: [leaves] });
+    const settled = settle(people, precision, top, groups);
+    if (settled.isSuppressed) groups.push({ told: 0, members: [settled] });
   }
   return groups;
 }
@@ -219,16 +220,23 @@ describe("the tiles of a day", () => {
             found.add(geohash);
             const index = cells.indexOf(geohash);
             const settled = settle(people, precision, geohash);
-            expect(hour?.kind(index)).toBe(settled.low ? "LOW_DENSITY" : "DENSITY_ESTIMATION");
-            if (settled.low || hour === undefined) continue;
+            expect(hour?.kind(index)).toBe(settled.isSuppressed ? "LOW_DENSITY" : "DENSITY_ESTIMATION");
+            if (settled.isSuppressed || hour === undefined) continue;
             const density = Math.min(settled.people / settled.area, greatestDensity);
             const value = hour.value(index);
             expect(Math.abs(value - density)).toBeLessThanOrEqual(0.5001 + density / 4_000);
             expect(hour.minimum(index)).toBeLessThanOrEqual(value);
             expect(hour.maximum(index)).toBeGreaterThanOrEqual(value);
-            expect(hour.minimum(index)).toBeLessThanOrEqual((settled.least / settled.area) * (1 + 1e-9));
-            expect(hour.maximum(index)).toBeGreaterThanOrEqual(
-              Math.min(settled.greatest / settled.area, greatestDensity) * (1 - 1e-9),
+            const ends = [settled.people - settled.error, settled.people + settled.error] as const;
+            const [least, greatest] = ends.map((end) => Math.min(end / settled.area, greatestDensity));
+            expect(hour.minimum(index)).toBeLessThanOrEqual((least ?? 0) * (1 + 1e-9));
+            expect(hour.maximum(index)).toBeGreaterThanOrEqual((greatest ?? 0) * (1 - 1e-9));
+            // Ranges are stored with a sixteenth of their width, and whole numbers.
+            expect(hour.minimum(index)).toBeGreaterThanOrEqual(
+              (least ?? 0) * 0.999 - 2 - (value - (least ?? 0)) / 7,
+            );
+            expect(hour.maximum(index)).toBeLessThanOrEqual(
+              (greatest ?? 0) * 1.001 + 2 + ((greatest ?? 0) - value) / 7,
             );
           }
         }
@@ -310,6 +318,7 @@ describe("the tiles of a day", () => {
     for await (const { precision, geohash } of anonymousTiles(
       { ...day, tiles },
       { precisions: [4, 3, 2, 1], threshold },
+      onePart,
     )) {
       steps.push(`${precision}/${geohash}`);
     }
@@ -327,7 +336,7 @@ describe("the tiles of a day", () => {
       ]),
       3,
     ).tiles as [CountedTile, CountedTile];
-    const of = (...tiles: CountedTile[]) => tilesOf({ date: "2026-11-20", precision: 3, tiles }, [3]);
+    const of = (...tiles: CountedTile[]) => tilesOf({ precision: 3, tiles }, [3]);
     await expect(of(other, one)).rejects.toThrow("tile 0 comes after tile 1");
     await expect(of(one, one)).rejects.toThrow(RangeError);
     await expect(of(one, { ...other, hours: one.hours.toReversed() })).rejects.toThrow("hour 5 is counted");
@@ -339,113 +348,98 @@ describe("the tiles of a day", () => {
   });
 });
 
-/** The people again, other numbers in some cells. */
-function changed(people: People, changes: readonly (readonly [string, number])[]): People {
-  return new Map([...people, ...changes]);
+/** A world in which a suppressed cell has so many people, not more than it can have. */
+function fill(cell: Settled, count: number, into: Map<string, number>): void {
+  if (cell.children.length === 0) into.set(cell.geohash, count);
+  let left = count;
+  for (const child of cell.children) {
+    const here = Math.min(left, child.most);
+    fill(child, here, into);
+    left -= here;
+  }
 }
 
-/** How many people one counted person stands for. */
-const weights = fc.constantFrom(undefined, 2.5, 8);
+function leavesOf(cell: Settled): string[] {
+  return cell.children.length === 0 ? [cell.geohash] : cell.children.flatMap(leavesOf);
+}
 
 describe("whoever has everything that is published", () => {
-  test("cannot tell how many people there are in a group of fewer than the threshold, nor where", async () => {
-    let groups = 0;
-    await fc.assert(
-      fc.asyncProperty(pyramids, weights, fc.infiniteStream(fc.nat()), async (pyramid, weight, numbers) => {
-        const { people, precision } = pyramid;
-        const hidden = groupsOf(people, precision).filter(({ kind }) => kind === "hidden");
-        groups += hidden.length;
-        const other = hidden.flatMap(({ cells }) => {
-          let left = 10;
-          return cells.flat().map((leaf) => {
-            const count = numbers.next().value % left;
-            left -= count;
-            return [leaf, count] as const;
-          });
-        });
-        expect(await published(changed(people, other), precision, weight)).toEqual(
-          await published(people, precision, weight),
-        );
-      }),
-      { numRuns: 300 },
-    );
-    expect(groups).toBeGreaterThan(200);
-  });
+  const shares = fc.constantFrom(undefined, 0.4, 0.125);
 
-  test("cannot tell where the people of a group are whose sum is told", async () => {
-    let groups = 0;
-    await fc.assert(
-      fc.asyncProperty(pyramids, weights, fc.infiniteStream(fc.nat()), async (pyramid, weight, numbers) => {
-        const { people, precision } = pyramid;
-        let other = people;
-        for (const { kind, cells } of groupsOf(people, precision)) {
-          if (kind !== "told") continue;
-          groups++;
-          for (let move = 0; move < 20; move++) {
-            const [from = [], to = []] = [pick(cells), pick(cells)];
-            const [giver = "", taker = ""] = [pick(from), pick(to)];
-            const total = to.reduce((sum, leaf) => sum + (other.get(leaf) ?? 0), 0);
-            const [gives = 0, takes = 0] = [other.get(giver), other.get(taker)];
-            if (gives === 0 || giver === taker || (from !== to && total === 9)) continue;
-            other = changed(other, [
-              [giver, gives - 1],
-              [taker, takes + 1],
-            ]);
-          }
-        }
-        expect(await published(other, precision, weight)).toEqual(await published(people, precision, weight));
-
-        function pick<Each>(all: readonly Each[]): Each | undefined {
-          return all[numbers.next().value % all.length];
-        }
-      }),
-      { numRuns: 300 },
-    );
-    expect(groups).toBeGreaterThan(20);
-  });
-
-  test("cannot exclude any number of people in a low cell, but that one of a nearly full group is empty", async () => {
-    const kinds = new Map<string, number>();
+  test("cannot exclude any number of people below the threshold in a suppressed cell", async () => {
+    const found = { hidden: 0, told: 0, full: 0 };
     await fc.assert(
       fc.asyncProperty(
         pyramids,
-        weights,
+        shares,
         fc.nat(),
         fc.integer({ min: 0, max: 9 }),
-        async (pyramid, weight, at, count) => {
-          const { people, precision } = pyramid;
-          const low = groupsOf(people, precision).flatMap((group) =>
-            group.cells.flatMap((cell) => cell.map((leaf) => ({ ...group, cell, leaf }))),
+        async ({ people, precision }, marketShare, at, count) => {
+          const leaves = groupsOf(people, precision).flatMap((group) =>
+            group.members.flatMap((member) => leavesOf(member).map((leaf) => ({ group, member, leaf }))),
           );
-          const chosen = low[at % low.length];
+          const chosen = leaves[at % leaves.length];
           fc.pre(chosen !== undefined);
-          const { kind, cells, cell, leaf } = chosen;
-          fc.pre(kind !== "nearly full" || count > 0);
-          kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+          const { group, member, leaf } = chosen;
+          const total = sum(group.members, "people");
+          found[group.told === 0 ? "hidden" : total < group.told + 10 ? "told" : "full"]++;
 
-          // Everybody else of the group moves to the first finest cells of its other cells.
-          const sum = cells.flat().reduce((total, each) => total + (people.get(each) ?? 0), 0);
-          const others = cells.filter((other) => other !== cell);
-          let left = kind === "hidden" ? 0 : kind === "told" ? sum - count : 9 * others.length;
-          const other = changed(people, [
-            ...cells.flat().map((each) => [each, 0] as const),
-            ...others.map(([first = ""]) => {
-              const here = Math.min(left, 9);
-              left -= here;
-              return [first, here] as const;
-            }),
-            [leaf, count],
-          ]);
+          // All that must be of the group's people is in the other members.
+          const other = new Map(people);
+          fill(member, 0, other);
+          other.set(leaf, count);
+          let left = Math.max(0, group.told - count);
+          for (const each of group.members.filter((one) => one !== member)) {
+            const here = Math.min(left, each.most);
+            fill(each, here, other);
+            left -= here;
+          }
 
           expect(left).toBe(0);
-          expect(await published(other, precision, weight)).toEqual(
-            await published(people, precision, weight),
+          expect(await published(other, precision, { marketShare })).toEqual(
+            await published(people, precision, { marketShare }),
           );
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(1_500, 400) },
     );
-    for (const kind of ["hidden", "told", "nearly full"]) expect(kinds.get(kind)).toBeGreaterThan(20);
+    for (const times of Object.values(found)) expect(times).toBeGreaterThan(3);
+  });
+
+  /** Cells at three levels, some alone, some with neighbours. */
+  const shapes = [
+    ["000", "001", "002", "003", "004"],
+    ["000", "001", "002", "010", "011", "012"],
+    ["000", "010", "020", "100", "110", "200"],
+    ["000", "001", "010", "011", "020", "021", "100"],
+  ];
+
+  test.each(
+    shapes.flatMap((cells) => [{ cells, limit: 2 }, ...(cells.length < 7 ? [{ cells, limit: 3 }] : [])]),
+  )("cannot, in any of all worlds: $cells with a threshold of $limit", async ({ cells, limit }) => {
+    const counts = Array.from({ length: limit + 1 }, (_, count) => count);
+    const worlds = cells.reduce<number[][]>(
+      (some, _, index) =>
+        // Only the first cell may be published: the others are as interesting as they get.
+        some.flatMap((world) =>
+          counts.slice(0, index === 0 ? undefined : limit).map((count) => [...world, count]),
+        ),
+      [[]],
+    );
+    const groups = new Map<string, number[][]>();
+    for (const world of worlds) {
+      const people = new Map(cells.map((cell, index) => [cell, world[index] ?? 0]));
+      const known = JSON.stringify(await published(people, 3, { threshold: limit }));
+      groups.set(known, [...(groups.get(known) ?? []), world]);
+    }
+    for (const group of groups.values()) {
+      for (const index of cells.keys()) {
+        const values = new Set(group.map((world) => world[index] ?? 0));
+        if ([...values].some((value) => value >= limit)) continue;
+        expect(values.size, `${cells[index]} of ${group[0]}`).toBe(limit);
+      }
+    }
+    expect(groups.size).toBeGreaterThan(1);
   });
 
   test("is not told that two cells with 18 people of at most 9 each have 9 each", async () => {
@@ -453,10 +447,82 @@ describe("whoever has everything that is published", () => {
       ["00", 9],
       ["01", 9],
     ]);
-    const fewer = new Map([
-      ["00", 3],
-      ["01", 7],
+    const none = new Map([
+      ["00", 0],
+      ["01", 0],
     ]);
-    expect(await published(full, 2)).toEqual(await published(fewer, 2));
+    expect(await published(full, 2)).toEqual(await published(none, 2));
+  });
+});
+
+describe("parts of a day", () => {
+  test("are published as if there were no other", async () => {
+    await fc.assert(
+      fc.asyncProperty(pyramids, fc.infiniteStream(fc.boolean()), async ({ people, precision }, sides) => {
+        const sideOf = new Map(
+          [...people.keys()].map((cell) => [cell, sides.next().value ? "one" : "other"]),
+        );
+        const of = (side: string) => new Map([...people].filter(([cell]) => sideOf.get(cell) === side));
+        const days = ["one", "other"].map((side) => [side, dayOf(of(side), precision)] as const);
+        const partsIn = ({ geohash }: CountedTile) =>
+          days.flatMap(([part, { coverage }]) => {
+            const here = coverage.get(geohash);
+            return here === undefined ? [] : [{ part, coverage: here }];
+          });
+        const together: unknown[] = [];
+        const limits = { precisions: allOf(precision), threshold };
+        for await (const tile of anonymousTiles(dayOf(people, precision), limits, partsIn)) {
+          for (const part of tile.parts) together.push(plain(part.part, { ...tile, ...part }));
+        }
+        const alone = await Promise.all(
+          days.map(async ([side, day]) =>
+            (await tilesOf(day, allOf(precision))).map((tile) => plain(side, tile)),
+          ),
+        );
+        expect(together).toHaveLength(alone.flat().length);
+        expect(together).toEqual(expect.arrayContaining(alone.flat()));
+      }),
+      { numRuns: runs(300, 60) },
+    );
+
+    function plain(side: string, tile: Omit<AnonymousTile, "parts"> & PublishedPart) {
+      const bytes = Buffer.from(encodeTileDay(tile.hours, tile.coverage)).toString("base64");
+      return {
+        side,
+        name: `${tile.precision}/${tile.geohash}`,
+        bytes,
+        area: tile.areas.reduce((a, b) => a + b),
+      };
+    }
+  });
+});
+
+describe("the range of a sum", () => {
+  test("follows from independent errors: of 32 cells it is 5.7 times narrower than that of each", async () => {
+    const people = new Map(suffixesOf(1).map((suffix) => [`u05kq8${suffix}`, 10_000]));
+    const [tile] = await tilesOf(dayOf(people, 7), [6]);
+    const hour = tile?.hours[countedHour];
+    const cell = suffixesOf(2).indexOf("q8");
+    const value = hour?.value(cell) ?? 0;
+    for (const end of [hour?.minimum(cell) ?? 0, hour?.maximum(cell) ?? 0]) {
+      expect(Math.abs(end - value) / value).toBeGreaterThan(0.25 / Math.sqrt(32) - 0.001);
+      expect(Math.abs(end - value) / value).toBeLessThan((0.25 / Math.sqrt(32)) * 1.1);
+    }
+  });
+
+  test("follows from the people who were counted together when they are a share of all", async () => {
+    const exact = new Map(suffixesOf(1).map((suffix) => [`u05kq8${suffix}`, 10_000]));
+    const day = dayOf(exact, 7);
+    for (const { hours } of day.tiles) {
+      hours[countedHour]?.least.set(hours[countedHour].people);
+      hours[countedHour]?.greatest.set(hours[countedHour].people);
+    }
+    const [tile] = await tilesOf(day, [6], { marketShare: 0.02 });
+    const hour = tile?.hours[countedHour];
+    const cell = suffixesOf(2).indexOf("q8");
+    const half = ((hour?.maximum(cell) ?? 0) - (hour?.value(cell) ?? 0)) / (hour?.value(cell) ?? 1);
+    const expected = (1.96 * Math.sqrt(320_000 * 0.98)) / 320_000;
+    expect(half).toBeGreaterThan(expected - 0.0005);
+    expect(half).toBeLessThan(expected + 0.0005);
   });
 });

@@ -36,6 +36,8 @@ function greatestError(totals: readonly number[], expected: number): number {
   return Math.max(...totals.map((total) => Math.abs(total / expected - 1)));
 }
 
+const onePart = ({ coverage }: CountedTile) => [{ part: "all", coverage }];
+
 describe("the model", () => {
   test("loses and makes up nobody: the whole Earth, in every hour", async () => {
     const halves = await Promise.all([
@@ -65,8 +67,13 @@ describe("the model", () => {
     const hash = async () => {
       const bytes = createHash("sha256");
       for (const day of modelDays(lyon, { precision: 7, dates: [friday, saturday] })) {
-        for await (const tile of anonymousTiles(day, { precisions: [7, 5], threshold: 10 })) {
-          bytes.update(tile.geohash).update(encodeTileDay(tile.hours, tile.coverage));
+        for await (const { geohash, parts } of anonymousTiles(
+          day,
+          { precisions: [7, 5], threshold: 10 },
+          onePart,
+        )) {
+          for (const { hours, coverage } of parts)
+            bytes.update(geohash).update(encodeTileDay(hours, coverage));
         }
       }
       return bytes.digest("hex");
@@ -160,7 +167,8 @@ describe("Lyon", () => {
     const [day] = modelDays(lyon, { precision: 7, dates: [friday] });
     if (day === undefined) throw new Error("no day");
     let [low, estimates] = [0, 0];
-    for await (const { hours } of anonymousTiles(day, { precisions: [7], threshold: 10 })) {
+    for await (const { parts } of anonymousTiles(day, { precisions: [7], threshold: 10 }, onePart)) {
+      const [{ hours } = { hours: [] }] = parts;
       for (const cell of suffixesOf(7).keys()) {
         if (hours[2]?.kind(cell) === "LOW_DENSITY") low++;
         if (hours[2]?.kind(cell) === "DENSITY_ESTIMATION") estimates++;

@@ -11,7 +11,7 @@ import {
   isCovered,
 } from "../../functions/population-density/tile.ts";
 import { dayOf } from "../../shared/calendar.ts";
-import { scaledUp } from "../../tools/import/density/market-share.ts";
+import type { CountedDay } from "../../tools/import/density/counted.ts";
 import { Problems } from "../../tools/import/density/problems.ts";
 import type { Row } from "../../tools/import/density/rows.ts";
 import { type SortOptions, sortedDays } from "../../tools/import/density/sorted-days.ts";
@@ -101,7 +101,7 @@ async function daysOf(rows: readonly Row[], options: Partial<SortOptions> = {}):
 }
 
 /** The same in memory: rows grouped by day, then by tile, then by hour. */
-function grouped(rows: readonly Row[], covered = coveredBy(rows), share = 1): PlainDay[] {
+function grouped(rows: readonly Row[], covered = coveredBy(rows)): PlainDay[] {
   const dayIn = ({ hour }: Row) => dayOf(new Date(hour * 3_600_000));
   const dates = [...new Set(rows.map(dayIn))].sort();
   return dates.map((date) => {
@@ -111,11 +111,10 @@ function grouped(rows: readonly Row[], covered = coveredBy(rows), share = 1): Pl
       const ofTile = ofDay.filter(({ tile, people, greatest }) => tile === geohash && people + greatest > 0);
       const counted = hours.map((hour) => {
         const ofHour = ofTile.filter((row) => row.hour % 24 === hour);
-        const scaled = ofHour.map((row) => {
-          const { people, least, greatest } = scaledUp(row, share);
-          return [row.cell, [people, least, greatest]] as const;
-        });
-        return [hour, new Map(scaled)] as const;
+        const numbers = ofHour.map(
+          ({ cell, people, least, greatest }) => [cell, [people, least, greatest]] as const,
+        );
+        return [hour, new Map(numbers)] as const;
       });
       return { geohash, covered: [...cells].sort((one, other) => one - other), hours: new Map(counted) };
     });
@@ -194,14 +193,6 @@ describe("days are those of the rows, each with every covered tile", () => {
     );
   });
 
-  test("where a share of the people is counted: scaled up", async () => {
-    const rows = rowsWith([
-      { tile: "u05kq", cell: 3, hour: 0, people: 31 },
-      { tile: "u05kq", cell: 4, hour: 0, people: 31, least: 20, greatest: 40 },
-    ]);
-    expect(await daysOf(rows, { marketShare: 0.31 })).toEqual(grouped(rows, coveredBy(rows), 0.31));
-  });
-
   test("an hour that is named anywhere is counted everywhere, any other one nowhere", async () => {
     const days = await daysOf(
       rowsWith([
@@ -277,10 +268,6 @@ describe("before any day is given, an import is refused", () => {
     expect(await daysOf(rows, { isTypical: true })).toHaveLength(8);
   });
 
-  test("for a share that is none", async () => {
-    await expect(daysOf(rowsWith([at("u05kq", 3, 0)]), { marketShare: 31 })).rejects.toThrow(RangeError);
-  });
-
   test("for rows that fail", async () => {
     async function* failing(): AsyncGenerator<Row> {
       yield* rowsWith([at("u05kq", 3, 0)]);
@@ -289,6 +276,32 @@ describe("before any day is given, an import is refused", () => {
     const days = sortedDays(failing(), { problems: new Problems(["rows.csv"]) });
     await expect(days.next()).rejects.toThrow("no more rows");
   });
+});
+
+test("every day is looked at before the first one is given, and can be read again", async () => {
+  const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
+  const seen: string[] = [];
+  const read = async ({ date, coverage, tiles }: CountedDay) => {
+    for await (const { geohash, hours } of tiles) {
+      seen.push(
+        `${date} ${geohash} ${hours[0]?.people[3]} ${isCovered(coverage.get(geohash) ?? new Uint8Array(), 3)}`,
+      );
+    }
+  };
+  const problems = new Problems([]);
+  for await (const day of sortedDays(streamed(rows), { problems, checkDay: read })) await read(day);
+  const each = ["2026-11-20 u05kq 1 true", "2026-11-21 u05kq 1 true"];
+  expect(seen).toEqual([...each, ...each]);
+});
+
+test("nothing is given when a day is refused", async () => {
+  const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
+  const checkDay = async ({ date }: CountedDay) => {
+    if (date === "2026-11-21") throw new ImportError(["refused"]);
+  };
+  await expect(sortedDays(streamed(rows), { problems: new Problems([]), checkDay }).next()).rejects.toThrow(
+    "refused",
+  );
 });
 
 test("nothing is left on disk when days are not wanted any more", async () => {

@@ -20,7 +20,8 @@ import {
 } from "../../functions/population-density/tile.ts";
 import { cellArea } from "../../tools/import/density/cell-area.ts";
 import type { CountedDay, CountedTile } from "../../tools/import/density/counted.ts";
-import { type DayStorage, storeDay } from "../../tools/import/density/store-days.ts";
+import { checkDay, type DayStorage, storeDay } from "../../tools/import/density/store-days.ts";
+import { ImportError } from "../../tools/import/import-file.ts";
 import { useTables } from "../support/database.ts";
 
 beforeAll(useTables);
@@ -54,7 +55,9 @@ function tileOf(geohash: string, counts: Counts): CountedTile {
 }
 
 function dayOf(date: string, ...tiles: CountedTile[]): CountedDay {
-  return { date, precision: 7, tiles };
+  const ascending = tiles.toSorted((one, other) => (one.geohash < other.geohash ? -1 : 1));
+  const coverage = new Map(ascending.map((tile) => [tile.geohash, tile.coverage]));
+  return { date, precision: 7, coverage, tiles: ascending };
 }
 
 const signal = () => AbortSignal.timeout(20_000);
@@ -97,11 +100,11 @@ describe("an observed day", () => {
       expect(await peopleAt(tile, day, 8, 31)).toBe("LOW_DENSITY");
       expect(await peopleAt(tile, day, 8, 33)).toBe("NO_DATA");
       expect(await peopleAt(tile, day, 9, 0)).toBeUndefined();
-      // Half of the threshold for the low cell, by the area of two of the 32 cells.
+      // 4.5 people for the suppressed cell, by the area of two of the 32 cells.
       const [letter = ""] = tile.slice(-1);
       const parent = suffixesOf(1).indexOf(letter) * 32;
       const found = await peopleAt(tile.slice(0, -1), day, 8, parent);
-      expect(found).toBe(Math.round((105 / 2) * 32));
+      expect(found).toBe(Math.round((104.5 / 2) * 32));
     }
     expect(await stored(tile, observedDay(friday))).toMatchObject({ madeFrom: [] });
     expect(await stored(tile, typicalDay(5))).toMatchObject({ madeFrom: [friday] });
@@ -136,19 +139,20 @@ describe("an observed day", () => {
   test("takes hours that were not counted before, and keeps those that are not counted now", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 60 }, 9: { 0: 200, 1: 70 } })), observed);
-    await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 300, 2: 80 }, 10: { 0: 400 } })), observed);
+    await storeDay(
+      dayOf(friday, tileOf(tile, { 9: { 0: 300, 1: 3, 2: 80 }, 10: { 0: 400, 1: 50, 2: 90 } })),
+      observed,
+    );
 
-    const day = observedDay(friday);
-    expect(await coverageOf(tile, day)).toEqual([0, 1, 2]);
-    expect(await peopleAt(tile, day, 8, 1)).toBe(60);
-    expect(await peopleAt(tile, day, 9, 0)).toBe(300);
-    expect(await peopleAt(tile, day, 9, 1)).toBe("NO_DATA");
-    expect(await peopleAt(tile, day, 10, 0)).toBe(400);
-
-    expect(await coverageOf(tile, typicalDay(5))).toEqual([0, 2]);
-    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(100);
-    expect(await peopleAt(tile, typicalDay(5), 8, 1)).toBe("NO_DATA");
-    expect(await peopleAt(tile, typicalDay(5), 9, 0)).toBe(300);
+    for (const day of [observedDay(friday), typicalDay(5)]) {
+      expect(await coverageOf(tile, day)).toEqual([0, 1, 2]);
+      expect(await peopleAt(tile, day, 8, 1)).toBe(60);
+      expect(await peopleAt(tile, day, 8, 2)).toBe("NO_DATA");
+      expect(await peopleAt(tile, day, 9, 0)).toBe(300);
+      expect(await peopleAt(tile, day, 9, 1)).toBe("LOW_DENSITY");
+      expect(await peopleAt(tile, day, 9, 2)).toBe(80);
+      expect(await peopleAt(tile, day, 10, 0)).toBe(400);
+    }
   });
 
   test("counts among the latest four of its weekday, in whatever order they come", async () => {
@@ -220,6 +224,7 @@ describe("a typical day", () => {
 
     expect(await stored(tile, typicalDay(1))).toMatchObject({ madeFrom: [] });
     expect(await peopleAt(tile, typicalDay(1), 8, 0)).toBe(100);
+    expect(await peopleAt(tile, typicalDay(1), 8, 1)).toBe("NO_DATA");
     expect(await peopleAt(tile, typicalDay(1), 9, 0)).toBe(300);
     expect(await peopleAt(tile, observedDay(monday), 9, 0)).toBe(200);
     expect(await storeDay(day, typical)).toEqual({ items: 14, changed: 0 });
@@ -240,23 +245,25 @@ describe("what is covered", () => {
     await storeDay(dayOf("2026-11-18", tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
     await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 200, 1023: 50 } })), storage);
     for (let weekday = 1; weekday <= 7; weekday++) {
-      expect(await coverageOf(tile, typicalDay(weekday))).toEqual([0, 1_023]);
+      expect(await coverageOf(tile, typicalDay(weekday))).toEqual([0, 7, 1_023]);
     }
     expect(await peopleAt(tile, typicalDay(3), 8, 0)).toBe(100);
-    expect(await peopleAt(tile, typicalDay(3), 8, 7)).toBe("NO_DATA");
+    expect(await peopleAt(tile, typicalDay(3), 8, 7)).toBe(20);
+    expect(await peopleAt(tile, typicalDay(3), 8, 1_023)).toBe("NO_DATA");
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBeUndefined();
   });
 });
 
 describe("a day that cannot be stored", () => {
-  /** Every write but those that the test lets through is refused. */
+  /** Every write of a tile but those that the test lets through is refused. */
   function refuseWrites(lets: (input: unknown) => boolean) {
     const { send } = DynamoDBClient.prototype;
     return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(function (
       this: DynamoDBClient,
       ...sent
     ) {
-      if (sent[0] instanceof PutItemCommand && !lets(sent[0].input)) throw new TypeError("refused");
+      const isTile = sent[0] instanceof PutItemCommand && /^\d/.test(sent[0].input.Item?.tile?.S ?? "");
+      if (isTile && !lets(sent[0].input)) throw new TypeError("refused");
       return Reflect.apply(send, this, sent);
     });
   }
@@ -280,10 +287,18 @@ describe("a day that cannot be stored", () => {
     const contents = async (failures: (storing: () => Promise<unknown>) => Promise<void>, index: number) => {
       const tile = geohashAt(row, (column + index) % gridOf(5).columns, 5);
       await storeDay(dayOf("2026-11-13", tileOf(tile, { 8: { 0: 60, 5: 12 }, 11: { 0: 15 } })), only);
-      const storing = () => storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 4 } })), only);
+      const storing = () =>
+        storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 7: 50 }, 9: { 0: 4 } })), only);
       await failures(storing);
       await storing();
-      return (await everything(tile, friday)).map((item) => ({ ...item, tile: undefined }));
+      const items = await everything(tile, friday);
+      // The ids of parts follow from the place.
+      return items.map((item) => ({
+        ...item,
+        tile: undefined,
+        parts: item?.parts.length,
+        revision: undefined,
+      }));
     };
     const expected = await contents(async () => {}, 0);
     for (let writes = 0; writes < 8; writes++) {
@@ -314,7 +329,161 @@ describe("a day that cannot be stored", () => {
       yield tileOf(tile, { 8: { 0: 100 } });
       throw new RangeError("line 7");
     })();
-    await expect(storeDay({ date: friday, precision: 7, tiles }, observed)).rejects.toThrow("line 7");
+    await expect(
+      storeDay({ ...dayOf(friday, tileOf(tile, { 8: { 0: 1 } })), tiles }, observed),
+    ).rejects.toThrow("line 7");
+  });
+});
+
+describe("parts of a day", () => {
+  /** A tile at precision 7 and another one beside it that share a tile of precision 6, and its cells for precision 6. */
+  function freshPair(): [string, string] {
+    const root = freshTile().slice(0, -1);
+    return [`${root}0`, `${root}1`];
+  }
+
+  /** What is published of a tile, without what differs between two places. */
+  async function told(geohash: string, day: string) {
+    const item = await stored(geohash, day);
+    return item && Buffer.from(item.hours).toString("base64");
+  }
+
+  const first = (tile: string) => tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } });
+  const second = (tile: string) => tileOf(tile, { 8: { 3: 5, 4: 200, 40: 7 } });
+  const both = (tile: string) => tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3, 3: 5, 4: 200, 40: 7 } });
+
+  test.each([observed, typical])("compose in whatever order they come, and again: $kind", async (storage) => {
+    const { row, column } = cellOf(freshTile());
+    const places = [0, 1].map((index) => geohashAt(row, (column + 32 * index) % gridOf(5).columns, 5));
+    const day = storage.kind === "observed" ? observedDay(friday) : typicalDay(5);
+    const orders = [
+      [first, second],
+      [second, first, second],
+    ];
+    const found: unknown[] = [];
+    for (const [index, order] of orders.entries()) {
+      const tile = places[index] ?? "";
+      for (const part of order) await storeDay(dayOf(friday, part(tile)), storage);
+      expect((await storeDay(dayOf(friday, first(tile)), storage)).changed).toBe(0);
+      expect((await storeDay(dayOf(friday, both(tile)), storage)).changed).toBe(0);
+      found.push(await told(tile, day), await told(tile.slice(0, -1), day));
+      const [letter = ""] = tile.slice(-1);
+      const parent = suffixesOf(1).indexOf(letter) * 32;
+      // 100 + 9 people, as two cells may have up to 18, and 200 + 4.5 in five cells; the cell beside is alone.
+      expect(await peopleAt(tile.slice(0, -1), day, 8, parent)).toBeCloseTo((313.5 / 5) * 32, -1.3);
+      expect(await peopleAt(tile.slice(0, -1), day, 8, parent + 1)).toBe("LOW_DENSITY");
+    }
+    expect(found.slice(0, 2)).toEqual(found.slice(2));
+  });
+
+  test("stay as they are where an import covers only some of their cells and says the same or nothing", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 5, 9: 50 } })), observed);
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 0, 10: 60 } })), observed);
+    const day = observedDay(friday);
+    expect(await peopleAt(tile, day, 8, 0)).toBe(100);
+    expect(await peopleAt(tile, day, 8, 2)).toBe("LOW_DENSITY");
+    expect(await peopleAt(tile, day, 8, 9)).toBe(50);
+    expect(await peopleAt(tile, day, 8, 10)).toBe(60);
+  });
+
+  test.each([
+    ["another number", { 8: { 0: 101, 9: 50 } }],
+    ["a suppressed number", { 8: { 0: 9, 9: 50 } }],
+    ["a number for a suppressed cell", { 8: { 1: 10, 9: 50 } }],
+    ["an hour that was not published", { 9: { 0: 100, 9: 50 } }],
+  ])(
+    "are not to be contradicted by an import that covers only some of their cells: %s",
+    async (_, counts) => {
+      const tile = freshTile();
+      await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
+      const before = await everything(tile, friday);
+      const day = dayOf(friday, tileOf(tile, counts));
+      for (const refused of [checkDay(day, observed), storeDay(day, observed)]) {
+        await expect(refused).rejects.toThrow(
+          new RegExp(`^2026-11-20: cell ${tile}0[01] in hour [89] was published .* leave the cell out$`),
+        );
+        await expect(refused).rejects.toThrow(ImportError);
+      }
+      expect(await everything(tile, friday)).toEqual(before);
+    },
+  );
+
+  test("are published with one threshold", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, first(tile)), observed);
+    await expect(storeDay(dayOf(friday, both(tile)), { ...observed, threshold: 20 })).rejects.toThrow(
+      "2026-11-20: was published with DENSITY_K 10, not 20",
+    );
+    await storeDay(dayOf(friday, second(tile)), { ...observed, threshold: 20 });
+    expect(await peopleAt(tile, observedDay(friday), 8, 4)).toBe(200);
+  });
+
+  test.each([8, 9])("are published from cells of one precision, not %i", async (precision) => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, first(tile)), observed);
+    const finer = (geohash: string) => {
+      const counted = tileOf(geohash, { 8: { 0: 100 } });
+      return { ...dayOf(friday, counted), precision };
+    };
+    const within = `${tile}00`.slice(0, precision - 2);
+    await expect(storeDay(finer(within), observed)).rejects.toThrow(
+      `2026-11-20: was published from cells of precision 7, not ${precision}`,
+    );
+    const beside = `${tile}${precision === 8 ? "z" : "0z"}`;
+    await storeDay(finer(beside), observed);
+    expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
+  });
+
+  test("are forgotten when typical days are counted anew", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, first(tile)), typical);
+    const [threshold, counts] = [20, { 8: { 0: 15, 4: 300 } }];
+    const anew = dayOf(friday, tileOf(tile, counts));
+    await expect(storeDay(anew, { ...typical, threshold })).rejects.toThrow(ImportError);
+    await storeDay(anew, { ...typical, threshold, isRecounted: true });
+    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe("LOW_DENSITY");
+    expect(await peopleAt(tile, typicalDay(5), 8, 4)).toBe(300);
+    expect((await storeDay(anew, { ...typical, threshold })).changed).toBe(0);
+  });
+
+  test("of a typical day are there when another part comes after observed days", async () => {
+    const tile = freshTile();
+    const [letter = ""] = tile.slice(-1);
+    const parent = suffixesOf(1).indexOf(letter) * 32;
+    await storeDay(dayOf(friday, first(tile)), typical);
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 500, 1: 4, 2: 3 } })), observed);
+    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((509 / 3) * 32, -1);
+    await storeDay(dayOf(friday, second(tile)), typical);
+    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(500);
+    expect(await peopleAt(tile, typicalDay(5), 8, 4)).toBe(200);
+    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((313.5 / 5) * 32, -1.3);
+  });
+
+  test("are stored by one import after the other", async () => {
+    const [one, other] = freshPair();
+    await Promise.all([
+      storeDay(dayOf(friday, first(one)), observed),
+      storeDay(dayOf(friday, first(other)), observed),
+      storeDay(dayOf(friday, second(one)), observed),
+    ]);
+    for (const tile of [one, other]) expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
+    expect(await peopleAt(one, observedDay(friday), 8, 4)).toBe(200);
+    const root = one.slice(0, -1);
+    expect(await peopleAt(root, observedDay(friday), 8, 0)).toBeCloseTo((313.5 / 5) * 32, -1.3);
+    expect(await peopleAt(root, observedDay(friday), 8, 32)).toBeCloseTo((109 / 3) * 32, -1);
+  });
+
+  test("cost an item of their own only where there are several", async () => {
+    const [one, other] = freshPair();
+    await storeDay(dayOf(friday, first(one)), observed);
+    await storeDay(dayOf(friday, first(other)), observed);
+    await storeDay(dayOf(friday, second(other)), observed);
+    expect(await stored(one, observedDay(friday))).toMatchObject({ separate: false });
+    expect(await stored(other, observedDay(friday))).toMatchObject({ separate: true });
+    expect((await stored(one, observedDay(friday)))?.parts).toHaveLength(1);
+    expect((await stored(other, observedDay(friday)))?.parts).toHaveLength(2);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { scaledUp, thresholdFor } from "../../tools/import/density/market-share.ts";
+import { scaledUp } from "../../tools/import/density/market-share.ts";
 
 const share = fc.double({ min: 0.001, max: 1, noNaN: true });
 const counts = fc.double({ min: 0, max: 1e9, noNaN: true });
@@ -58,28 +58,6 @@ describe("people counted by a share of the market", () => {
   });
 });
 
-describe("the threshold counts those who were counted", () => {
-  test("however many cells they are from, though sums are rounded", () => {
-    const parts = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 200 });
-    fc.assert(
-      fc.property(parts, fc.integer({ min: 1, max: 500 }), share, (parts, least, share) => {
-        const counted = parts.reduce((sum, people) => sum + people);
-        const scaled = parts.reduce(
-          (sum, people) => sum + scaledUp({ least: people, people, greatest: people }, share).people,
-          0,
-        );
-        expect(scaled >= thresholdFor(least, share)).toBe(counted >= least);
-      }),
-      { examples: [[[2, 2, 2, 2, 2], 10, 0.31]] },
-    );
-  });
-
-  test("and is what it is if everybody is counted", () => {
-    expect(thresholdFor(10, 1)).toBe(10);
-  });
-});
-
 test.each([0, -0.1, 1.01, Number.NaN])("%d is no share", (share) => {
   expect(() => scaledUp({ least: 1, people: 1, greatest: 1 }, share)).toThrow(RangeError);
-  expect(() => thresholdFor(10, share)).toThrow(RangeError);
 });

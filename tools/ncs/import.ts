@@ -35,7 +35,16 @@ export function addImport(program: Command): void {
     )
     .option("--market-share <share>", "which share of all people is counted, such as 0.31", shareOf)
     .option("--typical", "the dates stand for all of their weekday")
+    .option(
+      "--recounted",
+      "with --typical: people were counted anew, so that coverage, precision and threshold may differ from before",
+    )
     .action(async (files: string[], options: DensityOptions) => {
+      if (options.recounted === true && options.typical !== true) {
+        throw new InvalidArgumentError(
+          "--recounted is for --typical: observed days may not be counted anew.",
+        );
+      }
       await useStack(options.outputs);
       const { rows, items, changed } = await withProgress((onProgress) =>
         importDensity({
@@ -43,6 +52,7 @@ export function addImport(program: Command): void {
           coverage: options.coverage === rowsAlone ? undefined : options.coverage,
           marketShare: options.marketShare,
           typical: options.typical === true,
+          isRecounted: options.recounted === true,
           ...configuredDensities(),
           onProgress,
         }),
@@ -59,6 +69,7 @@ interface DensityOptions {
   readonly coverage: string;
   readonly marketShare?: number;
   readonly typical?: boolean;
+  readonly recounted?: boolean;
 }
 
 function shareOf(text: string): number {

@@ -1,28 +1,14 @@
 /**
- * What of counted people may be told: cells of every precision, none of which tells of fewer people than a threshold
- * T. One counted person stands for w people: 1, or more if only a share of all is counted.
+ * What of counted people may be published: cells of every precision, so that nobody can compute anything of a cell
+ * with fewer counted people than a threshold K (`suppression.ts` says how).
  *
- * 1. A cell of the finest precision with fewer people than T in an hour is low: it is stored without a number. Any
- *    other cell of the finest precision is published: its people by its area.
- * 2. A coarser cell is covered if any of its children is. Its density is its people by the area of the cells of the
- *    finest precision below it that are covered.
- * 3. Its people are the published people of its children that are not low, and those of its low children as a group:
- *    m cells, each of at most T − w people, S people in all.
- *    a. S < T, all children are low: the cell is low itself, and its people go into the group of its own parent.
- *    b. S < T, some child is not low: the group counts as T/2 people, somewhere in 0…T, whatever S is, even 0. What
- *       is left of the cell when its published children are taken away is always the same.
- *    c. T ≤ S ≤ (m − 1)(T − w): the group counts as S people. Each of its cells may have none or up to T − w, as the
- *       others can make up for it. Its range is the sum of theirs, rounded outwards to multiples of T: where ranges
- *       follow from the people, their exact sum would be a second equation.
- *    d. S above both: all cells of the group are nearly full, so that S would tell of each; of two cells with 18
- *       people, each has 9 if it has fewer than 10. The group counts as the middle of what is then possible, which
- *       is also its range.
+ * The covered cells of a day belong to parts, which never change once the day was published (`parts.ts`). Each part is
+ * published as if there were no other: cells of different parts are never in one group, at no precision. A coarser
+ * cell is covered by a part if any of its children is; its density is its people by the area of the part's cells of
+ * the finest precision below it.
  *
- * The people of a low cell are used in c alone, and then no further: what goes upwards of a cell that is not low is
- * what was published of it. So all that is published follows from the published cells of the finest precision and
- * from sums of at least T people over groups that have no cell in common. Whoever has all of it can exclude no number
- * of people below T in any low cell, but 0 in a group of d. The people of a cell are those of its children, but for
- * the constants of b and d.
+ * The errors of counts are independent of each other: the distance to either end of a sum's range is the root of the
+ * sum of their squares. The range of a group is what is published of its sum, never what was said of its cells.
  */
 
 import {
@@ -43,45 +29,62 @@ import {
 } from "../../../functions/population-density/tile.ts";
 import { rowArea } from "./cell-area.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
+import { type Range, scaledUp } from "./market-share.ts";
+import { publishedSum, suppressedBound } from "./suppression.ts";
 
-/** A tile's day as it may be stored: no slot tells of fewer people than the threshold. */
+/** What a part of a day has in a tile. */
+export interface TilePart {
+  /** The part's id. */
+  readonly part: string;
+  /** The cells of the tile that the part covers, as `encodeTileDay` takes them. */
+  readonly coverage: Uint8Array;
+}
+
+/** What of a part may be stored in a tile. */
+export interface PublishedPart extends TilePart {
+  /** Of each cell, the area of what the part covers of it, in km². */
+  readonly areas: Float64Array;
+  /** The 24 hours of the day in UTC, with a slot for each covered cell; undefined if the hour was not counted. */
+  readonly hours: readonly (TileHour | undefined)[];
+}
+
+/** A tile's day as it may be stored. */
 export interface AnonymousTile {
   /** Length of the cells' geohashes. */
   readonly precision: number;
   /** What the geohashes of its cells have in common: all but the last two characters; `""` at precisions 1 and 2. */
   readonly geohash: string;
-  /** The cells that are covered, as `encodeTileDay` takes them. */
-  readonly coverage: Uint8Array;
-  /** The 24 hours of the day in UTC, with a slot for each covered cell; undefined if the hour was not counted. */
-  readonly hours: readonly (TileHour | undefined)[];
+  /** One at least. */
+  readonly parts: readonly PublishedPart[];
 }
 
-/** What may be told of a day. */
+/** What may be published of a day. */
 export interface Anonymity {
   /** Which precisions are wanted; those finer than what was counted are not made. */
   readonly precisions: readonly number[];
-  /** The fewest people that are told of. */
+  /** K: a cell with fewer counted people is suppressed. */
   readonly threshold: number;
-  /** How many people one counted person stands for, at least 1; 1 if absent. */
-  readonly peoplePerCounted?: number | undefined;
+  /** Which share of all people is counted, above 0 and at most 1; everybody if absent. */
+  readonly marketShare?: number | undefined;
 }
 
 /**
  * The tiles of a day at every precision that is wanted, each once, in the order in which they are finished. Holds
  * one tile per precision at most.
+ * @param partsIn how the covered cells of a tile of the finest precision are divided; cells of no part are left out.
  * @throws RangeError for tiles that are not in order or not counted in the same hours.
  */
 export async function* anonymousTiles(
-  day: CountedDay,
-  { precisions, threshold, peoplePerCounted = 1 }: Anonymity,
+  day: Pick<CountedDay, "precision" | "tiles">,
+  { precisions, threshold, marketShare = 1 }: Anonymity,
+  partsIn: (tile: CountedTile) => readonly TilePart[],
 ): AsyncGenerator<AnonymousTile> {
-  const limits = { threshold, most: threshold - peoplePerCounted };
   const wanted = new Set(precisions);
   const coarsest = Math.min(...precisions);
   const open = new Map<number, WholeTile>();
 
   function* finish(tile: WholeTile): Generator<AnonymousTile> {
-    if (wanted.has(tile.precision)) yield anonymous(tile);
+    if (wanted.has(tile.precision)) yield anonymous(tile, marketShare);
     const precision = tile.precision - 1;
     if (precision < coarsest) return;
     // Children follow each other, so a tile is finished when there is a child of another one.
@@ -89,17 +92,18 @@ export async function* anonymousTiles(
     const geohash = tile.geohash.slice(0, -1);
     if (above?.geohash !== geohash) {
       if (above !== undefined) yield* finish(above);
-      above = emptyTile(precision, geohash, tile.hours);
+      above = { precision, geohash, parts: [] };
       open.set(precision, above);
     }
-    addParents(above, tile, limits);
+    addParents(above, tile, threshold);
   }
 
   let before: CountedTile | undefined;
   for await (const tile of day.tiles) {
     if (before !== undefined) refuseAfter(before, tile);
     before = tile;
-    yield* finish(finestTile(tile, day.precision, threshold));
+    const parts = partsIn(tile);
+    if (parts.length > 0) yield* finish(finestTile(tile, parts, day.precision, threshold));
   }
   for (let precision = day.precision - 1; precision >= coarsest; precision--) {
     const tile = open.get(precision);
@@ -124,23 +128,37 @@ function refuseAfter(before: CountedTile, tile: CountedTile): void {
 interface WholeTile {
   readonly precision: number;
   readonly geohash: string;
-  readonly coverage: Uint8Array;
-  /** Of each cell, the area of what is covered of it, in km². */
+  readonly parts: WholePart[];
+}
+
+interface WholePart extends TilePart {
   readonly areas: Float64Array;
   readonly hours: readonly (WholeHour | undefined)[];
 }
 
-/** The people that go upwards: the published ones, but the counted ones of low cells. */
+/** The people that go upwards: the published ones, but the counted ones of suppressed cells. */
 interface WholeHour extends CountedHour {
-  /** 1 for a low cell. */
-  readonly low: Uint8Array;
+  /** Of a suppressed cell, how many people it can have at most, in multiples of K − 1; 0 for one that is not. */
+  readonly bounds: Uint32Array;
 }
 
 function finestTile(
-  { geohash, coverage, hours }: CountedTile,
+  { geohash, hours }: CountedTile,
+  parts: readonly TilePart[],
   precision: number,
   threshold: number,
 ): WholeTile {
+  const areas = finestAreas(geohash, precision);
+  const whole = hours.map((hour) => hour && { ...hour, bounds: finestBounds(hour.people, threshold) });
+  return {
+    precision,
+    geohash,
+    parts: parts.map(({ part, coverage }) => ({ part, coverage, areas, hours: whole })),
+  };
+}
+
+/** The area of each cell of a tile, in km². */
+export function finestAreas(geohash: string, precision: number): Float64Array {
   const areas = new Float64Array(cellsPerTile);
   const firstRow = cellOf(geohash).row * tileSide;
   const { rows, columns } = gridOf(precision);
@@ -150,25 +168,18 @@ function finestTile(
       areas[codeAt(row, column, precision)] = area;
     }
   }
-  return {
-    precision,
-    geohash,
-    coverage,
-    areas,
-    hours: hours.map((hour) => hour && { ...hour, low: lowCells(hour.people, threshold) }),
-  };
+  return areas;
 }
 
-function lowCells(people: Float64Array, threshold: number): Uint8Array {
-  const low = new Uint8Array(cellsPerTile);
-  for (let cell = 0; cell < cellsPerTile; cell++) low[cell] = at(people, cell) < threshold ? 1 : 0;
-  return low;
+function finestBounds(people: Float64Array, threshold: number): Uint32Array {
+  const bounds = new Uint32Array(cellsPerTile);
+  for (let cell = 0; cell < cellsPerTile; cell++) bounds[cell] = at(people, cell) < threshold ? 1 : 0;
+  return bounds;
 }
 
-function emptyTile(precision: number, geohash: string, alike: WholeTile["hours"]): WholeTile {
+function emptyPart(part: string, alike: WholePart["hours"]): WholePart {
   return {
-    precision,
-    geohash,
+    part,
     coverage: new Uint8Array(coverageBytes),
     areas: new Float64Array(cellsPerTile),
     hours: alike.map(
@@ -177,18 +188,10 @@ function emptyTile(precision: number, geohash: string, alike: WholeTile["hours"]
           people: new Float64Array(cellsPerTile),
           least: new Float64Array(cellsPerTile),
           greatest: new Float64Array(cellsPerTile),
-          low: new Uint8Array(cellsPerTile),
+          bounds: new Uint32Array(cellsPerTile),
         },
     ),
   };
-}
-
-/** What makes a cell low. */
-interface Limits {
-  /** A low cell has fewer people. */
-  readonly threshold: number;
-  /** A low cell has no more people than this if they are whole ones that were counted. */
-  readonly most: number;
 }
 
 /** Cells of a tile that have all but the last character in common: the children of one cell. */
@@ -196,23 +199,38 @@ const cellsPerParent = 32;
 
 const characters = suffixesOf(1);
 
+/** The index, in the tile above, of the parent of a tile's first cells; the parents of its others follow. */
+function firstParentIn(above: { readonly precision: number }, { geohash }: { geohash: string }): number {
+  return above.precision === 1 ? 0 : characters.indexOf(geohash.slice(-1)) * cellsPerParent;
+}
+
 /** Adds the parents of a tile's cells to the tile they are in, all of them as a tile has all children of each. */
-function addParents(above: WholeTile, tile: WholeTile, limits: Limits): void {
-  const first = above.precision === 1 ? 0 : characters.indexOf(tile.geohash.slice(-1)) * cellsPerParent;
-  for (let index = 0; index < cellsPerTile / cellsPerParent; index++) {
-    const children = childrenOf(tile.coverage, index);
-    if (children.length === 0) continue;
-    const parent = first + index;
-    addToCoverage(above.coverage, parent);
-    above.areas[parent] = children.reduce((area, child) => area + at(tile.areas, child), 0);
-    for (const [hour, to] of above.hours.entries()) {
-      const from = tile.hours[hour];
-      if (to !== undefined && from !== undefined) setParent(to, parent, from, children, limits);
+function addParents(above: WholeTile, tile: WholeTile, threshold: number): void {
+  const first = firstParentIn(above, tile);
+  for (const from of tile.parts) {
+    let to = above.parts.find(({ part }) => part === from.part);
+    if (to === undefined) {
+      to = emptyPart(from.part, from.hours);
+      above.parts.push(to);
+    }
+    for (let index = 0; index < cellsPerTile / cellsPerParent; index++) {
+      const children = childrenOf(from.coverage, index);
+      if (children.length === 0) continue;
+      const parent = first + index;
+      addToCoverage(to.coverage, parent);
+      to.areas[parent] = children.reduce((area, child) => area + at(from.areas, child), 0);
+      for (const [hour, toHour] of to.hours.entries()) {
+        const fromHour = from.hours[hour];
+        if (toHour !== undefined && fromHour !== undefined) {
+          setParent(toHour, parent, fromHour, children, threshold);
+        }
+      }
     }
   }
 }
 
-function childrenOf(coverage: Uint8Array, parent: number): number[] {
+/** The covered children of the cell whose children are the first, second, … of a tile. */
+export function childrenOf(coverage: Uint8Array, parent: number): number[] {
   const children: number[] = [];
   for (let child = parent * cellsPerParent; child < (parent + 1) * cellsPerParent; child++) {
     if (isCovered(coverage, child)) children.push(child);
@@ -225,89 +243,83 @@ function setParent(
   parent: number,
   from: WholeHour,
   children: readonly number[],
-  limits: Limits,
+  threshold: number,
 ): void {
-  const [group, others] = [nobody(), nobody()];
-  let low = 0;
+  const group = { people: 0, bound: 0, greatestBound: 0 };
+  let [people, squaresBelow, squaresAbove] = [0, 0, 0];
+  let published = 0;
   for (const child of children) {
-    const isLow = from.low[child] === 1;
-    const sum = isLow ? group : others;
-    sum.people += at(from.people, child);
-    sum.least += at(from.least, child);
-    sum.greatest += at(from.greatest, child);
-    if (isLow) low++;
+    const counted = at(from.people, child);
+    const bound = from.bounds[child] ?? 0;
+    if (bound > 0) {
+      group.people += counted;
+      group.bound += bound;
+      group.greatestBound = Math.max(group.greatestBound, bound);
+    } else {
+      published++;
+      people += counted;
+      squaresBelow += (counted - at(from.least, child)) ** 2;
+      squaresAbove += (at(from.greatest, child) - counted) ** 2;
+    }
   }
-  const isLow = low === children.length && group.people < limits.threshold;
-  const told = isLow || low === 0 ? group : toldOf(group, low, limits);
-  to.people[parent] = others.people + told.people;
-  to.least[parent] = others.least + told.least;
-  to.greatest[parent] = others.greatest + told.greatest;
-  to.low[parent] = isLow ? 1 : 0;
+  if (published === 0) {
+    const bound = suppressedBound(group, threshold);
+    if (bound > 0) {
+      to.people[parent] = group.people;
+      to.bounds[parent] = bound;
+      return;
+    }
+  }
+  if (group.bound > 0) {
+    const { least, greatest } = publishedSum(group, threshold);
+    people += (least + greatest) / 2;
+    squaresBelow += ((greatest - least) / 2) ** 2;
+    squaresAbove += ((greatest - least) / 2) ** 2;
+  }
+  to.people[parent] = people;
+  to.least[parent] = people - Math.sqrt(squaresBelow);
+  to.greatest[parent] = people + Math.sqrt(squaresAbove);
 }
 
-/** People with their range. */
-interface Estimate {
-  people: number;
-  least: number;
-  greatest: number;
-}
-
-function nobody(): Estimate {
-  return { people: 0, least: 0, greatest: 0 };
-}
-
-/** What a group of low cells counts as: b, c and d above. */
-function toldOf(
-  { people, least, greatest }: Readonly<Estimate>,
-  cells: number,
-  { threshold, most }: Limits,
-): Readonly<Estimate> {
-  const harmless = (cells - 1) * most;
-  if (people < threshold) return middleOf(0, threshold);
-  if (people > harmless) return middleOf(Math.max(threshold, harmless), cells * threshold);
-  return {
-    people,
-    least: Math.floor(Math.min(least, people) / threshold) * threshold,
-    greatest: Math.ceil(Math.max(greatest, people) / threshold) * threshold,
-  };
-}
-
-function middleOf(least: number, greatest: number): Readonly<Estimate> {
-  return { people: (least + greatest) / 2, least, greatest };
-}
-
-function anonymous({ precision, geohash, coverage, areas, hours }: WholeTile): AnonymousTile {
-  const cells = Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) =>
-    isCovered(coverage, cell),
-  );
+function anonymous({ precision, geohash, parts }: WholeTile, marketShare: number): AnonymousTile {
   return {
     precision,
     geohash,
-    coverage,
-    hours: hours.map((hour) => hour && anonymousHour(hour, cells, areas)),
+    parts: parts.map(({ part, coverage, areas, hours }) => {
+      const cells = Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) =>
+        isCovered(coverage, cell),
+      );
+      const published = hours.map((hour) => hour && anonymousHour(hour, cells, areas, marketShare));
+      return { part, coverage, areas, hours: published };
+    }),
   };
 }
 
 function anonymousHour(
-  { people, least, greatest, low }: WholeHour,
+  { people, least, greatest, bounds }: WholeHour,
   cells: readonly number[],
   areas: Float64Array,
+  marketShare: number,
 ): TileHour {
   const anonymous = new TileHour();
   for (const cell of cells) {
-    if (low[cell] === 1) anonymous.setLow(cell);
+    if ((bounds[cell] ?? 0) > 0) anonymous.setLow(cell);
     else {
-      const area = at(areas, cell);
-      const density = densityOf(at(people, cell), area);
-      // Sums of different numbers are rounded differently.
-      const minimum = Math.min(densityOf(at(least, cell), area), density);
-      anonymous.setEstimate(cell, density, minimum, Math.max(densityOf(at(greatest, cell), area), density));
+      const counted = { people: at(people, cell), least: at(least, cell), greatest: at(greatest, cell) };
+      setPeople(anonymous, cell, scaledUp(counted, marketShare), at(areas, cell));
     }
   }
   return anonymous;
 }
 
-/** In people per km², but never more than a slot can hold. */
+/** Stores people with their range as a density, but never more than a slot can hold. */
+export function setPeople(hour: TileHour, cell: number, range: Range, area: number): void {
+  const density = densityOf(range.people, area);
+  // Sums of different numbers are rounded differently.
+  const minimum = Math.max(0, Math.min(densityOf(range.least, area), density));
+  hour.setEstimate(cell, density, minimum, Math.max(densityOf(range.greatest, area), density));
+}
+
 function densityOf(people: number, area: number): number {
   return Math.min(people / area, greatestDensity);
 }

@@ -2,14 +2,10 @@ import { crc32 } from "node:zlib";
 import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
-import {
-  addToCoverage,
-  cellsPerTile,
-  coverageBytes,
-  hoursPerDay,
-} from "../../../functions/population-density/tile.ts";
+import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tile.ts";
 import type { Box } from "./box.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
+import { coverageOf } from "./parts.ts";
 
 /** What is modelled of a box. */
 export interface ModelledDays {
@@ -37,10 +33,12 @@ export function modelDays(box: Box, { precision, dates }: ModelledDays): Iterabl
     throw new RangeError("the box has no area or is too wide");
   }
   const cover = coverOf(polygon, precision);
+  const coverage = new Map(cover.map(({ geohash, cells }) => [geohash, coverageOf(cells)]));
   let tiles: Promise<readonly ModelledTile[]> | undefined;
   return dates.map((date) => ({
     date,
     precision,
+    coverage,
     tiles: {
       async *[Symbol.asyncIterator]() {
         tiles ??= readCities(box, precision).then((cities) =>
@@ -239,8 +237,7 @@ function logistic(deviations: number): number {
 }
 
 function countedTile({ geohash, cells, bySolarOffset }: ModelledTile, date: string): CountedTile {
-  const coverage = new Uint8Array(coverageBytes);
-  for (const cell of cells) addToCoverage(coverage, cell);
+  const coverage = coverageOf(cells);
   const hours = Array.from({ length: hoursPerDay }, (_, hour) => {
     const counted: CountedHour = {
       people: new Float64Array(cellsPerTile),

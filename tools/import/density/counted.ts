@@ -23,6 +23,8 @@ export interface CountedDay {
   readonly date: string;
   /** Length of the cells' geohashes. */
   readonly precision: number;
-  /** In ascending order of geohash, each tile once. */
+  /** The covered cells of each of the tiles, by its geohash. */
+  readonly coverage: ReadonlyMap<string, Uint8Array>;
+  /** In ascending order of geohash, each tile once; the same each time they are read. */
   readonly tiles: Iterable<CountedTile> | AsyncIterable<CountedTile>;
 }

@@ -23,7 +23,7 @@ const demoModel = fileURLToPath(new URL(`../../demo/${modelFile}`, import.meta.u
 const model = z.strictObject({ bbox });
 
 /**
- * Stores the typical week of a data folder: as it is counted in its files, else as made up for the box of its model,
+ * Stores the typical week of a data folder, in place of an earlier one whatever that was made from: as it is counted in its files, else as made up for the box of its model,
  * else for the box of the demo data.
  * @throws {ImportError} when a file is refused.
  */
@@ -35,6 +35,7 @@ export async function importDensityFolder(folder: string): Promise<void> {
     files,
     coverage: existsSync(coverage) ? coverage : undefined,
     typical: true,
+    isRecounted: true,
     ...configuredDensities(),
   });
 }
@@ -47,7 +48,7 @@ const finestModelled = 8;
 
 async function storeModel(path: string): Promise<void> {
   const { bbox: box } = await readJsonAs(model, path);
-  const storage = { kind: "typical", ...configuredDensities() } as const;
+  const storage = { kind: "typical", isRecounted: true, ...configuredDensities() } as const;
   const precision = Math.max(2, Math.min(finestModelled, ...storage.precisions.slice(-1)));
   for (const day of modelDays(box, { precision, dates: week })) await storeDay(day, storage);
 }

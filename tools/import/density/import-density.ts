@@ -2,11 +2,12 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { ImportError } from "../import-file.ts";
 import { coverageAt, readArea } from "./coverage.ts";
-import { thresholdFor } from "./market-share.ts";
+import { checkShare } from "./market-share.ts";
+import { PartCoverages } from "./part-store.ts";
 import { Problems } from "./problems.ts";
 import { type Row, rowsOf } from "./rows.ts";
 import { sortedDays } from "./sorted-days.ts";
-import { storeDay } from "./store-days.ts";
+import { checkDay, type DayStorage, storeDay } from "./store-days.ts";
 
 /** An import of files of counted people. */
 export interface DensityImport {
@@ -18,9 +19,11 @@ export interface DensityImport {
   readonly marketShare?: number | undefined;
   /** Whether the days are typical weekdays and no dates: each stands for all with its weekday. */
   readonly typical: boolean;
+  /** Whether typical weekdays were counted anew: nothing of earlier counts is kept. See `DayStorage`. */
+  readonly isRecounted?: boolean | undefined;
   /** Lengths of geohashes that are offered. */
   readonly precisions: readonly number[];
-  /** The fewest people really counted that are told of. */
+  /** K: cells with fewer people who were really counted are suppressed. */
   readonly threshold: number;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
 }
@@ -43,19 +46,22 @@ export interface DensityImported {
 }
 
 /**
- * Imports files of counted people. Nothing is stored before every row of every file was found good; an import that
- * was cut short is simply repeated.
+ * Imports files of counted people. Nothing is stored before every row of every file was found good, and every day may
+ * be stored beside what is published of it; an import that was cut short is simply repeated.
  * @throws {ImportError} naming what is refused; what `storeDay` throws.
  */
 export async function importDensity(wanted: DensityImport): Promise<DensityImported> {
-  const { files, marketShare = 1, precisions, onProgress } = wanted;
+  const { files, marketShare = 1, precisions, threshold, onProgress } = wanted;
+  checkShare(marketShare);
   const problems = new Problems(files.map((path) => basename(path)));
   const area = wanted.coverage === undefined ? undefined : await readArea(wanted.coverage);
-  const storage = {
-    kind: wanted.typical ? ("typical" as const) : ("observed" as const),
+  const storage: DayStorage = {
+    kind: wanted.typical ? "typical" : "observed",
+    isRecounted: wanted.isRecounted,
     precisions,
-    threshold: thresholdFor(wanted.threshold, marketShare),
-    peoplePerCounted: 1 / marketShare,
+    threshold,
+    marketShare,
+    coverages: new PartCoverages(),
   };
   const total = { rows: 0, items: 0, changed: 0 };
   const allBytes = bytesOf(files);
@@ -72,16 +78,18 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
   }
   const days = sortedDays(counted(rowsOf(files, { problems, onBytes })), {
     problems,
-    marketShare,
     coverageAt: area && ((precision) => coverageAt(area, precision)),
     isTypical: wanted.typical,
+    checkDay: async (day) => {
+      if (precisions.every((precision) => precision > day.precision)) {
+        throw new ImportError([
+          `geohashes of ${day.precision} characters are shorter than any that are offered`,
+        ]);
+      }
+      await checkDay(day, storage);
+    },
   });
   for await (const day of days) {
-    if (precisions.every((precision) => precision > day.precision)) {
-      throw new ImportError([
-        `geohashes of ${day.precision} characters are shorter than any that are offered`,
-      ]);
-    }
     onProgress?.({ bytes, allBytes, date: day.date });
     const { items, changed } = await storeDay(day, storage);
     total.items += items;

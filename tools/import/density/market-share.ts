@@ -1,4 +1,4 @@
-/** People counted in a cell in an hour. */
+/** People counted in a cell or in several in an hour. */
 export interface Range {
   /** 0 ≤ least ≤ people ≤ greatest, whole or not. */
   readonly people: number;
@@ -12,30 +12,23 @@ const deviations = 1.96;
 /**
  * How many people there are when only a share of them is counted, such as an operator's own customers: n counted
  * are n/s. Each of them is counted or not, independently, so n is binomial and n/s has a standard deviation of
- * √(n(1 − s))/s; the range grows by 1.96 of these to either side, which holds 95 %. There are at least as many as were
- * certainly counted.
+ * √(n(1 − s))/s; 1.96 of these to either side hold 95 %. This error and that of the count itself are independent: the
+ * distance to either end of the range is the root of the sum of their squares. There are at least as many as were
+ * certainly counted. Of a sum the counted people are to be added up first: errors do not add up.
  * @param share s, above 0 and at most 1; 1 changes nothing.
  */
 export function scaledUp({ people, least, greatest }: Range, share: number): Range {
   checkShare(share);
-  const distance = (deviations * Math.sqrt(people * (1 - share))) / share;
+  if (share === 1) return { people, least, greatest };
+  const variance = deviations ** 2 * people * (1 - share);
   return {
     people: people / share,
-    least: Math.max(least, least / share - distance),
-    greatest: greatest / share + distance,
+    least: Math.max(least, (people - Math.sqrt((people - least) ** 2 + variance)) / share),
+    greatest: (people + Math.sqrt((greatest - people) ** 2 + variance)) / share,
   };
 }
 
-/**
- * The threshold for people that were scaled up, so that it tells how many of them were counted. A hair below the
- * exact one: a sum of many that were scaled must not miss it by rounding, and counts are a whole person apart.
- * @param counted the fewest people counted that may be told.
- */
-export function thresholdFor(counted: number, share: number): number {
-  checkShare(share);
-  return share === 1 ? counted : (counted / share) * (1 - 2 ** -40);
-}
-
-function checkShare(share: number): void {
+/** @throws RangeError for what is not above 0 and at most 1. */
+export function checkShare(share: number): void {
   if (!(share > 0 && share <= 1)) throw new RangeError(`${share} is not a share above 0 and at most 1`);
 }

@@ -7,7 +7,6 @@ import {
   isCovered,
 } from "../../../functions/population-density/tile.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
-import { scaledUp } from "./market-share.ts";
 import { Partitions } from "./partitions.ts";
 import type { Problems } from "./problems.ts";
 import type { Row } from "./rows.ts";
@@ -20,10 +19,10 @@ export interface SortOptions {
    * cells are covered that any row names.
    */
   readonly coverageAt?: ((precision: number) => ReadonlyMap<string, Uint8Array>) | undefined;
-  /** Which share of all people is counted, above 0 and at most 1; everybody if absent. */
-  readonly marketShare?: number | undefined;
   /** Whether days stand for all of their weekday, so that no two of a weekday may have an hour in common. */
   readonly isTypical?: boolean | undefined;
+  /** Looks at every day before the first one is given; may throw. */
+  readonly checkDay?: ((day: CountedDay) => Promise<void>) | undefined;
   /** Rows that are written to disk at once. */
   readonly buffered?: number | undefined;
 }
@@ -53,6 +52,7 @@ export async function* sortedDays(
     options.problems.refuse();
     sort.findRepeats();
     options.problems.refuse();
+    if (options.checkDay !== undefined) for (const day of sort.days()) await options.checkDay(day);
     yield* sort.days();
   } finally {
     partitions.remove();
@@ -95,7 +95,7 @@ class DaySort {
     if (this.#precision === undefined) this.#begin(row.geohash.length);
     const tile = this.#tileOf(row);
     if (tile === undefined) return;
-    const { people, least, greatest } = scaledUp(row, this.#options.marketShare ?? 1);
+    const { people, least, greatest } = row;
     const day = Math.floor(row.hour / hoursPerDay);
     const hour = row.hour % hoursPerDay;
     const hours = this.#hoursByDay.get(day) ?? 0;
@@ -125,10 +125,16 @@ class DaySort {
     const precision = this.#precision;
     if (precision === undefined) return;
     const tiles = [...this.#tiles].sort(([one], [other]) => (one < other ? -1 : 1));
+    const coverage = new Map(tiles.map(([geohash, tile]) => [geohash, tile.coverage]));
     const days = [...this.#hoursByDay].sort(([one], [other]) => one - other);
     for (const [day, hours] of days) {
       const date = new Date(day * dayMilliseconds).toISOString().slice(0, 10);
-      yield { date, precision, tiles: this.#tilesOf(tiles, day, hours) };
+      yield {
+        date,
+        precision,
+        coverage,
+        tiles: { [Symbol.iterator]: () => this.#tilesOf(tiles, day, hours) },
+      };
     }
   }
 

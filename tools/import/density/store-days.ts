@@ -1,6 +1,12 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
+  type NewTileDay,
   observedDay,
+  partDay,
   readTileDays,
+  replaceTileDay,
   type StoredTileDay,
   tileName,
   typicalDay,
@@ -10,12 +16,31 @@ import {
   encodeTileDay,
   hoursPerDay,
   isCovered,
-  noDataCode,
   readTileDay,
-  type TileHour,
+  TileHour,
 } from "../../../functions/population-density/tile.ts";
-import { type Anonymity, type AnonymousTile, anonymousTiles } from "./anonymous-tiles.ts";
-import type { CountedDay } from "./counted.ts";
+import { ImportError } from "../import-file.ts";
+import {
+  type Anonymity,
+  type AnonymousTile,
+  anonymousTiles,
+  finestAreas,
+  setPeople,
+} from "./anonymous-tiles.ts";
+import type { CountedDay, CountedTile } from "./counted.ts";
+import { scaledUp } from "./market-share.ts";
+import { filledUp, type MergedPart, mergedHours } from "./merged-parts.ts";
+import { PartAreas } from "./part-areas.ts";
+import {
+  type DayParts,
+  keepDay,
+  type ListedPart,
+  PartCoverages,
+  readDayParts,
+  releaseDay,
+  replaceDayParts,
+} from "./part-store.ts";
+import { cellsIn, type Division, divide, overlap, union } from "./parts.ts";
 import { typicalHours, weekdayOf, weeksRemembered } from "./typical-week.ts";
 
 /** How a day is stored; precisions finer than what was counted are not stored. */
@@ -25,6 +50,13 @@ export interface DayStorage extends Anonymity {
    * of its weekday, in place of what was known of the hours that were counted.
    */
   readonly kind: "observed" | "typical";
+  /**
+   * Of a typical day: people were counted anew, so that it does not matter what was published of an earlier count:
+   * its parts are forgotten.
+   */
+  readonly isRecounted?: boolean | undefined;
+  /** Shared by the days of an import. */
+  readonly coverages?: PartCoverages | undefined;
 }
 
 /** What storing a day came to. */
@@ -51,20 +83,209 @@ const tilesAtOnce = 8;
 const callMilliseconds = 30_000;
 
 /**
- * Stores a day of counted people, so that no cell tells of fewer people than the threshold: for each tile the day
- * itself, if it was observed, and its seven typical weekdays, all covering what the day covers. Storing it again
- * changes nothing; a day that was cut short is to be stored again. A tile must not be stored by two at a time.
+ * Whether a day may be stored beside what is published of it.
+ * @throws {ImportError} that says why not, and what can be done.
+ */
+export async function checkDay(day: CountedDay, storage: DayStorage): Promise<void> {
+  await divisionOf(day, storage);
+}
+
+/**
+ * Stores a day of counted people, so that nothing can be computed of cells with fewer people than the threshold: for
+ * each tile the day itself, if it was observed, and its seven typical weekdays, all covering what the day covers.
+ * Storing it again changes nothing; a day that was cut short is to be stored again.
+ * @throws {ImportError} for a day that must not be stored, or that another import is storing.
  * @throws {TileNotStored} for a tile that fails; then no more calls are under way.
  */
 export async function storeDay(day: CountedDay, storage: DayStorage): Promise<DayStored> {
-  const tiles = anonymousTiles(day, storage);
+  const writer = randomUUID();
+  const begun = await beginWriting(day, storage, writer);
+  try {
+    return await storeTiles(day, storage, begun, writer);
+  } finally {
+    await releaseDay(dayKey(day, storage), writer);
+  }
+}
+
+/** The day whose parts an import publishes. */
+function dayKey({ date }: Pick<CountedDay, "date">, { kind }: Pick<DayStorage, "kind">): string {
+  return kind === "observed" ? observedDay(date) : typicalDay(weekdayOf(date));
+}
+
+/** What is known of a day before it is stored. */
+interface FoundDay {
+  readonly stored: DayParts | undefined;
+  /** Those parts of the day that count. */
+  readonly parts: readonly ListedPart[];
+  readonly division: Division;
+  readonly coverages: PartCoverages;
+  readonly areas: PartAreas;
+}
+
+async function divisionOf(day: CountedDay, storage: DayStorage): Promise<FoundDay> {
+  const stored = await readDayParts(dayKey(day, storage));
+  const isOver = (stored?.expiresAt ?? Number.POSITIVE_INFINITY) < seconds(Date.now());
+  const parts = stored === undefined || isOver || storage.isRecounted === true ? [] : stored.parts;
+  const coverages = storage.coverages ?? new PartCoverages();
+  const known = await Promise.all(parts.map((part) => coverages.read(part)));
+  for (const [index, part] of parts.entries()) {
+    if (part.precision === day.precision && part.threshold === storage.threshold) continue;
+    const ofPart = known[index];
+    if (ofPart !== undefined && overlap(ofPart, day)) refuseOtherRules(day, storage, part);
+  }
+  const alike = known.filter(({ precision }) => precision === day.precision);
+  const division = divide(day.coverage, day.precision, alike);
+  const found = { stored, parts, division, coverages, areas: new PartAreas(known) };
+  if (division.kept.size > 0) await refuseContradictions(day, storage, found);
+  return found;
+}
+
+function refuseOtherRules(day: CountedDay, { threshold }: DayStorage, part: ListedPart): never {
+  const before =
+    part.precision === day.precision
+      ? `with DENSITY_K ${part.threshold}, not ${threshold}`
+      : `from cells of precision ${part.precision}, not ${day.precision}`;
+  throw new ImportError([
+    `${day.date}: was published ${before}: both together would tell of few people. Import it as it was before`,
+  ]);
+}
+
+/** Rows of cells that stay as they are published must say what is published. */
+async function refuseContradictions(day: CountedDay, storage: DayStorage, found: FoundDay): Promise<void> {
+  const { threshold, marketShare = 1, precisions } = storage;
+  for await (const tile of day.tiles) {
+    const kept = found.division.kept.get(tile.geohash);
+    if (kept === undefined) continue;
+    const cells = cellsIn(kept).filter((cell) => tile.hours.some((hour) => (hour?.people[cell] ?? 0) > 0));
+    if (cells.length === 0) continue;
+    const published = precisions.includes(day.precision)
+      ? await publishedHours(tile, day, storage, found)
+      : [];
+    const areas = finestAreas(tile.geohash, day.precision);
+    for (const [hour, counted] of tile.hours.entries()) {
+      for (const cell of counted === undefined ? [] : cells) {
+        const people = counted?.people[cell] ?? 0;
+        if (people === 0) continue;
+        const wanted = new TileHour();
+        if (people < threshold) wanted.setLow(cell);
+        else {
+          const range = scaledUp({ people, least: people, greatest: people }, marketShare);
+          setPeople(wanted, cell, range, areas[cell] ?? Number.NaN);
+        }
+        if (published[hour]?.codes[cell] === wanted.codes[cell]) continue;
+        const geohash = tile.geohash + suffixesOf(day.precision)[cell];
+        throw new ImportError([
+          `${day.date}: cell ${geohash} in hour ${hour} was published by an import that covers cells which this one does not, ` +
+            "and not with this number: import everything that one covered, or leave the cell out",
+        ]);
+      }
+    }
+  }
+}
+
+/** What the day's parts have in a tile of the finest precision. */
+async function publishedHours(
+  tile: CountedTile,
+  day: CountedDay,
+  storage: DayStorage,
+  found: FoundDay,
+): Promise<readonly (TileHour | undefined)[]> {
+  const name = tileName(day.precision, tile.geohash);
+  const key = dayKey(day, storage);
+  const item = (await readDays(name, [key])).get(key);
+  const parts = await storedParts(name, item, found.parts);
+  return mergedHours(
+    [...parts.values()].map((hours) => ({ hours, areas: new Float64Array(), suppressedPeople: 0 })),
+  );
+}
+
+/** A day is an import's own for so long, unless it says that it is still at it. */
+const writingMilliseconds = 60_000;
+
+/** How long an import waits for others that store the same day, and how often it looks. */
+const waitingMilliseconds = 2 * writingMilliseconds;
+const pauseMilliseconds = 200;
+
+/** A day that is this import's alone. */
+interface BegunDay extends FoundDay {
+  /** Its parts from now on. */
+  readonly listed: readonly ListedPart[];
+}
+
+/** Waits until no other import stores the day. */
+async function beginWriting(day: CountedDay, storage: DayStorage, writer: string): Promise<BegunDay> {
+  for (
+    const givenUpAt = Date.now() + waitingMilliseconds;
+    Date.now() < givenUpAt;
+    await wait(pauseMilliseconds)
+  ) {
+    const found = await divisionOf(day, storage);
+    if ((found.stored?.writerUntil ?? 0) > Date.now()) continue;
+    const listed = await listParts(day, storage, found, writer);
+    if (listed !== undefined) return { ...found, listed };
+  }
+  throw new ImportError([`${day.date}: another import is storing it: repeat this one when that has ended`]);
+}
+
+/**
+ * Lists the parts of the day before anything is published of them: from now on their cells do not change.
+ * @returns undefined if another import did so since the day was read.
+ */
+async function listParts(
+  day: CountedDay,
+  storage: DayStorage,
+  { stored, parts, division, coverages }: FoundDay,
+  writer: string,
+): Promise<readonly ListedPart[] | undefined> {
+  const { threshold, marketShare = 1 } = storage;
+  const renewed = new Set(division.renewed.map(({ id }) => id));
+  const listed = parts.map((part) => (renewed.has(part.id) ? { ...part, marketShare } : part));
+  const { created } = division;
+  if (created !== undefined)
+    listed.push({ id: created.id, precision: day.precision, threshold, marketShare });
+  const now = Date.now();
+  const expiresAt = storage.kind === "observed" ? expiryOf(day.date, now) : undefined;
+  for (const part of [...division.renewed, ...(created === undefined ? [] : [created])]) {
+    await coverages.write(part, expiresAt);
+  }
+  const next = { parts: listed, writer, writerUntil: now + writingMilliseconds, expiresAt };
+  return (await replaceDayParts(dayKey(day, storage), next, stored)) ? listed : undefined;
+}
+
+async function storeTiles(
+  day: CountedDay,
+  storage: DayStorage,
+  { listed, parts, division, areas }: BegunDay,
+  writer: string,
+): Promise<DayStored> {
+  const tiles = anonymousTiles(day, storage, division.partsIn);
+  const order = new Map(listed.map(({ id }, index) => [id, index]));
+  const context: DayContext = {
+    date: day.date,
+    kind: storage.kind,
+    key: dayKey(day, storage),
+    parts,
+    areasOf: (part, precision, geohash) => areas.in(part, precision, geohash),
+    suppressedPeopleOf: (part) => {
+      const { threshold = 1, marketShare = 1 } = listed[order.get(part) ?? -1] ?? {};
+      return (threshold - 1) / 2 / marketShare;
+    },
+    inOrder: (ids) => [...ids].sort((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0)),
+  };
   let [items, changed] = [0, 0];
-  const storeTiles = async () => {
+  let keptAt = Date.now();
+  const storeInTurn = async () => {
     // The first that fails ends the tiles for all.
     for await (const tile of tiles) {
+      if (Date.now() - keptAt > writingMilliseconds / 4) {
+        keptAt = Date.now();
+        if (!(await keepDay(context.key, writer, keptAt + writingMilliseconds))) {
+          throw new ImportError([`${day.date}: another import has begun to store it: repeat this one`]);
+        }
+      }
       const name = tileName(tile.precision, tile.geohash);
       try {
-        const stored = await storeTile(name, tile, day.date, storage.kind);
+        const stored = await storeTile(name, tile, context);
         items += stored.items;
         changed += stored.changed;
       } catch (error) {
@@ -72,37 +293,49 @@ export async function storeDay(day: CountedDay, storage: DayStorage): Promise<Da
       }
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: tilesAtOnce }, storeTiles));
+  const ends = await Promise.allSettled(Array.from({ length: tilesAtOnce }, storeInTurn));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   return { items, changed };
 }
 
-async function storeTile(
-  name: string,
-  tile: AnonymousTile,
-  date: string,
-  kind: DayStorage["kind"],
-): Promise<DayStored> {
+/** What all tiles of a day have in common. */
+interface DayContext {
+  readonly date: string;
+  readonly kind: DayStorage["kind"];
+  readonly key: string;
+  /** The parts of the day before this import. */
+  readonly parts: readonly ListedPart[];
+  /** Of each cell of a tile, the area of what a part covers of it, in km². */
+  readonly areasOf: (part: string, precision: number, geohash: string) => Float64Array;
+  /** See `MergedPart`. */
+  readonly suppressedPeopleOf: (part: string) => number;
+  /** Ids of parts in the order in which the day lists them. */
+  readonly inOrder: (ids: Iterable<string>) => string[];
+}
+
+async function storeTile(name: string, tile: AnonymousTile, context: DayContext): Promise<DayStored> {
+  const { date, kind, key } = context;
   const weekday = typicalDay(weekdayOf(date));
-  const stored = await readDays(name, kind === "observed" ? [observedDay(date), weekday] : [weekday]);
+  const stored = await readDays(name, kind === "observed" ? [key, weekday] : [weekday]);
+  const coverage = tile.parts.map((part) => part.coverage).reduce(union);
   const typical = stored.get(weekday);
   const others = weekdays.filter((other) => other !== weekday);
-  const wanted: StoredTileDay[] = [];
-  if (typical === undefined || !isEqual(readTileDay(typical.hours).coverage, tile.coverage)) {
+  const wanted: NewTileDay[] = [];
+  if (typical === undefined || !covers(typical, coverage)) {
     for (const [day, item] of await readDays(name, others)) stored.set(day, item);
-    wanted.push(...others.map((other) => coveringItem(name, other, tile, stored.get(other))));
+    wanted.push(...others.map((other) => coveringItem(name, other, coverage, stored.get(other))));
   }
-  if (kind === "typical") wanted.push(typicalItem(name, weekday, tile, typical));
+  const merged = await mergedItem(name, tile, coverage, stored.get(key), context);
+  if (kind === "typical") wanted.push(merged);
   else {
-    const observed = observedItem(name, date, tile, stored.get(observedDay(date)));
     const dates = latestOf([date, ...(typical?.madeFrom ?? [])]);
     const earlier = await readDays(name, dates.filter((each) => each !== date).map(observedDay));
-    const days = [...earlier.values(), ...(dates.includes(date) ? [observed] : [])];
-    wanted.push(observed, averagedItem(name, weekday, tile, typical, dates, days));
+    const days = [...earlier.values(), ...(dates.includes(date) ? [merged] : [])];
+    wanted.push(merged, await averagedItem(name, weekday, coverage, typical, dates, days));
   }
   // The day's own weekday last: once it covers what the day covers, so do the others.
   const different = wanted.filter((item) => !isSame(item, stored.get(item.day)));
-  for (const item of different) await writeTileDay(item, AbortSignal.timeout(callMilliseconds));
+  for (const item of different) await replace(item, stored.get(item.day));
   return { items: others.length + (kind === "observed" ? 2 : 1), changed: different.length };
 }
 
@@ -114,6 +347,22 @@ async function readDays(tile: string, days: readonly string[]): Promise<Map<stri
   return new Map(found.map((item) => [item.day, item]));
 }
 
+/** @throws for an item that another import has written since it was read. */
+async function replace(item: NewTileDay, read: StoredTileDay | undefined): Promise<void> {
+  if (await replaceTileDay(item, read, AbortSignal.timeout(callMilliseconds))) return;
+  // The answer to a call may be lost, and the call be made again: then it is the item that is there.
+  const now = (await readDays(item.tile, [item.day])).get(item.day);
+  if (!isSame(item, now)) throw new ChangedMeanwhile(item.day);
+}
+
+/** Two imports that store the same weekday at a time, of different dates; the day is in the message. */
+class ChangedMeanwhile extends Error {
+  constructor(day: string) {
+    super(`another import has changed ${day}: repeat this one when that has ended`);
+    this.name = "ChangedMeanwhile";
+  }
+}
+
 function latestOf(dates: readonly string[]): string[] {
   return [...new Set(dates)].sort().reverse().slice(0, weeksRemembered);
 }
@@ -123,83 +372,189 @@ const daySeconds = 86_400;
 /** Longer than three months, as far back as a request may ask. */
 const daysKept = 100;
 
-/** The day of a date: hours that are not counted now stay as they are stored. */
-function observedItem(
-  tile: string,
-  date: string,
-  { hours, coverage }: AnonymousTile,
-  stored: StoredTileDay | undefined,
-): StoredTileDay {
-  const before = stored && readTileDay(stored.hours);
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1_000);
+}
+
+function endOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / 1_000 + daySeconds;
+}
+
+/** When the parts of a day may be forgotten: typical days are made from older ones too. */
+function expiryOf(date: string, now: number): number {
+  return Math.max(endOf(date), seconds(now)) + daysKept * daySeconds;
+}
+
+/**
+ * What parts of a day have in a tile, as it was published before, by their ids in the order of the day.
+ * @param listed the parts of the day: of others nobody knows what they were.
+ */
+async function storedParts(
+  name: string,
+  item: StoredTileDay | undefined,
+  listed: readonly ListedPart[],
+): Promise<Map<string, readonly (TileHour | undefined)[]>> {
+  const parts = new Map<string, readonly (TileHour | undefined)[]>();
+  if (item === undefined) return parts;
+  const known = listed.map(({ id }) => id).filter((id) => item.parts.includes(id));
+  if (!item.separate) {
+    for (const id of known) parts.set(id, hoursOf(item));
+    return parts;
+  }
+  const found = await readDays(
+    name,
+    known.map((id) => partDay(item.day, id)),
+  );
+  for (const id of known) {
+    const ofPart = found.get(partDay(item.day, id));
+    if (ofPart === undefined) throw new Error(`part ${id} of ${item.day} is gone`);
+    parts.set(id, hoursOf(ofPart));
+  }
+  return parts;
+}
+
+function hoursOf({ hours }: Pick<StoredTileDay, "hours">): (TileHour | undefined)[] {
+  const day = readTileDay(hours);
+  return Array.from({ length: hoursPerDay }, (_, hour) => day.openHour(hour));
+}
+
+/**
+ * The day with what the import publishes of its parts and what was published of the others. Hours that are not
+ * counted now stay as they are stored. Of a tile with several parts, or in which anything is of no part, each part is
+ * stored in an item of its own first.
+ */
+async function mergedItem(
+  name: string,
+  tile: AnonymousTile,
+  coverage: Uint8Array,
+  item: StoredTileDay | undefined,
+  context: DayContext,
+): Promise<NewTileDay> {
+  const before = await storedParts(name, item, context.parts);
+  const beforeHours =
+    item === undefined
+      ? []
+      : before.size === 1 && !item.separate
+        ? ([...before.values()][0] ?? [])
+        : hoursOf(item);
+  const parts = new Map<string, MergedPart>();
+  for (const id of context.inOrder(new Set([...before.keys(), ...tile.parts.map(({ part }) => part)]))) {
+    const published = tile.parts.find(({ part }) => part === id);
+    const hours = before.get(id) ?? [];
+    const suppressedPeople = context.suppressedPeopleOf(id);
+    if (published === undefined) {
+      parts.set(id, { hours, suppressedPeople, areas: context.areasOf(id, tile.precision, tile.geohash) });
+    } else {
+      const known = published.hours.map((hour, index) => hour ?? hours[index]);
+      parts.set(id, { hours: known, suppressedPeople, areas: published.areas });
+    }
+  }
+  const merged = mergedHours([...parts.values()]);
+  const isCounted = (hour: number) => tile.parts[0]?.hours[hour] !== undefined;
+  const hours = merged.map((hour, index) => {
+    const stored = beforeHours[index];
+    if (hour === undefined || (!isCounted(index) && stored !== undefined)) return stored;
+    if (stored === undefined || context.kind === "observed") return hour;
+    return filledUp(hour, stored, (cell) => isCovered(coverage, cell));
+  });
+  const all = item === undefined ? coverage : union(coverage, readTileDay(item.hours).coverage);
+  const [only] = parts.values();
+  const isOnly = parts.size === 1 && hours.every((hour, index) => hour === only?.hours[index]);
+  const expiry =
+    context.kind === "observed" ? { expiresAt: endOf(context.date) + daysKept * daySeconds } : {};
+  const separate = !isOnly || item?.separate === true;
+  if (separate) {
+    for (const [id, part] of parts) await writePart(name, context.key, id, part.hours, expiry);
+  }
   return {
-    tile,
-    day: observedDay(date),
-    hours: encodeTileDay(
-      hours.map((hour, index) => hour ?? before?.openHour(index)),
-      coverage.map((bits, index) => bits | (before?.coverage[index] ?? 0)),
-    ),
+    tile: name,
+    day: context.key,
+    hours: encodeTileDay(hours, all),
     madeFrom: [],
-    expiresAt: Date.parse(`${date}T00:00:00Z`) / 1_000 + (1 + daysKept) * daySeconds,
+    parts: [...parts.keys()],
+    separate,
+    ...expiry,
   };
 }
 
-/** A weekday of which a day was observed: hours that were never observed stay as they are stored. */
-function averagedItem(
-  tile: string,
+/** The day is this import's alone, so nobody else writes the item. */
+async function writePart(
+  name: string,
   day: string,
-  { coverage }: AnonymousTile,
-  stored: StoredTileDay | undefined,
-  madeFrom: string[],
-  observed: readonly StoredTileDay[],
-): StoredTileDay {
-  const before = stored && readTileDay(stored.hours);
-  const averaged = typicalHours(observed.map(({ hours }) => readTileDay(hours)));
-  const hours = averaged.map((hour, index) => within(coverage, hour ?? before?.openHour(index)));
-  return { tile, day, hours: encodeTileDay(hours, coverage), madeFrom };
+  id: string,
+  hours: readonly (TileHour | undefined)[],
+  expiry: Pick<NewTileDay, "expiresAt">,
+): Promise<void> {
+  const item = {
+    tile: name,
+    day: partDay(day, id),
+    hours: encodeTileDay(Array.from({ length: hoursPerDay }, (_, hour) => hours[hour])),
+    ...expiry,
+  };
+  const stored = (await readDays(name, [item.day])).get(item.day);
+  if (stored !== undefined && isEqual(stored.hours, item.hours) && stored.expiresAt === item.expiresAt)
+    return;
+  await writeTileDay(item, AbortSignal.timeout(callMilliseconds));
 }
 
-/** A weekday that was counted as a typical one: hours that are not counted now stay as they are stored. */
-function typicalItem(
+/** A weekday of which a day was observed: what was never observed stays as it is stored. */
+async function averagedItem(
   tile: string,
   day: string,
-  { hours, coverage }: AnonymousTile,
+  coverage: Uint8Array,
   stored: StoredTileDay | undefined,
-): StoredTileDay {
+  madeFrom: string[],
+  observed: readonly Pick<StoredTileDay, "hours">[],
+): Promise<NewTileDay> {
   const before = stored && readTileDay(stored.hours);
-  const known = hours.map((hour, index) => hour ?? within(coverage, before?.openHour(index)));
-  return { tile, day, hours: encodeTileDay(known, coverage), madeFrom: [] };
+  const averaged = typicalHours(observed.map(({ hours }) => readTileDay(hours)));
+  const hours = averaged.map((hour, index) => {
+    const known = before?.openHour(index);
+    return hour === undefined || known === undefined ? (hour ?? known) : filledUp(hour, known);
+  });
+  const ownParts = stored?.parts ?? [];
+  const item = {
+    tile,
+    day,
+    hours: encodeTileDay(hours, before === undefined ? coverage : union(coverage, before.coverage)),
+    madeFrom,
+    parts: ownParts,
+    separate: stored?.separate === true || ownParts.length > 0,
+  };
+  // What was counted as typical must be there when another part of it is.
+  if (stored !== undefined && item.separate && !stored.separate) {
+    for (const id of ownParts) await writePart(tile, day, id, hoursOf(stored), {});
+  }
+  return item;
 }
 
 /** Another weekday, which covers the same cells: a request must not be told that these depend on the weekday. */
 function coveringItem(
   tile: string,
   day: string,
-  { coverage }: AnonymousTile,
+  coverage: Uint8Array,
   stored: StoredTileDay | undefined,
-): StoredTileDay {
-  const before = stored && readTileDay(stored.hours);
-  if (stored !== undefined && before !== undefined && isEqual(before.coverage, coverage)) return stored;
-  const hours = Array.from({ length: hoursPerDay }, (_, index) => within(coverage, before?.openHour(index)));
-  return { tile, day, hours: encodeTileDay(hours, coverage), madeFrom: stored?.madeFrom ?? [] };
-}
-
-/** Drops the slots of an hour that are not covered, in place. */
-function within(coverage: Uint8Array, hour: TileHour | undefined): TileHour | undefined {
-  if (hour === undefined) return undefined;
-  for (const cell of hour.codes.keys()) {
-    if (isCovered(coverage, cell)) continue;
-    hour.codes[cell] = noDataCode;
-    hour.below[cell] = 0;
-    hour.above[cell] = 0;
+): NewTileDay {
+  if (stored === undefined) {
+    return { tile, day, hours: encodeTileDay(Array(hoursPerDay).fill(undefined), coverage), madeFrom: [] };
   }
-  return hour;
+  if (covers(stored, coverage)) return stored;
+  const all = union(coverage, readTileDay(stored.hours).coverage);
+  return { ...stored, hours: encodeTileDay(hoursOf(stored), all) };
 }
 
-function isSame(item: StoredTileDay, stored: StoredTileDay | undefined): boolean {
+function covers({ hours }: StoredTileDay, coverage: Uint8Array): boolean {
+  const stored = readTileDay(hours).coverage;
+  return isEqual(union(stored, coverage), stored);
+}
+
+function isSame(item: NewTileDay, stored: StoredTileDay | undefined): boolean {
   return (
     stored !== undefined &&
     isEqual(item.hours, stored.hours) &&
-    item.madeFrom.join() === stored.madeFrom.join() &&
+    (item.madeFrom ?? []).join() === stored.madeFrom.join() &&
+    (item.parts ?? []).join() === stored.parts.join() &&
+    (item.separate ?? false) === stored.separate &&
     item.expiresAt === stored.expiresAt
   );
 }

@@ -1,0 +1,31 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Ask, attack } from "../../tools/bench/privacy-attack.ts";
+import { smallScenarios } from "../../tools/bench/privacy-scenarios.ts";
+import { call, tokenWith } from "../support/client.ts";
+import { useTables } from "../support/database.ts";
+
+beforeAll(useTables);
+
+describe("nothing of few people can be computed from all that is answered over HTTP", () => {
+  let token: string;
+  beforeAll(async () => {
+    token = await tokenWith({ scope: "population-density-data:read" });
+  });
+  const ask: Ask = async (body) => {
+    const { status, body: answered } = await call("/populationdensitydata/retrieve", { token, body });
+    if (status !== 200) throw new Error(`status ${status}: ${JSON.stringify(answered)}`);
+    return answered;
+  };
+
+  test.each(smallScenarios)(
+    "$name",
+    async (scenario) => {
+      const { worlds, answers, determined, excluded } = await attack(scenario, ask);
+      console.log(`${scenario.name}: ${worlds} worlds tried, ${answers} different answers`);
+      expect(determined.slice(0, 3)).toEqual([]);
+      expect(excluded.slice(0, 3)).toEqual([]);
+      expect(answers).toBeGreaterThan(1);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,243 @@
+/**
+ * An attack on densities. A world is what was really counted, in a few cells, by one or more imports. All worlds of a
+ * scenario are imported, each into an hour of its own, and everything that can be asked is asked. Worlds with the same
+ * answers are those that nobody can tell apart, so what all of them have in common is what the answers tell. Nothing of
+ * how the numbers are made is known to the attack, and nothing that they tell escapes it.
+ */
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { cellOf, geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
+import { importDensity } from "../import/density/import-density.ts";
+
+/** One import. */
+interface Step {
+  /**
+   * The cells it covers: the last characters of their geohashes, and the number of the unknown that is counted in
+   * them. The same unknown in two steps was counted the same both times.
+   */
+  readonly cells: Readonly<Record<string, number>>;
+  /** The days are those of so many weeks before the last one. */
+  readonly weeksAgo?: number;
+  readonly marketShare?: number;
+  /** The range that the file gives for a count. */
+  readonly rangeOf?: (count: number) => readonly [least: number, greatest: number];
+  readonly isTypical?: boolean;
+}
+
+/** What is imported, and in how many ways it may have been counted. */
+export interface Scenario {
+  readonly name: string;
+  /** K. */
+  readonly threshold: number;
+  /** The counts that each unknown may have. All below K are among them. */
+  readonly unknowns: readonly (readonly number[])[];
+  readonly steps: readonly Step[];
+}
+
+/** Sends the body of a request for densities, and gives what the service answers with 200. */
+export type Ask = (body: unknown) => Promise<unknown>;
+
+/** What an attack came to. */
+export interface Findings {
+  readonly worlds: number;
+  /** Different answers. */
+  readonly answers: number;
+  /** Suppressed cells whose count is the same in all worlds with the same answers, with the first such world. */
+  readonly determined: readonly string[];
+  /** Suppressed cells for which a number below K is in no such world. */
+  readonly excluded: readonly string[];
+}
+
+/** The coarsest precision that is asked; the cells have 7 characters. */
+const coarsest = 3;
+const hoursPerWeek = 7 * 24;
+const hourMilliseconds = 3_600_000;
+const dayMilliseconds = 24 * hourMilliseconds;
+const weekMilliseconds = 7 * dayMilliseconds;
+
+/** Rows of the grid of precision 3 that are in the Southern Ocean: each scenario has one for itself. */
+let row = 8 + Math.floor(24 * Math.random());
+
+/** Imports every world of a scenario, asks everything after every step, and says what the answers tell. */
+export async function attack({ name, threshold, unknowns, steps }: Scenario, ask: Ask): Promise<Findings> {
+  const worlds = productOf(unknowns);
+  const { columns } = gridOf(coarsest);
+  row = 8 + ((row - 7) % 24);
+  const places = Array.from({ length: Math.ceil(worlds.length / hoursPerWeek) }, (_, index) =>
+    geohashAt(row, (index + 3) % columns, coarsest),
+  );
+  if (places.length > columns) throw new Error(`${name}: ${worlds.length} worlds are too many`);
+  const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
+  // The week to come is answered from typical days: of one observed day they are the same.
+  const nextWeek = lastWeek + 2 * weekMilliseconds;
+  const asksTypical = steps.some(({ isTypical, weeksAgo = 0 }) => isTypical === true || weeksAgo > 0);
+  const seen: string[][] = worlds.map(() => []);
+  const suppressed: Set<string>[] = worlds.map(() => new Set());
+  const askedWeeks = new Set<number>();
+  const cells = new Set<string>();
+  for (const step of steps) {
+    const start = lastWeek - (step.weeksAgo ?? 0) * weekMilliseconds;
+    await importStep(step, threshold, worlds, places, start);
+    if (step.isTypical !== true) askedWeeks.add(start);
+    for (const cell of Object.keys(step.cells)) cells.add(cell);
+    for (const week of asksTypical ? [...askedWeeks, nextWeek] : askedWeeks) {
+      for (const [index, place] of places.entries()) {
+        for (const ancestor of ancestorsOf(cells)) {
+          const slots = await answersOf(ask, place + ancestor, week, week === nextWeek ? lastWeek : week);
+          for (const [hour, slot] of slots.entries()) {
+            const world = index * hoursPerWeek + hour;
+            seen[world]?.push(slot);
+            if (week !== nextWeek || step.isTypical === true) {
+              if (slot.startsWith("LOW")) suppressed[world]?.add(ancestor);
+              else suppressed[world]?.delete(ancestor);
+            }
+          }
+        }
+      }
+    }
+  }
+  const groups = new Map<string, number[]>();
+  for (const [world, slots] of seen.entries()) {
+    const answers = slots.join();
+    groups.set(answers, [...(groups.get(answers) ?? []), world]);
+  }
+  const determined: string[] = [];
+  const excluded: string[] = [];
+  const shown = (what: string, group: readonly number[]) =>
+    `${name}: ${what} of ${JSON.stringify(worlds[group[0] ?? 0])}, one of ${group.length} worlds`;
+  for (const group of groups.values()) {
+    const [first = 0] = group;
+    for (const protectedSum of sumsOf(
+      worlds[first] ?? [],
+      threshold,
+      steps,
+      suppressed[first] ?? new Set(),
+    )) {
+      const values = new Set(
+        group.map((world) => sum(protectedSum.unknowns.map((each) => worlds[world]?.[each] ?? 0))),
+      );
+      if (values.size === 1) determined.push(shown(protectedSum.name, group));
+      for (let value = 0; value < threshold; value++) {
+        if (!values.has(value)) excluded.push(shown(`${value} in ${protectedSum.name}`, group));
+      }
+    }
+  }
+  return { worlds: worlds.length, answers: groups.size, determined, excluded };
+}
+
+/** What must not be known: each unknown below K, and the people of each suppressed coarser cell of one import. */
+function sumsOf(
+  world: readonly number[],
+  threshold: number,
+  steps: readonly Step[],
+  suppressed: ReadonlySet<string>,
+): { readonly name: string; readonly unknowns: readonly number[] }[] {
+  const single = world.flatMap((count, unknown) =>
+    count < threshold ? [{ name: `unknown ${unknown}`, unknowns: [unknown] }] : [],
+  );
+  if (steps.length > 1) return single;
+  const coarser = [...suppressed].map((ancestor) => ({
+    name: `cell …${ancestor}`,
+    unknowns: Object.entries(steps[0]?.cells ?? {}).flatMap(([cell, unknown]) =>
+      cell.startsWith(ancestor) ? [unknown] : [],
+    ),
+  }));
+  return [...single, ...coarser];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+function productOf(unknowns: readonly (readonly number[])[]): number[][] {
+  return unknowns.reduce<number[][]>(
+    (worlds, counts) => worlds.flatMap((world) => counts.map((count) => [...world, count])),
+    [[]],
+  );
+}
+
+/** Every cell of every precision that has one of the cells in it, without what all places have in common. */
+function ancestorsOf(cells: ReadonlySet<string>): string[] {
+  const all = [...cells].flatMap((cell) =>
+    Array.from({ length: cell.length + 1 }, (_, end) => cell.slice(0, end)),
+  );
+  return [...new Set(all)].sort();
+}
+
+async function importStep(
+  step: Step,
+  threshold: number,
+  worlds: readonly (readonly number[])[],
+  places: readonly string[],
+  start: number,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "attack-"));
+  try {
+    const path = join(folder, "counted.csv");
+    const lines = ["geohash,startTime,people,minPeople,maxPeople"];
+    for (const [index, place] of places.entries()) {
+      for (let hour = 0; hour < hoursPerWeek; hour++) {
+        // What is left of the last place repeats the first world: every hour of a place must have every cell.
+        const world = worlds[index * hoursPerWeek + hour] ?? worlds[0];
+        const startTime = new Date(start + hour * hourMilliseconds).toISOString();
+        for (const [cell, unknown] of Object.entries(step.cells)) {
+          const count = world?.[unknown] ?? 0;
+          const [least = "", greatest = ""] = step.rangeOf?.(count) ?? [];
+          lines.push([place + cell, startTime, count, least, greatest].join());
+        }
+      }
+    }
+    await writeFile(path, lines.join("\n"));
+    await importDensity({
+      files: [path],
+      typical: step.isTypical === true,
+      precisions: [3, 4, 5, 6, 7],
+      threshold,
+      ...(step.marketShare === undefined ? {} : { marketShare: step.marketShare }),
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const answer = z.object({
+  timedPopulationDensityData: z.array(
+    z.object({
+      cellPopulationDensityData: z.tuple([z.record(z.string(), z.union([z.string(), z.number()]))]),
+    }),
+  ),
+});
+
+/**
+ * What is answered of a cell in each hour of a week, the hours of the other week in their order.
+ * @param start of the week that is asked; an epoch millisecond at midnight.
+ * @param first of the week in whose order the hours come.
+ */
+async function answersOf(ask: Ask, geohash: string, start: number, first: number): Promise<string[]> {
+  if ((start - first) % weekMilliseconds !== 0) throw new Error("weeks begin on different days");
+  const precision = geohash.length;
+  const { cellHeight, cellWidth } = gridOf(precision);
+  const cell = cellOf(geohash);
+  const corner = (north: number, east: number) => ({
+    latitude: (cell.row + north) * cellHeight - 90,
+    longitude: (cell.column + east) * cellWidth - 180,
+  });
+  const body = await ask({
+    area: {
+      areaType: "POLYGON",
+      boundary: [corner(0.25, 0.25), corner(0.25, 0.75), corner(0.75, 0.75), corner(0.75, 0.25)],
+    },
+    startTime: new Date(start).toISOString(),
+    endTime: new Date(start + weekMilliseconds).toISOString(),
+    precision,
+  });
+  return answer.parse(body).timedPopulationDensityData.map(({ cellPopulationDensityData: [slot] }) => {
+    const { dataType, pplDensity, minPplDensity, maxPplDensity } = slot;
+    return dataType === "DENSITY_ESTIMATION"
+      ? [pplDensity, minPplDensity, maxPplDensity].join("/")
+      : String(dataType);
+  });
+}

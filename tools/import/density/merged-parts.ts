@@ -1,0 +1,110 @@
+import {
+  cellsPerTile,
+  hoursPerDay,
+  lowCode,
+  noDataCode,
+  TileHour,
+} from "../../../functions/population-density/tile.ts";
+import { setPeople } from "./anonymous-tiles.ts";
+
+/** What of a part is published in a tile. */
+export interface MergedPart {
+  /** Of each cell, the area of what the part covers of it, in km². */
+  readonly areas: Float64Array;
+  /** The 24 hours of the day in UTC; undefined if the part was not counted in the hour. */
+  readonly hours: readonly (TileHour | undefined)[];
+  /** How many people a cell that is suppressed counts as beside one that is not: somewhere from 0 to twice as many. */
+  readonly suppressedPeople: number;
+}
+
+/**
+ * A tile's day from what is published of several parts and from nothing else. A cell that several parts share has the
+ * people of all by the area of all, and errors that are independent; it is suppressed if it is in all of them. A
+ * part that was not counted in an hour is left out.
+ * @param parts one at least, in an order that depends on nothing but the parts.
+ * @returns the hours of the only part as they are.
+ */
+export function mergedHours(parts: readonly MergedPart[]): (TileHour | undefined)[] {
+  return Array.from({ length: hoursPerDay }, (_, hour) => {
+    const counted = parts.flatMap((part) => {
+      const ofPart = part.hours[hour];
+      return ofPart === undefined ? [] : [{ ...part, hour: ofPart }];
+    });
+    if (counted.length < 2) return counted[0]?.hour;
+    const merged = new TileHour();
+    for (let cell = 0; cell < cellsPerTile; cell++) setMerged(merged, cell, counted);
+    return merged;
+  });
+}
+
+type CountedPart = MergedPart & { readonly hour: TileHour };
+
+function setMerged(merged: TileHour, cell: number, counted: readonly CountedPart[]): void {
+  const parts = counted.filter(({ hour }) => hour.codes[cell] !== noDataCode);
+  const [only] = parts;
+  if (only === undefined) return;
+  if (parts.length === 1) copySlot(only.hour, merged, cell);
+  else if (parts.every(({ hour }) => hour.codes[cell] === lowCode)) merged.setLow(cell);
+  else setSum(merged, cell, parts);
+}
+
+function setSum(merged: TileHour, cell: number, parts: readonly CountedPart[]): void {
+  let [people, squaresBelow, squaresAbove, area] = [0, 0, 0, 0];
+  for (const { hour, areas, suppressedPeople } of parts) {
+    const here = areas[cell] ?? 0;
+    area += here;
+    if (hour.codes[cell] === lowCode) {
+      people += suppressedPeople;
+      squaresBelow += suppressedPeople ** 2;
+      squaresAbove += suppressedPeople ** 2;
+    } else {
+      const density = hour.value(cell);
+      people += density * here;
+      squaresBelow += ((density - hour.minimum(cell)) * here) ** 2;
+      squaresAbove += ((hour.maximum(cell) - density) * here) ** 2;
+    }
+  }
+  const [least, greatest] = [people - Math.sqrt(squaresBelow), people + Math.sqrt(squaresAbove)];
+  setPeople(merged, cell, { people, least, greatest }, area);
+}
+
+/**
+ * An hour with the slots of another one, where that has any, for the cells that are not the hour's own.
+ * @param isOwn whether the hour's slot of a cell counts; any that it has if absent.
+ * @returns the hour itself if the other one changes nothing.
+ */
+export function filledUp(
+  hour: TileHour,
+  other: TileHour,
+  isOwn = (cell: number) => hour.codes[cell] !== noDataCode,
+): TileHour {
+  let filled = hour;
+  for (let cell = 0; cell < cellsPerTile; cell++) {
+    if (other.codes[cell] === noDataCode || isOwn(cell) || isSameSlot(hour, other, cell)) continue;
+    if (filled === hour) filled = copyOf(hour);
+    copySlot(other, filled, cell);
+  }
+  return filled;
+}
+
+function isSameSlot(one: TileHour, other: TileHour, cell: number): boolean {
+  return (
+    one.codes[cell] === other.codes[cell] &&
+    one.below[cell] === other.below[cell] &&
+    one.above[cell] === other.above[cell]
+  );
+}
+
+function copyOf(hour: TileHour): TileHour {
+  const copy = new TileHour();
+  copy.codes.set(hour.codes);
+  copy.below.set(hour.below);
+  copy.above.set(hour.above);
+  return copy;
+}
+
+function copySlot(from: TileHour, to: TileHour, cell: number): void {
+  to.codes[cell] = from.codes[cell] ?? noDataCode;
+  to.below[cell] = from.below[cell] ?? 0;
+  to.above[cell] = from.above[cell] ?? 0;
+}

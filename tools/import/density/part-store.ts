@@ -1,0 +1,139 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import * as z from "zod";
+import { getItem, getItems, putItem, updateItem } from "../../../shared/aws/database.ts";
+import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "./parts.ts";
+
+/** A part as its day lists it. */
+const listedPart = z.object({
+  id: z.string(),
+  /** Of its cells. */
+  precision: z.number(),
+  /** K. */
+  threshold: z.number(),
+  /** The share of all people that its numbers were scaled up from. */
+  marketShare: z.number(),
+});
+
+/** A part as its day lists it. */
+export type ListedPart = z.infer<typeof listedPart>;
+
+const dayParts = z.object({
+  parts: z.array(listedPart),
+  /** Counts the imports. */
+  revision: z.number(),
+  /** The import that is storing the day, and until which epoch millisecond it has it for itself. */
+  writer: z.optional(z.string()),
+  writerUntil: z.optional(z.number()),
+  /** The epoch second after which the day may be published anew as if it had never been. */
+  expiresAt: z.optional(z.number()),
+});
+
+/** What is known of the parts of a day: an observed date or a typical weekday. */
+export type DayParts = z.infer<typeof dayParts>;
+
+/** Partition of all days. */
+const daysPartition = "parts";
+
+const callMilliseconds = 30_000;
+const inTime = () => AbortSignal.timeout(callMilliseconds);
+
+/** @returns undefined for a day that was never published. */
+export function readDayParts(day: string): Promise<DayParts | undefined> {
+  return getItem("densities", { tile: daysPartition, day }, dayParts, inTime());
+}
+
+/** @returns false when the day has changed since it was read: nothing was written. */
+export function replaceDayParts(
+  day: string,
+  parts: Omit<DayParts, "revision">,
+  read: DayParts | undefined,
+): Promise<boolean> {
+  const condition =
+    read === undefined
+      ? { condition: "attribute_not_exists(tile)" }
+      : { condition: "revision = :read", values: { ":read": read.revision } };
+  const revision = (read?.revision ?? 0) + 1;
+  return putItem("densities", { tile: daysPartition, day, ...parts, revision }, condition, inTime());
+}
+
+/** @returns false when the day is another import's by now. */
+export function keepDay(day: string, writer: string, until: number): Promise<boolean> {
+  const update = "SET writerUntil = :until";
+  const condition = { condition: "writer = :writer", values: { ":until": until, ":writer": writer } };
+  return updateItem("densities", { tile: daysPartition, day }, { update, ...condition }, inTime());
+}
+
+/** Lets other imports store the day. */
+export async function releaseDay(day: string, writer: string): Promise<void> {
+  const update = "REMOVE writer, writerUntil";
+  const condition = { condition: "writer = :writer", values: { ":writer": writer } };
+  await updateItem("densities", { tile: daysPartition, day }, { update, ...condition }, inTime());
+}
+
+const coverageChunk = z.object({
+  day: z.string(),
+  /** Of the part's compressed cells. */
+  bytes: z.instanceof(Uint8Array),
+  /** How many there are. */
+  chunks: z.number(),
+});
+
+/** An item may have 400 KB. */
+const chunkBytes = 350_000;
+
+/** The cells of parts: stored once for all days that have the same. */
+export class PartCoverages {
+  readonly #known = new Map<string, Coverage>();
+  /** Until when a part is kept at least, as an epoch second. */
+  readonly #keptUntil = new Map<string, number>();
+
+  async read({ id, precision }: ListedPart): Promise<Part> {
+    const coverage = this.#known.get(id) ?? (await readCoverage(id, precision));
+    this.#known.set(id, coverage);
+    return { id, precision, coverage };
+  }
+
+  /**
+   * Stores the cells of a part, unless they are known to be stored.
+   * @param expiresAt the epoch second after which they may be gone; never if absent.
+   */
+  async write({ id, coverage }: Part, expiresAt: number | undefined): Promise<void> {
+    this.#known.set(id, coverage);
+    if ((this.#keptUntil.get(id) ?? 0) >= (expiresAt ?? Number.POSITIVE_INFINITY)) return;
+    const kept = expiresAt === undefined ? undefined : expiresAt + spareSeconds;
+    const compressed = deflateRawSync(encodeCoverage(coverage));
+    const chunks = Math.ceil(compressed.length / chunkBytes);
+    // Longer is kept as it is: the same id always has the same cells.
+    const condition =
+      expiresAt === undefined
+        ? {}
+        : {
+            condition: "attribute_not_exists(tile) OR expiresAt < :needed",
+            values: { ":needed": expiresAt },
+          };
+    let isWritten = true;
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      const bytes = compressed.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes);
+      const item = { ...keyOf(id, chunk), bytes, chunks, expiresAt: kept };
+      isWritten = (await putItem("densities", item, condition, inTime())) && isWritten;
+    }
+    this.#keptUntil.set(id, (isWritten ? kept : expiresAt) ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Cells are kept longer than a day needs them, so that the next days' imports find them. */
+const spareSeconds = 100 * 86_400;
+
+function keyOf(id: string, chunk: number) {
+  return { tile: `part/${id}`, day: `cells#${String(chunk).padStart(3, "0")}` };
+}
+
+async function readCoverage(id: string, precision: number): Promise<Coverage> {
+  const first = await getItem("densities", keyOf(id, 0), coverageChunk, inTime());
+  if (first === undefined) throw new Error(`the cells of part ${id} are gone`);
+  const keys = Array.from({ length: first.chunks - 1 }, (_, index) => keyOf(id, index + 1));
+  const others = await getItems("densities", keys, coverageChunk, inTime());
+  if (others.length !== keys.length) throw new Error(`cells of part ${id} are gone`);
+  const chunks = [first, ...others].sort((one, other) => (one.day < other.day ? -1 : 1));
+  return decodeCoverage(inflateRawSync(Buffer.concat(chunks.map(({ bytes }) => bytes))), precision);
+}

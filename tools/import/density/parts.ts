@@ -1,0 +1,166 @@
+/**
+ * The parts of a day. What an import covers of a day for the first time is a part, and stays one: a part is published
+ * anew only by an import that covers all of it, and never together with other cells. So an import with more or fewer
+ * cells than an earlier one, or of a neighbouring region, changes no group of suppressed cells, and the difference of
+ * two answers tells nothing that each part does not tell alone.
+ */
+
+import { createHash } from "node:crypto";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
+import {
+  addToCoverage,
+  cellsPerTile,
+  coverageBytes,
+  isCovered,
+} from "../../../functions/population-density/tile.ts";
+import { childrenOf, type TilePart } from "./anonymous-tiles.ts";
+import type { CountedTile } from "./counted.ts";
+
+/** Cells of one precision: for each tile that has any, by its geohash, a coverage as `encodeTileDay` takes it. */
+export type Coverage = ReadonlyMap<string, Uint8Array>;
+
+/** A part of a day that was published. */
+export interface Part {
+  readonly id: string;
+  /** Of its cells. */
+  readonly precision: number;
+  readonly coverage: Coverage;
+}
+
+/** What an import does to the parts of a day. */
+export interface Division {
+  /** Parts that are covered whole: they are published anew. */
+  readonly renewed: readonly Part[];
+  /** The cells that no part has yet, if there are any. */
+  readonly created: Part | undefined;
+  /** Covered cells of parts that are not covered whole: they stay as they are published. */
+  readonly kept: Coverage;
+  /** The cells of a tile that are published, by their part. */
+  readonly partsIn: (tile: Pick<CountedTile, "geohash">) => readonly TilePart[];
+}
+
+/** Divides what an import covers by the parts of cells of the same precision that a day has already. */
+export function divide(covered: Coverage, precision: number, parts: readonly Part[]): Division {
+  const renewed = parts.filter(({ coverage }) => isWithin(coverage, covered));
+  const partsOfTile = new Map<string, TilePart[]>();
+  const kept = new Map<string, Uint8Array>();
+  const rest = new Map<string, Uint8Array>();
+  for (const [geohash, coverage] of covered) {
+    const ofTile: TilePart[] = [];
+    const left = coverage.slice();
+    for (const part of parts) {
+      const known = part.coverage.get(geohash);
+      if (known === undefined) continue;
+      if (renewed.includes(part)) ofTile.push({ part: part.id, coverage: known });
+      for (let index = 0; index < coverageBytes; index++) {
+        const both = byteOf(coverage, index) & byteOf(known, index);
+        left[index] = byteOf(left, index) & ~both;
+        if (both === 0 || renewed.includes(part)) continue;
+        const bits = kept.get(geohash) ?? new Uint8Array(coverageBytes);
+        bits[index] = byteOf(bits, index) | both;
+        kept.set(geohash, bits);
+      }
+    }
+    if (left.some((bits) => bits !== 0)) rest.set(geohash, left);
+    partsOfTile.set(geohash, ofTile);
+  }
+  const created = rest.size === 0 ? undefined : { id: partId(rest, precision), precision, coverage: rest };
+  if (created !== undefined) {
+    for (const [geohash, coverage] of rest) partsOfTile.get(geohash)?.push({ part: created.id, coverage });
+  }
+  return { renewed, created, kept, partsIn: ({ geohash }) => partsOfTile.get(geohash) ?? [] };
+}
+
+/** Whether two parts share area, whatever their precisions. */
+export function overlap(one: Omit<Part, "id">, other: Omit<Part, "id">): boolean {
+  const [coarse, fine] = one.precision <= other.precision ? [one, other] : [other, one];
+  for (const [geohash, coverage] of fine.coverage) {
+    if (fine.precision === coarse.precision) {
+      const here = coarse.coverage.get(geohash);
+      if (here?.some((bits, index) => (bits & byteOf(coverage, index)) !== 0)) return true;
+    } else if (fine.precision - coarse.precision >= 2) {
+      if (hasCell(coarse, geohash.slice(0, coarse.precision))) return true;
+    } else {
+      for (const [parent, character] of suffixesOf(1).entries()) {
+        if (childrenOf(coverage, parent).length > 0 && hasCell(coarse, geohash + character)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+function hasCell({ coverage }: Pick<Part, "coverage">, geohash: string): boolean {
+  const tile = coverage.get(geohash.slice(0, -2));
+  return tile !== undefined && isCovered(tile, suffixesOf(2).indexOf(geohash.slice(-2)));
+}
+
+function isWithin(part: Coverage, covered: Coverage): boolean {
+  for (const [geohash, coverage] of part) {
+    const here = covered.get(geohash);
+    if (here === undefined) return false;
+    for (let index = 0; index < coverageBytes; index++) {
+      if ((byteOf(coverage, index) & ~byteOf(here, index)) !== 0) return false;
+    }
+  }
+  return true;
+}
+
+function byteOf(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
+}
+
+const idLength = 16;
+
+/** The id of a part follows from its cells: no two parts of a day have the same. */
+function partId(coverage: Coverage, precision: number): string {
+  return createHash("sha256")
+    .update(`${precision}\n`)
+    .update(encodeCoverage(coverage))
+    .digest("hex")
+    .slice(0, idLength);
+}
+
+/** Geohashes of one length, each with its coverage behind it, in ascending order. */
+export function encodeCoverage(coverage: Coverage): Uint8Array {
+  const tiles = [...coverage].sort(([one], [other]) => (one < other ? -1 : 1));
+  const [first = ""] = tiles[0] ?? [];
+  const each = first.length + coverageBytes;
+  const bytes = Buffer.alloc(each * tiles.length);
+  for (const [index, [geohash, bits]] of tiles.entries()) {
+    bytes.write(geohash, index * each, "latin1");
+    bytes.set(bits, index * each + first.length);
+  }
+  return bytes;
+}
+
+/** @param precision of the cells. */
+export function decodeCoverage(bytes: Uint8Array, precision: number): Coverage {
+  const length = Math.max(0, precision - 2);
+  const each = length + coverageBytes;
+  if (bytes.length % each !== 0) throw new Error("the cells of a part have a wrong length");
+  const coverage = new Map<string, Uint8Array>();
+  for (let at = 0; at < bytes.length; at += each) {
+    const geohash = Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString("latin1");
+    coverage.set(geohash, bytes.slice(at + length, at + each));
+  }
+  return coverage;
+}
+
+/** A coverage with the cells of both. */
+export function union(one: Uint8Array, other: Uint8Array): Uint8Array {
+  return one.map((bits, index) => bits | byteOf(other, index));
+}
+
+/** A coverage of single cells. */
+export function coverageOf(cells: Iterable<number>): Uint8Array {
+  const coverage = new Uint8Array(coverageBytes);
+  for (const cell of cells) addToCoverage(coverage, cell);
+  return coverage;
+}
+
+/** The cells of a coverage, in ascending order. */
+export function cellsIn(coverage: Uint8Array): number[] {
+  const cells: number[] = [];
+  for (let cell = 0; cell < cellsPerTile; cell++) if (isCovered(coverage, cell)) cells.push(cell);
+  return cells;
+}
