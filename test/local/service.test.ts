@@ -13,7 +13,8 @@ import {
   SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
+import * as z from "zod";
 import { listen } from "../../tools/local/listening-server.ts";
 import type { LocalBackend } from "../../tools/local/service.ts";
 import { idOf, type StartedSample, startSample } from "./started-sample.ts";
@@ -47,6 +48,18 @@ const arnOf = (id: string) => service.template.secrets.find(({ logicalId }) => l
 
 const startAgain = (options: Parameters<typeof startSample>[0] = {}) =>
   startSample({ assembly: service.assembly, ...options });
+
+test("a function runs no more events at a time than it may", async () => {
+  const limited = await startAgain({ maxThreadsOf: () => 2 });
+  try {
+    const id = idOf(limited, "SampleFunction");
+    const told = await Promise.all(Array.from({ length: 6 }, () => limited.invoke(id, { do: "sleep" })));
+    const threads = told.map((one) => z.looseObject({ threadId: z.number() }).parse(one).threadId);
+    expect(new Set(threads).size).toBe(2);
+  } finally {
+    await limited.close();
+  }
+});
 
 describe("environment of a function", () => {
   it("holds the template's variables, the shell's for configuration, and nothing else of the shell", async () => {

@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { startDemoService } from "../../tools/local/demo-service.ts";
+import type { LocalService } from "../../tools/local/service.ts";
+
+let folder: string;
+let service: LocalService;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "logins-"));
+  await writeFile(join(folder, "devices.json"), "[]");
+  const limits = { LOGIN_LIMIT_PER_SOURCE: "1000" };
+  service = await startDemoService({
+    assembly: inject("assembly"),
+    environment: limits,
+    port: 0,
+    data: folder,
+    logs: { write: () => true },
+  });
+}, 120_000);
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const logIn = async () => {
+  const emailaddress = `${crypto.randomUUID()}@example.com`;
+  const body = JSON.stringify({ emailaddress, password: "guess" });
+  return (await fetch(`${service.url}/v3/profile/authenticate`, { method: "POST", body })).status;
+};
+const get = async (path: string, headers = {}) => (await fetch(`${service.url}${path}`, { headers })).status;
+
+test("a hundred logins at once keep no function from its start", async () => {
+  const logins = Array.from({ length: 100 }, logIn);
+  // From the first answer on, hashes are under way.
+  await Promise.race(logins);
+
+  const cold = await Promise.all([
+    get("/.well-known/jwks.json"),
+    get("/openapi.json"),
+    get("/qualityondemand/qos-profiles/QOS_E", { authorization: "Bearer nothing" }),
+  ]);
+
+  expect(cold).toEqual([200, 200, 401]);
+  // How many are answered before API Gateway's time is up depends on the machine.
+  const others = (await Promise.all(logins)).filter((status) => ![401, 429, 503, 504].includes(status));
+  expect(others).toEqual([]);
+}, 120_000);
