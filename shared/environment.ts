@@ -228,3 +228,11 @@ export function wiredName(variable: string): string {
 export function runtimeInterface(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;
 }
+
+/**
+ * By how much the deadlines within a request are longer than what they say: 1 on every stage. Tests, whose machine
+ * may be busy with other tests, set `DEADLINE_FACTOR`.
+ */
+export function deadlineFactor(): number {
+  return Number(process.env.DEADLINE_FACTOR ?? "1");
+}

@@ -19,7 +19,7 @@ const pauseMilliseconds = 1_000;
  * @throws {Error} when the secret has no rotation, or the rotation does not end in time.
  */
 export async function rotateKeys(): Promise<Date> {
-  const client = new SecretsManagerClient(clientDefaults);
+  const client = new SecretsManagerClient(clientDefaults());
   try {
     const SecretId = setting("SIGNING_KEY_SECRET_ARN");
     const { VersionId } = await client.send(new RotateSecretCommand({ SecretId }));

@@ -46,7 +46,7 @@ let client: SecretsManagerClient | undefined;
 
 /** The process's client, made when it is first needed. */
 function secretsManager(): SecretsManagerClient {
-  client ??= new SecretsManagerClient(clientDefaults);
+  client ??= new SecretsManagerClient(clientDefaults());
   return client;
 }
 

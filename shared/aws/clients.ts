@@ -1,17 +1,22 @@
+import { deadlineFactor } from "../environment.ts";
+
 /**
  * How every AWS client of the service is set up. The SDK's own default waits for ever: here a connection has
  * half a second, an answer one second to begin and never a second of silence, and three attempts in all fit
  * into a request's deadline.
  */
-export const clientDefaults = {
-  maxAttempts: 3,
-  requestHandler: {
-    connectionTimeout: 500,
-    requestTimeout: 1_000,
-    socketTimeout: 1_000,
-    throwOnRequestTimeout: true,
-  },
-} as const;
+export function clientDefaults() {
+  const factor = deadlineFactor();
+  return {
+    maxAttempts: 3,
+    requestHandler: {
+      connectionTimeout: 500 * factor,
+      requestTimeout: 1_000 * factor,
+      socketTimeout: 1_000 * factor,
+      throwOnRequestTimeout: true,
+    },
+  };
+}
 
 /**
  * Names of refusals that mean "later", not "never". SQS may put its own name before them, or that of the service which

@@ -40,7 +40,7 @@ const conflictPauseMilliseconds = 20;
  */
 async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
   for (let attempt = 1; ; attempt++) {
-    client ??= new DynamoDBClient(clientDefaults);
+    client ??= new DynamoDBClient(clientDefaults());
     try {
       return await run(client);
     } catch (error) {

@@ -12,7 +12,7 @@ let client: SQSClient | undefined;
  */
 async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promise<Output> {
   // The address of a queue names a host that is not where an embedded server listens.
-  client ??= new SQSClient({ ...clientDefaults, useQueueUrlAsEndpoint: false });
+  client ??= new SQSClient({ ...clientDefaults(), useQueueUrlAsEndpoint: false });
   try {
     return await run(client);
   } catch (error) {

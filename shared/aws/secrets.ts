@@ -9,7 +9,7 @@ let client: SecretsManagerClient | undefined;
  * @throws {Unavailable} when Secrets Manager did not answer.
  */
 export async function secretText(secretId: string, signal: AbortSignal): Promise<string> {
-  client ??= new SecretsManagerClient(clientDefaults);
+  client ??= new SecretsManagerClient(clientDefaults());
   const command = new GetSecretValueCommand({ SecretId: secretId });
   const { SecretString } = await client.send(command, { abortSignal: signal }).catch((error: unknown) => {
     throw isRetryable(error) ? new Unavailable("Secrets Manager", error.name) : error;

@@ -1,3 +1,5 @@
+import { deadlineFactor } from "../environment.ts";
+
 /** The part of Lambda's context that the time of a request follows from. */
 export interface Invocation {
   readonly getRemainingTimeInMillis: () => number;
@@ -32,7 +34,7 @@ export function startDeadline({ getRemainingTimeInMillis }: Invocation): Deadlin
   const controller = new AbortController();
   const timer = setTimeout(
     () => controller.abort(new DeadlinePassed()),
-    Math.min(deadlineMilliseconds, left()),
+    Math.min(deadlineMilliseconds * deadlineFactor(), left()),
   );
   const passed = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
@@ -41,6 +43,7 @@ export function startDeadline({ getRemainingTimeInMillis }: Invocation): Deadlin
     signal: controller.signal,
     passed,
     stop: () => clearTimeout(timer),
-    rollbackSignal: () => AbortSignal.timeout(Math.min(rollbackTimeoutMilliseconds, left())),
+    rollbackSignal: () =>
+      AbortSignal.timeout(Math.min(rollbackTimeoutMilliseconds * deadlineFactor(), left())),
   };
 }

@@ -1,6 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { makeAssembly } from "../../tools/assembly.ts";
 import { demoData, startDemoService } from "../../tools/local/demo-service.ts";
+import { busyMachine } from "./busy-machine.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -29,6 +30,7 @@ export default async function localService(project: TestProject): Promise<() => 
       AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
       AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
     },
+    extraEnvironment: busyMachine,
     port: 0,
     data: demoData,
     logs: { write: () => true },

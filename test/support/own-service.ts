@@ -8,6 +8,7 @@ import { type TableName, tableVariable } from "../../shared/tables.ts";
 import { type PrivateJwk, privateJwk } from "../../shared/token.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
 import { type LocalService, startLocalService } from "../../tools/local/service.ts";
+import { busyMachine } from "./busy-machine.ts";
 import type { Answer } from "./client.ts";
 
 const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
@@ -35,6 +36,7 @@ export async function startOwnService(
     assembly: inject("assembly"),
     environment: { ...environment },
     configuration: Object.keys(configuration),
+    extraEnvironment: busyMachine,
     port: 0,
     logs: { write: (chunk) => written.push(Buffer.from(chunk)) },
   });

@@ -18,7 +18,8 @@ import { emptyTables, loadTables, saveTables } from "./table-copy.ts";
 /** The project's own demo data. */
 export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
 
-interface DemoServiceOptions extends Pick<LocalServiceOptions, "assembly" | "environment" | "logs"> {
+interface DemoServiceOptions
+  extends Pick<LocalServiceOptions, "assembly" | "environment" | "extraEnvironment" | "logs"> {
   readonly port: number;
   /** Folder of the data that is imported before the port is opened. */
   readonly data: string;
