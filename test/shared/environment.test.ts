@@ -60,6 +60,24 @@ describe("a variable", () => {
     expect(message ?? "").not.toContain("canary");
   });
 
+  test.each<[string, string, string, boolean]>([
+    ["on Lambda", "127.0.0.1:9001", "2026/11/22/[$LATEST]0123456789abcdef", false],
+    ["on one machine", "", "local", true],
+    ["on one machine whose shell is a function", "127.0.0.1:9001", "local", true],
+  ])(
+    "may name keys over http on loopback only when the service runs there: %s",
+    (_, api, stream, isAllowed) => {
+      vi.stubEnv("AWS_LAMBDA_RUNTIME_API", api === "" ? undefined : api);
+      vi.stubEnv("AWS_LAMBDA_LOG_STREAM_NAME", stream);
+      const issuer = { issuer: "https://op.example", audience: "us", algorithms: ["ES256"] };
+      const issuers = JSON.stringify([{ ...issuer, jwksUri: "http://127.0.0.1:1234/keys" }]);
+
+      expect(errorOf(() => setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: issuers })) === undefined).toBe(
+        isAllowed,
+      );
+    },
+  );
+
   test("takes an example of what it must be", () => {
     expect(setting("DENSITY_PRECISIONS", { DENSITY_PRECISIONS: "3-5,7" })).toEqual([3, 4, 5, 7]);
     const networks = "10.0.0.0/8:443,[fd12::]/16:8080-8090";
