@@ -8,7 +8,7 @@ export default {
     // Started by scripts that knip does not see through, `exec node …`, and by other programs.
     "tools/{local/start,ncs,invoke}.ts",
     "tools/{make-assembly,local/import-data}.ts",
-    "tools/local/*.mjs",
+    "tools/local/{lambda,servers}/*.mjs",
     "tools/bench/*.{ts,mjs}",
   ],
   project: ["{functions,shared,infra,tools,test}/**/*.{ts,mjs}"],

@@ -4,7 +4,7 @@ import { constructName } from "../infra/bundles.ts";
 import type { Stage } from "../infra/stage.ts";
 import { keptFolder } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
-import type { Template } from "./local/template.ts";
+import type { Template } from "./local/template/template.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** What a local run is made from; folders of its own, so that several runs do not meet. */

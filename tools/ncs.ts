@@ -1,9 +1,9 @@
 import { Command } from "commander";
+import { addGenerate } from "./cli/generate.ts";
+import { addImport } from "./cli/import.ts";
+import { addJobs } from "./cli/jobs.ts";
+import { addRotateKeys } from "./cli/rotate-keys.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
-import { addGenerate } from "./ncs/generate.ts";
-import { addImport } from "./ncs/import.ts";
-import { addJobs } from "./ncs/jobs.ts";
-import { addRotateKeys } from "./ncs/rotate-keys.ts";
 
 exitOnSignals();
 

@@ -6,8 +6,8 @@ import { endpoints } from "../../functions/endpoints.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { type Scope, scopeName, scopes } from "../../shared/scopes.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
-import { decide, policySchema } from "../../tools/local/policy.ts";
-import { loadTemplate } from "../../tools/local/template.ts";
+import { decide, policySchema } from "../../tools/local/gateway/policy.ts";
+import { loadTemplate } from "../../tools/local/template/template.ts";
 
 const everyScope = Object.keys(scopes) as Scope[];
 const stage = "arn:aws:execute-api:eu-west-1:000000000000:abcdefghij/live";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decide, policySchema } from "../../tools/local/policy.ts";
+import { decide, policySchema } from "../../tools/local/gateway/policy.ts";
 
 const arn = "arn:aws:execute-api:eu-west-1:000000000000:abc/prod/GET/things/1";
 const api = "arn:aws:execute-api:eu-west-1:000000000000:abc/prod";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reportedFailures } from "../../tools/local/queue-event.ts";
+import { reportedFailures } from "../../tools/local/lambda/queue-event.ts";
 
 const batch = ["a", "b", "c"].map((MessageId) => ({
   MessageId,

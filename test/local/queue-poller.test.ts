@@ -5,10 +5,10 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import type { BackingServer } from "../../tools/local/backing-server.ts";
-import { QueuePoller } from "../../tools/local/queue-poller.ts";
-import { openQueueServer, queueClient } from "../../tools/local/queue-server.ts";
-import type { LocalEventSource } from "../../tools/local/queues.ts";
+import { QueuePoller } from "../../tools/local/lambda/queue-poller.ts";
+import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
+import { openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
+import type { LocalEventSource } from "../../tools/local/template/queues.ts";
 
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 let server: BackingServer;

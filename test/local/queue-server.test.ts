@@ -1,8 +1,8 @@
 import { ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { BackingServer } from "../../tools/local/backing-server.ts";
-import { createQueues, openQueueServer, queueClient } from "../../tools/local/queue-server.ts";
-import type { LocalQueue } from "../../tools/local/queues.ts";
+import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
+import { createQueues, openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
+import type { LocalQueue } from "../../tools/local/template/queues.ts";
 
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 let server: BackingServer;

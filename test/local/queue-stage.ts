@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import * as z from "zod";
-import { type ListeningServer, listen } from "../../tools/local/listening-server.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
 const deliverySchema = z.object({
   queue: z.string(),

@@ -7,10 +7,10 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { listen } from "../../tools/local/listening-server.ts";
-import { openQueueServer, queueClient } from "../../tools/local/queue-server.ts";
+import { listen } from "../../tools/local/servers/listening-server.ts";
+import { openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
 import type { LocalBackend } from "../../tools/local/service.ts";
-import { loadTemplate, type Template } from "../../tools/local/template.ts";
+import { loadTemplate, type Template } from "../../tools/local/template/template.ts";
 import { openStage, receiptsOf, type Stage } from "./queue-stage.ts";
 import { type SampleAssembly, synthesizeSample } from "./sample-app.ts";
 import { idOf, type StartedSample, startSample } from "./started-sample.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { RunningSchedule } from "../../tools/local/schedules.ts";
-import { Template } from "../../tools/local/template.ts";
+import { RunningSchedule } from "../../tools/local/template/schedules.ts";
+import { Template } from "../../tools/local/template/template.ts";
 import { synthesizeSample } from "./sample-app.ts";
 import { startSample } from "./started-sample.ts";
 

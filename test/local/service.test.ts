@@ -15,7 +15,7 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import * as z from "zod";
-import { listen } from "../../tools/local/listening-server.ts";
+import { listen } from "../../tools/local/servers/listening-server.ts";
 import type { LocalBackend } from "../../tools/local/service.ts";
 import { idOf, type StartedSample, startSample } from "./started-sample.ts";
 

@@ -7,7 +7,7 @@ import { networkCapabilities } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { pathsOf } from "../../shared/endpoint.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
-import { loadTemplate } from "../../tools/local/template.ts";
+import { loadTemplate } from "../../tools/local/template/template.ts";
 
 /** Reads the template of the stage for callers, with its versions and aliases. */
 function readProd() {

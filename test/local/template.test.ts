@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Fn::Sub uses the notation of template strings.
 import { describe, expect, it } from "vitest";
-import type { TemplateDocument } from "../../tools/local/assembly.ts";
-import { Intrinsics } from "../../tools/local/intrinsics.ts";
-import { Template } from "../../tools/local/template.ts";
+import type { TemplateDocument } from "../../tools/local/template/assembly.ts";
+import { Intrinsics } from "../../tools/local/template/intrinsics.ts";
+import { Template } from "../../tools/local/template/template.ts";
 
 const document: TemplateDocument = {
   Parameters: {

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { encodeTileDay, TileHour } from "../../functions/population-density/tile.ts";
 import type { TableName } from "../../shared/tables.ts";
-import { queueClient } from "../../tools/local/queue-server.ts";
+import { queueClient } from "../../tools/local/servers/queue-server.ts";
 import { call, claimsOf, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile } from "../support/densities.ts";

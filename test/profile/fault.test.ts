@@ -10,7 +10,7 @@ import { getItem } from "../../shared/aws/database.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { tableVariable } from "../../shared/tables.ts";
-import { openDatabase } from "../../tools/local/database.ts";
+import { openDatabase } from "../../tools/local/servers/database.ts";
 import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/faulty-database.ts";
 import { openWorkplace, type Workplace } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";

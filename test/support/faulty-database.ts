@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
-import { type ListeningServer, listen } from "../../tools/local/listening-server.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
 /** A call to DynamoDB, as it arrives. */
 interface DatabaseCall {

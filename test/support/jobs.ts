@@ -16,9 +16,9 @@ import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/queues.ts";
-import { type ListeningServer, listen } from "../../tools/local/listening-server.ts";
-import { messageSchema, queueEvent } from "../../tools/local/queue-event.ts";
-import { queueClient } from "../../tools/local/queue-server.ts";
+import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { queueClient } from "../../tools/local/servers/queue-server.ts";
 import { useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
 

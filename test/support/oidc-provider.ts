@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import Provider, { type Adapter, type AdapterPayload, type Configuration, type JWK } from "oidc-provider";
 import * as z from "zod";
 import { scopes } from "../../shared/scopes.ts";
-import { listen } from "../../tools/local/listening-server.ts";
+import { listen } from "../../tools/local/servers/listening-server.ts";
 import { ellipticKey, rsaKey } from "./signed.ts";
 
 /** The name of our service among those the provider issues tokens for. */

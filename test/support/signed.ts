@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
-import { type ListeningServer, listen } from "../../tools/local/listening-server.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
 /** A key pair with the public half as a key set lists it. */
 export interface KeyPair {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import { listen } from "../../tools/local/listening-server.ts";
+import { listen } from "../../tools/local/servers/listening-server.ts";
 
 /** What a sink does with a request. */
 export type SinkAnswer =

@@ -17,6 +17,8 @@ import { isCovered, readTileDay } from "../../functions/population-density/tile.
 import { stackName } from "../../infra/app.ts";
 import { tableOutput } from "../../infra/outputs.ts";
 import { tableVariable } from "../../shared/tables.ts";
+import { addGenerate } from "../../tools/cli/generate.ts";
+import { addImport } from "../../tools/cli/import.ts";
 import { importFolder } from "../../tools/import/data-folder.ts";
 import { cellArea } from "../../tools/import/density/cell-area.ts";
 import { modelDays } from "../../tools/import/density/city-model.ts";
@@ -27,8 +29,6 @@ import { Problems } from "../../tools/import/density/problems.ts";
 import { rowsOf } from "../../tools/import/density/rows.ts";
 import { sortedDays } from "../../tools/import/density/sorted-days.ts";
 import { ImportError } from "../../tools/import/import-file.ts";
-import { addGenerate } from "../../tools/ncs/generate.ts";
-import { addImport } from "../../tools/ncs/import.ts";
 import { useTables } from "../support/database.ts";
 
 let folder: string;

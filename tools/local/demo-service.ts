@@ -6,6 +6,7 @@ import { keptFolder } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
+import { emptyTables, loadTables, saveTables } from "./servers/table-copy.ts";
 import {
   embeddedCredentials,
   type LocalBackend,
@@ -13,7 +14,6 @@ import {
   type LocalServiceOptions,
   startLocalService,
 } from "./service.ts";
-import { emptyTables, loadTables, saveTables } from "./table-copy.ts";
 
 /** The project's own demo data. */
 export const demoData = fileURLToPath(new URL("../demo", import.meta.url));

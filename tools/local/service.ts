@@ -1,16 +1,16 @@
-import type { Credentials } from "./backing-server.ts";
-import { createTables, openDatabase } from "./database.ts";
-import { functionEnvironment } from "./function-environment.ts";
-import { FunctionPool } from "./function-pool.ts";
-import type { LogSink } from "./function-thread.ts";
-import { Gateway } from "./gateway.ts";
-import { QueuePoller } from "./queue-poller.ts";
-import { createQueues, openQueueServer } from "./queue-server.ts";
-import { RunningSchedule } from "./schedules.ts";
-import { SecretRotations } from "./secret-rotation.ts";
-import { SecretStore } from "./secret-store.ts";
-import { openSecretsEndpoint } from "./secrets-endpoint.ts";
-import { type LocalFunction, loadTemplate, type Template } from "./template.ts";
+import { Gateway } from "./gateway/gateway.ts";
+import { functionEnvironment } from "./lambda/function-environment.ts";
+import { FunctionPool } from "./lambda/function-pool.ts";
+import type { LogSink } from "./lambda/function-thread.ts";
+import { QueuePoller } from "./lambda/queue-poller.ts";
+import { SecretRotations } from "./lambda/secret-rotation.ts";
+import type { Credentials } from "./servers/backing-server.ts";
+import { createTables, openDatabase } from "./servers/database.ts";
+import { createQueues, openQueueServer } from "./servers/queue-server.ts";
+import { SecretStore } from "./servers/secret-store.ts";
+import { openSecretsEndpoint } from "./servers/secrets-endpoint.ts";
+import { RunningSchedule } from "./template/schedules.ts";
+import { type LocalFunction, loadTemplate, type Template } from "./template/template.ts";
 
 /** What a local run serves. */
 export interface LocalServiceOptions {

@@ -5,16 +5,16 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { InvocationError, type LogSink } from "../lambda/function-thread.ts";
+import { type ListeningServer, listen } from "../servers/listening-server.ts";
+import { account, region } from "../template/physical-names.ts";
+import type { RestApi, Route } from "../template/rest-api.ts";
 import { Authorizer } from "./authorizer.ts";
 import { type AuthorizerContext, proxyEvent, requestContext } from "./event.ts";
 import { functionReply } from "./function-reply.ts";
-import { InvocationError, type LogSink } from "./function-thread.ts";
 import { GatewayRefusal, type Reply, renderRefusal } from "./gateway-responses.ts";
-import { type ListeningServer, listen } from "./listening-server.ts";
-import { account, region } from "./physical-names.ts";
 import { type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
 import { readBody } from "./request-body.ts";
-import type { RestApi, Route } from "./rest-api.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
 
 /** What a gateway serves and with what. */

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { ScheduledEvent } from "aws-lambda";
 import * as z from "zod";
-import { InvocationError, type LogSink } from "./function-thread.ts";
+import { InvocationError, type LogSink } from "../lambda/function-thread.ts";
 import { account, region } from "./physical-names.ts";
 import type { Template } from "./template.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { SQSEvent, SQSMessageAttribute } from "aws-lambda";
 import * as z from "zod";
-import { region } from "./physical-names.ts";
+import { region } from "../template/physical-names.ts";
 
 /** A message as ReceiveMessage answers it when asked for everything. */
 export const messageSchema = z.object({

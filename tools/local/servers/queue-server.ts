@@ -5,9 +5,9 @@ import {
   QueueDoesNotExist,
   SQSClient,
 } from "@aws-sdk/client-sqs";
+import { region } from "../template/physical-names.ts";
+import type { LocalQueue } from "../template/queues.ts";
 import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
-import { region } from "./physical-names.ts";
-import type { LocalQueue } from "./queues.ts";
 
 /** The longest that SQS lets a poll wait for a message. */
 export const longPollSeconds = 20;

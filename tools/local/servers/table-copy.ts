@@ -8,9 +8,9 @@ import {
   paginateScan,
   ScanCommand,
 } from "@aws-sdk/client-dynamodb";
+import { region } from "../template/physical-names.ts";
+import type { LocalTable } from "../template/template.ts";
 import type { Credentials } from "./backing-server.ts";
-import { region } from "./physical-names.ts";
-import type { LocalTable } from "./template.ts";
 
 type Item = Record<string, AttributeValue>;
 

@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_ApiGateway.html
  */
 import * as z from "zod";
-import { type ConfiguredResponse, parseConfiguredResponse } from "./gateway-responses.ts";
+import { type ConfiguredResponse, parseConfiguredResponse } from "../gateway/gateway-responses.ts";
 import { rootResourceId } from "./physical-names.ts";
 import type { Template } from "./template.ts";
 

@@ -1,4 +1,4 @@
-import type { Route } from "./rest-api.ts";
+import type { Route } from "../template/rest-api.ts";
 
 /** The route that answers a request. */
 export interface RouteMatch {

@@ -4,7 +4,7 @@
  */
 import { randomInt } from "node:crypto";
 import * as z from "zod";
-import type { GeneratedSecret } from "./template.ts";
+import type { GeneratedSecret } from "../template/template.ts";
 
 /** The first value of a generated secret: a password, or a JSON object that holds one. */
 export function generateSecretString(options: GeneratedSecret): string {

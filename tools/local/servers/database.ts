@@ -6,9 +6,9 @@ import {
   DynamoDBClient,
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
+import { region } from "../template/physical-names.ts";
+import type { LocalTable } from "../template/template.ts";
 import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
-import { region } from "./physical-names.ts";
-import type { LocalTable } from "./template.ts";
 
 const tableMilliseconds = 30_000;
 

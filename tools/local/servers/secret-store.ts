@@ -3,8 +3,8 @@
  * https://docs.aws.amazon.com/secretsmanager/latest/userguide/whats-in-a-secret.html
  */
 import { randomUUID } from "node:crypto";
+import type { LocalSecret } from "../template/template.ts";
 import { generateSecretString } from "./password.ts";
-import type { LocalSecret } from "./template.ts";
 
 /** The value of a version: text, or bytes in base64. */
 export type SecretValue = { readonly SecretString: string } | { readonly SecretBinary: string };

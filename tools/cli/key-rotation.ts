@@ -4,9 +4,9 @@ import {
   RotateSecretCommand,
   SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
-import { clientDefaults } from "../shared/aws/clients.ts";
-import { setting } from "../shared/environment.ts";
-import { firstUseSeconds } from "../shared/token.ts";
+import { clientDefaults } from "../../shared/aws/clients.ts";
+import { setting } from "../../shared/environment.ts";
+import { firstUseSeconds } from "../../shared/token.ts";
 
 /** Secrets Manager takes some seconds a step. */
 const rotationMilliseconds = 180_000;

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
-import type { Credentials } from "./backing-server.ts";
+import type { Credentials } from "../servers/backing-server.ts";
+import { longPollSeconds, queueClient } from "../servers/queue-server.ts";
+import type { LocalEventSource, LocalQueue } from "../template/queues.ts";
 import { InvocationError, type LogSink } from "./function-thread.ts";
 import { messageSchema, queueEvent, type ReceivedMessage, reportedFailures } from "./queue-event.ts";
-import { longPollSeconds, queueClient } from "./queue-server.ts";
-import type { LocalEventSource, LocalQueue } from "./queues.ts";
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
 const mostPerRequest = 10;

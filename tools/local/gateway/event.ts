@@ -3,9 +3,9 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-input-format
  */
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { account } from "./physical-names.ts";
+import { account } from "../template/physical-names.ts";
+import type { RestApi } from "../template/rest-api.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
-import type { RestApi } from "./rest-api.ts";
 import type { RouteMatch } from "./routing.ts";
 
 /** What an authorizer tells a function; strings, but for the milliseconds its call took. */

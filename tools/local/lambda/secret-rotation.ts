@@ -3,9 +3,9 @@
  * https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html
  */
 import { randomUUID } from "node:crypto";
+import { type SecretStore, SecretsError } from "../servers/secret-store.ts";
+import type { LocalRotation } from "../template/template.ts";
 import type { LogSink } from "./function-thread.ts";
-import { type SecretStore, SecretsError } from "./secret-store.ts";
-import type { LocalRotation } from "./template.ts";
 
 const steps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
 

@@ -3,12 +3,12 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
  */
 import * as z from "zod";
+import { InvocationError } from "../lambda/function-thread.ts";
+import type { AuthorizerDefinition } from "../template/rest-api.ts";
 import type { AuthorizerContext } from "./event.ts";
-import { InvocationError } from "./function-thread.ts";
 import { GatewayRefusal } from "./gateway-responses.ts";
 import { decide, policySchema } from "./policy.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
-import type { AuthorizerDefinition } from "./rest-api.ts";
 
 const cachedTokens = 1_000;
 

@@ -4,10 +4,10 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import * as z from "zod";
+import type { RestApi } from "../template/rest-api.ts";
 import { isBinaryType } from "./event.ts";
 import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
-import type { RestApi } from "./rest-api.ts";
 
 const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 

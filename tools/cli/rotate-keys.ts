@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { rotateKeys } from "../rotate-keys.ts";
+import { rotateKeys } from "./key-rotation.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
 /** `ncs rotate-keys`: a new signing key now, not when the month is over. */

@@ -6,8 +6,8 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
+import type { SecretRotations } from "../lambda/secret-rotation.ts";
 import { type ListeningServer, listen } from "./listening-server.ts";
-import type { SecretRotations } from "./secret-rotation.ts";
 import { type ReadVersion, type SecretStore, SecretsError } from "./secret-store.ts";
 
 const secretId = z.string().min(1).max(2048);
