@@ -22,7 +22,8 @@ export async function runProgram(
     stdio: ["ignore", "ignore", "pipe"],
   });
   const end = () => endGroup(child, isPosix);
-  process.once("exit", end);
+  // Before folders are removed that it writes into.
+  process.prependOnceListener("exit", end);
   let written = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     written += text;
