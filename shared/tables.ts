@@ -22,6 +22,8 @@ export const tables = {
   /**
    * Population densities: a day of a tile by its precision and geohash, such as `7/u05kq`. The day is a typical
    * weekday, `week#1` (Monday) to `week#7`, or an observed date, `day#2026-11-20`.
+   * Of imports alone are the parts of each day, in `parts`, their cells, in `part/…`, and what each has in a tile that
+   * several share, `part#day#2026-11-20#…`.
    */
   densities: { partitionKey: "tile", sortKey: "day", timeToLive: "expiresAt" },
   /** Densities to be delivered to a sink. */

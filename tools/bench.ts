@@ -6,6 +6,7 @@ import type { Bench } from "./bench/bench.ts";
 import { delivery } from "./bench/delivery.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
+import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
 
 /** `npm run bench` runs all of them, `npm run bench -- start` the named ones. */
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, Bench>> = {
   start,
   density,
   delivery,
+  privacy,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Ask, attack } from "../../tools/bench/privacy-attack.ts";
-import { smallScenarios } from "../../tools/bench/privacy-scenarios.ts";
+import { randomScenario, smallScenarios } from "../../tools/bench/privacy-scenarios.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
+import { runs } from "../support/sample.ts";
 
 beforeAll(useTables);
 
@@ -17,7 +18,9 @@ describe("nothing of few people can be computed from all that is answered over H
     return answered;
   };
 
-  test.each(smallScenarios)(
+  const random = Array.from({ length: runs(6, 2) }, (_, seed) => randomScenario(100 + seed, 160));
+
+  test.each([...smallScenarios, ...random])(
     "$name",
     async (scenario) => {
       const { worlds, answers, determined, excluded } = await attack(scenario, ask);

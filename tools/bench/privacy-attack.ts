@@ -5,15 +5,16 @@
  * how the numbers are made is known to the attack, and nothing that they tell escapes it.
  */
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { cellOf, geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { importDensity } from "../import/density/import-density.ts";
+import { ImportError } from "../import/import-file.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 /** One import. */
-interface Step {
+export interface Step {
   /**
    * The cells it covers: the last characters of their geohashes, and the number of the unknown that is counted in
    * them. The same unknown in two steps was counted the same both times.
@@ -58,18 +59,23 @@ const hourMilliseconds = 3_600_000;
 const dayMilliseconds = 24 * hourMilliseconds;
 const weekMilliseconds = 7 * dayMilliseconds;
 
-/** Rows of the grid of precision 3 that are in the Southern Ocean: each scenario has one for itself. */
-let row = 8 + Math.floor(24 * Math.random());
+/** Where the next scenario is: in rows of the Southern Ocean, a process begins somewhere. */
+let [row, column] = [8 + Math.floor(20 * Math.random()), 0];
+
+/** Cells of the coarsest precision that no scenario had, in one row: there all have the same area. */
+function freshPlaces(count: number): string[] {
+  const { columns } = gridOf(coarsest);
+  if (count > columns) throw new Error(`${count} places do not fit into a row`);
+  if (column + count > columns) [row, column] = [row + 1, 0];
+  const first = column;
+  column += count;
+  return Array.from({ length: count }, (_, index) => geohashAt(row, first + index, coarsest));
+}
 
 /** Imports every world of a scenario, asks everything after every step, and says what the answers tell. */
 export async function attack({ name, threshold, unknowns, steps }: Scenario, ask: Ask): Promise<Findings> {
   const worlds = productOf(unknowns);
-  const { columns } = gridOf(coarsest);
-  row = 8 + ((row - 7) % 24);
-  const places = Array.from({ length: Math.ceil(worlds.length / hoursPerWeek) }, (_, index) =>
-    geohashAt(row, (index + 3) % columns, coarsest),
-  );
-  if (places.length > columns) throw new Error(`${name}: ${worlds.length} worlds are too many`);
+  const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek));
   const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
   // The week to come is answered from typical days: of one observed day they are the same.
   const nextWeek = lastWeek + 2 * weekMilliseconds;
@@ -80,7 +86,8 @@ export async function attack({ name, threshold, unknowns, steps }: Scenario, ask
   const cells = new Set<string>();
   for (const step of steps) {
     const start = lastWeek - (step.weeksAgo ?? 0) * weekMilliseconds;
-    await importStep(step, threshold, worlds, places, start);
+    // What is refused tells nothing.
+    if (!(await isImported(step, threshold, worlds, places, start))) continue;
     if (step.isTypical !== true) askedWeeks.add(start);
     for (const cell of Object.keys(step.cells)) cells.add(cell);
     for (const week of asksTypical ? [...askedWeeks, nextWeek] : askedWeeks) {
@@ -167,16 +174,17 @@ function ancestorsOf(cells: ReadonlySet<string>): string[] {
   return [...new Set(all)].sort();
 }
 
-async function importStep(
+/** @returns false when the import is refused because of what was published before. */
+async function isImported(
   step: Step,
   threshold: number,
   worlds: readonly (readonly number[])[],
   places: readonly string[],
   start: number,
-): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "attack-"));
+): Promise<boolean> {
+  const folder = temporaryFolder("network-capabilities-attack-");
   try {
-    const path = join(folder, "counted.csv");
+    const path = join(folder.path, "counted.csv");
     const lines = ["geohash,startTime,people,minPeople,maxPeople"];
     for (const [index, place] of places.entries()) {
       for (let hour = 0; hour < hoursPerWeek; hour++) {
@@ -198,8 +206,12 @@ async function importStep(
       threshold,
       ...(step.marketShare === undefined ? {} : { marketShare: step.marketShare }),
     });
+    return true;
+  } catch (error) {
+    if (error instanceof ImportError && error.message.includes("was published")) return false;
+    throw error;
   } finally {
-    await rm(folder, { recursive: true });
+    folder.remove();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Scenario } from "./privacy-attack.ts";
+import type { Scenario, Step } from "./privacy-attack.ts";
 
 /** The whole numbers from 0 to below a number. */
 function below(end: number): number[] {
@@ -82,3 +82,67 @@ export const smallScenarios: readonly Scenario[] = [
     ],
   },
 ];
+
+/** Scenarios of more worlds each, for the bench. */
+export const largeScenarios: readonly Scenario[] = [
+  {
+    name: "five cells, all counts up to published ones",
+    threshold: 3,
+    unknowns: unknowns(5, below(5)),
+    steps: [{ cells: fiveCells, rangeOf: (count) => [count / 2, count * 2 + 1], marketShare: 0.3 }],
+  },
+  {
+    name: "eleven cells of one parent",
+    threshold: 2,
+    unknowns: unknowns(11, below(2)),
+    steps: [{ cells: Object.fromEntries(below(11).map((cell) => [`000${"0123456789b"[cell]}`, cell])) }],
+  },
+  {
+    name: "a country in three regions",
+    threshold: 2,
+    unknowns: unknowns(7, below(3)),
+    steps: [
+      { cells: { "0000": 0, "0001": 1, "0002": 2 } },
+      { cells: { "0003": 3, "0010": 4 } },
+      { cells: { "0004": 5, "0100": 6 } },
+    ],
+  },
+];
+
+const suffixes = ["0000", "0001", "0002", "0003", "0010", "0011", "0100", "0101", "1000"];
+
+/**
+ * Imports of random cells, again and again, in random order, some with ranges, some a share of all people.
+ * @param seed the same one makes the same scenario.
+ */
+export function randomScenario(seed: number, maxWorlds: number): Scenario {
+  const random = randomOf(seed);
+  const threshold = 2 + random(2);
+  const counted = Math.floor(Math.log(maxWorlds) / Math.log(threshold + 1));
+  const cells = suffixes.toSorted(() => random(3) - 1).slice(0, counted);
+  const share = random(3) === 0 ? { marketShare: 0.2 + random(3) / 10 } : {};
+  const ranges: Partial<Step> = random(3) === 0 ? { rangeOf: (count) => [count / 2, count + 1] } : {};
+  const steps = below(1 + random(4)).map((index): Step => {
+    const covered = cells.map((cell, unknown) => [cell, unknown] as const).filter(() => random(3) > 0);
+    const all =
+      index === 0 && covered.length < 2 ? cells.map((cell, unknown) => [cell, unknown] as const) : covered;
+    return { cells: Object.fromEntries(all), ...share, ...ranges };
+  });
+  return {
+    name: `random imports ${seed}`,
+    threshold,
+    unknowns: unknowns(counted, below(threshold + 1)),
+    steps: steps.filter((step) => Object.keys(step.cells).length > 0),
+  };
+}
+
+/** Whole numbers from 0 to below a limit: mulberry32. */
+function randomOf(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
+  };
+}

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { makeAssembly } from "../assembly.ts";
+import { demoData, startDemoService } from "../local/demo-service.ts";
+import type { Bench, Row } from "./bench.ts";
+import { type Ask, attack } from "./privacy-attack.ts";
+import { largeScenarios, randomScenario, smallScenarios } from "./privacy-scenarios.ts";
+
+const randomScenarios = 16;
+const worldsEach = 1_100;
+
+/** Whether anything of few people can be computed from densities. */
+export const privacy: Bench = {
+  about: [
+    "An attack on densities over HTTP. A world is what was counted in a few cells, by one import or by several: coverage",
+    "that grows, regions one by one, imports again, ranges, market shares, typical weekdays. All worlds of a scenario are",
+    "imported, each into an hour of its own, every cell of precisions 3 to 7 is asked for after every import, and worlds",
+    "with the same answers are compared: a count that is the same in all of them is determined, a number below the",
+    "threshold that is in none of them is excluded.",
+  ].join("\n"),
+  run: async () => {
+    const { assembly, remove } = await makeAssembly();
+    const service = await startDemoService({
+      assembly,
+      environment: { RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "100000000" },
+      port: 0,
+      data: demoData,
+      logs: { write: () => true },
+    });
+    try {
+      const variables = service.template.functions.flatMap(({ logicalId }) =>
+        Object.entries(service.environmentOf(logicalId)),
+      );
+      Object.assign(
+        process.env,
+        Object.fromEntries(variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name))),
+      );
+      return await attacked(await askAt(service.url));
+    } finally {
+      await service.close();
+      remove();
+    }
+  },
+};
+
+async function attacked(ask: Ask): Promise<Row[]> {
+  const random = Array.from({ length: randomScenarios }, (_, seed) => randomScenario(seed, worldsEach));
+  const total = { worlds: 0, answers: 0, determined: 0, excluded: 0 };
+  for (const scenario of [...smallScenarios, ...largeScenarios, ...random]) {
+    const { worlds, answers, determined, excluded } = await attack(scenario, ask);
+    for (const found of [...determined, ...excluded].slice(0, 3)) console.error(found);
+    total.worlds += worlds;
+    total.answers += answers;
+    total.determined += determined.length;
+    total.excluded += excluded.length;
+  }
+  return [
+    { what: "worlds tried", measured: total.worlds.toLocaleString("en"), holds: true },
+    { what: "different answers", measured: total.answers.toLocaleString("en"), holds: true },
+    none("suppressed counts determined", total.determined),
+    none("numbers below the threshold excluded", total.excluded),
+  ];
+}
+
+function none(what: string, count: number): Row {
+  return { what, measured: count.toLocaleString("en"), bar: "0", holds: count === 0 };
+}
+
+const login = z.object({ Data: z.object({ access_token: z.string() }) });
+const callMilliseconds = 30_000;
+
+/** Logs in to a service with the demo data. */
+async function askAt(url: string): Promise<Ask> {
+  const post = async (path: string, body: unknown, headers = {}): Promise<unknown> => {
+    const response = await fetch(`${url}${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(callMilliseconds),
+    });
+    if (!response.ok) throw new Error(`${path} answers ${response.status}: ${await response.text()}`);
+    return await response.json();
+  };
+  const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
+  const { Data } = login.parse(await post("/v3/profile/authenticate", credentials));
+  const authorization = `Bearer ${Data.access_token}`;
+  return (body) => post("/populationdensitydata/retrieve", body, { authorization });
+}
