@@ -1,14 +1,15 @@
 import type { EndpointId } from "../functions/endpoints.ts";
 import type { VariableName } from "../shared/environment.ts";
-import type { QueueName } from "../shared/queues.ts";
+import type { QueueName } from "../shared/sqs/queues.ts";
 import type { TableName } from "../shared/tables.ts";
 
 /** Functions that are not behind a route of their own. */
 type InternalFunctionId =
   | "authorizer/authorize"
   | "keys/rotate"
-  | "population-density/abandon"
-  | "population-density/deliver";
+  | "population-density/deliver"
+  | "population-density/fail"
+  | "population-density/sweep";
 
 /** A function of the service: its handler's file below `functions/`. */
 export type FunctionId = EndpointId | InternalFunctionId;
@@ -32,6 +33,8 @@ export interface Access {
   /** The queue whose messages invoke the function; it may receive and delete them. */
   readonly consumes?: QueueName;
   readonly variables?: readonly VariableName[];
+  /** How often the function is run, by a schedule of its own. */
+  readonly everyMinutes?: number;
 }
 
 /**
@@ -49,11 +52,11 @@ export const encryptedTables: ReadonlySet<TableName> = new Set([
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
 
-/** What work on a job takes: the job, its caller's count, a place at its sink. */
+/** What work on a job takes: the job, its caller's places, permits of uploads. */
 const jobTables = {
   "density-jobs": ["GetItem", "UpdateItem"],
   "density-callers": ["UpdateItem"],
-  "density-sinks": ["DeleteItem", "UpdateItem"],
+  "density-permits": ["DeleteItem", "GetItem", "PutItem", "Query"],
 } as const;
 
 /** Every grant of the stack. A function without a line does not compile. */
@@ -90,7 +93,7 @@ export const access: Readonly<Record<FunctionId, Access>> = {
   "population-density/retrieve": {
     tables: {
       densities: ["BatchGetItem"],
-      "density-jobs": ["BatchGetItem", "DeleteItem", "GetItem", "PutItem"],
+      "density-jobs": ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"],
       "density-callers": ["GetItem", "UpdateItem"],
       ...quotaTable,
     },
@@ -106,15 +109,26 @@ export const access: Readonly<Record<FunctionId, Access>> = {
   },
   "population-density/deliver": {
     tables: { densities: ["BatchGetItem"], ...jobTables },
-    queues: { "density-jobs": ["ChangeMessageVisibility", "SendMessage"] },
+    queues: {
+      "density-jobs": ["ChangeMessageVisibility"],
+      "density-jobs-dlq": ["ChangeMessageVisibility"],
+    },
     consumes: "density-jobs",
     variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
   },
-  "population-density/abandon": {
+  "population-density/fail": {
     tables: jobTables,
-    queues: { "density-jobs-dead": ["ChangeMessageVisibility", "SendMessage"] },
-    consumes: "density-jobs-dead",
+    queues: {
+      "density-jobs-dlq": ["ChangeMessageVisibility"],
+      "density-jobs": ["ChangeMessageVisibility"],
+    },
+    consumes: "density-jobs-dlq",
     variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
+  },
+  "population-density/sweep": {
+    tables: { "density-jobs": ["GetItem", "Query", "UpdateItem"], "density-callers": ["UpdateItem"] },
+    queues: { "density-jobs": ["SendMessage"] },
+    everyMinutes: 1,
   },
   "number-recycling/check": {
     tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...quotaTable },

@@ -5,7 +5,7 @@ import type { Construct } from "constructs";
 import { endpoints } from "../functions/endpoints.ts";
 import { logId } from "../shared/aws/log.ts";
 import { type MetricName, metricNamespace, type metrics } from "../shared/aws/metrics.ts";
-import type { QueueName } from "../shared/queues.ts";
+import type { QueueName } from "../shared/sqs/queues.ts";
 import { type TableName, tableVariable } from "../shared/tables.ts";
 import { access, type FunctionId } from "./access.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
@@ -19,8 +19,10 @@ export interface Watched {
   readonly api: ServiceApi;
   readonly tables: Readonly<Record<TableName, ServiceTable>>;
   readonly queues: Readonly<Record<QueueName, ServiceQueue>>;
-  /** Functions that deliver densities, or give it up. */
+  /** Functions that deliver densities, or tell that there are none. */
   readonly workers: readonly ServiceFunction[];
+  /** The function that sees to jobs without a message, and to those that are too old. */
+  readonly sweep: ServiceFunction;
   /** Absent when the operator rotates the key. */
   readonly rotation?: ServiceFunction;
 }
@@ -33,6 +35,11 @@ type Undivided = {
 /** Something the functions count. */
 export function counted(metricName: Undivided): Metric {
   return new Metric({ namespace: metricNamespace, metricName, statistic: "sum" });
+}
+
+/** Something that the functions measure: of several values the greatest counts. */
+export function measured(metricName: Undivided): Metric {
+  return new Metric({ namespace: metricNamespace, metricName, statistic: "max" });
 }
 
 /** What DynamoDB turned away, by table: of reads or of writes, for each table that a function may read or write. */
@@ -128,27 +135,38 @@ function loginAlarms({ rotation }: Watched): Record<string, AlarmLine> {
   };
 }
 
-function deliveryAlarms({ queues, workers }: Watched): Record<string, AlarmLine> {
-  const abandoned = workers.map((worker) => {
-    const JobsAbandoned = FilterPattern.stringValue("$.id", "=", logId("JOB_ABANDONED"));
+function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, AlarmLine> {
+  const failed = workers.map((worker) => {
+    const JobsFailed = FilterPattern.stringValue("$.id", "=", logId("JOB_FAILED"));
     const line = {
-      metric: lineCount(worker, "JobsAbandoned", { JobsAbandoned }),
+      metric: lineCount(worker, "JobsFailed", { JobsFailed }),
       threshold: 1,
-      loss: "Callers do not get densities they were promised: they could not be computed, or the sink was not to be reached. The lines before it in the worker's log say why.",
+      loss: "Callers do not get densities they were promised: they could not be computed, or the sink was not to be reached. `reason` in the line says which.",
     };
-    return [`${worker.node.id}JobsAbandoned`, line] as const;
+    return [`${worker.node.id}JobsFailed`, line] as const;
   });
+  const JobsExpired = FilterPattern.stringValue("$.id", "=", logId("JOB_EXPIRED"));
   return {
-    JobsStuck: {
-      metric: queues["density-jobs-stuck"].metricApproximateNumberOfMessagesVisible({ statistic: "max" }),
+    JobsParked: {
+      metric: queues["density-jobs-parked"].metricApproximateNumberOfMessagesVisible({ statistic: "max" }),
       threshold: 1,
       loss: "Callers were promised densities and neither get them nor are told so. Look at them with `ncs jobs list`.",
     },
-    ...Object.fromEntries(abandoned),
+    ...Object.fromEntries(failed),
+    JobsExpired: {
+      metric: lineCounts([...workers, sweep], "JobsExpired", { JobsExpired }),
+      threshold: 1,
+      loss: "Callers were promised densities a day ago, and neither got them nor were told so.",
+    },
     JobsWaiting: {
-      metric: queues["density-jobs"].metricApproximateAgeOfOldestMessage({ statistic: "max" }),
+      metric: measured("OldestUnstartedJobSeconds"),
       threshold: 15 * 60,
-      loss: "Callers wait for densities whose delivery has hardly begun: the workers do not keep up.",
+      loss: "Callers wait for densities whose delivery has not begun: the workers do not keep up.",
+    },
+    JobsLate: {
+      metric: measured("OldestJobSeconds"),
+      threshold: 23.5 * 3_600,
+      loss: "Callers wait for densities for almost a day; half an hour later the delivery ends without a word to them.",
     },
   };
 }
@@ -157,7 +175,8 @@ function deliveryAlarms({ queues, workers }: Watched): Record<string, AlarmLine>
 const lossOf: Readonly<Partial<Record<FunctionId, string>>> = {
   "authorizer/authorize": "Callers are refused, good tokens or not",
   "population-density/deliver": "Callers wait for densities they were promised",
-  "population-density/abandon": "Callers wait to be told that densities do not come",
+  "population-density/fail": "Callers wait to be told that densities do not come",
+  "population-density/sweep": "Callers wait for densities whose message was lost",
 };
 
 /** The alarms on a function's own faults, which take a release of it back: each goes off at the first one. */
@@ -196,13 +215,23 @@ function authorizerFailures(watched: ServiceFunction): Metric {
 
 /** Counts the lines of a function's log that match one of some patterns. */
 function lineCount(
-  { node, logGroup }: ServiceFunction,
+  watched: ServiceFunction,
   name: string,
   patterns: Readonly<Record<string, IFilterPattern>>,
 ): Metric {
-  const metricName = `${node.id}${name}`;
-  for (const [id, filterPattern] of Object.entries(patterns)) {
-    logGroup.addMetricFilter(id, { filterPattern, metricNamespace, metricName, metricValue: "1" });
+  return lineCounts([watched], `${watched.node.id}${name}`, patterns);
+}
+
+/** Counts the lines of some functions' logs that match one of some patterns. */
+function lineCounts(
+  watched: readonly ServiceFunction[],
+  metricName: string,
+  patterns: Readonly<Record<string, IFilterPattern>>,
+): Metric {
+  for (const { logGroup } of watched) {
+    for (const [id, filterPattern] of Object.entries(patterns)) {
+      logGroup.addMetricFilter(id, { filterPattern, metricNamespace, metricName, metricValue: "1" });
+    }
   }
   return new Metric({ namespace: metricNamespace, metricName, statistic: "sum" });
 }

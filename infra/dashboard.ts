@@ -8,8 +8,8 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 import { metricNamespace, metrics } from "../shared/aws/metrics.ts";
-import type { QueueName } from "../shared/queues.ts";
-import { counted, throttled, type Watched } from "./alarms.ts";
+import type { QueueName } from "../shared/sqs/queues.ts";
+import { counted, measured, throttled, type Watched } from "./alarms.ts";
 
 /** What is counted by a dimension: a line for each value that has occurred in the last two weeks. */
 function split(metricName: "Requests" | "Errors" | "Deliveries"): MathExpression {
@@ -56,7 +56,12 @@ export function addDashboard(scope: Construct, { api, tables, queues }: Watched)
       [
         graph("Densities read at once", counted("DensitySlots")),
         graph("Deliveries by outcome", split("Deliveries"), counted("Attempts")),
-        graph("Seconds the oldest message waits", ...ages),
+        graph(
+          "Seconds the oldest waits",
+          measured("OldestJobSeconds").with({ label: "job" }),
+          measured("OldestUnstartedJobSeconds").with({ label: "job not begun" }),
+          ...ages,
+        ),
       ],
       [
         graph(

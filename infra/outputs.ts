@@ -1,4 +1,4 @@
-import { type QueueName, queueVariable } from "../shared/queues.ts";
+import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
 import { type TableName, tableVariable } from "../shared/tables.ts";
 
 /** The stack output that holds a table's name; outputs have letters and digits only. */

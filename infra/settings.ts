@@ -1,5 +1,6 @@
 import type { Node } from "constructs";
 import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
+import { maxWorkers } from "../shared/sqs/queues.ts";
 import { access, type FunctionId } from "./access.ts";
 import { functionIds } from "./bundles.ts";
 import { type Stage, stages, type Throttling } from "./stage.ts";
@@ -32,9 +33,6 @@ export interface Settings {
   /** Whether the account's API Gateway may write logs already, so that the stack leaves that setting alone. */
   readonly gatewayMayLog: boolean;
 }
-
-/** Workers of one queue at a time. */
-export const mostWorkers = 10;
 
 /**
  * Reads the settings of a deployment from its context.
@@ -119,7 +117,7 @@ function reservationsIn(list: string | undefined): Settings["reservedConcurrency
     const [name, count] = item.split(":");
     const id = functionIds.find((one) => one === name);
     if (id === undefined) throw new Error(`reservedConcurrency names ${name}, which is no function`);
-    const least = access[id].consumes === undefined ? 1 : mostWorkers;
+    const least = access[id].consumes === undefined ? 1 : maxWorkers;
     if (Number(count) < least) throw new Error(`reservedConcurrency of ${id} is not ${least} or more`);
     return [id, Number(count)] as const;
   });

@@ -6,6 +6,8 @@ import {
   type Method,
   TokenAuthorizer,
 } from "aws-cdk-lib/aws-apigateway";
+import { Rule, Schedule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { EventSourceMapping, type IFunction } from "aws-cdk-lib/aws-lambda";
@@ -14,8 +16,16 @@ import type { Construct } from "constructs";
 import { endpoints } from "../functions/endpoints.ts";
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
 import { configuration, type VariableName } from "../shared/environment.ts";
-import { type QueueName, queueDescription, queues, queueVariable, workerSeconds } from "../shared/queues.ts";
-import { type TableName, tables, tableVariable } from "../shared/tables.ts";
+import {
+  maxWorkers,
+  type QueueName,
+  queueDescription,
+  queues,
+  queueVariable,
+  visibilitySeconds,
+  workerSeconds,
+} from "../shared/sqs/queues.ts";
+import { type TableName, tableDescription, tables, tableVariable } from "../shared/tables.ts";
 import { access, encryptedTables, type FunctionId } from "./access.ts";
 import { addAlarms, addFaultAlarms } from "./alarms.ts";
 import { constructName, functionIds } from "./bundles.ts";
@@ -29,7 +39,7 @@ import { ServiceTable } from "./constructs/service-table.ts";
 import { rotate, type SecretReference, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
 import { queueOutput, signingKeyOutput, tableOutput } from "./outputs.ts";
-import { mostWorkers, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import { removalPolicyIn, type StageTraits, stages, type Throttling } from "./stage.ts";
 
 interface NetworkCapabilitiesProps extends StackProps {
@@ -46,7 +56,8 @@ const sizes: Readonly<Partial<Record<FunctionId, { timeoutSeconds?: number; memo
   [rotation]: { timeoutSeconds: 30 },
   "population-density/retrieve": { memoryMegabytes: 1_024 },
   "population-density/deliver": { timeoutSeconds: workerSeconds, memoryMegabytes: 1_024 },
-  "population-density/abandon": { timeoutSeconds: workerSeconds },
+  "population-density/fail": { timeoutSeconds: workerSeconds },
+  "population-density/sweep": { timeoutSeconds: 30 },
 };
 
 /** A policy is kept per token for this long; functions check the token's expiry themselves. */
@@ -110,13 +121,17 @@ export class NetworkCapabilitiesStack extends Stack {
     const topic =
       alarmTopicArn === undefined ? undefined : Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
     const live = this.#release(functions, topic);
-    for (const name of made) this.#addEventSource(name, functions[name], live(name));
+    for (const name of made) {
+      this.#addEventSource(name, functions[name], live(name));
+      this.#addSchedule(name, live(name));
+    }
     const api = this.#makeApi(live);
     const watched = {
       api,
       tables: this.#tables,
       queues: this.#queues,
       workers: made.filter((name) => access[name].consumes !== undefined).map((name) => functions[name]),
+      sweep: functions["population-density/sweep"],
       ...(isOurs ? { rotation: functions[rotation] } : {}),
     };
     addAlarms(this, watched, topic);
@@ -145,10 +160,10 @@ export class NetworkCapabilitiesStack extends Stack {
       const queue = deadLetters && made[deadLetters.queue];
       if (deadLetters !== undefined && queue === undefined)
         throw new Error(`${name} comes before its dead letters`);
-      const dead = queue && { deadLetters: { mostReceives: deadLetters.mostReceives, queue } };
+      const dead = queue && { deadLetters: { maxReceiveCount: deadLetters.maxReceiveCount, queue } };
       made[name] = new ServiceQueue(this, queueVariable(name), {
         key: this.#dataKey,
-        visibilitySeconds: 6 * workerSeconds,
+        visibilitySeconds,
         ...dead,
       });
       new CfnOutput(this, queueOutput(name), { value: made[name].queueUrl });
@@ -250,7 +265,12 @@ export class NetworkCapabilitiesStack extends Stack {
     });
     for (const name of tableNames) {
       const actions = (granted[name] ?? []).map((action) => `dynamodb:${action}`);
-      made.addToRolePolicy(new PolicyStatement({ actions, resources: [this.#tables[name].tableArn] }));
+      const { tableArn } = this.#tables[name];
+      made.addToRolePolicy(new PolicyStatement({ actions, resources: [tableArn] }));
+      const { index } = tableDescription(name);
+      if (index === undefined || !granted[name]?.includes("Query")) continue;
+      const resources = [`${tableArn}/index/${index.name}`];
+      made.addToRolePolicy(new PolicyStatement({ actions: ["dynamodb:Query"], resources }));
     }
     if (signingKey !== undefined) {
       const actions = signingKey.map((action) => `secretsmanager:${action}`);
@@ -294,9 +314,19 @@ export class NetworkCapabilitiesStack extends Stack {
       eventSourceArn: queue.queueArn,
       batchSize: 1,
       reportBatchItemFailures: true,
-      maxConcurrency: mostWorkers,
+      maxConcurrency: maxWorkers,
     });
     mapping.node.addDependency(worker.role ?? worker);
+  }
+
+  /** A run that fails is not made again: the next one comes soon. */
+  #addSchedule(id: FunctionId, live: IFunction): void {
+    const { everyMinutes } = access[id];
+    if (everyMinutes === undefined) return;
+    new Rule(this, `${constructName(id)}Schedule`, {
+      schedule: Schedule.rate(Duration.minutes(everyMinutes)),
+      targets: [new LambdaTarget(live, { retryAttempts: 0 })],
+    });
   }
 
   #valueOf(name: VariableName): string {

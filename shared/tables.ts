@@ -5,6 +5,14 @@ interface TableDescription {
   readonly sortKey?: string;
   /** Attribute with the epoch second after which DynamoDB may delete the item. */
   readonly timeToLive?: string;
+  /** A second order of those items that have its keys; strings, too. It is not up to date at once. */
+  readonly index?: {
+    readonly name: string;
+    readonly partitionKey: string;
+    readonly sortKey: string;
+    /** What it holds beside the keys. */
+    readonly attributes: readonly string[];
+  };
   /** Whether the items can be made again from nothing: such a table is neither backed up nor kept. */
   readonly ephemeral?: boolean;
 }
@@ -27,11 +35,27 @@ export const tables = {
    */
   densities: { partitionKey: "tile", sortKey: "day", timeToLive: "expiresAt" },
   /** Densities to be delivered to a sink. */
-  "density-jobs": { partitionKey: "operationId", timeToLive: "expiresAt", ephemeral: true },
+  "density-jobs": {
+    partitionKey: "operationId",
+    timeToLive: "expiresAt",
+    ephemeral: true,
+    // Only jobs that are pending have the sort key: the index holds those, the oldest first.
+    index: {
+      name: "pending",
+      partitionKey: "state",
+      sortKey: "pendingSince",
+      attributes: ["queuedAt", "startedAt"],
+    },
+  },
   /** Which operations of a caller are pending. */
   "density-callers": { partitionKey: "caller", timeToLive: "expiresAt", ephemeral: true },
-  /** Uploads under way by host and by caller: an item for each that may be at a time. */
-  "density-sinks": { partitionKey: "sink", timeToLive: "expiresAt", ephemeral: true },
+  /** Uploads under way, all in one item; who waits for one, by limit; hosts that ever took something. */
+  "density-permits": {
+    partitionKey: "limit",
+    sortKey: "entry",
+    timeToLive: "expiresAt",
+    ephemeral: true,
+  },
   /** Public keys of our own tokens: one partition, the whole set in one query. */
   "signing-keys": { partitionKey: "use", sortKey: "kid", timeToLive: "expiresAt" },
   /** Login attempts counted by window. */

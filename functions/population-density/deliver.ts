@@ -1,11 +1,9 @@
-import { work } from "../../shared/worker.ts";
-import { attempt, giveUp } from "./attempt.ts";
-import { isLate, jobMessage } from "./job.ts";
-import { underLease } from "./under-lease.ts";
+import { work } from "../../shared/sqs/worker.ts";
+import { jobMessage } from "./delivery/job.ts";
+import { workOn } from "./delivery/lease.ts";
+import { workerPorts } from "./delivery/worker-ports.ts";
 
 /** Delivers densities to a sink: one attempt each time a job's message comes. */
-export const handler = work("density-jobs", jobMessage, ({ message: { operationId }, now, signal }) =>
-  underLease("density-jobs", operationId, now, signal, (job) =>
-    isLate(job, now) ? giveUp(job, signal) : attempt(job, signal),
-  ),
+export const handler = work("density-jobs", jobMessage, ({ message, signal, ...received }) =>
+  workOn({ ...message, ...received, queue: "density-jobs", dead: false }, workerPorts(), signal),
 );

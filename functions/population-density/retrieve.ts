@@ -1,9 +1,13 @@
 import { setting } from "../../shared/environment.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { answerTo } from "./answer.ts";
 import { type Answer, bodyOf } from "./body.ts";
 import { retrievePopulationDensity } from "./contract.ts";
-import { acceptJob } from "./intake.ts";
+import { acceptJob } from "./delivery/accept.ts";
+import { jobStore } from "./delivery/job-store.ts";
+import { newJob } from "./delivery/new-job.ts";
+import { processPorts, send } from "./delivery/service-ports.ts";
 import { questionIn, unsupported } from "./rules.ts";
 
 /** Tells how many people are in each cell of an area, hour by hour: at once, or later to a sink. */
@@ -33,27 +37,44 @@ export const handler = serve(retrievePopulationDensity, async (sent) => {
   const idempotencyKey = sent.header("idempotency-key");
   if (!isIdempotencyKey(idempotencyKey))
     throw refuse("INVALID_ARGUMENT", { message: "Not valid: Idempotency-Key." });
-  const order = {
+  const job = newJob({
     request: { ...body, sink },
     client: caller.client,
     correlator: sent.correlator,
     idempotencyKey,
     now,
-  };
-  const operationId = await acceptJob(order, signal);
-  if (operationId === undefined) {
-    throw refuse("TOO_MANY_REQUESTS", { message: "Too many operations are pending.", retryAfterSeconds: 60 });
+  });
+  const ports = { ...processPorts, jobs: jobStore, queues: { send } };
+  const acceptance = await acceptJob(job, setting("DENSITY_PENDING_LIMIT"), ports, signal);
+  switch (acceptance) {
+    case "accepted":
+      return reply(202, { operationId: job.operationId });
+    case "conflict":
+      throw refuse("INVALID_ARGUMENT", {
+        message: "The Idempotency-Key was sent with another request. Send a new key, or the same request.",
+      });
+    case "full":
+      throw refuse("TOO_MANY_REQUESTS", {
+        message: "Too many operations are pending.",
+        retryAfterSeconds: 60,
+      });
+    case "withdrawn":
+      throw new ApiError("UNAVAILABLE");
+    case "unknown":
+      throw new ApiError("TIMEOUT", {
+        message:
+          "It is not known whether the operation was accepted. Send it again with the same Idempotency-Key.",
+      });
   }
-  return reply(202, { operationId });
 });
 
 function slotsOf({ tiles, hours }: Answer): number {
   return tiles.reduce((sum, { cells }) => sum + cells.length, 0) * hours.length;
 }
 
-const mostKeyCharacters = 255;
+const maxKeyCharacters = 255;
 
 /** Whether a header can name a request; none does not. */
 function isIdempotencyKey(header: string | undefined): boolean {
-  return header === undefined || (header.length > 0 && header.length <= mostKeyCharacters);
+  return header === undefined || (header.length > 0 && header.length <= maxKeyCharacters);
 }

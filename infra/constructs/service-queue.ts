@@ -5,9 +5,9 @@ import type { Construct } from "constructs";
 
 interface ServiceQueueProps {
   readonly key: IKey;
-  /** Seconds a message is hidden once it is received: six times what its worker may take, as AWS advises. */
+  /** Seconds a message is hidden once it is received. */
   readonly visibilitySeconds: number;
-  readonly deadLetters?: { readonly queue: ServiceQueue; readonly mostReceives: number };
+  readonly deadLetters?: { readonly queue: ServiceQueue; readonly maxReceiveCount: number };
 }
 
 /** A queue with the house defaults: encrypted with our key, over TLS only, messages kept as long as SQS can. */
@@ -22,7 +22,7 @@ export class ServiceQueue extends Queue {
       visibilityTimeout: Duration.seconds(visibilitySeconds),
       ...(deadLetters === undefined
         ? {}
-        : { deadLetterQueue: { queue: deadLetters.queue, maxReceiveCount: deadLetters.mostReceives } }),
+        : { deadLetterQueue: { queue: deadLetters.queue, maxReceiveCount: deadLetters.maxReceiveCount } }),
     });
   }
 }

@@ -1,5 +1,5 @@
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
-import { AttributeType, BillingMode, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import { type TableName, tableDescription } from "../../shared/tables.ts";
@@ -18,7 +18,7 @@ interface ServiceTableProps {
  */
 export class ServiceTable extends Table {
   constructor(scope: Construct, id: string, { table, traits, key }: ServiceTableProps) {
-    const { partitionKey, sortKey, timeToLive, ephemeral = false } = tableDescription(table);
+    const { partitionKey, sortKey, timeToLive, index, ephemeral = false } = tableDescription(table);
     const isKept = traits.keepsData && !ephemeral;
     super(scope, id, {
       partitionKey: { name: partitionKey, type: AttributeType.STRING },
@@ -30,6 +30,15 @@ export class ServiceTable extends Table {
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
+    if (index !== undefined) {
+      this.addGlobalSecondaryIndex({
+        indexName: index.name,
+        partitionKey: { name: index.partitionKey, type: AttributeType.STRING },
+        sortKey: { name: index.sortKey, type: AttributeType.STRING },
+        projectionType: ProjectionType.INCLUDE,
+        nonKeyAttributes: [...index.attributes],
+      });
+    }
     if (isKept) return;
     Validations.of(this).acknowledge({
       id: "AwsSolutions-DDB3",

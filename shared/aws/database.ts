@@ -8,6 +8,7 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  type QueryCommandInput,
   type QueryCommandOutput,
   TransactionCanceledException,
   type TransactWriteItem,
@@ -91,24 +92,72 @@ export async function getItem<Item>(
 }
 
 /** Reads a whole partition in the order of its sort key, page after page. */
-export async function queryPartition<Item>(
+export function queryPartition<Item>(
   table: TableName,
   partition: string,
+  schema: Schema<Item>,
+  signal: AbortSignal,
+): Promise<Item[]> {
+  const { partitionKey } = tableDescription(table);
+  return queryAll(partitionQuery(table, partitionKey, partition), schema, signal);
+}
+
+/** Reads the first item of a partition in the order of its sort key; undefined when there is none. */
+export async function queryFirst<Item>(
+  table: TableName,
+  partition: string,
+  schema: Schema<Item>,
+  signal: AbortSignal,
+): Promise<Item | undefined> {
+  const { partitionKey } = tableDescription(table);
+  const command = new QueryCommand({ ...partitionQuery(table, partitionKey, partition), Limit: 1 });
+  const { Items: [item] = [] } = await call((to) => to.send(command, { abortSignal: signal }));
+  return item === undefined ? undefined : schema.parse(unmarshall(item));
+}
+
+/**
+ * Reads a partition of a table's index in the order of its sort key, page after page. What was written a moment ago may
+ * be missing.
+ */
+export function queryIndex<Item>(
+  table: TableName,
+  partition: string,
+  schema: Schema<Item>,
+  signal: AbortSignal,
+): Promise<Item[]> {
+  const { index } = tableDescription(table);
+  if (index === undefined) throw new Error(`${table} has no index`);
+  const query = {
+    ...partitionQuery(table, index.partitionKey, partition),
+    IndexName: index.name,
+    ConsistentRead: false,
+  };
+  return queryAll(query, schema, signal);
+}
+
+function partitionQuery(table: TableName, partitionKey: string, partition: string): QueryCommandInput {
+  return {
+    TableName: nameOf(table),
+    KeyConditionExpression: "#partition = :partition",
+    ExpressionAttributeNames: { "#partition": partitionKey },
+    ExpressionAttributeValues: marshall({ ":partition": partition }),
+    ConsistentRead: true,
+  };
+}
+
+async function queryAll<Item>(
+  query: QueryCommandInput,
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item[]> {
   const items: Item[] = [];
   let from: QueryCommandOutput["LastEvaluatedKey"];
   do {
-    const command: QueryCommand = new QueryCommand({
-      TableName: nameOf(table),
-      KeyConditionExpression: "#partition = :partition",
-      ExpressionAttributeNames: { "#partition": tableDescription(table).partitionKey },
-      ExpressionAttributeValues: marshall({ ":partition": partition }),
-      ConsistentRead: true,
+    const command = new QueryCommand({
+      ...query,
       ...(from === undefined ? {} : { ExclusiveStartKey: from }),
     });
-    const page = await call((to) => to.send(command, { abortSignal: signal }));
+    const page: QueryCommandOutput = await call((to) => to.send(command, { abortSignal: signal }));
     for (const item of page.Items ?? []) items.push(schema.parse(unmarshall(item)));
     from = page.LastEvaluatedKey;
   } while (from !== undefined);
@@ -236,7 +285,7 @@ export async function updatedItem<Item>(
 export function deleteItem(
   table: TableName,
   key: Key,
-  condition: Condition,
+  condition: Partial<Condition>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new DeleteItemCommand(keyedInput(table, key, condition));
@@ -252,7 +301,11 @@ function keyedInput(table: TableName, key: Key, condition: Partial<Condition>) {
   return { TableName: nameOf(table), Key: marshall(key), ...conditionParts(condition) };
 }
 
-function updateInput(table: TableName, key: Key, { update, ...condition }: Update) {
+function updateInput(
+  table: TableName,
+  key: Key,
+  { update, ...condition }: Pick<Update, "update"> & Partial<Condition>,
+) {
   return { ...keyedInput(table, key, condition), UpdateExpression: update };
 }
 
@@ -271,7 +324,8 @@ export type TransactionOperation =
       readonly table: TableName;
       readonly item: Readonly<Record<string, unknown>>;
     } & Partial<Condition>)
-  | ({ readonly kind: "update"; readonly table: TableName; readonly key: Key } & Update)
+  | ({ readonly kind: "update"; readonly table: TableName; readonly key: Key } & Pick<Update, "update"> &
+      Partial<Condition>)
   | ({ readonly kind: "delete"; readonly table: TableName; readonly key: Key } & Partial<Condition>)
   | ({ readonly kind: "check"; readonly table: TableName; readonly key: Key } & Condition);
 

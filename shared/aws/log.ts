@@ -16,8 +16,9 @@ export const logEntries = {
   MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "message comes again later than it should" },
   ATTEMPT: { id: "NCS-032", level: "info", message: "attempt to deliver to a sink ended" },
   JOB_ENDED: { id: "NCS-033", level: "info", message: "job ended" },
-  JOB_GONE: { id: "NCS-035", level: "warn", message: "message of a job that was taken back or has expired" },
-  JOB_ABANDONED: { id: "NCS-034", level: "error", message: "job given up" },
+  JOB_GONE: { id: "NCS-035", level: "warn", message: "message of a job that does not exist" },
+  JOB_FAILED: { id: "NCS-034", level: "error", message: "job failed" },
+  JOB_EXPIRED: { id: "NCS-036", level: "error", message: "job ended without its sink being told anything" },
 } as const;
 
 /**
@@ -39,6 +40,8 @@ interface Fields {
   readonly step?: string;
   readonly operationId?: string;
   readonly outcome?: string;
+  /** Why a job ended as it did: a word of ours or the status of its sink's answer. */
+  readonly reason?: string;
   readonly attempts?: number;
 }
 

@@ -18,6 +18,10 @@ export const metrics = {
   Deliveries: "outcome",
   /** Attempts to deliver, whatever came of them. */
   Attempts: undefined,
+  /** Age of the oldest job without an outcome, measured every minute. */
+  OldestJobSeconds: undefined,
+  /** Age of the oldest job of which no attempt has begun, measured every minute. */
+  OldestUnstartedJobSeconds: undefined,
   /** Logins with a wrong address or password, or after too many such. */
   LoginFailures: undefined,
   /** Fetches of a token issuer's keys that failed. */

@@ -206,6 +206,19 @@ describe("imports run downhill", () => {
     expect(rooms.filter((room) => room !== undefined && !known.includes(room))).toEqual([]);
   });
 
+  test("the core of deliveries is given what it reaches: stores and sinks are behind its ports", () => {
+    const outward = ["job-store", "permit-store", "send", "service-ports", "worker-ports"];
+    const core = files.filter(
+      (file) =>
+        file.startsWith("functions/population-density/delivery/") &&
+        !outward.some((name) => file.endsWith(`/${name}.ts`)),
+    );
+    expect(core.length).toBeGreaterThan(5);
+    // Of the log it takes the class of an error.
+    const isReached = (to: string) => to !== "shared/aws/log.ts" && touchesTheWorld(to);
+    expect(core.filter((file) => [...loadedBy(file)].some(isReached))).toEqual([]);
+  });
+
   test("the cover is geometry: it knows nothing of its area, of the kernel, and of Node.js", () => {
     expect(
       wrong(
@@ -296,10 +309,10 @@ describe("production code", () => {
   /** Speaks to Secrets Manager in the protocol of rotation, which no other file ever needs. */
   const speaksToAws = ["functions/keys/rotate.ts"];
 
-  test("speaks to AWS through `shared/aws` alone", () => {
+  test("speaks to AWS through `shared/aws` and `shared/sqs` alone", () => {
     expect(
       wrong(
-        (file) => !/^(?:shared\/aws|tools|test)\//.test(file) && !speaksToAws.includes(file),
+        (file) => !/^(?:shared\/aws|shared\/sqs|tools|test)\//.test(file) && !speaksToAws.includes(file),
         ({ to }) => to.startsWith("@aws-sdk/"),
       ),
     ).toEqual([]);

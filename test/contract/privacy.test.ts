@@ -608,7 +608,7 @@ describe("what is logged", () => {
 
 describe("what is measured", () => {
   test("is a line beside each request's line, each attempt's, each end's and each failed fetch's", () => {
-    const entries = ["REQUEST", "ATTEMPT", "JOB_ENDED", "JOB_ABANDONED", "ISSUER_KEYS_UNREACHABLE"] as const;
+    const entries = ["REQUEST", "ATTEMPT", "JOB_ENDED", "JOB_FAILED", "ISSUER_KEYS_UNREACHABLE"] as const;
     const expected = entries.flatMap((entry) => linesOf(entry)).length;
     expect(metricLines()).toHaveLength(expected);
     const dimensions = ["operation", "code", "outcome"];
@@ -645,7 +645,7 @@ describe("what is measured", () => {
     expect(slots).toHaveLength(2);
     expect(total("DensitySlots")).toBe(slots.length);
     expect(total("Attempts")).toBe(linesOf("ATTEMPT").length);
-    const outcomes = ["delivered", "refused", "abandoned"].map((outcome) => total("Deliveries", { outcome }));
+    const outcomes = ["delivered", "refused", "failed"].map((outcome) => total("Deliveries", { outcome }));
     expect(outcomes).toEqual([2, 1, 6]);
     expect(total("IssuerKeysUnreachable")).toBe(linesOf("ISSUER_KEYS_UNREACHABLE").length);
     expect(total("QuotaNotCounted")).toBe(0);

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/endpoints.ts";
-import { waitAfter } from "../../functions/population-density/job.ts";
+import { retryDelay } from "../../functions/population-density/delivery/rules.ts";
 import { type Access, access, type FunctionId } from "../../infra/access.ts";
 import { stackNames } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { logId } from "../../shared/aws/log.ts";
 import { metricNames, metricNamespace, metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
-import { type QueueName, queues } from "../../shared/queues.ts";
+import { type QueueName, queues } from "../../shared/sqs/queues.ts";
 import { type TableName, tables } from "../../shared/tables.ts";
 import {
   attribute,
@@ -126,7 +126,8 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
         const byFunctions = metricNames.some((name) => name === MetricName && metrics[name] === undefined);
         expect(inLog).not.toBe(byFunctions);
         expect(Dimensions).toEqual([]);
-        expect(statistic).toBe("Sum");
+        // An age that is measured is no sum.
+        expect(statistic).toBe(MetricName.startsWith("Oldest") ? "Maximum" : "Sum");
       } else {
         expect(owners[Namespace]).toContainEqual(Dimensions);
         expect(statistic).toBe(statistics[Namespace]?.[MetricName]);
@@ -222,24 +223,36 @@ describe("nobody waits in vain without an alarm", () => {
     },
   );
 
-  test.each(["population-density/deliver", "population-density/abandon"] as const)(
-    "the first job that %s gives up raises one",
-    (id) => {
-      const filter = only(
-        countedIn(template).filter(({ LogGroupName }) => isDeepStrictEqual(LogGroupName, logGroupOf(id))),
-        "filters",
-      );
-      expect(filter.FilterPattern).toBe(`{ $.id = "${logId("JOB_ABANDONED")}" }`);
-      expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
-    },
-  );
+  const failing = ["population-density/deliver", "population-density/fail"] as const;
+  const ending = [
+    ...failing.map((id) => ["JOB_FAILED", id] as const),
+    ...[...failing, "population-density/sweep" as const].map((id) => ["JOB_EXPIRED", id] as const),
+  ];
+  test.each(ending)("the first line %s of %s raises one", (entry, id) => {
+    const filter = only(
+      countedIn(template).filter(
+        ({ LogGroupName, FilterPattern }) =>
+          isDeepStrictEqual(LogGroupName, logGroupOf(id)) && FilterPattern.includes(logId(entry)),
+      ),
+      "filters",
+    );
+    expect(filter.FilterPattern).toBe(`{ $.id = "${logId(entry)}" }`);
+    expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
+  });
 
-  // AWS leaves messages out of this metric that were received three times: jobs that wait for a further attempt.
-  test("jobs that nobody attends to raise one before they are forgotten, jobs on schedule raise none", () => {
-    const { Threshold } = alarmOn("ApproximateAgeOfOldestMessage", ofQueue("density-jobs"));
-    const waits = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
-    const first = waits.slice(0, 2).map((_, index) => waitAfter(index + 1, waits, undefined, 1) ?? 0);
-    expect(Threshold).toBeGreaterThan(first.reduce((sum, seconds) => sum + seconds, 2 * workerSeconds));
+  test("jobs that no worker begins raise one, long before their day is over", () => {
+    const { Threshold } = alarmOn("OldestUnstartedJobSeconds", []);
+    expect(Threshold).toBeGreaterThan(2 * workerSeconds);
+    expect(Threshold).toBeLessThan(3_600);
+  });
+
+  test("jobs that are about to end without a word raise one, jobs on schedule raise none", () => {
+    const { Threshold } = alarmOn("OldestJobSeconds", []);
+    const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
+    const longest = schedule.map(
+      (_, index) => retryDelay(index + 1, undefined, "answer", { schedule, random: 1 }) ?? 0,
+    );
+    expect(Threshold).toBeGreaterThan(longest.reduce((sum, seconds) => sum + seconds, 0));
     expect(Threshold).toBeLessThan(86_400);
   });
 });

@@ -4,8 +4,8 @@ import { endpoints } from "../../functions/endpoints.ts";
 import { access, encryptedTables, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
-import { type QueueName, queueVariable } from "../../shared/queues.ts";
-import { type TableName, tableVariable } from "../../shared/tables.ts";
+import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
+import { type TableName, tableDescription, tableVariable } from "../../shared/tables.ts";
 import {
   arnOf,
   attribute,
@@ -188,6 +188,12 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         ...tableNames.flatMap((name) =>
           (granted[name] ?? []).map((action) => right(`dynamodb:${action}`, arnOf(tableOf(name)))),
         ),
+        ...tableNames.flatMap((name) => {
+          const { index } = tableDescription(name);
+          if (index === undefined || !granted[name]?.includes("Query")) return [];
+          const arn = { "Fn::Join": ["", [arnOf(tableOf(name)), `/index/${index.name}`]] };
+          return [right("dynamodb:Query", arn)];
+        }),
         ...signingKey.map((action) => right(`secretsmanager:${action}`, { Ref: secret.logicalId })),
         ...queueNames.flatMap((name) =>
           (used[name] ?? []).map((action) => right(`sqs:${action}`, arnOf(queueOf(name)))),

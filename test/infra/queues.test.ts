@@ -5,7 +5,7 @@ import { access, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { queueOutput } from "../../infra/outputs.ts";
 import { configuration } from "../../shared/environment.ts";
-import { type QueueName, queueDescription, queues } from "../../shared/queues.ts";
+import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
 import {
   arnOf,
   attribute,
@@ -56,6 +56,13 @@ const mappingProperties = z.strictObject({
   ScalingConfig: z
     .strictObject({ MaximumConcurrency: z.number() })
     .default({ MaximumConcurrency: Number.POSITIVE_INFINITY }),
+});
+
+const grantingPolicy = z.object({
+  Roles: z.array(reference),
+  PolicyDocument: z.object({
+    Statement: z.array(z.object({ Action: z.union([z.string(), z.array(z.string())]) })),
+  }),
 });
 
 const functionProperties = z.object({ Role: attribute, Timeout: z.number() });
@@ -113,7 +120,7 @@ describe("queues", () => {
       expect(properties.RedrivePolicy).toEqual(
         deadLetters && {
           deadLetterTargetArn: arnOf(queueOf(deadLetters.queue)),
-          maxReceiveCount: deadLetters.mostReceives,
+          maxReceiveCount: deadLetters.maxReceiveCount,
         },
       );
     });
@@ -149,7 +156,7 @@ describe("queues", () => {
   });
 
   test("a dead letter is read before it is given up: SQS goes on counting its receipts", () => {
-    const maxReceives = (name: QueueName) => queueDescription(name).deadLetters?.mostReceives;
+    const maxReceives = (name: QueueName) => queueDescription(name).deadLetters?.maxReceiveCount;
     const unread = names.filter((name) => {
       const next = queueDescription(name).deadLetters?.queue;
       return (
@@ -165,7 +172,7 @@ describe("queues", () => {
     );
     expect(mostWaits).toBeLessThan(99);
     // The first attempt, one after each wait, and one to tell the sink of a failure.
-    expect(queueDescription("density-jobs").deadLetters?.mostReceives).toBeGreaterThanOrEqual(
+    expect(queueDescription("density-jobs").deadLetters?.maxReceiveCount).toBeGreaterThanOrEqual(
       1 + (mostWaits ?? 0) + 1,
     );
   });
@@ -258,8 +265,20 @@ describe.each(eachStage)("consumers of %s", (_stage, from) => {
         ),
         queue,
       );
-      // AWS's advice: time for what Lambda tries again by itself.
-      expect(properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.Timeout);
+      expect(properties.VisibilityTimeout).toBeGreaterThan(worker.Timeout);
+      // Whoever takes over from a worker that is gone does not wait much longer than that one could have worked.
+      expect(properties.VisibilityTimeout).toBeLessThanOrEqual(6 * 60);
+    });
+
+    test("sends nothing to a queue that invokes it, directly or by dead letters: Lambda ends such a chain", () => {
+      const statements = resourcesOf("AWS::IAM::Policy", grantingPolicy, from)
+        .filter(({ properties }) => properties.Roles.some(({ Ref }) => Ref === worker.Role["Fn::GetAtt"][0]))
+        .flatMap(({ properties }) => properties.PolicyDocument.Statement);
+      const sending = statements.filter(({ Action }) =>
+        [Action].flat().some((action) => /^sqs:(?:Send|\*)/.test(action)),
+      );
+      expect(statements.length).toBeGreaterThan(3);
+      expect(sending).toEqual([]);
     });
 
     test("gets no message before it may receive it", () => {

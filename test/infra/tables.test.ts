@@ -27,7 +27,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
   });
 
   describe.each(names)("%s", (name) => {
-    const { partitionKey, sortKey, timeToLive, ephemeral = false } = tableDescription(name);
+    const { partitionKey, sortKey, timeToLive, index, ephemeral = false } = tableDescription(name);
     const table = only(
       made.filter(({ logicalId }) => logicalId === tableOf(name)),
       name,
@@ -39,11 +39,24 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
         ...(sortKey === undefined ? [] : [{ AttributeName: sortKey, KeyType: "RANGE" }]),
       ];
       expect(table.properties.KeySchema).toEqual(keys);
+      const indexKeys = index && [
+        { AttributeName: index.partitionKey, KeyType: "HASH" },
+        { AttributeName: index.sortKey, KeyType: "RANGE" },
+      ];
+      const all = [...keys, ...(indexKeys ?? [])];
       expect(table.properties.AttributeDefinitions).toEqual(
-        expect.arrayContaining(keys.map(({ AttributeName }) => ({ AttributeName, AttributeType: "S" }))),
+        expect.arrayContaining(all.map(({ AttributeName }) => ({ AttributeName, AttributeType: "S" }))),
       );
-      expect(table.properties.AttributeDefinitions).toHaveLength(keys.length);
-      expect(table.properties.GlobalSecondaryIndexes).toBeUndefined();
+      expect(table.properties.AttributeDefinitions).toHaveLength(all.length);
+      expect(table.properties.GlobalSecondaryIndexes).toEqual(
+        index && [
+          {
+            IndexName: index.name,
+            KeySchema: indexKeys,
+            Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: index.attributes },
+          },
+        ],
+      );
     });
 
     test("forgets items exactly when it is described so", () => {

@@ -8,7 +8,7 @@ import type { FunctionId } from "../../infra/access.ts";
 import { networkCapabilities, stackName } from "../../infra/app.ts";
 import { constructName } from "../../infra/bundles.ts";
 import type { Stage } from "../../infra/stage.ts";
-import { type QueueName, queueVariable } from "../../shared/queues.ts";
+import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { type TableName, tableVariable } from "../../shared/tables.ts";
 
 const resource = z.object({

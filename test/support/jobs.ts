@@ -10,12 +10,12 @@ import { inject, vi } from "vitest";
 import * as z from "zod";
 import { answerTo } from "../../functions/population-density/answer.ts";
 import { bodyOf } from "../../functions/population-density/body.ts";
-import { itemOf, type Job } from "../../functions/population-density/job.ts";
+import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
 import { questionIn } from "../../functions/population-density/rules.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
-import { type QueueName, queues, queueVariable } from "../../shared/queues.ts";
+import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { queueClient } from "../../tools/local/servers/queue-server.ts";
@@ -212,20 +212,26 @@ export function requestIn(boundary: Job["request"]["area"]["boundary"], hours = 
 }
 
 /** A job as it is stored with a request; of a caller nobody else uses. */
-export function newJob(sink: string, request: Job["request"], changes: Partial<Job> = {}): Job {
+export function someJob(sink: string, request: Job["request"], changes: Partial<Job> = {}): Job {
+  const { requestedAt = Date.now() } = changes;
   return {
     operationId: crypto.randomUUID(),
     state: "pending",
     caller: hashed(crypto.randomUUID()),
+    requestHash: hashed(crypto.randomUUID()),
     request,
-    requestedAt: Date.now(),
+    requestedAt,
     correlator: `correlator-${crypto.randomUUID()}`,
     sink,
-    claims: new Set([crypto.randomUUID()]),
+    intake: crypto.randomUUID(),
+    promised: false,
+    ...((changes.state ?? "pending") === "pending"
+      ? { pendingSince: new Date(requestedAt).toISOString() }
+      : {}),
     attempts: 0,
-    mayBeDelivered: false,
-    failing: false,
-    expiresAt: Math.ceil(Date.now() / 1_000) + 86_400,
+    mode: "answer",
+    possiblyDelivered: false,
+    expiresAt: Math.ceil(requestedAt / 1_000) + retentionSeconds,
     ...changes,
   };
 }

@@ -1,33 +1,81 @@
 import type { Command } from "commander";
-import { retryStuck, stuckMessages } from "../stuck-jobs.ts";
+import {
+  type JobSummary,
+  jobSummary,
+  parkedMessages,
+  pendingJobs,
+  releaseCaller,
+  releaseJob,
+  retryParked,
+} from "../jobs.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
-/** `ncs jobs`: deliveries that could neither be made nor given up. */
+/** `ncs jobs`: deliveries, those that wait and those that nothing could be done with. */
 export function addJobs(program: Command): void {
-  const jobs = program.command("jobs").description("Look after deliveries of densities that are stuck.");
+  const jobs = program.command("jobs").description("Look after deliveries of densities.");
 
   jobs
     .command("list")
-    .description("what is in the queue of stuck jobs")
+    .description("jobs without an outcome, the oldest first, and messages in the queue for manual action")
     .requiredOption(...outputsOption)
     .action(async ({ outputs }: { outputs: string }) => {
       await useStack(outputs);
-      const messages = await stuckMessages();
+      const pending = await pendingJobs();
+      for (const job of pending) console.log(lineOf(job));
+      console.log(`${pending.length} pending`);
+      const messages = await parkedMessages();
       for (const { operationId = "a message that names no job", state, since } of messages) {
         console.log(`${since.toISOString()}  ${operationId}  ${state}`);
       }
-      console.log(`${messages.length} stuck`);
+      console.log(`${messages.length} parked`);
+    });
+
+  jobs
+    .command("show <operationId>")
+    .description("what has become of a job, and why")
+    .requiredOption(...outputsOption)
+    .action(async (operationId: string, { outputs }: { outputs: string }) => {
+      await useStack(outputs);
+      const job = await jobSummary(operationId);
+      if (job === undefined) throw new Error(`no job ${operationId}`);
+      console.log(lineOf(job));
     });
 
   jobs
     .command("retry [operationIds...]")
-    .description("try stuck jobs again, all of them if none is named, and forget those that are over")
+    .description("try parked jobs again, all of them if none is named, and forget those that are over")
     .requiredOption(...outputsOption)
     .action(async (operationIds: string[], { outputs }: { outputs: string }) => {
       await useStack(outputs);
       const named = operationIds.length === 0 ? undefined : operationIds;
-      const { retried, removed, missing } = await retryStuck(named);
+      const { retried, removed, missing } = await retryParked(named);
       console.log(`${retried} tried again, ${removed} forgotten`);
-      if (missing.length > 0) throw new Error(`not stuck: ${missing.join(", ")}`);
+      if (missing.length > 0) throw new Error(`not parked: ${missing.join(", ")}`);
     });
+
+  jobs
+    .command("release [operationIds...]")
+    .description("end jobs without a word to their sinks, or release what a caller's jobs left behind")
+    .option("--caller <client>", "release the places of this client whose jobs are over")
+    .requiredOption(...outputsOption)
+    .action(async (operationIds: string[], { outputs, caller }: { outputs: string; caller?: string }) => {
+      if (operationIds.length === 0 && caller === undefined) throw new Error("name jobs, or --caller");
+      await useStack(outputs);
+      if (caller !== undefined) console.log(`${await releaseCaller(caller)} places released`);
+      const missing: string[] = [];
+      for (const operationId of operationIds) {
+        if (await releaseJob(operationId)) console.log(`${operationId}  released`);
+        else missing.push(operationId);
+      }
+      if (missing.length > 0) throw new Error(`not pending: ${missing.join(", ")}`);
+    });
+}
+
+function lineOf({ operationId, state, reason, requestedAt, attempts, notBefore }: JobSummary): string {
+  const next =
+    state === "pending" && notBefore !== undefined ? `next ${new Date(notBefore).toISOString()}` : "";
+  const attempted = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
+  return [new Date(requestedAt).toISOString(), operationId, state, attempted, reason, next]
+    .filter((part) => part !== undefined && part !== "")
+    .join("  ");
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { stackName } from "../../infra/app.ts";
 import { queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
 import type { VariableName } from "../../shared/environment.ts";
-import { type QueueName, queues, queueVariable } from "../../shared/queues.ts";
+import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { type TableName, tables, tableVariable } from "../../shared/tables.ts";
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import type * as Queue from "../../../shared/aws/queue.ts";
+import type * as Queue from "../../../shared/sqs/messages.ts";
 import { openWorkplace, type Workplace } from "../../support/jobs.ts";
 
 const queue = "density-jobs";
@@ -10,7 +10,7 @@ let queues: typeof Queue;
 
 beforeAll(async () => {
   workplace = await openWorkplace();
-  queues = await import("../../../shared/aws/queue.ts");
+  queues = await import("../../../shared/sqs/messages.ts");
 });
 afterAll(() => workplace.close());
 afterEach(async () => {
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const signal = () => AbortSignal.timeout(10_000);
-const send = (delay = 0, within = signal()) => queues.sendMessage(queue, message, delay, within);
+const send = (within = signal()) => queues.sendMessage(queue, message, within);
 const received = async () => (await workplace.receive(queue)).Records;
 
 /** The error that a call ends with. */
@@ -36,16 +36,10 @@ describe("a message", () => {
     expect((await received()).map(({ body }) => JSON.parse(body))).toEqual([message]);
   });
 
-  test("that is sent with a delay is received after it, not before", async () => {
-    await send(1);
-    expect(await received()).toEqual([]);
-    await expect.poll(received, { timeout: 10_000 }).toHaveLength(1);
-  });
-
   test("goes to the queue that is named", async () => {
-    await queues.sendMessage("density-jobs-dead", message, 0, signal());
+    await queues.sendMessage("density-jobs-dlq", message, signal());
     expect(await received()).toEqual([]);
-    expect((await workplace.receive("density-jobs-dead")).Records).toHaveLength(1);
+    expect((await workplace.receive("density-jobs-dlq")).Records).toHaveLength(1);
   });
 
   test("of a queue whose address is not in the environment is an error that names the variable", async () => {
@@ -59,7 +53,7 @@ describe("a message", () => {
 describe("a message that was received", () => {
   const hide = async (seconds: number) => {
     const [record] = await received();
-    await queues.hideMessage(queue, record?.receiptHandle ?? "", seconds, signal());
+    await queues.changeVisibility(queue, record?.receiptHandle ?? "", seconds, signal());
     return workplace.queues.calls.at(-1)?.parameters.VisibilityTimeout;
   };
 
@@ -88,8 +82,17 @@ describe("a message that was received", () => {
     expect(seconds).toBeGreaterThan(41_000);
   });
 
+  test("is woken by its handle, and a handle of no message says that there is nothing to wake", async () => {
+    await send();
+    const [record] = await received();
+    await queues.changeVisibility(queue, record?.receiptHandle ?? "", 600, signal());
+    expect(await queues.wakeMessage(queue, record?.receiptHandle ?? "", signal())).toBe(true);
+    expect(await received()).toHaveLength(1);
+    expect(await queues.wakeMessage(queue, crypto.randomUUID(), signal())).toBe(false);
+  });
+
   test("and is gone cannot be hidden, which is not that the queue is unavailable", async () => {
-    const error = await errorOf(queues.hideMessage(queue, crypto.randomUUID(), 1, signal()));
+    const error = await errorOf(queues.changeVisibility(queue, crypto.randomUUID(), 1, signal()));
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toMatchObject({ name: "Unavailable" });
   });
@@ -122,7 +125,7 @@ describe("a queue", () => {
   test("that does not answer is given up when the time for it is over", async () => {
     workplace.queues.rule(() => new Promise(() => {}));
     const started = performance.now();
-    expect(await errorOf(send(0, AbortSignal.timeout(200)))).toMatchObject({ name: "Unavailable" });
+    expect(await errorOf(send(AbortSignal.timeout(200)))).toMatchObject({ name: "Unavailable" });
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 

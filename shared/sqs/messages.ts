@@ -1,8 +1,8 @@
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { clientDefaults, isRetryable } from "../aws/clients.ts";
 import { wiredName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
-import { type QueueName, queueVariable } from "../queues.ts";
-import { clientDefaults, isRetryable } from "./clients.ts";
+import { type QueueName, queueVariable } from "./queues.ts";
 
 let client: SQSClient | undefined;
 
@@ -24,32 +24,29 @@ async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promis
 }
 
 /**
- * Sends a message.
- * @param delaySeconds until it can be received, up to 900.
+ * Sends a message that can be received at once.
  * @throws {Unavailable} when it is not certain that the queue has it; it may.
  */
 export async function sendMessage(
   queue: QueueName,
   message: Readonly<Record<string, unknown>>,
-  delaySeconds: number,
   signal: AbortSignal,
 ): Promise<void> {
   const command = new SendMessageCommand({
     QueueUrl: wiredName(queueVariable(queue)),
     MessageBody: JSON.stringify(message),
-    DelaySeconds: delaySeconds,
   });
   await call((to) => to.send(command, { abortSignal: signal }));
 }
 
 /** SQS's limit are 12 hours from when the message was received, which is minutes ago when its work is done. */
-const mostInvisibleSeconds = 42_600;
+const maxHiddenSeconds = 42_600;
 
 /**
  * Hides a message that was received for some seconds from now, 0 to make it receivable at once. More seconds than
  * SQS allows are as many as it allows.
  */
-export async function hideMessage(
+export async function changeVisibility(
   queue: QueueName,
   receiptHandle: string,
   seconds: number,
@@ -58,7 +55,29 @@ export async function hideMessage(
   const command = new ChangeMessageVisibilityCommand({
     QueueUrl: wiredName(queueVariable(queue)),
     ReceiptHandle: receiptHandle,
-    VisibilityTimeout: Math.min(Math.ceil(seconds), mostInvisibleSeconds),
+    VisibilityTimeout: Math.min(Math.ceil(seconds), maxHiddenSeconds),
   });
   await call((to) => to.send(command, { abortSignal: signal }));
+}
+
+/** How SQS says that a message with a handle is not hidden any more, or not there. */
+const notHidden = /^(?:MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)/;
+
+/**
+ * Makes a message receivable that was hidden, by the handle with which it was received last.
+ * @returns `false` when it is not hidden any more.
+ */
+export async function wakeMessage(
+  queue: QueueName,
+  receiptHandle: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await changeVisibility(queue, receiptHandle, 0, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && notHidden.test(error.name.replace(/^AWS\.SimpleQueueService\./, "")))
+      return false;
+    throw error;
+  }
 }

@@ -4,24 +4,25 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { jobMessage } from "../functions/population-density/job.ts";
-import { readJob } from "../functions/population-density/jobs.ts";
-import { sendMessage } from "../shared/aws/queue.ts";
+import { type Job, jobMessage } from "../functions/population-density/delivery/job.ts";
+import { jobStore } from "../functions/population-density/delivery/job-store.ts";
 import { wiredName } from "../shared/environment.ts";
-import { queueVariable } from "../shared/queues.ts";
+import { hashed } from "../shared/hash.ts";
+import { sendMessage } from "../shared/sqs/messages.ts";
+import { queueVariable } from "../shared/sqs/queues.ts";
 
-/** A message of which nothing became, in the queue where a person looks for it. */
-export interface StuckMessage {
+/** A message that nothing could be done with, in the queue for manual action. */
+export interface ParkedMessage {
   /** Absent for a message that names no job. */
   readonly operationId: string | undefined;
   /** When the message was sent to the workers: it keeps this time when it comes to another queue. */
   readonly since: Date;
-  /** `gone` for a job that has expired, or was taken back. */
-  readonly state: "pending" | "delivered" | "refused" | "abandoned" | "gone";
+  /** `gone` for a job that is not there any more. */
+  readonly state: Job["state"] | "gone";
   readonly receiptHandle: string;
 }
 
-const queue = "density-jobs-stuck";
+const queue = "density-jobs-parked";
 
 /** A queue answers a short poll from some of its servers only: an empty answer would not say that it is empty. */
 const pollSeconds = 1;
@@ -36,7 +37,7 @@ function deadline(): AbortSignal {
 }
 
 /** All messages of the queue, each of which can be seen again at once. */
-export async function stuckMessages(): Promise<StuckMessage[]> {
+export async function parkedMessages(): Promise<ParkedMessage[]> {
   return await withQueue(async (client) => {
     const messages = await receiveAll(client);
     for (const message of messages) await giveBack(client, message);
@@ -59,8 +60,8 @@ function address(): string {
 }
 
 /** Receives messages, which hides them from others for half a minute, until there are no more. */
-async function receiveAll(client: SQSClient): Promise<StuckMessage[]> {
-  const found = new Map<string, StuckMessage>();
+async function receiveAll(client: SQSClient): Promise<ParkedMessage[]> {
+  const found = new Map<string, ParkedMessage>();
   for (;;) {
     const { Messages = [] } = await client.send(
       new ReceiveMessageCommand({
@@ -80,19 +81,19 @@ async function receiveAll(client: SQSClient): Promise<StuckMessage[]> {
   }
 }
 
-async function giveBack(client: SQSClient, { receiptHandle }: StuckMessage): Promise<void> {
+async function giveBack(client: SQSClient, { receiptHandle }: ParkedMessage): Promise<void> {
   const message = { QueueUrl: address(), ReceiptHandle: receiptHandle, VisibilityTimeout: 0 };
   await client.send(new ChangeMessageVisibilityCommand(message), { abortSignal: deadline() });
 }
 
-async function remove(client: SQSClient, { receiptHandle }: StuckMessage): Promise<void> {
+async function remove(client: SQSClient, { receiptHandle }: ParkedMessage): Promise<void> {
   const message = { QueueUrl: address(), ReceiptHandle: receiptHandle };
   await client.send(new DeleteMessageCommand(message), { abortSignal: deadline() });
 }
 
-async function described(body: string, since: number, receiptHandle: string): Promise<StuckMessage> {
+async function described(body: string, since: number, receiptHandle: string): Promise<ParkedMessage> {
   const operationId = operationIdIn(body);
-  const job = operationId === undefined ? undefined : await readJob(operationId, new Date(), deadline());
+  const job = operationId === undefined ? undefined : await jobStore.read(operationId, deadline());
   return { operationId, since: new Date(since), state: job?.state ?? "gone", receiptHandle };
 }
 
@@ -106,11 +107,11 @@ function operationIdIn(body: string): string | undefined {
 }
 
 /**
- * Gives stuck jobs to the workers again, and takes their messages and those that are about nothing any more away.
+ * Gives parked jobs to the workers again, and takes their messages and those that are about nothing any more away.
  * @param operationIds those to try again; all if absent, and then also messages that name no job are taken away.
  * @returns how many were tried again and how many taken away, and which operations are not in the queue.
  */
-export async function retryStuck(operationIds?: readonly string[]): Promise<{
+export async function retryParked(operationIds?: readonly string[]): Promise<{
   readonly retried: number;
   readonly removed: number;
   readonly missing: readonly string[];
@@ -126,7 +127,7 @@ export async function retryStuck(operationIds?: readonly string[]): Promise<{
         continue;
       }
       if (operationId !== undefined && state === "pending") {
-        await sendMessage("density-jobs", { version: 1, operationId }, 0, deadline());
+        await sendMessage("density-jobs", { version: 1, operationId }, deadline());
         retried++;
       } else {
         removed++;
@@ -136,4 +137,76 @@ export async function retryStuck(operationIds?: readonly string[]): Promise<{
     }
     return { retried, removed, missing: [...missing] };
   });
+}
+
+/** What an operator may see of a job: nothing of its request, its sink or its token. */
+export type JobSummary = Pick<
+  Job,
+  | "operationId"
+  | "state"
+  | "reason"
+  | "caller"
+  | "requestedAt"
+  | "correlator"
+  | "attempts"
+  | "mode"
+  | "possiblyDelivered"
+  | "notBefore"
+>;
+
+/** What is known of a job; undefined when it is not there, or not any more. */
+export async function jobSummary(operationId: string): Promise<JobSummary | undefined> {
+  const found = await jobStore.read(operationId, deadline());
+  if (found === undefined) return undefined;
+  const { state, reason, caller, requestedAt, correlator, attempts, mode, possiblyDelivered, notBefore } =
+    found;
+  return {
+    operationId,
+    state,
+    caller,
+    requestedAt,
+    correlator,
+    attempts,
+    mode,
+    possiblyDelivered,
+    ...(reason === undefined ? {} : { reason }),
+    ...(notBefore === undefined ? {} : { notBefore }),
+  };
+}
+
+/** The jobs that have no outcome yet, the oldest first. */
+export async function pendingJobs(): Promise<readonly JobSummary[]> {
+  const entries = await jobStore.pending(deadline());
+  const found = await Promise.all(entries.map(({ operationId }) => jobSummary(operationId)));
+  return found.filter((job) => job?.state === "pending") as JobSummary[];
+}
+
+/**
+ * Ends a job without a word to its sink, and releases its caller's place. An attempt that is under way does not send its
+ * last chunk any more.
+ * @returns `false` when there is no such job, or it is over.
+ */
+export async function releaseJob(operationId: string): Promise<boolean> {
+  for (;;) {
+    const found = await jobStore.read(operationId, deadline());
+    if (found === undefined || found.state !== "pending") return false;
+    const lease = crypto.randomUUID();
+    const now = Math.max(Date.now(), found.notBefore ?? 0);
+    const isLeased = await jobStore.lease(
+      found,
+      { id: lease, mode: found.mode, now, until: now },
+      deadline(),
+    );
+    const end = { outcome: "failed", reason: "released by an operator" } as const;
+    if (isLeased && (await jobStore.finish(found, lease, end, deadline()))) return true;
+  }
+}
+
+/**
+ * Releases those places of a caller whose jobs are over.
+ * @param client as tokens name it.
+ * @returns how many.
+ */
+export function releaseCaller(client: string): Promise<number> {
+  return jobStore.releaseEnded(hashed(client), deadline());
 }

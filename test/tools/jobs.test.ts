@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Job } from "../../functions/population-density/job.ts";
-import type { retryStuck, stuckMessages } from "../../tools/stuck-jobs.ts";
-import { newJob, openWorkplace, requestIn, storeJob, type Workplace } from "../support/jobs.ts";
+import type { Job } from "../../functions/population-density/delivery/job.ts";
+import type { parkedMessages, retryParked } from "../../tools/jobs.ts";
+import { openWorkplace, requestIn, someJob, storeJob, type Workplace } from "../support/jobs.ts";
 
-const stuck = "density-jobs-stuck";
+const parked = "density-jobs-parked";
 const jobs = "density-jobs";
 
 let workplace: Workplace;
-let look: typeof stuckMessages;
-let retry: typeof retryStuck;
+let look: typeof parkedMessages;
+let retry: typeof retryParked;
 
 beforeAll(async () => {
   workplace = await openWorkplace();
-  ({ stuckMessages: look, retryStuck: retry } = await import("../../tools/stuck-jobs.ts"));
+  ({ parkedMessages: look, retryParked: retry } = await import("../../tools/jobs.ts"));
 });
 afterAll(() => workplace.close());
 afterEach(async () => {
   workplace.queues.rule();
-  await workplace.drain(stuck);
+  await workplace.drain(parked);
   await workplace.drain(jobs);
 });
 
@@ -28,23 +28,23 @@ const triangle = [
 ];
 
 /** A job whose message is where a person looks for it. */
-async function stuckJob(changes: Partial<Job> = {}): Promise<Job> {
+async function parkedJob(changes: Partial<Job> = {}): Promise<Job> {
   const job = await storeJob(
-    newJob("https://sink.example", requestIn(triangle), { attempts: 9, ...changes }),
+    someJob("https://sink.example", requestIn(triangle), { attempts: 9, ...changes }),
   );
-  await workplace.send(stuck, job);
+  await workplace.send(parked, job);
   return job;
 }
 
 /** A message of a job that has expired, or never was. */
 async function goneJob(): Promise<{ readonly operationId: string }> {
   const job = { operationId: crypto.randomUUID() };
-  await workplace.send(stuck, job);
+  await workplace.send(parked, job);
   return job;
 }
 
 /** What can be received of a queue now, parsed if it is JSON. */
-async function inQueue(queue: typeof stuck | typeof jobs): Promise<unknown[]> {
+async function inQueue(queue: typeof parked | typeof jobs): Promise<unknown[]> {
   const { Records } = await workplace.receive(queue);
   return Records.map(({ body }) => (body.startsWith("{") ? JSON.parse(body) : body));
 }
@@ -56,16 +56,15 @@ async function shown(): Promise<string[]> {
 
 const messageOf = ({ operationId }: { readonly operationId: string }) => ({ version: 1, operationId });
 
-describe("a look at what is stuck", () => {
+describe("a look at what is parked", () => {
   test("shows every message, however many, with what has become of its job and since when", async () => {
     const before = Date.now();
-    const pending = await Promise.all(Array.from({ length: 23 }, () => stuckJob()));
+    const pending = await Promise.all(Array.from({ length: 23 }, () => parkedJob()));
     const over = await Promise.all(
-      (["delivered", "refused", "abandoned"] as const).map((state) => stuckJob({ state })),
+      (["delivered", "refused", "failed"] as const).map((state) => parkedJob({ state })),
     );
     const gone = await goneJob();
-    const expired = await stuckJob({ expiresAt: Math.floor(Date.now() / 1_000) - 1 });
-    await workplace.send(stuck, "no JSON", '{"version":2}');
+    await workplace.send(parked, "no JSON", '{"version":2}');
 
     const messages = await look();
 
@@ -74,7 +73,6 @@ describe("a look at what is stuck", () => {
         ...pending.map(({ operationId }) => `pending ${operationId}`),
         ...over.map(({ operationId, state }) => `${state} ${operationId}`),
         `gone ${gone.operationId}`,
-        `gone ${expired.operationId}`,
         "gone undefined",
         "gone undefined",
       ].sort(),
@@ -86,7 +84,7 @@ describe("a look at what is stuck", () => {
   });
 
   test("is not the last: the next one shows the same, and everything can be tried again at once", async () => {
-    const job = await stuckJob();
+    const job = await parkedJob();
 
     expect(await shown()).toEqual([`pending ${job.operationId}`]);
     expect(await shown()).toEqual([`pending ${job.operationId}`]);
@@ -100,8 +98,8 @@ describe("a look at what is stuck", () => {
 
 describe("trying again", () => {
   test("one gives it to the workers, and leaves the others for the next look", async () => {
-    const [wanted, other] = [await stuckJob(), await stuckJob()];
-    await workplace.send(stuck, "no JSON");
+    const [wanted, other] = [await parkedJob(), await parkedJob()];
+    await workplace.send(parked, "no JSON");
 
     expect(await retry([wanted.operationId])).toEqual({ retried: 1, removed: 0, missing: [] });
 
@@ -110,10 +108,10 @@ describe("trying again", () => {
   });
 
   test("all gives all that wait to the workers and takes away what is about nothing", async () => {
-    const waiting = [await stuckJob(), await stuckJob()];
-    await stuckJob({ state: "delivered" });
+    const waiting = [await parkedJob(), await parkedJob()];
+    await parkedJob({ state: "delivered" });
     await goneJob();
-    await workplace.send(stuck, "no JSON", "[]", '{"version":1}');
+    await workplace.send(parked, "no JSON", "[]", '{"version":1}');
 
     expect(await retry()).toEqual({ retried: 2, removed: 5, missing: [] });
 
@@ -122,7 +120,7 @@ describe("trying again", () => {
   });
 
   test("a job that is over, or gone, is not done again: its message is taken away", async () => {
-    const over = await stuckJob({ state: "abandoned" });
+    const over = await parkedJob({ state: "failed" });
     const gone = await goneJob();
 
     expect(await retry([over.operationId, gone.operationId])).toEqual({
@@ -135,8 +133,8 @@ describe("trying again", () => {
     expect(await look()).toEqual([]);
   });
 
-  test("one that is not stuck is said to be missing, and nothing is touched", async () => {
-    const job = await stuckJob();
+  test("one that is not parked is said to be missing, and nothing is touched", async () => {
+    const job = await parkedJob();
 
     expect(await retry(["nobody"])).toEqual({ retried: 0, removed: 0, missing: ["nobody"] });
 
@@ -144,8 +142,8 @@ describe("trying again", () => {
     expect(await shown()).toEqual([`pending ${job.operationId}`]);
   });
 
-  test("while somebody else tries again what is stuck, nothing is done twice", async () => {
-    const waiting = await Promise.all(Array.from({ length: 5 }, () => stuckJob()));
+  test("while somebody else tries again what is parked, nothing is done twice", async () => {
+    const waiting = await Promise.all(Array.from({ length: 5 }, () => parkedJob()));
 
     const both = await Promise.all([retry(), retry()]);
 
@@ -153,8 +151,8 @@ describe("trying again", () => {
     expect(await inQueue(jobs)).toHaveLength(waiting.length);
   });
 
-  test("what the workers' queue does not take stays stuck", async () => {
-    await stuckJob();
+  test("what the workers' queue does not take stays parked", async () => {
+    await parkedJob();
     const before = workplace.queues.calls.length;
     workplace.queues.rule(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
 

@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { putItem } from "../../shared/aws/database.ts";
-import { boxIn } from "../support/densities.ts";
+import { putItem } from "../../../shared/aws/database.ts";
+import { boxIn } from "../../support/densities.ts";
 import {
   deliveredBody,
-  newJob,
   openWorkplace,
   pendingOf,
   requestIn,
   run,
+  someJob,
   storeDensities,
   storedJob,
   storeJob,
   synchronousBody,
   type Workplace,
-} from "../support/jobs.ts";
-import { captureOutput } from "../support/pipeline.ts";
-import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
+} from "../../support/jobs.ts";
+import { captureOutput } from "../../support/pipeline.ts";
+import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
 
-type Handler = typeof import("../../functions/population-density/deliver.ts").handler;
+type Handler = typeof import("../../../functions/population-density/deliver.ts").handler;
 
 let workplace: Workplace;
 let deliver: Handler;
@@ -28,7 +28,7 @@ let output: ReturnType<typeof captureOutput>;
 beforeAll(async () => {
   workplace = await openWorkplace();
   densities = await storeDensities();
-  ({ handler: deliver } = await import("../../functions/population-density/deliver.ts"));
+  ({ handler: deliver } = await import("../../../functions/population-density/deliver.ts"));
 });
 afterAll(() => workplace.close());
 
@@ -50,8 +50,8 @@ function schedule(seconds: string): void {
 }
 
 /** A job that is stored and counted, and one of its messages, received. */
-async function queued(url: string, changes: Parameters<typeof newJob>[2] = {}) {
-  const job = await storeJob(newJob(url, densities.request, changes));
+async function queued(url: string, changes: Parameters<typeof someJob>[2] = {}) {
+  const job = await storeJob(someJob(url, densities.request, changes));
   await workplace.send("density-jobs", job);
   return { job, message: await workplace.receive("density-jobs") };
 }
@@ -63,7 +63,7 @@ async function delivered(message: Awaited<ReturnType<Workplace["receive"]>>, mil
   const hidden = workplace.hidden(message).slice(before);
   if (failures.length === 0) {
     expect(hidden).toEqual([]);
-    return "done";
+    return "ack";
   }
   return hidden.length === 0 ? "kept" : hidden[0];
 }
@@ -87,25 +87,12 @@ async function expectEnd(job: Awaited<ReturnType<typeof storeJob>>, state: strin
   expect(await pendingOf(job.caller)).toEqual(new Set());
 }
 
-/** How many slots of a host are free, found out by taking them. */
-async function freeSlots(url: string): Promise<number> {
-  const { giveSlotBack, ofHost, takeSlot } = await import("../../functions/population-density/jobs.ts");
-  const now = new Date();
-  const signal = AbortSignal.timeout(10_000);
-  const taken = [];
-  for (;;) {
-    const slot = await takeSlot(
-      ofHost(new URL(url).host),
-      crypto.randomUUID(),
-      new Date(now.getTime() + 9_000),
-      now,
-      signal,
-    );
-    if (slot === undefined) break;
-    taken.push(slot);
-  }
-  for (const slot of taken) await giveSlotBack(slot, signal);
-  return taken.length;
+/** How many uploads to a sink's host are under way. */
+async function uploadsTo(url: string): Promise<number> {
+  const { permitStore } = await import("../../../functions/population-density/delivery/permit-store.ts");
+  const { sinks } = await import("../../../functions/population-density/delivery/send.ts");
+  const { permits } = await permitStore.read(AbortSignal.timeout(10_000));
+  return permits.filter(({ host, until }) => host === sinks.hostOf(url) && until > Date.now()).length;
 }
 
 const failure = (operationId: string) => ({
@@ -120,7 +107,7 @@ describe("a job whose sink takes it", () => {
     const url = sink.urlOf();
     const { job, message } = await queued(url, { accessToken: "a!token~" });
 
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
 
     const [request, ...others] = sink.received();
     expect(others).toEqual([]);
@@ -151,7 +138,7 @@ describe("a job whose sink takes it", () => {
     const { job, message } = await queued(sink.urlOf(), { accessToken: "token" });
     await delivered(message);
     await expectEnd(job, "delivered");
-    expect(await freeSlots(sink.urlOf())).toBe(2);
+    expect(await uploadsTo(sink.urlOf())).toBe(0);
   });
 
   test("has no authorization when no token was given", async () => {
@@ -172,7 +159,7 @@ describe("a job whose sink takes it", () => {
 
   test("answers with more than anybody reads", async () => {
     const { job, message } = await queued(sink.urlOf("endless"));
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
   });
 
@@ -226,7 +213,7 @@ describe("a sink that does not take it", () => {
     expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
     const [again] = (await workplace.receive("density-jobs")).Records;
     expect(again?.messageId).toBe(message.Records[0]?.messageId);
-    expect(await delivered({ Records: again === undefined ? [] : [again] })).toBe("done");
+    expect(await delivered({ Records: again === undefined ? [] : [again] })).toBe("ack");
 
     const requests = [...sink.received(), ...sink.cutOff()];
     expect(requests).toHaveLength(2);
@@ -238,12 +225,15 @@ describe("a sink that does not take it", () => {
   test("is tried again when nobody listens", async () => {
     const { job, message } = await queued("http://127.0.0.1:1025/nobody");
     expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, mayBeDelivered: false });
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: false });
   });
 
   test("is tried again on the schedule, and in the end is told once that there is no answer", async () => {
     schedule("100,1000");
-    const { job, message } = await queued(sink.urlOf({ status: 500 }), { accessToken: "token" });
+    const { job, message } = await queued(
+      sink.urlBy((index) => ({ status: index < 4 ? 408 : 204 })),
+      { accessToken: "token" },
+    );
 
     const first = await delivered(message);
     expect(first).toBeGreaterThanOrEqual(80);
@@ -255,25 +245,34 @@ describe("a sink that does not take it", () => {
     await makeDue(job);
     expect(await delivered(message)).toBe(0);
     expect(sink.received().every(({ body }) => body.includes("SUPPORTED_AREA"))).toBe(true);
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBeGreaterThanOrEqual(48);
+    await makeDue(job);
+    expect(await delivered(message)).toBe("ack");
 
-    const [, , , told, ...others] = sink.received();
-    expect(JSON.parse(told?.body ?? "")).toEqual(failure(job.operationId));
-    expect(others).toEqual([]);
-    await expectEnd(job, "abandoned");
+    const told = sink.received().slice(3);
+    expect(told.map(({ body }) => JSON.parse(body))).toEqual([
+      failure(job.operationId),
+      failure(job.operationId),
+    ]);
+    await expectEnd(job, "failed");
     expect(output.text()).toContain("NCS-034");
   });
 
-  test("is not told that there is no answer when it may hold one", async () => {
+  test.each<[string, SinkAnswer]>([
+    ["a connection that is cut after the body", "reset"],
+    ["500 of a proxy after the body", { status: 500 }],
+    ["503 after the body", { status: 503 }],
+  ])("is not told that there is no answer when it may hold one: %s", async (_, answer) => {
     schedule("0");
-    const { job, message } = await queued(sink.urlOf("reset", { status: 500 }, { status: 204 }));
+    const { job, message } = await queued(sink.urlOf(answer, { status: 408 }, { status: 204 }));
     expect(await delivered(message)).toBe(0);
-    expect(await delivered(message)).toBe("done");
+    expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: true });
+    expect(await delivered(message)).toBe("ack");
     expect(sink.received().map(({ body }) => JSON.parse(body).status)).toEqual([
       "SUPPORTED_AREA",
       "SUPPORTED_AREA",
     ]);
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("says when it is to be tried again, and is not tried before, by no copy of the message", async () => {
@@ -283,10 +282,12 @@ describe("a sink that does not take it", () => {
     await workplace.send("density-jobs", job);
     const copy = await workplace.receive("density-jobs");
 
-    expect(await delivered(message)).toBe(700);
+    const asked = await delivered(message);
+    expect(asked).toBeGreaterThanOrEqual(800);
+    expect(asked).toBeLessThanOrEqual(1_200);
     for (const early of [await delivered(copy), await delivered(message)]) {
-      expect(early).toBeGreaterThan(650);
-      expect(early).toBeLessThanOrEqual(700);
+      expect(early).toBeGreaterThan(790);
+      expect(early).toBeLessThanOrEqual(1_202);
     }
 
     expect(sink.received()).toHaveLength(1);
@@ -299,8 +300,8 @@ describe("a sink that does not take it", () => {
       accessToken: "token",
     });
 
-    expect(await delivered(message)).toBe("done");
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
+    expect(await delivered(message)).toBe("ack");
 
     expect(sink.received()).toHaveLength(1);
     expect(sink.received(elsewhere)).toEqual([]);
@@ -311,7 +312,7 @@ describe("a sink that does not take it", () => {
     const url = sink.urlOf();
     vi.stubEnv("SINK_ALLOWED_NETWORKS", "");
     const { job, message } = await queued(url, { accessToken: "token" });
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     vi.stubEnv("SINK_ALLOWED_NETWORKS", "127.0.0.1/32:1024-65535");
     await expectEnd(job, "refused");
     expect(sink.received()).toEqual([]);
@@ -321,7 +322,8 @@ describe("a sink that does not take it", () => {
 /** Lets the time pass until the next attempt. */
 async function makeDue(job: Awaited<ReturnType<typeof storeJob>>): Promise<void> {
   const stored = await storedJob(job.operationId);
-  await putItem("density-jobs", { ...stored, leasedUntil: Date.now() - 1 }, {}, AbortSignal.timeout(10_000));
+  if (stored?.state !== "pending") return;
+  await putItem("density-jobs", { ...stored, notBefore: Date.now() - 1 }, {}, AbortSignal.timeout(10_000));
 }
 
 describe("a worker that is gone", () => {
@@ -330,41 +332,47 @@ describe("a worker that is gone", () => {
   test("keeps others from its job as long as it may be there", async () => {
     const { job, message } = await queued(sink.urlOf(), {
       lease,
-      leasedUntil: Date.now() + 200_000,
+      notBefore: Date.now() + 200_000,
       attempts: 1,
-      mayBeDelivered: true,
+      possiblyDelivered: true,
     });
     const before = await storedJob(job.operationId);
 
     const seconds = await delivered(message);
 
     expect(seconds).toBeGreaterThan(190);
-    expect(seconds).toBeLessThanOrEqual(200);
+    expect(seconds).toBeLessThanOrEqual(202);
     expect(sink.received()).toEqual([]);
     expect(await storedJob(job.operationId)).toEqual(before);
   });
 
-  test("before it began an attempt leaves nothing behind but a slot, and that not for ever", async () => {
+  test("before it began an attempt leaves nothing behind but a permit, and that not for ever", async () => {
     const url = sink.urlOf();
-    const { ofHost, takeSlot } = await import("../../functions/population-density/jobs.ts");
-    const then = new Date(Date.now() - 400_000);
-    const over = new Date(Date.now() - 70_000);
-    for (const holder of ["one", "two"]) {
-      await takeSlot(ofHost(new URL(url).host), holder, over, then, AbortSignal.timeout(10_000));
+    const { acquirePermit } = await import("../../../functions/population-density/delivery/permits.ts");
+    const { workerPorts } = await import("../../../functions/population-density/delivery/worker-ports.ts");
+    const ports = workerPorts();
+    const mine = { operationId: "gone", host: ports.sinks.hostOf(url), mode: "answer" } as const;
+    for (const holder of Array.from({ length: 4 }, () => crypto.randomUUID())) {
+      const request = { ...mine, holder, caller: holder };
+      expect(await acquirePermit(request, Date.now() + 700, ports, AbortSignal.timeout(9_000))).toBe(
+        undefined,
+      );
     }
     const { job, message } = await queued(url);
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBeLessThanOrEqual(6);
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 0 });
+    await expect.poll(() => delivered(message), { timeout: 9_000, interval: 300 }).toBe("ack");
     await expectEnd(job, "delivered");
   });
 
   test("in an attempt or right after it is replaced: the sink has the same again", async () => {
     const { job, message } = await queued(sink.urlOf(), {
       lease,
-      leasedUntil: Date.now() - 1,
+      notBefore: Date.now() - 1,
       attempts: 1,
-      mayBeDelivered: true,
+      possiblyDelivered: true,
     });
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     expect(sink.received()[0]?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
     await expectEnd(job, "delivered");
     expect(output.text()).toContain('"attempts":2');
@@ -374,30 +382,25 @@ describe("a worker that is gone", () => {
     const { job, message } = await queued(sink.urlOf({ status: 500 }), {
       request: await brokenRequest(),
       lease,
-      leasedUntil: Date.now() - 1,
+      notBefore: Date.now() - 1,
       attempts: 1,
-      mayBeDelivered: true,
+      possiblyDelivered: true,
     });
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     expect(sink.received()).toEqual([]);
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("that was to record what came of its attempt is replaced when its lease is over", async () => {
     const url = sink.urlOf();
     const { job, message } = await queued(url);
-    let updates = 0;
-    workplace.tables.rule(({ operation, parameters }) => {
-      if (operation !== "UpdateItem" || !JSON.stringify(parameters.Key).includes(job.operationId))
-        return "pass";
-      return ++updates > 1 ? "refuse" : "pass";
-    });
+    workplace.tables.rule(({ operation }) => (operation === "TransactWriteItems" ? "refuse" : "pass"));
 
-    expect(await delivered(message)).toBe(30);
+    expect(await delivered(message)).toBe(15);
     workplace.tables.rule();
     expect(await delivered(message)).toBeGreaterThan(300);
     await makeDue(job);
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
 
     expect(sink.received(url)).toHaveLength(2);
     expect(new Set(sink.received(url).map(({ body }) => body)).size).toBe(1);
@@ -423,43 +426,36 @@ describe("a worker that is gone", () => {
     }
   });
 
-  test("that cannot give its slot back has recorded its attempt all the same", async () => {
+  test("that cannot give its permit back has recorded its attempt all the same", async () => {
     const url = sink.urlOf({ status: 500 }, { status: 204 });
-    workplace.tables.rule(({ operation }) => (operation === "DeleteItem" ? "refuse" : "pass"));
+    let writes = 0;
+    workplace.tables.rule(({ operation, parameters }) => {
+      if (operation !== "PutItem" || !/permits/i.test(String(parameters.TableName))) return "pass";
+      return ++writes > 1 ? "refuse" : "pass";
+    });
     const { job, message } = await queued(url);
     expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, leasedUntil: expect.any(Number) });
-    expect(await delivered(message)).toBe("done");
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, notBefore: expect.any(Number) });
+    workplace.tables.rule();
+    expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
     expect(output.text()).toContain("NCS-003");
   });
 
-  test("that ended a job and did not count it off leaves a job that is over", async () => {
-    const { job, message } = await queued(sink.urlOf());
-    workplace.tables.rule(({ parameters }) =>
-      JSON.stringify(parameters).includes("DELETE operations") ? "refuse" : "pass",
-    );
-    expect(await delivered(message)).toBe(30);
-    workplace.tables.rule();
-    expect(await delivered(message)).toBe("done");
-    expect(sink.received()).toHaveLength(1);
-    expect(await storedJob(job.operationId)).toMatchObject({ state: "delivered" });
-  });
-
   test.each(["hang", "drip"] as const)(
-    "comes to the end of its time first: it records that and leaves neither lease nor slot: %s",
+    "comes to the end of its time first: it records that and leaves neither lease nor permit: %s",
     async (answer) => {
       schedule("100");
       const url = sink.urlOf(answer, { status: 204 });
       const { job, message } = await queued(url);
 
-      const seconds = await delivered(message, 11_500);
+      const seconds = await delivered(message, 16_500);
 
       expect(seconds).toBeGreaterThanOrEqual(80);
       expect(seconds).toBeLessThanOrEqual(120);
-      expect(await freeSlots(url)).toBe(2);
+      expect(await uploadsTo(url)).toBe(0);
       await makeDue(job);
-      expect(await delivered(message)).toBe("done");
+      expect(await delivered(message)).toBe("ack");
       await expectEnd(job, "delivered");
     },
   );
@@ -479,33 +475,32 @@ describe("an answer of AWS that is lost", () => {
 
   test.each([
     ["that an attempt begins", "SET lease = "],
-    ["that a slot is taken", "SET holder = "],
-    ["that a job is over", "SET #state = "],
-    ["that a slot is free again", "holder = :holder"],
-    ["that an operation is counted off", "DELETE operations"],
+    ["that a permit is taken", '"permits":{"S":"[{'],
+    ["that the sink may hold the answer", "SET possiblyDelivered"],
+    ["that a job is over and its place free", "SET #state = "],
   ])("changes nothing: %s", async (_, part) => {
     const url = sink.urlOf();
     const { job, message } = await queued(url);
     const isLost = loseOnce(part);
 
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
 
     expect(isLost()).toBe(true);
     workplace.tables.rule();
     expect(sink.received()).toHaveLength(1);
     await expectEnd(job, "delivered");
     expect((await storedJob(job.operationId))?.attempts).toBe(1);
-    expect(await freeSlots(url)).toBe(2);
+    expect(await uploadsTo(url)).toBe(0);
     expect(output.text()).toContain("NCS-033");
   });
 
   test("changes nothing: that there will be another attempt", async () => {
     schedule("100");
     const { job, message } = await queued(sink.urlOf({ status: 500 }));
-    const isLost = loseOnce("SET mayBeDelivered");
+    const isLost = loseOnce("SET #mode = ");
     expect(await delivered(message)).toBeLessThanOrEqual(120);
     expect(isLost()).toBe(true);
-    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, mayBeDelivered: false });
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: true });
   });
 });
 
@@ -534,8 +529,8 @@ describe("an answer that cannot be computed", () => {
     expect(await delivered(message)).toBe(0);
     expect(sink.received()).toEqual([]);
     const again = await workplace.receive("density-jobs");
-    expect(await delivered(again)).toBe("done");
-    expect(await delivered(again)).toBe("done");
+    expect(await delivered(again)).toBe("ack");
+    expect(await delivered(again)).toBe("ack");
 
     const [told, ...others] = sink.received();
     expect(others).toEqual([]);
@@ -552,7 +547,7 @@ describe("an answer that cannot be computed", () => {
       "x-correlator": job.correlator,
       "webhook-id": job.operationId,
     });
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
     expect(output.text()).toContain("NCS-034");
   });
 
@@ -563,50 +558,56 @@ describe("an answer that cannot be computed", () => {
     expect(await delivered(message)).toBe(0);
     await storeDensities(tile);
 
-    const disposals = [];
-    while (disposals.at(-1) !== "done") disposals.push(await delivered(message));
+    const verdicts = [];
+    while (verdicts.at(-1) !== "ack") verdicts.push(await delivered(message));
 
-    expect(disposals).toEqual([0, 0, "done"]);
+    expect(verdicts).toEqual([0, 0, "ack"]);
     expect(sink.received().map(({ body }) => JSON.parse(body))).toEqual(
       Array.from({ length: 3 }, () => failure(job.operationId)),
     );
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("is told no more when the sink does not hear it in all the time", async () => {
     const { job, message } = await queued(sink.urlOf({ status: 500 }), { request: await brokenRequest() });
-    const disposals = [];
-    while (disposals.at(-1) !== "done") disposals.push(await delivered(message));
-    expect(disposals).toEqual([0, 0, 0, "done"]);
-    await expectEnd(job, "abandoned");
+    let verdicts = 0;
+    while ((await delivered(message)) !== "ack") {
+      expect(++verdicts).toBeLessThan(9);
+      await makeDue(job);
+    }
+    expect(sink.received().length).toBeGreaterThanOrEqual(3);
+    expect(new Set(sink.received().map(({ body }) => JSON.parse(body).status))).toEqual(
+      new Set(["OPERATION_NOT_COMPLETED"]),
+    );
+    await expectEnd(job, "failed");
   });
 
   test("is not told to a sink that may hold the answer of an earlier attempt", async () => {
     const { tile, request } = await storeDensities();
     const { job, message } = await queued(sink.urlOf("reset", { status: 204 }), { request });
     expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ mayBeDelivered: true });
+    expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: true });
     await breakTile(tile);
 
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
 
     expect(sink.received()).toHaveLength(1);
     expect(sink.received()[0]?.body).toContain("SUPPORTED_AREA");
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("is told to a sink that said of each earlier attempt that it did not take it", async () => {
     const { tile, request } = await storeDensities();
-    const { job, message } = await queued(sink.urlOf({ status: 503 }, { status: 204 }), { request });
+    const { job, message } = await queued(sink.urlOf({ status: 429 }, { status: 204 }), { request });
     expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ mayBeDelivered: false });
+    expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: false });
     await breakTile(tile);
 
     expect(await delivered(message)).toBe(0);
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
 
     expect(JSON.parse(sink.received()[1]?.body ?? "")).toEqual(failure(job.operationId));
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("does not leave the sink with the start of one that looks whole", async () => {
@@ -614,32 +615,32 @@ describe("an answer that cannot be computed", () => {
     await delivered(message);
     expect(sink.received()).toEqual([]);
     expect(sink.cutOff().every(({ body }) => body === "")).toBe(true);
-    expect(await storedJob(job.operationId)).toMatchObject({ failing: true, mayBeDelivered: false });
+    expect(await storedJob(job.operationId)).toMatchObject({ mode: "failure", possiblyDelivered: false });
   });
 });
 
-describe("a job that has waited so long that it is about to be forgotten", () => {
-  const late = () => ({ expiresAt: Math.floor(Date.now() / 1_000) + 3_500, attempts: 4 });
+describe("a job that has waited so long that it is about to expire", () => {
+  const late = () => ({ requestedAt: Date.now() - 23.2 * 3_600_000, attempts: 2 });
 
   test("is given up while its sink can be told", async () => {
     const { job, message } = await queued(sink.urlOf(), late());
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     expect(sink.received().map(({ body }) => JSON.parse(body))).toEqual([failure(job.operationId)]);
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("is not told so when its sink may hold the answer", async () => {
-    const { job, message } = await queued(sink.urlOf(), { ...late(), mayBeDelivered: true });
-    expect(await delivered(message)).toBe("done");
+    const { job, message } = await queued(sink.urlOf(), { ...late(), possiblyDelivered: true });
+    expect(await delivered(message)).toBe("ack");
     expect(sink.received()).toEqual([]);
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 });
 
 test("a job that is gone is done with, and the log says so", async () => {
-  const job = newJob(sink.urlOf(), densities.request);
+  const job = someJob(sink.urlOf(), densities.request);
   await workplace.send("density-jobs", job);
-  expect(await delivered(await workplace.receive("density-jobs"))).toBe("done");
+  expect(await delivered(await workplace.receive("density-jobs"))).toBe("ack");
   expect(output.text()).toContain("NCS-035");
   expect(output.text()).toContain(job.operationId);
   expect(sink.received()).toEqual([]);
@@ -656,12 +657,12 @@ describe("a store that does not answer", () => {
     const seconds = await delivered(message);
     expect(seconds).toBeGreaterThanOrEqual(80);
     expect(seconds).toBeLessThanOrEqual(120);
-    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, failing: false });
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, mode: "answer" });
     expect(sink.received()).toEqual([]);
 
     workplace.tables.rule();
     await makeDue(job);
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     expect(sink.received()).toHaveLength(1);
     await expectEnd(job, "delivered");
     expect(output.text()).toContain("DynamoDB: ");
@@ -675,10 +676,10 @@ describe("a store that does not answer", () => {
     expect(await delivered(message)).toBe(0);
     expect(await delivered(message)).toBe(0);
     expect(sink.received()).toEqual([]);
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
 
     expect(sink.received().map(({ body }) => JSON.parse(body))).toEqual([failure(job.operationId)]);
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("for as long as the schedule goes is not told to a sink that may hold the answer", async () => {
@@ -686,18 +687,18 @@ describe("a store that does not answer", () => {
     const { job, message } = await queued(sink.urlOf("reset", { status: 204 }));
     expect(await delivered(message)).toBe(0);
     refuseDensities();
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     expect(sink.received()).toHaveLength(1);
-    await expectEnd(job, "abandoned");
+    await expectEnd(job, "failed");
   });
 
   test("at all leaves the message where it is for a moment", async () => {
     const { job, message } = await queued(sink.urlOf());
     workplace.tables.rule(() => "refuse");
-    expect(await delivered(message)).toBe(30);
+    expect(await delivered(message)).toBe(15);
     workplace.tables.rule();
     expect(sink.received()).toEqual([]);
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
   });
 });
@@ -706,16 +707,16 @@ describe("messages that come together", () => {
   test("are each their own: what cannot be read or fails does not keep the others", async () => {
     const good = [sink.urlOf(), sink.urlOf({ status: 500 })];
     const [one, other] = await Promise.all(
-      good.map(async (url) => await storeJob(newJob(url, densities.request))),
+      good.map(async (url) => await storeJob(someJob(url, densities.request))),
     );
-    const broken = newJob(sink.urlOf(), densities.request);
+    const broken = someJob(sink.urlOf(), densities.request);
     await putItem(
       "density-jobs",
-      { operationId: broken.operationId, state: 5 },
+      { operationId: broken.operationId, state: "odd" },
       {},
       AbortSignal.timeout(9_000),
     );
-    const unknown = newJob(sink.urlOf(), densities.request);
+    const unknown = someJob(sink.urlOf(), densities.request);
     await workplace.send(
       "density-jobs",
       "poison",
@@ -747,34 +748,51 @@ describe("messages that come together", () => {
     if (one !== undefined) await expectEnd(one, "delivered");
   });
 
-  test("for one host are uploaded two at a time; the others come again soon, without an attempt counted", async () => {
+  test("for one host are uploaded four at a time; who waits is woken when one ends, without an attempt counted", async () => {
     const { answer, after } = held();
-    const urls = Array.from({ length: 3 }, () => sink.urlOf({ status: 204, after }));
+    const urls = Array.from({ length: 5 }, () => sink.urlOf({ status: 204, after }));
     const jobs = [];
-    for (const url of urls) jobs.push(await storeJob(newJob(url, densities.request)));
+    for (const url of urls) jobs.push(await storeJob(someJob(url, densities.request)));
     await workplace.send("density-jobs", ...jobs);
     const batch = await workplace.receive("density-jobs");
-    const sent = () => workplace.queues.calls.filter(({ operation }) => operation === "SendMessage");
-    const before = sent().length;
 
     const running = run(deliver, batch);
-    await expect.poll(() => sink.received()).toHaveLength(2);
-    await expect.poll(() => sent().length).toBe(before + 1);
-    answer();
-    expect(await running).toEqual([]);
-
+    await expect.poll(() => sink.received()).toHaveLength(4);
+    const hidden = () => batch.Records.flatMap((_, index) => workplace.hidden(batch, index));
+    await expect.poll(() => hidden().length).toBe(1);
+    expect(hidden()[0]).toBeGreaterThanOrEqual(4);
     const left = jobs.filter(({ sink: url }) => sink.received(url).length === 0);
     expect(left).toHaveLength(1);
-    expect(sent().at(-1)?.parameters).toMatchObject({
-      QueueUrl: workplace.addressOf("density-jobs"),
-      MessageBody: JSON.stringify({ version: 1, operationId: left[0]?.operationId }),
-      DelaySeconds: 5,
-    });
     expect(await storedJob(left[0]?.operationId ?? "")).toMatchObject({ attempts: 0, state: "pending" });
-    expect(sink.mostAtOnce()).toBe(2);
-    for (const job of left) await workplace.send("density-jobs", job);
+    answer();
+    expect(await running).toHaveLength(1);
+
+    const woken = await workplace.receive("density-jobs");
+    expect(woken.Records).toHaveLength(1);
+    expect(await run(deliver, woken)).toEqual([]);
+    expect(sink.received()).toHaveLength(5);
+    expect(sink.mostAtOnce()).toBe(4);
+    expect(workplace.queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
+    expect(await uploadsTo(urls[0] ?? "")).toBe(0);
+  });
+
+  test("of one caller for one host are uploaded three at a time", async () => {
+    const { answer, after } = held();
+    const caller = crypto.randomUUID();
+    const jobs = [];
+    for (let index = 0; index < 4; index++) {
+      jobs.push(await storeJob(someJob(sink.urlOf({ status: 204, after }), densities.request, { caller })));
+    }
+    await workplace.send("density-jobs", ...jobs);
+    const running = run(deliver, await workplace.receive("density-jobs"));
+    await expect.poll(() => sink.received()).toHaveLength(3);
+    const { job, message } = await queued(sink.urlOf());
+    expect(await delivered(message)).toBe("ack");
+    await expectEnd(job, "delivered");
+    answer();
+    expect(await running).toHaveLength(1);
     expect(await run(deliver, await workplace.receive("density-jobs"))).toEqual([]);
-    expect(sink.received()).toHaveLength(3);
+    expect(await pendingOf(caller)).toEqual(new Set());
   });
 
   test("for two hosts do not wait for each other", async () => {
@@ -787,7 +805,7 @@ describe("messages that come together", () => {
     const running = blocking.map((message) => run(deliver, message));
     await expect.poll(() => sink.received()).toHaveLength(2);
     const { job, message } = await queued(second.urlOf());
-    expect(await delivered(message)).toBe("done");
+    expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
     answer();
     await Promise.all([...running, second.close()]);
@@ -809,7 +827,7 @@ describe("nobody reads of a sink, its credential or an answer", () => {
       ...(isBroken ? { request: await brokenRequest() } : {}),
     });
     const queueCalls = workplace.queues.calls.length;
-    while ((await delivered(message)) !== "done");
+    while ((await delivered(message)) !== "ack") await makeDue(job);
 
     const lines = output.text().split("\n");
     expect(lines.filter((line) => line.includes(job.operationId)).length).toBeGreaterThan(1);
@@ -819,10 +837,10 @@ describe("nobody reads of a sink, its credential or an answer", () => {
     for (const secretText of [canary, pathname, host, "pplDensity", densities.tile]) {
       expect(written).not.toContain(secretText);
     }
-    const slots = workplace.tables.calls.filter(({ parameters }) =>
-      String(parameters.TableName).toLowerCase().includes("sinks"),
+    const permits = workplace.tables.calls.filter(({ parameters }) =>
+      String(parameters.TableName).toLowerCase().includes("permits"),
     );
-    expect(JSON.stringify(slots)).not.toContain(host);
+    expect(JSON.stringify(permits)).not.toContain(host);
   });
 });
 
@@ -830,7 +848,7 @@ test("an answer of megabytes arrives whole", async () => {
   const request = requestIn(boxIn(densities.tile, [0, 0], [31, 31]), 60);
   const { job, message } = await queued(sink.urlOf(), { request });
 
-  expect(await delivered(message)).toBe("done");
+  expect(await delivered(message)).toBe("ack");
 
   const body = sink.received()[0]?.body ?? "";
   expect(body.length).toBeGreaterThan(2_000_000);
@@ -844,5 +862,57 @@ test("an answer of megabytes that breaks off is no whole answer", async () => {
   expect(await delivered(message)).toBe(0);
 
   expect(sink.cutOff()).toHaveLength(1);
-  expect(await storedJob(job.operationId)).toMatchObject({ mayBeDelivered: false, attempts: 1 });
+  expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: false, attempts: 1 });
+});
+
+describe("a token that ends", () => {
+  test("is not used after its end: the job fails without a word, and operators see why", async () => {
+    const { job, message } = await queued(sink.urlOf(), {
+      accessToken: "token",
+      accessTokenExpiresAt: Date.now() - 1,
+    });
+    expect(await delivered(message)).toBe("ack");
+    expect(sink.received()).toEqual([]);
+    await expectEnd(job, "failed");
+    expect(await storedJob(job.operationId)).toMatchObject({ reason: "token expired" });
+    expect(output.text()).toContain('"reason":"token expired"');
+  });
+
+  test("before the next attempt ends the job now", async () => {
+    schedule("600");
+    const { job, message } = await queued(sink.urlOf({ status: 503 }), {
+      accessToken: "token",
+      accessTokenExpiresAt: Date.now() + 300_000,
+    });
+    expect(await delivered(message)).toBe("ack");
+    expect(sink.received()).toHaveLength(1);
+    await expectEnd(job, "failed");
+  });
+});
+
+test("an answer is recorded as possibly delivered before the sink can have all of it", async () => {
+  const { answer, after } = held();
+  const url = sink.urlOf({ status: 204, after });
+  const { job, message } = await queued(url);
+  const before = workplace.tables.calls.length;
+  const running = delivered(message);
+  await expect.poll(() => sink.received(url)).toHaveLength(1);
+  const marks = workplace.tables.calls
+    .slice(before)
+    .filter(({ parameters }) => String(parameters.UpdateExpression).startsWith("SET possiblyDelivered"));
+  expect(marks).toHaveLength(1);
+  expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", possiblyDelivered: true });
+  answer();
+  expect(await running).toBe("ack");
+});
+
+test("an answer of which that cannot be recorded is not sent whole", async () => {
+  schedule("100");
+  const { job, message } = await queued(sink.urlOf());
+  workplace.tables.rule(({ parameters }) =>
+    String(parameters.UpdateExpression).startsWith("SET possiblyDelivered") ? "refuse" : "pass",
+  );
+  expect(await delivered(message)).toBeGreaterThanOrEqual(80);
+  expect(sink.received()).toEqual([]);
+  expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: false });
 });

@@ -1,0 +1,115 @@
+import { Unavailable } from "../../../shared/errors.ts";
+import { isForgotten, type Job } from "./job.ts";
+import type { Ports } from "./ports.ts";
+
+/**
+ * What became of a request for a job. `accepted`: it will be delivered. `conflict`: its idempotency key belongs to
+ * another request. `full`: its caller has no place left. `withdrawn`: it is certain that nothing will be delivered for
+ * it. `unknown`: neither is certain; the same request with the same idempotency key finds out.
+ */
+export type Acceptance = "accepted" | "conflict" | "full" | "withdrawn" | "unknown";
+
+/** From the request on: what storing and queueing may take together. */
+const storeMilliseconds = 2_600;
+
+/** For taking back what may have been stored, within the request's own time. */
+const withdrawMilliseconds = 1_800;
+
+/** For the message; without it the sweep sends one. */
+const queueMilliseconds = 800;
+
+type AcceptPorts = Pick<Ports, "clock" | "log"> & {
+  readonly jobs: Pick<
+    Ports["jobs"],
+    "store" | "read" | "promise" | "withdraw" | "releaseEnded" | "markQueued"
+  >;
+  readonly queues: Pick<Ports["queues"], "send">;
+};
+
+/**
+ * Accepts a job. It is stored together with one of its caller's places, and from then on it will be delivered: the
+ * message is sent at once, and by the sweep if that fails. A request that is sent again with the same idempotency key
+ * joins the job that is there.
+ *
+ * @param job not stored yet, with an `intake` of its own.
+ */
+export async function acceptJob(
+  job: Job,
+  pendingLimit: number,
+  ports: AcceptPorts,
+  signal: AbortSignal,
+): Promise<Acceptance> {
+  const left = job.requestedAt + storeMilliseconds - ports.clock.now();
+  const inTime = AbortSignal.any([signal, ports.clock.deadline(Math.max(0, left))]);
+  try {
+    const acceptance = await storeOrJoin(job, pendingLimit, ports, inTime);
+    if (acceptance !== "stored") return acceptance;
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    ports.log("DEPENDENCY_FAILED", { operationId: job.operationId, cause: error.message });
+    return await withdraw(job, ports);
+  }
+  await queue(job, ports);
+  return "accepted";
+}
+
+async function storeOrJoin(
+  job: Job,
+  pendingLimit: number,
+  { jobs }: AcceptPorts,
+  signal: AbortSignal,
+): Promise<"stored" | Exclude<Acceptance, "withdrawn" | "unknown">> {
+  let replaces: Job | undefined;
+  for (;;) {
+    const stored = await jobs.store(job, replaces, pendingLimit, signal);
+    if (stored === "stored") return "stored";
+    if (stored === "full") {
+      if (pendingLimit > 0 && (await jobs.releaseEnded(job.caller, signal)) > 0) continue;
+      return "full";
+    }
+    const found = await jobs.read(job.operationId, signal);
+    replaces = found?.state === "withdrawn" ? found : undefined;
+    if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) continue;
+    // Its answer was lost, and it was sent again.
+    if (found.intake === job.intake) return "stored";
+    if (found.requestHash !== job.requestHash) return "conflict";
+    if (found.state !== "pending" || (await jobs.promise(found, signal))) return "accepted";
+  }
+}
+
+/**
+ * Takes back what a request may have stored: whether it did is not known. Nobody else is let down by it: a job that was
+ * promised to another request, or has begun, is delivered.
+ */
+async function withdraw(job: Job, { jobs, clock, log }: AcceptPorts): Promise<Acceptance> {
+  const signal = clock.deadline(withdrawMilliseconds);
+  let replaces: Job | undefined;
+  try {
+    for (;;) {
+      if (await jobs.withdraw(job, replaces, signal)) return "withdrawn";
+      const found = await jobs.read(job.operationId, signal);
+      if (found?.withdrawnIntakes?.has(job.intake)) return "withdrawn";
+      replaces = found?.state === "withdrawn" ? found : undefined;
+      if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) continue;
+      if (found.intake === job.intake) return "accepted";
+      if (found.requestHash !== job.requestHash) return "conflict";
+      if (found.state !== "pending" || (await jobs.promise(found, signal))) return "accepted";
+    }
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    log("DEPENDENCY_FAILED", { operationId: job.operationId, cause: error.message });
+    return "unknown";
+  }
+}
+
+/** The fast way into the queue. What fails here is made good by the sweep. */
+async function queue({ operationId }: Job, { jobs, queues, clock, log }: AcceptPorts): Promise<void> {
+  const signal = clock.deadline(queueMilliseconds);
+  try {
+    await queues.send(operationId, signal);
+    await jobs.markQueued(operationId, clock.now(), signal);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    log("DEPENDENCY_FAILED", { operationId, cause: error.message });
+  }
+}

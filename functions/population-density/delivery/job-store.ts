@@ -1,0 +1,235 @@
+import * as z from "zod/mini";
+import {
+  getItem,
+  getItems,
+  queryIndex,
+  type TransactionOperation,
+  transactWrite,
+  updateItem,
+} from "../../../shared/aws/database.ts";
+import { itemOf, type Job, job, retentionSeconds } from "./job.ts";
+import type { JobStore, PendingEntry } from "./ports.ts";
+
+const names = { "#state": "state" };
+
+const dayMilliseconds = 86_400_000;
+
+/** The tables of jobs and of their callers' places. */
+export const jobStore: JobStore = {
+  async store(stored, replaces, pendingLimit, signal) {
+    const { caller, operationId } = stored;
+    const canHaveNone = pendingLimit > 0 ? "attribute_not_exists(operations) OR " : "";
+    const result = await transactWrite(
+      [
+        {
+          kind: "put",
+          table: "density-jobs",
+          ...ifFree(stored, replaces),
+          item: itemOf(keeping(stored, replaces)),
+        },
+        {
+          kind: "update",
+          table: "density-callers",
+          key: { caller },
+          update: "ADD operations :one SET expiresAt = :expiry",
+          condition: `${canHaveNone}size(operations) < :limit OR contains(operations, :id)`,
+          values: {
+            ":one": new Set([operationId]),
+            ":id": operationId,
+            ":limit": pendingLimit,
+            ":expiry": stored.expiresAt + retentionSeconds,
+          },
+        },
+      ],
+      signal,
+    );
+    if (result.isWritten) return "stored";
+    return result.failedConditions.includes(0) ? "exists" : "full";
+  },
+
+  read: (operationId, signal) => getItem("density-jobs", { operationId }, job, signal),
+
+  promise({ operationId, intake }, signal) {
+    const write = {
+      update: "SET promised = :yes",
+      condition: "intake = :intake AND #state <> :withdrawn",
+      names,
+      values: { ":yes": true, ":intake": intake, ":withdrawn": "withdrawn" },
+    };
+    return updateItem("density-jobs", { operationId }, write, signal);
+  },
+
+  async withdraw(withdrawn, replaces, signal) {
+    const { sink: _, accessToken: __, pendingSince: ___, ...left } = keeping(withdrawn, replaces);
+    const withdrawnIntakes = new Set([...(left.withdrawnIntakes ?? []), withdrawn.intake]);
+    const { condition, values } = ifFree(withdrawn, replaces);
+    const isOwn = "intake = :intake AND #state = :pending AND attempts = :none AND promised = :no";
+    const { isWritten } = await transactWrite(
+      [
+        {
+          kind: "put",
+          table: "density-jobs",
+          item: itemOf({ ...left, state: "withdrawn", withdrawnIntakes }),
+          condition: `${condition} OR (${isOwn})`,
+          names,
+          values: { ...values, ":intake": withdrawn.intake, ":none": 0, ":no": false },
+        },
+        placeReleased(withdrawn),
+      ],
+      signal,
+    );
+    return isWritten;
+  },
+
+  async releaseEnded(caller, signal) {
+    const counted = await getItem("density-callers", { caller }, places, signal);
+    const operationIds = [...(counted?.operations ?? [])];
+    const keys = operationIds.map((operationId) => ({ operationId }));
+    const jobs = await getItems("density-jobs", keys, job, signal);
+    const pending = new Set(
+      jobs.filter(({ state }) => state === "pending").map(({ operationId }) => operationId),
+    );
+    const ended = operationIds.filter((operationId) => !pending.has(operationId));
+    if (ended.length === 0) return 0;
+    const write = {
+      update: "DELETE operations :ended",
+      condition: "attribute_exists(caller)",
+      values: { ":ended": new Set(ended) },
+    };
+    await updateItem("density-callers", { caller }, write, signal);
+    return ended.length;
+  },
+
+  markQueued(operationId, now, signal) {
+    const write = {
+      update: "SET queuedAt = :now",
+      condition: "#state = :pending",
+      names,
+      values: { ":now": now, ":pending": "pending" },
+    };
+    return updateItem("density-jobs", { operationId }, write, signal);
+  },
+
+  lease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until }, signal) {
+    const isFree =
+      "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
+    const write = {
+      update:
+        "SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, startedAt = if_not_exists(startedAt, :now)",
+      // A call that is sent twice because its answer was lost counts once.
+      condition: `#state = :pending AND (lease = :lease OR (${isFree}))`,
+      names: { ...names, "#mode": "mode" },
+      values: {
+        ":lease": id,
+        ":mode": mode,
+        ":until": until,
+        ":now": now,
+        ":pending": "pending",
+        ":before": attempts,
+        ":counted": attempts + 1,
+        ":possibly": possiblyDelivered,
+      },
+    };
+    return updateItem("density-jobs", { operationId }, write, signal);
+  },
+
+  markPossiblyDelivered(operationId, lease, signal) {
+    const write = {
+      update: "SET possiblyDelivered = :yes",
+      condition: isLeased,
+      names,
+      values: { ":yes": true, ":lease": lease, ":pending": "pending" },
+    };
+    return updateItem("density-jobs", { operationId }, write, signal);
+  },
+
+  scheduleRetry(operationId, lease, { mode, possiblyDelivered, notBefore }, signal) {
+    const write = {
+      update: "SET #mode = :mode, possiblyDelivered = :possibly, notBefore = :notBefore",
+      condition: isLeased,
+      names: { ...names, "#mode": "mode" },
+      values: {
+        ":lease": lease,
+        ":pending": "pending",
+        ":mode": mode,
+        ":possibly": possiblyDelivered,
+        ":notBefore": notBefore,
+      },
+    };
+    return updateItem("density-jobs", { operationId }, write, signal);
+  },
+
+  async finish(finished, lease, { outcome, reason }, signal) {
+    const { operationId } = finished;
+    const { isWritten } = await transactWrite(
+      [
+        {
+          kind: "update",
+          table: "density-jobs",
+          key: { operationId },
+          update:
+            "SET #state = :outcome, #reason = :reason REMOVE notBefore, sink, accessToken, pendingSince",
+          condition: isLeased,
+          names: { ...names, "#reason": "reason" },
+          values: { ":outcome": outcome, ":reason": reason, ":lease": lease, ":pending": "pending" },
+        },
+        placeReleased(finished),
+      ],
+      signal,
+    );
+    if (isWritten) return true;
+    const found = await getItem("density-jobs", { operationId }, job, signal);
+    return found?.lease === lease && found.state === outcome;
+  },
+
+  pending: (signal) => queryIndex("density-jobs", "pending", pendingEntry, signal),
+};
+
+const isLeased = "lease = :lease AND #state = :pending";
+
+/** That nobody has the id: no job, one that is over and forgotten, or the withdrawn one that was read. */
+function ifFree({ requestedAt }: Job, replaces: Job | undefined) {
+  const isWithdrawn =
+    replaces === undefined ? "" : " OR (#state = :withdrawn AND withdrawnIntakes = :replaced)";
+  return {
+    condition: `attribute_not_exists(operationId) OR (#state <> :pending AND requestedAt <= :forgotten)${isWithdrawn}`,
+    names,
+    values: {
+      ":pending": "pending",
+      ":forgotten": requestedAt - dayMilliseconds,
+      ...(replaces === undefined
+        ? {}
+        : { ":withdrawn": "withdrawn", ":replaced": replaces.withdrawnIntakes ?? new Set() }),
+    },
+  };
+}
+
+/** A job with the withdrawn requests that are known under its id. */
+function keeping(stored: Job, replaces: Job | undefined): Job {
+  const { withdrawnIntakes } = replaces ?? {};
+  return withdrawnIntakes === undefined ? stored : { ...stored, withdrawnIntakes };
+}
+
+const places = z.object({ operations: z._default(z.set(z.string()), new Set()) });
+
+/** Takes an operation off the pending ones of its caller. */
+function placeReleased({
+  caller,
+  operationId,
+  expiresAt,
+}: Pick<Job, "caller" | "operationId" | "expiresAt">): TransactionOperation {
+  return {
+    kind: "update",
+    table: "density-callers",
+    key: { caller },
+    update: "DELETE operations :one SET expiresAt = if_not_exists(expiresAt, :expiry)",
+    values: { ":one": new Set([operationId]), ":expiry": expiresAt + retentionSeconds },
+  };
+}
+
+const pendingEntry: z.ZodMiniType<PendingEntry> = z.object({
+  operationId: z.string(),
+  pendingSince: z.string(),
+  queuedAt: z.optional(z.number()),
+  startedAt: z.optional(z.number()),
+});

@@ -1,0 +1,237 @@
+import { causeOf } from "../../../shared/aws/log.ts";
+import { Unavailable } from "../../../shared/errors.ts";
+import type { Verdict } from "../../../shared/sqs/worker.ts";
+import type { Job, PendingJob } from "./job.ts";
+import { acquirePermit, limitsOf, type PermitRequest, releasePermit } from "./permits.ts";
+import type { Ports, WorkerPorts } from "./ports.ts";
+import {
+  type AttemptResult,
+  attemptMilliseconds,
+  dependsOnHost,
+  nextAttempt,
+  nextStep,
+  permitWaitSeconds,
+  type Step,
+} from "./rules.ts";
+
+/** A message of a job, as a worker has it. */
+export interface JobMessage {
+  readonly operationId: string;
+  /** The queue that it came from, and by what it can be hidden or woken. */
+  readonly queue: string;
+  readonly receiptHandle: string;
+  /** How often it was received, this time included. */
+  readonly receives: number;
+  /** Whether it is a dead letter: then the answer is not tried again. */
+  readonly dead: boolean;
+}
+
+/** Longer than a worker may run: whoever holds a lease or a permit past it is gone. */
+const leaseMilliseconds = attemptMilliseconds;
+
+/** For recording what came of an attempt, and for what follows, also when the attempt has used up all other time. */
+export const recordMilliseconds = 4_000;
+export const releaseMilliseconds = 4_000;
+
+/** Clocks differ: a message that is hidden until a moment comes a little after it. */
+const skewSeconds = 1;
+
+/** Thrown where an attempt finds that it is no longer the one that may go on. */
+class LeaseLost extends Error {}
+
+/**
+ * Works on the job that a message names: makes an attempt if one is due, records what came of it, and says what becomes
+ * of the message. However often messages come, there is one attempt at a time, none before it is due, and one outcome.
+ * A message is done with only when its job is known to be over, or not to exist.
+ *
+ * @param signal ends everything but the recording.
+ * @throws {Unavailable} when a store does not answer; an attempt that was made then may be made again.
+ */
+export async function workOn(message: JobMessage, ports: WorkerPorts, signal: AbortSignal): Promise<Verdict> {
+  const { operationId } = message;
+  const found = await ports.jobs.read(operationId, signal);
+  if (found === undefined) ports.log("JOB_GONE", { operationId });
+  if (found === undefined || found.state !== "pending") return "ack";
+  const now = ports.clock.now();
+  const { notBefore = 0, sink } = found;
+  if (notBefore > now) return { retryInSeconds: (notBefore - now) / 1_000 + skewSeconds };
+  if (sink === undefined) throw new Error("a pending job without a sink");
+  const job = { ...found, sink };
+
+  const lease = ports.newId();
+  const next = nextAttempt(job, { now, schedule: ports.schedule }, message.dead);
+  if ("kind" in next) {
+    if (!(await begin(job, lease, job.mode, ports, signal))) return whenLeaseIsOver;
+    return await record(job, lease, next, ports);
+  }
+  const request: PermitRequest = {
+    operationId,
+    holder: lease,
+    host: ports.sinks.hostOf(sink),
+    caller: job.caller,
+    mode: next.mode,
+  };
+  const wait = await waitForPermit(request, job, message, ports, signal);
+  if (wait !== undefined) return wait;
+  try {
+    if (!(await begin(job, lease, next.mode, ports, signal))) return whenLeaseIsOver;
+    const begun = { ...job, mode: next.mode, attempts: job.attempts + 1 };
+    const result = await attempt(begun, lease, request.host, ports, signal);
+    if (result === "lease lost") return whenLeaseIsOver;
+    return await record(begun, lease, await stepAfter(begun, result, request.host, ports), ports, result);
+  } finally {
+    await release(request, ports);
+  }
+}
+
+/** Somebody else is at it. */
+const whenLeaseIsOver: Verdict = { retryInSeconds: leaseMilliseconds / 1_000 };
+
+function begin(
+  job: Job,
+  id: string,
+  mode: Job["mode"],
+  { jobs, clock }: WorkerPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const now = clock.now();
+  return jobs.lease(job, { id, mode, now, until: now + leaseMilliseconds }, signal);
+}
+
+/**
+ * Takes a permit, or says how long the message is hidden. Who waits leaves by what he can be woken, and asks once more:
+ * a permit that came free before that is not missed.
+ */
+async function waitForPermit(
+  request: PermitRequest,
+  job: Job,
+  { queue, receiptHandle, receives }: JobMessage,
+  ports: WorkerPorts,
+  signal: AbortSignal,
+): Promise<Verdict | undefined> {
+  const since = job.notBefore ?? job.requestedAt;
+  const { operationId, host, caller, mode } = request;
+  const acquire = () => acquirePermit(request, ports.clock.now() + leaseMilliseconds, ports, signal);
+  let limit = await acquire();
+  let hasWaited = receives > 1;
+  if (limit !== undefined) {
+    const waiting = { limit, since, operationId, host, caller, mode, queue, receiptHandle };
+    await ports.permits.addWaiting(waiting, signal);
+    hasWaited = true;
+    limit = await acquire();
+  }
+  if (limit !== undefined) {
+    return { retryInSeconds: permitWaitSeconds(ports.clock.now() - since, ports.random()) };
+  }
+  if (hasWaited) {
+    const entries = limitsOf(host, caller).map((name) => ({ limit: name, since, operationId }));
+    await Promise.all(entries.map((entry) => ports.permits.removeWaiting(entry, signal)));
+  }
+  return undefined;
+}
+
+/** Sends what the job's mode wants. What cannot be computed is a result too. */
+async function attempt(
+  job: PendingJob,
+  lease: string,
+  host: string,
+  ports: WorkerPorts,
+  signal: AbortSignal,
+): Promise<AttemptResult | "lease lost"> {
+  const { jobs, sinks } = ports;
+  const beforeLastChunk = async () => {
+    if (job.mode === "failure") return;
+    if (!(await jobs.markPossiblyDelivered(job.operationId, lease, signal))) throw new LeaseLost();
+  };
+  try {
+    const sent = await sinks.post(job, beforeLastChunk, signal);
+    if (sent.outcome === "delivered") await noteAgreement(host, ports, signal);
+    return sent;
+  } catch (error) {
+    if (error instanceof LeaseLost) return "lease lost";
+    const isPassing = error instanceof Unavailable || (error instanceof Error && error.name === "AbortError");
+    return { outcome: "not computed", cause: isPassing ? error.message : causeOf(error), isPassing };
+  }
+}
+
+/** Whether a host agreed decides how often a large body is sent: to forget it once does no harm. */
+async function noteAgreement(
+  host: string,
+  { permits, log }: WorkerPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await permits.noteAgreement(host, signal);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    log("DEPENDENCY_FAILED", { cause: error.message });
+  }
+}
+
+async function stepAfter(
+  job: PendingJob,
+  result: AttemptResult,
+  host: string,
+  { permits, clock, schedule, random }: WorkerPorts,
+): Promise<Step> {
+  const hasAgreed =
+    !dependsOnHost(job, result) || (await permits.hasAgreed(host, clock.deadline(recordMilliseconds)));
+  return nextStep(job, result, hasAgreed, { now: clock.now(), schedule, random: random() });
+}
+
+/** Writes down what becomes of a job, before anything becomes of its message. */
+async function record(
+  job: PendingJob,
+  lease: string,
+  step: Step,
+  ports: WorkerPorts,
+  result?: AttemptResult,
+): Promise<Verdict> {
+  const { jobs, clock, log, writeMetrics } = ports;
+  const signal = clock.deadline(recordMilliseconds);
+  const { operationId, correlator, attempts } = job;
+  if (result !== undefined) {
+    const { outcome, status, cause } = { status: undefined, cause: undefined, ...result };
+    const details = {
+      ...(status === undefined ? {} : { status }),
+      ...(cause === undefined ? {} : { cause }),
+    };
+    log("ATTEMPT", { operationId, correlator, attempts, outcome, ...details });
+    writeMetrics([{ metric: "Attempts" }]);
+  }
+  if (step.kind === "retry") {
+    const { mode, possiblyDelivered, inSeconds } = step;
+    const notBefore = clock.now() + inSeconds * 1_000;
+    const isOurs = await jobs.scheduleRetry(
+      operationId,
+      lease,
+      { mode, possiblyDelivered, notBefore },
+      signal,
+    );
+    return isOurs ? { retryInSeconds: inSeconds } : whenLeaseIsOver;
+  }
+  if (!(await jobs.finish(job, lease, step, signal))) return whenLeaseIsOver;
+  reportEnd(job, step, ports);
+  return "ack";
+}
+
+/** Says how a job ended, for operators. */
+export function reportEnd(
+  { operationId, correlator }: Pick<Job, "operationId" | "correlator">,
+  { outcome, reason }: Extract<Step, { kind: "finish" }>,
+  { log, writeMetrics }: Pick<Ports, "log" | "writeMetrics">,
+): void {
+  log(outcome === "failed" ? "JOB_FAILED" : "JOB_ENDED", { operationId, correlator, outcome, reason });
+  if (reason === "expired") log("JOB_EXPIRED", { operationId, correlator });
+  writeMetrics([{ metric: "Deliveries", outcome }]);
+}
+
+/** A permit that cannot be given back ends by itself: no reason to forget what came of the attempt. */
+async function release(request: PermitRequest, ports: WorkerPorts): Promise<void> {
+  try {
+    await releasePermit(request, ports, ports.clock.deadline(releaseMilliseconds));
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    ports.log("DEPENDENCY_FAILED", { cause: error.message });
+  }
+}

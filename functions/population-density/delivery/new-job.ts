@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { instantOf } from "../../../shared/calendar.ts";
+import { hashed } from "../../../shared/hash.ts";
+import type { Retrieval } from "../contract.ts";
+import { type Job, retentionSeconds } from "./job.ts";
+
+/** A request for a job, after all checks. */
+export interface JobOrder {
+  readonly request: Retrieval & { readonly sink: string };
+  readonly client: string;
+  readonly correlator: string;
+  /** The caller's name for this request, by which it is known again for a day. */
+  readonly idempotencyKey: string | undefined;
+  readonly now: Date;
+}
+
+/** The job for a request, under an id that belongs to caller and idempotency key; without a key it is random. */
+export function newJob({ request, client, correlator, idempotencyKey, now }: JobOrder): Job {
+  const { sink, sinkCredential, area, startTime, endTime, precision } = request;
+  const { accessToken, accessTokenExpiresUtc } = sinkCredential ?? {};
+  const expiresAt = accessTokenExpiresUtc === undefined ? undefined : instantOf(accessTokenExpiresUtc);
+  return {
+    operationId: idempotencyKey === undefined ? crypto.randomUUID() : idOf(client, idempotencyKey),
+    state: "pending",
+    caller: hashed(client),
+    requestHash: hashed(JSON.stringify(request)),
+    request: { area, startTime, endTime, precision },
+    requestedAt: now.getTime(),
+    correlator,
+    sink,
+    ...(accessToken === undefined ? {} : { accessToken }),
+    ...(accessToken === undefined || expiresAt === undefined
+      ? {}
+      : { accessTokenExpiresAt: expiresAt.milliseconds }),
+    intake: crypto.randomUUID(),
+    promised: false,
+    pendingSince: now.toISOString(),
+    attempts: 0,
+    mode: "answer",
+    possiblyDelivered: false,
+    expiresAt: Math.ceil(now.getTime() / 1_000) + retentionSeconds,
+  };
+}
+
+/** A UUID of version 8, whose content RFC 9562 leaves to whoever makes it. */
+function idOf(client: string, idempotencyKey: string): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([client, idempotencyKey]))
+    .digest("hex");
+  const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(13, 16)}`,
+    `${variant}${digest.slice(17, 20)}`,
+    digest.slice(20, 32),
+  ].join("-");
+}

@@ -1,0 +1,93 @@
+import * as z from "zod/mini";
+import { deleteItem, getItem, putItem, queryFirst } from "../../../shared/aws/database.ts";
+import { retentionSeconds } from "./job.ts";
+import type { Waiting } from "./permits.ts";
+import type { PermitStore } from "./ports.ts";
+
+/** All permits are one item: there are as many as workers, and every limit can be decided on them at once. */
+const permitsKey = { limit: "permits", entry: "all" };
+
+const mode = z.enum(["answer", "failure"]);
+
+const permit = z.object({
+  operationId: z.string(),
+  holder: z.optional(z.string()),
+  host: z.string(),
+  caller: z.string(),
+  mode,
+  until: z.number(),
+});
+
+const permitsItem = z.object({
+  version: z.number(),
+  permits: z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((text: string): unknown => JSON.parse(text)),
+    ),
+    z.array(permit),
+  ),
+});
+
+const waitingItem = z.object({
+  limit: z.string(),
+  since: z.number(),
+  operationId: z.string(),
+  host: z.string(),
+  caller: z.string(),
+  mode,
+  queue: z.string(),
+  receiptHandle: z.string(),
+});
+
+const agreementSeconds = 90 * 86_400;
+
+/** The table of permits: those in use, who waits at which limit, and the hosts that ever took something. */
+export const permitStore: PermitStore = {
+  async read(signal) {
+    return (await getItem("density-permits", permitsKey, permitsItem, signal)) ?? { permits: [], version: 0 };
+  },
+
+  write(permits, version, signal) {
+    const item = { ...permitsKey, permits: JSON.stringify(permits), version: version + 1 };
+    const isUnchanged =
+      version === 0
+        ? { condition: "attribute_not_exists(#version)", names: { "#version": "version" } }
+        : {
+            condition: "#version = :version",
+            names: { "#version": "version" },
+            values: { ":version": version },
+          };
+    return putItem("density-permits", item, isUnchanged, signal);
+  },
+
+  async addWaiting(waiting, signal) {
+    const item = { ...waiting, ...keyOf(waiting), expiresAt: expiryIn(retentionSeconds) };
+    await putItem("density-permits", item, {}, signal);
+  },
+
+  async removeWaiting(waiting, signal) {
+    await deleteItem("density-permits", keyOf(waiting), {}, signal);
+  },
+
+  firstWaiting: (limit, signal) => queryFirst("density-permits", limit, waitingItem, signal),
+
+  async noteAgreement(host, signal) {
+    const item = { limit: "agreed", entry: host, expiresAt: expiryIn(agreementSeconds) };
+    await putItem("density-permits", item, {}, signal);
+  },
+
+  async hasAgreed(host, signal) {
+    const key = { limit: "agreed", entry: host };
+    return (await getItem("density-permits", key, z.object({}), signal)) !== undefined;
+  },
+};
+
+/** Entries are sorted as texts: the time has as many digits for all of them. */
+function keyOf({ limit, since, operationId }: Pick<Waiting, "limit" | "since" | "operationId">) {
+  return { limit, entry: `${String(since).padStart(16, "0")}#${operationId}` };
+}
+
+function expiryIn(seconds: number): number {
+  return Math.ceil(Date.now() / 1_000) + seconds;
+}

@@ -1,0 +1,143 @@
+import type { log } from "../../../shared/aws/log.ts";
+import type { writeMetrics } from "../../../shared/aws/metrics.ts";
+import type { Job, Outcome } from "./job.ts";
+import type { Permit, Waiting } from "./permits.ts";
+import type { Sent } from "./rules.ts";
+
+/**
+ * What the delivery core is given: real stores, queue, sinks and clock in a function, others in the model test.
+ * Every call but the clock's may throw `Unavailable`: it was made, or was not.
+ */
+export interface Ports {
+  readonly jobs: JobStore;
+  readonly permits: PermitStore;
+  readonly queues: Queues;
+  readonly sinks: Sinks;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** An id that nobody else has. */
+  readonly newId: () => string;
+  readonly log: typeof log;
+  readonly writeMetrics: typeof writeMetrics;
+  /** Seconds before each further attempt. */
+  readonly schedule: readonly number[];
+  /** Workers that can send at a time. */
+  readonly workers: number;
+}
+
+/** What a worker is given: it never sends to the queue that it consumes. */
+export type WorkerPorts = Omit<Ports, "queues"> & { readonly queues: Pick<Queues, "wake"> };
+
+/** The time, and deadlines that it sets. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly deadline: (milliseconds: number) => AbortSignal;
+}
+
+/** What holds jobs and the places of their callers. All writes are conditional; `false` says that nothing was written. */
+export interface JobStore {
+  /**
+   * Stores a job and reserves one of its caller's places, both or none.
+   * @param replaces a withdrawn job under the same id, as it was read.
+   * @returns `exists` when there is a job under this id, `full` when the caller has no place left.
+   */
+  store(
+    job: Job,
+    replaces: Job | undefined,
+    pendingLimit: number,
+    signal: AbortSignal,
+  ): Promise<"stored" | "exists" | "full">;
+  read(operationId: string, signal: AbortSignal): Promise<Job | undefined>;
+  /** Keeps the request that stored a job from withdrawing it. `false` when the job was withdrawn. */
+  promise(job: Job, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Withdraws what a request stored, or will yet store, and releases its place. `false` when its job was promised to
+   * another request, has begun, or is another's.
+   * @param replaces a withdrawn job under the same id, as it was read.
+   */
+  withdraw(job: Job, replaces: Job | undefined, signal: AbortSignal): Promise<boolean>;
+  /** Releases those places of a caller whose jobs are over or absent. Returns how many. */
+  releaseEnded(caller: string, signal: AbortSignal): Promise<number>;
+  /** Notes that a job has a message. */
+  markQueued(operationId: string, now: number, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Begins an attempt: counts it, records what it sends, and keeps others off until a moment.
+   * @param job as it was read; `false` when it has changed since.
+   */
+  lease(job: Job, lease: Lease, signal: AbortSignal): Promise<boolean>;
+  /** Notes that the sink may hold the answer from now on. `false` when the lease was lost. */
+  markPossiblyDelivered(operationId: string, lease: string, signal: AbortSignal): Promise<boolean>;
+  /** Ends an attempt after which there will be another. `false` when the lease was lost. */
+  scheduleRetry(
+    operationId: string,
+    lease: string,
+    retry: Pick<Job, "mode" | "possiblyDelivered"> & { readonly notBefore: number },
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  /** Ends a job and releases its place, both or none. `false` when the lease was lost. */
+  finish(
+    job: Pick<Job, "operationId" | "caller" | "expiresAt">,
+    lease: string,
+    end: { readonly outcome: Outcome; readonly reason: string },
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  /** The jobs that are pending, the oldest first; what was written a moment ago may be missing. */
+  pending(signal: AbortSignal): Promise<readonly PendingEntry[]>;
+}
+
+/** The right to make an attempt. */
+export interface Lease {
+  readonly id: string;
+  readonly mode: Job["mode"];
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly until: number;
+}
+
+/** What the index of pending jobs knows of one. */
+export type PendingEntry = Pick<Job, "operationId" | "queuedAt" | "startedAt"> & {
+  readonly pendingSince: string;
+};
+
+/** What holds the permits of uploads, and who waits for one. */
+export interface PermitStore {
+  read(signal: AbortSignal): Promise<{ readonly permits: readonly Permit[]; readonly version: number }>;
+  /** Replaces all permits, unless somebody else did so since they were read. */
+  write(permits: readonly Permit[], version: number, signal: AbortSignal): Promise<boolean>;
+  addWaiting(waiting: Waiting, signal: AbortSignal): Promise<void>;
+  removeWaiting(
+    waiting: Pick<Waiting, "limit" | "since" | "operationId">,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Who waits longest at a limit. */
+  firstWaiting(limit: string, signal: AbortSignal): Promise<Waiting | undefined>;
+  /** Notes that a host answered with 2xx, for some months. */
+  noteAgreement(host: string, signal: AbortSignal): Promise<void>;
+  hasAgreed(host: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** The queues of jobs. */
+export interface Queues {
+  /** Gives a job to the workers. */
+  send(operationId: string, signal: AbortSignal): Promise<void>;
+  /** Makes a hidden message visible. `false` when it is not hidden any more. */
+  wake(queue: string, receiptHandle: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** The way to sinks. */
+export interface Sinks {
+  /**
+   * Computes what the job's mode wants and sends it.
+   * @param beforeLastChunk is awaited before the last chunk is released; when it throws, that is never sent.
+   * @throws {Unavailable} and other errors, when it cannot be computed; and what `beforeLastChunk` throws.
+   */
+  post(
+    job: Job & { readonly sink: string },
+    beforeLastChunk: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<Sent>;
+  /** Hash of a sink's host and port. */
+  hostOf(sink: string): string;
+}

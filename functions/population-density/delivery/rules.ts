@@ -1,0 +1,174 @@
+import { deadlineOf, isAboutToExpire, type Job, type Outcome, type PendingJob } from "./job.ts";
+
+/** What an attempt to send came to; see `post` of `shared/sinks`. */
+export interface Sent {
+  readonly outcome: "delivered" | "refused" | "failed";
+  /** Of the sink's answer. */
+  readonly status?: number;
+  /** The code of an error. */
+  readonly cause?: string;
+  /** What the sink asks for; the least that is waited. */
+  readonly retryAfterSeconds?: number;
+  /** Whether the last chunk was released. */
+  readonly sentWhole: boolean;
+  readonly bytes: number;
+}
+
+/** How an attempt ended: something was sent, or nothing could be computed. `isPassing`: it may be possible later. */
+export type AttemptResult =
+  | Sent
+  | { readonly outcome: "not computed"; readonly cause: string; readonly isPassing: boolean };
+
+/** What is to become of a job. */
+export type Step =
+  | { readonly kind: "finish"; readonly outcome: Outcome; readonly reason: string }
+  | {
+      readonly kind: "retry";
+      readonly mode: Job["mode"];
+      readonly possiblyDelivered: boolean;
+      readonly inSeconds: number;
+    };
+
+/** What the rules need beside the job. */
+export interface Circumstances {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Seconds before each further attempt. */
+  readonly schedule: readonly number[];
+  /** From 0 to 1. */
+  readonly random: number;
+}
+
+/** What an attempt may take, recording included: none begins that could end after the job's deadline. */
+export const attemptMilliseconds = 330_000;
+
+/** How often telling a failure may be tried beyond the schedule, so that a crash does not end it. */
+const extraFailureAttempts = 3;
+const maxFailureRetrySeconds = 60;
+
+/**
+ * What the next attempt at a job that is due sends, or that there is none. Pure: what is decided here is recorded
+ * with the lease, before anything is sent.
+ *
+ * @param dead whether the message of the job is a dead letter: the answer is not tried again.
+ */
+export function nextAttempt(
+  job: PendingJob,
+  { now, schedule }: Pick<Circumstances, "now" | "schedule">,
+  dead: boolean,
+): { readonly mode: Job["mode"] } | Extract<Step, { kind: "finish" }> {
+  const maxAttempts = schedule.length + 1;
+  if (deadlineOf(job) - now < attemptMilliseconds) return failed("expired");
+  if (job.accessTokenExpiresAt !== undefined && job.accessTokenExpiresAt <= now)
+    return failed("token expired");
+  if (job.mode === "failure") {
+    return job.attempts < maxAttempts + extraFailureAttempts
+      ? { mode: "failure" }
+      : failed("attempts exhausted");
+  }
+  const isExhausted = job.attempts >= maxAttempts;
+  if (!dead && !isExhausted && !isAboutToExpire(job, now)) return { mode: "answer" };
+  if (job.possiblyDelivered) return failed("possibly delivered");
+  return { mode: "failure" };
+}
+
+function failed(reason: string): Extract<Step, { kind: "finish" }> {
+  return { kind: "finish", outcome: "failed", reason };
+}
+
+/** Statuses by which a server says that it did not take what it read. */
+const notTaken = new Set([408, 413, 429]);
+
+/** Whether a sink may hold the whole answer after an attempt to send it. */
+export function isPossiblyDelivered({ sentWhole, status }: Pick<Sent, "sentWhole" | "status">): boolean {
+  return sentWhole && !(status !== undefined && notTaken.has(status));
+}
+
+/** A body that is large, and how often it is sent to a host that never took anything. */
+const largeBytes = 1_048_576;
+const maxLargeAttempts = 3;
+
+/** Whether it matters for the next step if the host has ever answered with 2xx. */
+export function dependsOnHost(job: Pick<Job, "attempts" | "mode">, result: AttemptResult): boolean {
+  const isLarge = result.outcome === "failed" && result.bytes > largeBytes;
+  return isLarge && job.mode === "answer" && job.attempts >= maxLargeAttempts;
+}
+
+/**
+ * What becomes of a job after an attempt (behaviour section 7).
+ *
+ * @param job as it was leased: with this attempt counted, and `possiblyDelivered` as it was before it.
+ * @param hostHasAgreed whether the sink's host ever answered with 2xx; only asked for when it matters.
+ */
+export function nextStep(
+  job: PendingJob,
+  result: AttemptResult,
+  hostHasAgreed: boolean,
+  circumstances: Circumstances,
+): Step {
+  if (result.outcome === "delivered") {
+    return job.mode === "answer"
+      ? { kind: "finish", outcome: "delivered", reason: "delivered" }
+      : failed("failure told");
+  }
+  if (result.outcome === "refused") {
+    return job.mode === "answer"
+      ? { kind: "finish", outcome: "refused", reason: reasonOf(result) }
+      : failed("failure refused");
+  }
+  const isSent = result.outcome === "failed" && job.mode === "answer" && isPossiblyDelivered(result);
+  const possiblyDelivered = job.possiblyDelivered || isSent;
+  const isHopeless = result.outcome === "not computed" && !result.isPassing;
+  const isUnwelcome = dependsOnHost(job, result) && !hostHasAgreed;
+  const asked = result.outcome === "failed" ? result.retryAfterSeconds : undefined;
+  const inSeconds =
+    isHopeless || isUnwelcome ? undefined : retryDelay(job.attempts, asked, job.mode, circumstances);
+  const { now } = circumstances;
+  if (inSeconds !== undefined) {
+    const at = now + inSeconds * 1_000;
+    const { accessTokenExpiresAt = Number.POSITIVE_INFINITY } = job;
+    if (accessTokenExpiresAt <= at) return failed("token expired");
+    const isInTime =
+      job.mode === "answer" ? !isAboutToExpire(job, at) : deadlineOf(job) - at >= attemptMilliseconds;
+    if (isInTime) return { kind: "retry", mode: job.mode, possiblyDelivered, inSeconds };
+  }
+  if (job.mode === "failure") return failed("failure not told");
+  if (possiblyDelivered) return failed("possibly delivered");
+  // Who asked to be left alone for a while is, also with a failure, as long as there is time to tell it.
+  const pause = (asked ?? 0) * (1 + 0.2 * circumstances.random);
+  const canWait = deadlineOf(job) - (now + pause * 1_000) >= attemptMilliseconds;
+  return { kind: "retry", mode: "failure", possiblyDelivered: false, inSeconds: canWait ? pause : 0 };
+}
+
+function reasonOf({ status, cause }: Sent): string {
+  return status === undefined ? `refused: ${cause}` : `refused: ${status}`;
+}
+
+/**
+ * Seconds before the next attempt: what the sink asks for or what the schedule says, whichever is longer. Jitter
+ * lengthens what is asked by up to a fifth, never shortens it, and moves the schedule by a fifth to either side.
+ *
+ * @param attempts that have begun; the first wait follows the first of them.
+ * @returns undefined when there were enough attempts.
+ */
+export function retryDelay(
+  attempts: number,
+  askedSeconds: number | undefined,
+  mode: Job["mode"],
+  { schedule, random }: Pick<Circumstances, "schedule" | "random">,
+): number | undefined {
+  const isExtra = mode === "failure" && attempts < schedule.length + extraFailureAttempts;
+  const extra = Math.min(maxFailureRetrySeconds, schedule.at(-1) ?? maxFailureRetrySeconds);
+  const scheduled = schedule[attempts - 1] ?? (isExtra ? extra : undefined);
+  if (scheduled === undefined) return undefined;
+  return Math.max((askedSeconds ?? 0) * (1 + 0.2 * random), scheduled * (0.8 + 0.4 * random));
+}
+
+const minPermitWaitSeconds = 5;
+const maxPermitWaitSeconds = 600;
+
+/** Seconds for which a job that waits for a permit is hidden: longer the longer it has waited, as it is woken anyway. */
+export function permitWaitSeconds(waitedMilliseconds: number, random: number): number {
+  const seconds = Math.max(minPermitWaitSeconds, waitedMilliseconds / 2_000);
+  return Math.min(seconds, maxPermitWaitSeconds) * (0.8 + 0.4 * random);
+}

@@ -1,0 +1,66 @@
+import { runtimeInterface, setting } from "../../../shared/environment.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { post } from "../../../shared/sinks/post.ts";
+import { sinkHost } from "../../../shared/sinks/sink-url.ts";
+import { answerTo } from "../answer.ts";
+import { type Answer, bodyOf } from "../body.ts";
+import { questionIn } from "../rules.ts";
+import { failureInfo, type PendingJob } from "./job.ts";
+import type { Sinks } from "./ports.ts";
+
+/** The way to the real sinks (behaviour section 7, delivery). The answer is read before the sink is asked to wait for it. */
+export const sinks: Sinks = {
+  async post(job, beforeLastChunk, signal) {
+    const answer = job.mode === "failure" ? failureOf(job) : await answerOf(job, signal);
+    const { operationId, sink, accessToken, correlator } = job;
+    const bufferPool: Buffer[] = [];
+    let bytes = 0;
+    const body = async function* (): AsyncGenerator<Buffer, void, undefined> {
+      for await (const chunk of bodyOf(answer, bufferPool)) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    };
+    const result = await post({
+      sink,
+      headers: {
+        "content-type": "application/json",
+        ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }),
+        "x-correlator": correlator,
+        "webhook-id": operationId,
+        "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
+      },
+      body: body(),
+      beforeLastChunk,
+      bufferPool,
+      allowed: setting("SINK_ALLOWED_NETWORKS"),
+      runtimeApi: runtimeInterface(),
+      signal,
+    });
+    return { ...result, bytes };
+  },
+
+  hostOf: (sink) => hashed(`host ${sinkHost(sink)}`),
+};
+
+async function answerOf(
+  { operationId, request, requestedAt }: PendingJob,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const now = new Date(requestedAt);
+  const question = questionIn(request, now);
+  if ("code" in question) throw new Error(`a job that is refused: ${question.code}`);
+  return { operationId, ...(await answerTo(question, now, signal)) };
+}
+
+function failureOf({ operationId, request }: PendingJob): Answer {
+  return {
+    operationId,
+    status: "OPERATION_NOT_COMPLETED",
+    statusInfo: failureInfo,
+    precision: request.precision,
+    tiles: [],
+    hours: [],
+    openHour: () => undefined,
+  };
+}

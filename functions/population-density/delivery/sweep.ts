@@ -1,0 +1,70 @@
+import { Unavailable } from "../../../shared/errors.ts";
+import { deadlineOf } from "./job.ts";
+import { reportEnd } from "./lease.ts";
+import type { PendingEntry, Ports } from "./ports.ts";
+
+/** A job that is younger may still be on its way into the queue. */
+const minAgeMilliseconds = 10_000;
+
+type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics"> & {
+  readonly queues: Pick<Ports["queues"], "send">;
+};
+
+/**
+ * Sees to the jobs that are pending: sends a message for those that have none, ends those whose day is over, and
+ * measures how old they are. What it cannot do now it does the next time.
+ */
+export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<void> {
+  const now = ports.clock.now();
+  const entries = await ports.jobs.pending(signal);
+  const ageOf = ({ pendingSince }: PendingEntry) => now - Date.parse(pendingSince);
+  const oldest = (among: readonly PendingEntry[]) => Math.max(0, ...among.map(ageOf)) / 1_000;
+  ports.writeMetrics([
+    { metric: "OldestJobSeconds", value: oldest(entries) },
+    {
+      metric: "OldestUnstartedJobSeconds",
+      value: oldest(entries.filter(({ startedAt }) => startedAt === undefined)),
+    },
+  ]);
+  for (const entry of entries) {
+    if (deadlineOf({ requestedAt: now - ageOf(entry) }) <= now) await expire(entry, ports, signal);
+    else if (isWithoutMessage(entry) && ageOf(entry) >= minAgeMilliseconds) await queue(entry, ports, signal);
+  }
+}
+
+function isWithoutMessage({ queuedAt, startedAt }: PendingEntry): boolean {
+  return queuedAt === undefined && startedAt === undefined;
+}
+
+/** Sent first and noted then: a crash in between costs a second message, which does no harm. */
+async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
+  const { jobs, queues, clock } = ports;
+  await attempted(ports, async () => {
+    await queues.send(operationId, signal);
+    await jobs.markQueued(operationId, clock.now(), signal);
+  });
+}
+
+/** Ends a job of which nobody knows the outcome: its sink was not told, and cannot be any more. */
+async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
+  const { jobs, clock, newId } = ports;
+  await attempted(ports, async () => {
+    const job = await jobs.read(operationId, signal);
+    if (job === undefined || job.state !== "pending") return;
+    const now = clock.now();
+    const lease = newId();
+    if (!(await jobs.lease(job, { id: lease, mode: job.mode, now, until: now }, signal))) return;
+    const end = { kind: "finish", outcome: "failed", reason: "expired" } as const;
+    if (await jobs.finish(job, lease, end, signal)) reportEnd(job, end, ports);
+  });
+}
+
+/** One job that cannot be seen to does not keep the others from it. */
+async function attempted({ log }: SweepPorts, see: () => Promise<void>): Promise<void> {
+  try {
+    await see();
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    log("DEPENDENCY_FAILED", { cause: error.message });
+  }
+}

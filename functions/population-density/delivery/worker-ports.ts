@@ -1,0 +1,21 @@
+import { setting } from "../../../shared/environment.ts";
+import { wakeMessage } from "../../../shared/sqs/messages.ts";
+import { maxWorkers } from "../../../shared/sqs/queues.ts";
+import { jobStore } from "./job-store.ts";
+import { permitStore } from "./permit-store.ts";
+import type { WorkerPorts } from "./ports.ts";
+import { sinks } from "./send.ts";
+import { processPorts } from "./service-ports.ts";
+
+/** The ports of a worker, which never sends to the queue that it consumes. */
+export function workerPorts(): WorkerPorts {
+  return {
+    ...processPorts,
+    jobs: jobStore,
+    permits: permitStore,
+    queues: { wake: wakeMessage },
+    sinks,
+    schedule: setting("SINK_RETRY_SECONDS"),
+    workers: maxWorkers,
+  };
+}

@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type * as Accept from "../../../functions/population-density/delivery/accept.ts";
+import type { Job } from "../../../functions/population-density/delivery/job.ts";
+import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
+import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
+import type * as ServicePorts from "../../../functions/population-density/delivery/service-ports.ts";
+import type * as Sweep from "../../../functions/population-density/delivery/sweep.ts";
+import { boxIn, freshTile } from "../../support/densities.ts";
+import { openWorkplace, pendingOf, requestIn, storedJob, type Workplace } from "../../support/jobs.ts";
+import { captureOutput } from "../../support/pipeline.ts";
+
+let workplace: Workplace;
+let modules: typeof Accept & typeof JobStore & typeof ServicePorts & typeof Sweep;
+let output: ReturnType<typeof captureOutput>;
+
+beforeAll(async () => {
+  workplace = await openWorkplace();
+  modules = {
+    ...(await import("../../../functions/population-density/delivery/accept.ts")),
+    ...(await import("../../../functions/population-density/delivery/job-store.ts")),
+    ...(await import("../../../functions/population-density/delivery/service-ports.ts")),
+    ...(await import("../../../functions/population-density/delivery/sweep.ts")),
+  };
+  output = captureOutput();
+});
+afterAll(async () => {
+  output.stop();
+  await workplace.close();
+});
+afterEach(async () => {
+  workplace.tables.rule();
+  workplace.queues.rule();
+  await workplace.drain("density-jobs");
+});
+
+type Order = Parameters<typeof newJob>[0];
+
+function someOrder(changes: Partial<Order> = {}): Order {
+  const request = requestIn(boxIn(freshTile(), [1, 1], [2, 2])) as Order["request"];
+  return {
+    request: { ...request, sink: "https://sink.example.com/a" },
+    client: crypto.randomUUID(),
+    correlator: crypto.randomUUID(),
+    idempotencyKey: undefined,
+    now: new Date(),
+    ...changes,
+  };
+}
+
+function ports(now = Date.now) {
+  const { processPorts, jobStore, send } = modules;
+  return { ...processPorts, clock: { ...processPorts.clock, now }, jobs: jobStore, queues: { send } };
+}
+
+const accept = (job: Job, limit = 20) => modules.acceptJob(job, limit, ports(), AbortSignal.timeout(5_000));
+
+const sweepAt = (now: number) =>
+  modules.sweep(
+    ports(() => now),
+    AbortSignal.timeout(10_000),
+  );
+
+/** The jobs that messages were sent for, as far as they can be received. */
+async function queued(): Promise<unknown[]> {
+  const { Records } = await workplace.receive("density-jobs");
+  return Records.map(({ body }) => JSON.parse(body));
+}
+
+const messageOf = ({ operationId }: Job) => ({ version: 1, operationId });
+
+describe("a job that is accepted", () => {
+  test("is stored with its caller's place, and its message says nothing but its id", async () => {
+    const job = newJob(someOrder());
+    expect(await accept(job)).toBe("accepted");
+    expect(await storedJob(job.operationId)).toMatchObject({
+      state: "pending",
+      queuedAt: expect.any(Number),
+    });
+    expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
+    expect(await queued()).toEqual([messageOf(job)]);
+  });
+
+  test("is accepted though the queue does not answer: the sweep sends its message, once", async () => {
+    const job = newJob(someOrder());
+    workplace.queues.rule(() => "refuse");
+    expect(await accept(job)).toBe("accepted");
+    workplace.queues.rule();
+    expect(await queued()).toEqual([]);
+
+    await sweepAt(job.requestedAt + 5_000);
+    expect(await queued()).not.toContainEqual(messageOf(job));
+    await sweepAt(job.requestedAt + 20_000);
+    const sent = (await queued()).filter((message) => JSON.stringify(message).includes(job.operationId));
+    expect(sent).toEqual([messageOf(job)]);
+    await sweepAt(job.requestedAt + 80_000);
+    expect(await queued()).not.toContainEqual(messageOf(job));
+  });
+
+  test("is stored once when the answer of the store is lost", async () => {
+    const job = newJob(someOrder());
+    let isLost = false;
+    workplace.tables.rule(({ operation }) => {
+      if (operation !== "TransactWriteItems" || isLost) return "pass";
+      isLost = true;
+      return "lose";
+    });
+    expect(await accept(job)).toBe("accepted");
+    expect(isLost).toBe(true);
+    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", intake: job.intake });
+  });
+});
+
+describe("a store that does not answer", () => {
+  test("when a job is stored: it is withdrawn for certain, and holds no place", async () => {
+    const job = newJob(someOrder());
+    const started = Date.now();
+    workplace.tables.rule(({ operation, parameters }) => {
+      const isStore =
+        operation === "TransactWriteItems" && JSON.stringify(parameters).includes("ADD operations");
+      return isStore ? "lose" : "pass";
+    });
+    expect(await accept(job)).toBe("withdrawn");
+    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
+    expect(await storedJob(job.operationId)).not.toHaveProperty("sink");
+    expect(await pendingOf(job.caller)).toEqual(new Set());
+    await sweepAt(job.requestedAt + 100_000);
+    expect(await queued()).not.toContainEqual(messageOf(job));
+  });
+
+  test("at all: nothing is certain, and the same request finds out with its key", async () => {
+    const order = someOrder({ idempotencyKey: "key" });
+    workplace.tables.rule(() => "lose");
+    expect(await accept(newJob(order))).toBe("unknown");
+    workplace.tables.rule();
+    const again = newJob({ ...order, now: new Date() });
+    expect(await accept(again)).toBe("accepted");
+    expect(await storedJob(again.operationId)).toMatchObject({ state: "pending" });
+    expect(await pendingOf(again.caller)).toEqual(new Set([again.operationId]));
+  });
+
+  test("many times does not lock a caller out", async () => {
+    const client = crypto.randomUUID();
+    workplace.tables.rule(({ operation }) => (operation === "TransactWriteItems" ? "lose" : "pass"));
+    workplace.queues.rule(() => "refuse");
+    const jobs = Array.from({ length: 6 }, () => newJob(someOrder({ client })));
+    for (const acceptance of await Promise.all(jobs.map((job) => accept(job, 3)))) {
+      expect(["withdrawn", "unknown", "full"]).toContain(acceptance);
+    }
+    workplace.tables.rule();
+    // What may have been stored is delivered, and then holds no place any more.
+    for (const job of jobs) await modules.jobStore.withdraw(job, undefined, AbortSignal.timeout(5_000));
+    expect(await accept(newJob(someOrder({ client })), 3)).toBe("accepted");
+  });
+});
+
+describe("a request that is sent again with its idempotency key", () => {
+  const idempotencyKey = "key-1";
+
+  test("is the same job, however many come at once", async () => {
+    const order = someOrder({ idempotencyKey });
+    const jobs = Array.from({ length: 8 }, () => newJob(order));
+    expect(new Set(jobs.map(({ operationId }) => operationId)).size).toBe(1);
+    const acceptances = await Promise.all(jobs.map((job) => accept(job)));
+    expect(new Set(acceptances)).toEqual(new Set(["accepted"]));
+    expect((await pendingOf(jobs[0]?.caller ?? "")).size).toBe(1);
+  });
+
+  test("is a conflict with any other content, also when the job is over", async () => {
+    const order = someOrder({ idempotencyKey });
+    const job = newJob(order);
+    expect(await accept(job)).toBe("accepted");
+    const asked = { credentialType: "ACCESSTOKEN", accessToken: "a" } as const;
+    for (const changes of [
+      { precision: 6 },
+      { sink: "https://other.example.com/" },
+      { endTime: order.request.startTime },
+      { sinkCredential: asked },
+    ]) {
+      const other = newJob({ ...order, request: { ...order.request, ...changes } });
+      expect(other.operationId).toBe(job.operationId);
+      expect(await accept(other)).toBe("conflict");
+    }
+    expect(newJob({ ...order, client: "other" }).operationId).not.toBe(job.operationId);
+    expect(newJob({ ...order, idempotencyKey: "key-2" }).operationId).not.toBe(job.operationId);
+    expect(job.operationId).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  });
+
+  test("is a new job when a day has passed and the first is over", async () => {
+    const order = someOrder({ idempotencyKey, now: new Date(Date.now() - 86_400_000) });
+    const first = newJob(order);
+    const { jobStore } = modules;
+    const signal = () => AbortSignal.timeout(5_000);
+    await jobStore.store(first, undefined, 20, signal());
+    const again = newJob({ ...order, now: new Date() });
+    expect(await accept(again)).toBe("accepted");
+    expect(await storedJob(first.operationId)).toMatchObject({ intake: first.intake });
+    const lease = { id: "l", mode: "answer", now: Date.now(), until: Date.now() } as const;
+    await jobStore.lease(first, lease, signal());
+    await jobStore.finish(first, "l", { outcome: "failed", reason: "a" }, signal());
+    expect(await accept(newJob({ ...order, now: new Date() }))).toBe("accepted");
+    expect(await storedJob(first.operationId)).toMatchObject({ state: "pending", attempts: 0 });
+  });
+});
+
+test("the limit of pending jobs is exact, and places of jobs that are over do not count", async () => {
+  const client = crypto.randomUUID();
+  const jobs = Array.from({ length: 9 }, () => newJob(someOrder({ client })));
+  const acceptances = await Promise.all(jobs.map((job) => accept(job, 4)));
+  expect(acceptances.filter((acceptance) => acceptance === "accepted")).toHaveLength(4);
+  expect(acceptances.filter((acceptance) => acceptance === "full")).toHaveLength(5);
+  expect(await accept(newJob(someOrder({ client })), 0)).toBe("full");
+  expect(await accept(newJob(someOrder()), 4)).toBe("accepted");
+});
+
+test("the sweep ends a job whose day is over, releases its place and says so", async () => {
+  const job = newJob(someOrder({ now: new Date(Date.now() - 86_400_000 - 1_000) }));
+  await modules.jobStore.store(job, undefined, 20, AbortSignal.timeout(5_000));
+  await sweepAt(Date.now());
+  expect(await storedJob(job.operationId)).toMatchObject({ state: "failed", reason: "expired" });
+  expect(await pendingOf(job.caller)).toEqual(new Set());
+  expect(output.text()).toContain("NCS-036");
+});

@@ -1,0 +1,198 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Job, retentionSeconds } from "../../../functions/population-density/delivery/job.ts";
+import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
+import { seeded } from "../../../tools/delivery-model/model.ts";
+import { useTables } from "../../support/database.ts";
+import { boxIn, freshTile } from "../../support/densities.ts";
+import { pendingOf, requestIn, someJob, storedJob, storeJob } from "../../support/jobs.ts";
+
+const signal = () => AbortSignal.timeout(10_000);
+const minute = 60_000;
+
+beforeAll(useTables);
+
+function aJob(changes: Partial<Job> = {}): Job {
+  const request = requestIn(boxIn(freshTile(), [1, 1], [2, 2]));
+  return someJob("https://sink.example.com/a?b=c", request, { accessToken: "token", ...changes });
+}
+
+describe("the store of jobs", () => {
+  test("stores a job with all its members and its caller's place, and forgets sink and token when it is over", async () => {
+    const job = aJob({ accessTokenExpiresAt: Date.now() + minute });
+    expect(await jobStore.store(job, undefined, 20, signal())).toBe("stored");
+    expect(await jobStore.read(job.operationId, signal())).toEqual(job);
+    expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
+
+    const lease = { id: "lease", mode: "answer", now: Date.now(), until: Date.now() + minute } as const;
+    expect(await jobStore.lease(job, lease, signal())).toBe(true);
+    expect(await jobStore.finish(job, "lease", { outcome: "delivered", reason: "delivered" }, signal())).toBe(
+      true,
+    );
+
+    const stored = (await storedJob(job.operationId)) ?? {};
+    expect(stored).toMatchObject({ state: "delivered", reason: "delivered", attempts: 1 });
+    for (const member of ["sink", "accessToken", "notBefore", "pendingSince"]) {
+      expect(stored).not.toHaveProperty(member);
+    }
+    expect(await pendingOf(job.caller)).toEqual(new Set());
+  });
+
+  test("keeps coordinates whatever they are", async () => {
+    const boundary = [
+      { latitude: 0, longitude: -1e-300 },
+      { latitude: 5e-324, longitude: 0.1 },
+      { latitude: 0.1, longitude: 0.30000000000000004 },
+    ];
+    const job = aJob({ request: requestIn(boundary) });
+    await jobStore.store(job, undefined, 20, signal());
+    expect((await jobStore.read(job.operationId, signal()))?.request.area.boundary).toEqual(boundary);
+  });
+
+  test("gives no more places than the limit, however many jobs of a caller come at once", async () => {
+    const caller = hashed(crypto.randomUUID());
+    const jobs = Array.from({ length: 12 }, () => aJob({ caller }));
+    const stored = await Promise.all(jobs.map((job) => jobStore.store(job, undefined, 5, signal())));
+    expect(stored.filter((result) => result === "stored")).toHaveLength(5);
+    expect(stored.filter((result) => result === "full")).toHaveLength(7);
+    const inPlace = jobs
+      .filter((_, index) => stored[index] === "stored")
+      .map(({ operationId }) => operationId);
+    expect(await pendingOf(caller)).toEqual(new Set(inPlace));
+  });
+
+  test("gives a lease to one of many workers, and counts one attempt", async () => {
+    const job = await storeJob(aJob());
+    const now = Date.now();
+    const got = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        jobStore.lease(job, { id: `lease-${index}`, mode: "answer", now, until: now + minute }, signal()),
+      ),
+    );
+    expect(got.filter((is) => is)).toHaveLength(1);
+    expect(await storedJob(job.operationId)).toMatchObject({
+      attempts: 1,
+      lease: `lease-${got.indexOf(true)}`,
+    });
+  });
+
+  test("either withdraws a job or leaves it to the worker that begins at the same moment", async () => {
+    const jobs = await Promise.all(Array.from({ length: 8 }, () => storeJob(aJob())));
+    const now = Date.now();
+    for (const job of jobs) {
+      const lease = { id: "lease", mode: "answer", now, until: now + minute } as const;
+      const [isWithdrawn, isLeased] = await Promise.all([
+        jobStore.withdraw(job, undefined, signal()),
+        jobStore.lease(job, lease, signal()),
+      ]);
+      expect(isWithdrawn).toBe(!isLeased);
+      expect(await storedJob(job.operationId)).toMatchObject({ state: isLeased ? "pending" : "withdrawn" });
+    }
+  });
+
+  test("keeps a late write of a withdrawn request out, also before anything was stored", async () => {
+    const job = aJob();
+    expect(await jobStore.withdraw(job, undefined, signal())).toBe(true);
+    expect(await jobStore.store(job, undefined, 20, signal())).toBe("exists");
+    expect(await pendingOf(job.caller)).toEqual(new Set());
+    const withdrawn = await jobStore.read(job.operationId, signal());
+    expect(withdrawn).not.toHaveProperty("sink");
+    const again = aJob({ operationId: job.operationId, caller: job.caller });
+    expect(await jobStore.store(again, withdrawn, 20, signal())).toBe("stored");
+    expect(await jobStore.store(job, undefined, 20, signal())).toBe("exists");
+  });
+
+  test("lists jobs that are pending, and no others", async () => {
+    const [waiting, over] = [
+      await storeJob(aJob({ queuedAt: 5 })),
+      await storeJob(aJob({ state: "delivered" })),
+    ];
+    const listed = await jobStore.pending(signal());
+    expect(listed.find(({ operationId }) => operationId === waiting.operationId)).toEqual({
+      operationId: waiting.operationId,
+      pendingSince: waiting.pendingSince,
+      queuedAt: 5,
+    });
+    expect(listed.map(({ operationId }) => operationId)).not.toContain(over.operationId);
+    expect(listed.map(({ pendingSince }) => pendingSince)).toEqual(
+      listed.map(({ pendingSince }) => pendingSince).sort(),
+    );
+  });
+
+  test("releases the places of jobs that are over or absent, and of no others", async () => {
+    const caller = hashed(crypto.randomUUID());
+    const waiting = await storeJob(aJob({ caller }));
+    await storeJob(aJob({ caller, state: "failed" }));
+    await storeJob(aJob({ caller, state: "withdrawn" }));
+    expect(await jobStore.releaseEnded(caller, signal())).toBe(2);
+    expect(await pendingOf(caller)).toEqual(new Set([waiting.operationId]));
+    expect(await jobStore.releaseEnded(caller, signal())).toBe(0);
+  });
+});
+
+/** Random calls on few jobs: the same of the table and of the model's memory. */
+async function compare(seed: number): Promise<void> {
+  const random = seeded(seed);
+  const pick = <Choice>(choices: readonly Choice[]) =>
+    choices[Math.floor(random() * choices.length)] as Choice;
+  const memory = new MemoryJobs();
+  const ids = [crypto.randomUUID(), crypto.randomUUID()];
+  const callers = [hashed(crypto.randomUUID()), hashed(crypto.randomUUID())];
+  const intakes = ["intake-1", "intake-2", "intake-3"];
+  const leases = ["lease-1", "lease-2"];
+  const request = requestIn(boxIn(freshTile(), [1, 1], [2, 2]));
+  const start = Date.now();
+  for (let step = 0; step < 40; step++) {
+    const operationId = pick(ids);
+    // The caller is part of what makes an id.
+    const caller = callers[ids.indexOf(operationId)] ?? "";
+    const now = start + pick([0, 1_000, minute, 25 * 60 * minute]);
+    const job = someJob("https://sink.example.com/", request, {
+      operationId,
+      caller,
+      intake: pick(intakes),
+      requestedAt: now,
+      expiresAt: Math.ceil(now / 1_000) + retentionSeconds,
+    });
+    const seen = memory.read(operationId);
+    const replaces = random() < 0.5 && seen?.state === "withdrawn" ? seen : undefined;
+    const lease = { id: pick(leases), mode: pick(["answer", "failure"] as const), now, until: now + minute };
+    const retry = { mode: lease.mode, possiblyDelivered: random() < 0.5, notBefore: now + 5_000 };
+    const end = { outcome: pick(["delivered", "refused", "failed"] as const), reason: "a" };
+    const limit = pick([0, 1, 20]);
+    const calls = {
+      store: () => [memory.store(job, replaces, limit), jobStore.store(job, replaces, limit, signal())],
+      promise: () => [memory.promise(job), jobStore.promise(job, signal())],
+      withdraw: () => [memory.withdraw(job, replaces), jobStore.withdraw(job, replaces, signal())],
+      releaseEnded: () => [memory.releaseEnded(caller), jobStore.releaseEnded(caller, signal())],
+      markQueued: () => [
+        memory.markQueued(operationId, now),
+        jobStore.markQueued(operationId, now, signal()),
+      ],
+      lease: () => [memory.lease(seen ?? job, lease), jobStore.lease(seen ?? job, lease, signal())],
+      markPossiblyDelivered: () => [
+        memory.markPossiblyDelivered(operationId, lease.id),
+        jobStore.markPossiblyDelivered(operationId, lease.id, signal()),
+      ],
+      scheduleRetry: () => [
+        memory.scheduleRetry(operationId, lease.id, retry),
+        jobStore.scheduleRetry(operationId, lease.id, retry, signal()),
+      ],
+      finish: () => [memory.finish(job, lease.id, end), jobStore.finish(job, lease.id, end, signal())],
+    };
+    const name = pick(Object.keys(calls) as (keyof typeof calls)[]);
+    const [expected, found] = calls[name]();
+    expect([name, step, await found]).toEqual([name, step, expected]);
+    expect(await jobStore.read(operationId, signal())).toEqual(memory.read(operationId));
+    expect(await pendingOf(caller)).toEqual(memory.places.get(caller) ?? new Set());
+  }
+}
+
+test.each(Array.from({ length: 12 }, (_, seed) => seed))(
+  "the table and the memory of the model test answer the same: %i",
+  { timeout: 60_000 },
+  async (seed) => {
+    await compare(seed);
+  },
+);

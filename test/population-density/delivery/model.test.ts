@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { runModel } from "../../../tools/delivery-model/model.ts";
+
+/** `npm run bench -- delivery-model` makes many more. */
+const runs = 400;
+
+test("deliveries keep their promises whatever is killed, lost, doubled or late", {
+  timeout: 120_000,
+}, async () => {
+  const broken: string[] = [];
+  const sum = { calls: 0, kills: 0, lostAnswers: 0 };
+  const outcomes = new Set<string>();
+  for (let seed = 1; seed <= runs; seed++) {
+    const run = await runModel(seed);
+    broken.push(...run.broken.map((what) => `${what} (seed ${seed})`));
+    sum.calls += run.calls;
+    sum.kills += run.kills;
+    sum.lostAnswers += run.lostAnswers;
+    for (const outcome of run.outcomes) outcomes.add(outcome);
+  }
+  expect(broken).toEqual([]);
+  // The runs have been through something.
+  expect(sum.calls).toBeGreaterThan(50 * runs);
+  expect(sum.kills).toBeGreaterThan(runs / 2);
+  expect(sum.lostAnswers).toBeGreaterThan(runs / 4);
+  for (const outcome of ["delivered", "refused", "failed", "withdrawn"]) expect(outcomes).toContain(outcome);
+});

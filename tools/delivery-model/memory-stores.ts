@@ -1,0 +1,199 @@
+import { isForgotten, type Job, type Outcome } from "../../functions/population-density/delivery/job.ts";
+import type { Permit, Waiting } from "../../functions/population-density/delivery/permits.ts";
+import type { Lease, PendingEntry } from "../../functions/population-density/delivery/ports.ts";
+
+/**
+ * What the tables of jobs and callers do, in memory: each call happens at once and as a whole. A test holds that the
+ * real store answers the same.
+ */
+export class MemoryJobs {
+  readonly jobs = new Map<string, Job>();
+  readonly places = new Map<string, Set<string>>();
+
+  store(job: Job, replaces: Job | undefined, pendingLimit: number): "stored" | "exists" | "full" {
+    const found = this.jobs.get(job.operationId);
+    const isFree = found === undefined || isForgotten(found, job.requestedAt) || isUnchanged(found, replaces);
+    if (!isFree) return "exists";
+    const places = this.#placesOf(job.caller);
+    if (places.size >= pendingLimit && !places.has(job.operationId)) return "full";
+    places.add(job.operationId);
+    this.jobs.set(job.operationId, withTombstones(job, replaces));
+    return "stored";
+  }
+
+  read(operationId: string): Job | undefined {
+    return this.jobs.get(operationId);
+  }
+
+  promise({ operationId, intake }: Job): boolean {
+    const found = this.jobs.get(operationId);
+    if (found?.intake !== intake || found.state === "withdrawn") return false;
+    this.jobs.set(operationId, { ...found, promised: true });
+    return true;
+  }
+
+  withdraw(job: Job, replaces: Job | undefined): boolean {
+    const found = this.jobs.get(job.operationId);
+    const isOwn =
+      found !== undefined &&
+      found.intake === job.intake &&
+      found.state === "pending" &&
+      found.attempts === 0 &&
+      !found.promised;
+    if (
+      !(found === undefined || isOwn || isForgotten(found, job.requestedAt) || isUnchanged(found, replaces))
+    ) {
+      return false;
+    }
+    const tombstone = withTombstones(job, replaces);
+    const { sink: _, accessToken: __, pendingSince: ___, ...left } = tombstone;
+    const withdrawnIntakes = new Set([...(tombstone.withdrawnIntakes ?? []), job.intake]);
+    this.jobs.set(job.operationId, { ...left, state: "withdrawn", withdrawnIntakes });
+    this.#placesOf(job.caller).delete(job.operationId);
+    return true;
+  }
+
+  releaseEnded(caller: string): number {
+    const places = this.#placesOf(caller);
+    const ended = [...places].filter((id) => this.jobs.get(id)?.state !== "pending");
+    for (const id of ended) places.delete(id);
+    return ended.length;
+  }
+
+  markQueued(operationId: string, now: number): boolean {
+    const found = this.jobs.get(operationId);
+    if (found?.state !== "pending") return false;
+    this.jobs.set(operationId, { ...found, queuedAt: now });
+    return true;
+  }
+
+  lease(job: Job, { id, mode, now, until }: Lease): boolean {
+    const found = this.jobs.get(job.operationId);
+    if (found?.state !== "pending") return false;
+    const isFree =
+      found.attempts === job.attempts &&
+      found.possiblyDelivered === job.possiblyDelivered &&
+      (found.notBefore === undefined || found.notBefore <= now);
+    if (!isFree && found.lease !== id) return false;
+    this.jobs.set(job.operationId, {
+      ...found,
+      lease: id,
+      mode,
+      notBefore: until,
+      attempts: job.attempts + 1,
+      startedAt: found.startedAt ?? now,
+    });
+    return true;
+  }
+
+  markPossiblyDelivered(operationId: string, lease: string): boolean {
+    return this.#change(operationId, lease, { possiblyDelivered: true });
+  }
+
+  scheduleRetry(
+    operationId: string,
+    lease: string,
+    { mode, possiblyDelivered, notBefore }: Pick<Job, "mode" | "possiblyDelivered"> & { notBefore: number },
+  ): boolean {
+    return this.#change(operationId, lease, { mode, possiblyDelivered, notBefore });
+  }
+
+  finish(
+    { operationId, caller }: Pick<Job, "operationId" | "caller">,
+    lease: string,
+    { outcome, reason }: { outcome: Outcome; reason: string },
+  ): boolean {
+    const found = this.jobs.get(operationId);
+    if (found?.lease !== lease) return false;
+    if (found.state !== "pending") return found.state === outcome;
+    const { sink: _, accessToken: __, pendingSince: ___, notBefore: ____, ...left } = found;
+    this.jobs.set(operationId, { ...left, state: outcome, reason });
+    this.#placesOf(caller).delete(operationId);
+    return true;
+  }
+
+  pending(): PendingEntry[] {
+    const entries = [...this.jobs.values()].flatMap(({ operationId, pendingSince, queuedAt, startedAt }) => {
+      if (pendingSince === undefined) return [];
+      return [
+        {
+          operationId,
+          pendingSince,
+          ...(queuedAt === undefined ? {} : { queuedAt }),
+          ...(startedAt === undefined ? {} : { startedAt }),
+        },
+      ];
+    });
+    return entries.sort((one, other) => one.pendingSince.localeCompare(other.pendingSince));
+  }
+
+  #placesOf(caller: string): Set<string> {
+    const places = this.places.get(caller) ?? new Set();
+    this.places.set(caller, places);
+    return places;
+  }
+
+  #change(operationId: string, lease: string, changes: Partial<Job>): boolean {
+    const found = this.jobs.get(operationId);
+    if (found?.state !== "pending" || found.lease !== lease) return false;
+    this.jobs.set(operationId, { ...found, ...changes });
+    return true;
+  }
+}
+
+function isUnchanged(found: Job, replaces: Job | undefined): boolean {
+  if (replaces === undefined || found.state !== "withdrawn") return false;
+  const [one, other] = [found.withdrawnIntakes ?? new Set(), replaces.withdrawnIntakes ?? new Set()];
+  return one.size === other.size && [...one].every((intake) => other.has(intake));
+}
+
+function withTombstones(job: Job, replaces: Job | undefined): Job {
+  const { withdrawnIntakes } = replaces ?? {};
+  return withdrawnIntakes === undefined ? job : { ...job, withdrawnIntakes };
+}
+
+/** What the table of permits does, in memory. */
+export class MemoryPermits {
+  permits: readonly Permit[] = [];
+  version = 0;
+  readonly waiting = new Map<string, Waiting>();
+  readonly agreed = new Set<string>();
+
+  read(): { readonly permits: readonly Permit[]; readonly version: number } {
+    return { permits: this.permits, version: this.version };
+  }
+
+  write(permits: readonly Permit[], version: number): boolean {
+    if (version !== this.version) return false;
+    this.permits = permits;
+    this.version++;
+    return true;
+  }
+
+  addWaiting(waiting: Waiting): void {
+    this.waiting.set(keyOf(waiting), waiting);
+  }
+
+  removeWaiting(waiting: Pick<Waiting, "limit" | "since" | "operationId">): void {
+    this.waiting.delete(keyOf(waiting));
+  }
+
+  firstWaiting(limit: string): Waiting | undefined {
+    const all = [...this.waiting.values()].filter((waiting) => waiting.limit === limit);
+    return all.sort(
+      (one, other) => one.since - other.since || (one.operationId < other.operationId ? -1 : 1),
+    )[0];
+  }
+
+  noteAgreement(host: string): void {
+    this.agreed.add(host);
+  }
+
+  hasAgreed(host: string): boolean {
+    return this.agreed.has(host);
+  }
+}
+
+function keyOf({ limit, since, operationId }: Pick<Waiting, "limit" | "since" | "operationId">): string {
+  return JSON.stringify([limit, since, operationId]);
+}
