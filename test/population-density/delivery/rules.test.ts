@@ -37,7 +37,7 @@ const failed = (changes: Partial<Sent> = {}): Sent => ({
   ...changes,
 });
 
-const after = (job: PendingJob, sent: Sent, random = 0.5, hasAgreed = true) =>
+const stepAfter = (job: PendingJob, sent: Sent, random = 0.5, hasAgreed = true) =>
   nextStep(job, sent, hasAgreed, { now, schedule, random });
 
 describe("the wait before another attempt", () => {
@@ -67,8 +67,8 @@ describe("the wait before another attempt", () => {
 
   test("ends before the job expires, whatever is asked; else the failure is told now", () => {
     const late = aJob({ requestedAt: now - 20 * hour, attempts: 8 });
-    expect(after(late, failed())).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
-    const step = after(
+    expect(stepAfter(late, failed())).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
+    const step = stepAfter(
       aJob({ requestedAt: now - 22 * hour, attempts: 6 }),
       failed({ retryAfterSeconds: 3_600 }),
     );
@@ -86,26 +86,28 @@ describe("what a sink may hold", () => {
     ["429 after it", { status: 429, sentWhole: true }, false],
   ])("%s", (_, sent, is) => {
     expect(isPossiblyDelivered(failed(sent))).toBe(is);
-    expect(after(aJob(), failed(sent))).toMatchObject({
+    expect(stepAfter(aJob(), failed(sent))).toMatchObject({
       kind: "retry",
       mode: "answer",
       possiblyDelivered: is,
     });
-    expect(after(aJob({ possiblyDelivered: true }), failed(sent))).toMatchObject({ possiblyDelivered: true });
+    expect(stepAfter(aJob({ possiblyDelivered: true }), failed(sent))).toMatchObject({
+      possiblyDelivered: true,
+    });
   });
 
   test("decides whether it is told that there is no answer", () => {
     const last = { attempts: schedule.length + 1 };
-    expect(after(aJob(last), failed())).toMatchObject({ kind: "retry", mode: "failure" });
+    expect(stepAfter(aJob(last), failed())).toMatchObject({ kind: "retry", mode: "failure" });
     for (const job of [aJob({ ...last, possiblyDelivered: true }), aJob(last)]) {
       const sent = failed({ sentWhole: true, status: 502 });
-      expect(after(job, sent)).toMatchObject({ kind: "finish", outcome: "failed" });
+      expect(stepAfter(job, sent)).toMatchObject({ kind: "finish", outcome: "failed" });
     }
   });
 
   test("a connection that breaks after the end is not known", () => {
     const { status: _, ...sent } = failed({ sentWhole: true, cause: "ECONNRESET" });
-    expect(after(aJob(), sent)).toMatchObject({ possiblyDelivered: true });
+    expect(stepAfter(aJob(), sent)).toMatchObject({ possiblyDelivered: true });
   });
 });
 
@@ -145,16 +147,16 @@ describe("the next attempt", () => {
     expect(next(aJob({ accessTokenExpiresAt: now }))).toMatchObject({ reason: "token expired" });
     expect(next(aJob({ accessTokenExpiresAt: now + 1 }))).toEqual({ mode: "answer" });
     const job = aJob({ accessTokenExpiresAt: now + 500 });
-    expect(after(job, failed())).toMatchObject({ kind: "finish", reason: "token expired" });
+    expect(stepAfter(job, failed())).toMatchObject({ kind: "finish", reason: "token expired" });
   });
 });
 
 test("a large body is sent three times to a host that never took anything, and as scheduled to one that did", () => {
   const large = failed({ bytes: 2_000_000 });
-  expect(after(aJob({ attempts: 2 }), large, 0.5, false)).toMatchObject({ mode: "answer" });
-  expect(after(aJob({ attempts: 3 }), large, 0.5, false)).toMatchObject({ mode: "failure" });
-  expect(after(aJob({ attempts: 3 }), large, 0.5, true)).toMatchObject({ mode: "answer" });
-  expect(after(aJob({ attempts: 3 }), failed(), 0.5, false)).toMatchObject({ mode: "answer" });
+  expect(stepAfter(aJob({ attempts: 2 }), large, 0.5, false)).toMatchObject({ mode: "answer" });
+  expect(stepAfter(aJob({ attempts: 3 }), large, 0.5, false)).toMatchObject({ mode: "failure" });
+  expect(stepAfter(aJob({ attempts: 3 }), large, 0.5, true)).toMatchObject({ mode: "answer" });
+  expect(stepAfter(aJob({ attempts: 3 }), failed(), 0.5, false)).toMatchObject({ mode: "answer" });
 });
 
 test("a job that waits a day for a permit is received far less often than makes a message dead", () => {
