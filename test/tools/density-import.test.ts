@@ -401,6 +401,11 @@ describe("arguments are refused by what they must be", () => {
     expect(await refusalOf("generate", "density", ...args)).toContain(message);
   });
 
+  test("to import: --recounted without --typical", async () => {
+    const args = ["x.csv", "--coverage", "rows", "--outputs", "x.json", "--recounted"];
+    expect(await refusalOf("import", "density", ...args)).toContain("--recounted needs --typical");
+  });
+
   test.each(["0", "1.01", "31", "-0.5", "x"])("to import: --market-share %s", async (share) => {
     const args = [
       "import",

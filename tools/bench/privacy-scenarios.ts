@@ -49,7 +49,7 @@ export const smallScenarios: readonly Scenario[] = [
     unknowns: unknowns(5, below(3)),
     steps: [
       { cells: { "0000": 0, "0001": 1, "0002": 2, "0010": 3 } },
-      { cells: { "0000": 0, "0001": 1, "0002": 2, "0010": 3, "0003": 4 } },
+      { cells: { "0000": 0, "0001": 1, "0002": 2, "0010": 3, "0003": 4 }, marketShare: 0.5 },
     ],
   },
   {

@@ -39,11 +39,9 @@ export function addImport(program: Command): void {
       "--recounted",
       "with --typical: people were counted anew, so that coverage, precision and threshold may differ from before",
     )
-    .action(async (files: string[], options: DensityOptions) => {
+    .action(async (files: string[], options: DensityOptions, command: Command) => {
       if (options.recounted === true && options.typical !== true) {
-        throw new InvalidArgumentError(
-          "--recounted is for --typical: observed days may not be counted anew.",
-        );
+        command.error("error: --recounted needs --typical: an observed day is counted once");
       }
       await useStack(options.outputs);
       const { rows, items, changed } = await withProgress((onProgress) =>

@@ -245,7 +245,7 @@ function setParent(
   children: readonly number[],
   threshold: number,
 ): void {
-  const group = { people: 0, bound: 0, greatestBound: 0 };
+  const group = { people: 0, bound: 0, maxBound: 0 };
   let [people, squaresBelow, squaresAbove] = [0, 0, 0];
   let published = 0;
   for (const child of children) {
@@ -254,7 +254,7 @@ function setParent(
     if (bound > 0) {
       group.people += counted;
       group.bound += bound;
-      group.greatestBound = Math.max(group.greatestBound, bound);
+      group.maxBound = Math.max(group.maxBound, bound);
     } else {
       published++;
       people += counted;

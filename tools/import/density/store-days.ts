@@ -146,7 +146,7 @@ function refuseOtherRules(day: CountedDay, { threshold }: DayStorage, part: List
       ? `with DENSITY_K ${part.threshold}, not ${threshold}`
       : `from cells of precision ${part.precision}, not ${day.precision}`;
   throw new ImportError([
-    `${day.date}: was published ${before}: both together would tell of few people. Import it as it was before`,
+    `${day.date}: was published ${before}: both together would disclose counts of few people. Import it as it was before`,
   ]);
 }
 
@@ -285,7 +285,7 @@ async function storeTiles(
       }
       const name = tileName(tile.precision, tile.geohash);
       try {
-        const stored = await storeTile(name, tile, context);
+        const stored = await storeTileAnew(name, tile, context);
         items += stored.items;
         changed += stored.changed;
       } catch (error) {
@@ -296,6 +296,19 @@ async function storeTiles(
   const ends = await Promise.allSettled(Array.from({ length: tilesAtOnce }, storeInTurn));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   return { items, changed };
+}
+
+/** How often a tile is read and stored anew when others change its weekdays meanwhile. */
+const maxTries = 10;
+
+async function storeTileAnew(name: string, tile: AnonymousTile, context: DayContext): Promise<DayStored> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await storeTile(name, tile, context);
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile) || tries === maxTries) throw error;
+    }
+  }
 }
 
 /** What all tiles of a day have in common. */
@@ -355,7 +368,7 @@ async function replace(item: NewTileDay, read: StoredTileDay | undefined): Promi
   if (!isSame(item, now)) throw new ChangedMeanwhile(item.day);
 }
 
-/** Two imports that store the same weekday at a time, of different dates; the day is in the message. */
+/** Two imports store the same weekday of a tile at a time, of different dates; the day is in the message. */
 class ChangedMeanwhile extends Error {
   constructor(day: string) {
     super(`another import has changed ${day}: repeat this one when that has ended`);
@@ -395,7 +408,8 @@ async function storedParts(
   listed: readonly ListedPart[],
 ): Promise<Map<string, readonly (TileHour | undefined)[]>> {
   const parts = new Map<string, readonly (TileHour | undefined)[]>();
-  if (item === undefined) return parts;
+  // Of what has expired some items may be deleted already.
+  if (item === undefined || (item.expiresAt ?? Number.POSITIVE_INFINITY) < seconds(Date.now())) return parts;
   const known = listed.map(({ id }) => id).filter((id) => item.parts.includes(id));
   if (!item.separate) {
     for (const id of known) parts.set(id, hoursOf(item));

@@ -30,12 +30,12 @@ export interface Group {
   /** How many people they can have at most, in multiples of K − 1. */
   readonly bound: number;
   /** The same of the one of them that can have most. */
-  readonly greatestBound: number;
+  readonly maxBound: number;
 }
 
 /** The greatest multiple of K a group may be said to have. */
-function limitOf({ bound, greatestBound }: Group, threshold: number): number {
-  return threshold * Math.floor(((bound - greatestBound) * (threshold - 1)) / threshold);
+function limitOf({ bound, maxBound }: Group, threshold: number): number {
+  return threshold * Math.floor(((bound - maxBound) * (threshold - 1)) / threshold);
 }
 
 /** What is published of a group beside other children. */
