@@ -4,6 +4,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench/bench.ts";
 import { delivery } from "./bench/delivery.ts";
+import { deliveryModel } from "./bench/delivery-model.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
 import { privacy } from "./bench/privacy.ts";
@@ -14,6 +15,7 @@ const benches: Readonly<Record<string, Bench>> = {
   start,
   density,
   delivery,
+  "delivery-model": deliveryModel,
   privacy,
 };
 

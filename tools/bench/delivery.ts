@@ -15,6 +15,7 @@ import { parseAllowedNetworks } from "../../shared/sinks/networks.ts";
 import { post } from "../../shared/sinks/post.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { city, dayOf, mebibyte } from "./city-densities.ts";
+import { deliveryTimes } from "./delivery-times.ts";
 
 /** What it costs to send a large answer to a sink. */
 export const delivery: Bench = {
@@ -23,9 +24,11 @@ export const delivery: Bench = {
     "loopback by a process of its own to a sink that reads and forgets. A slot is one cell in one hour.",
     "The comparison is the same upload fed with one constant chunk over and over, as many bytes, in turn with the",
     "answers; ratios are medians of such turns. The sink counts the bytes of all of them.",
+    "Before that, how soon many small answers arrive: the local service over HTTP, with its embedded queue and tables.",
     "“Growth” is the greatest resident memory of the process during its first upload, over what it held before.",
   ].join("\n"),
   run: async () => {
+    const times = await deliveryTimes();
     const { large, small, growth } = await measured();
     const ratio = median(large.map(({ constant, answer }) => constant / answer));
     const perSlot = median(
@@ -33,6 +36,7 @@ export const delivery: Bench = {
     );
     const megabytes = growth.bytes / mebibyte;
     return [
+      ...times,
       shown(
         `${largeSlots.toLocaleString("en")} slots delivered (${megabytes.toFixed(0)} MiB)`,
         `${median(large.map(({ answer }) => answer)).toFixed(0)} ms`,
