@@ -1,9 +1,9 @@
 import { dayOf } from "../../shared/calendar.ts";
-import type { Answer } from "./body.ts";
 import { coverOf, type Tile } from "./cover/cover.ts";
 import type { Question } from "./rules.ts";
-import { observedDay, readTileDays, type TileDayKey, tileName, typicalDay } from "./store.ts";
-import { isCovered, readTileDay, type TileDay, type TileHour } from "./tile.ts";
+import type { Answer } from "./tiles/json.ts";
+import { observedDay, readTileDays, type TileDayKey, tileName, typicalDay } from "./tiles/store.ts";
+import { isCovered, readTileDay, type TileDay, type TileHour } from "./tiles/tile.ts";
 
 const hourMilliseconds = 3_600_000;
 

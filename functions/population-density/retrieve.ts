@@ -2,13 +2,13 @@ import { setting } from "../../shared/environment.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { answerTo } from "./answer.ts";
-import { type Answer, bodyOf } from "./body.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { acceptJob } from "./delivery/accept.ts";
 import { jobStore } from "./delivery/job-store.ts";
 import { newJob } from "./delivery/new-job.ts";
 import { processPorts, send } from "./delivery/service-ports.ts";
 import { questionIn, unsupported } from "./rules.ts";
+import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Tells how many people are in each cell of an area, hour by hour: at once, or later to a sink. */
 export const handler = serve(retrievePopulationDensity, async (sent) => {

@@ -229,6 +229,18 @@ describe("imports run downhill", () => {
     ).toEqual([]);
   });
 
+  test("tiles and deliveries reach the tables through their stores alone", () => {
+    const stores = ["tiles/store", "delivery/job-store", "delivery/permit-store"];
+    expect(
+      wrong(
+        (file) =>
+          file.startsWith("functions/population-density/") &&
+          !stores.some((store) => file === `functions/population-density/${store}.ts`),
+        ({ to }) => to === "shared/aws/database.ts",
+      ),
+    ).toEqual([]);
+  });
+
   test("there are no cycles", () => {
     const circular = files.filter(
       (file) => /^(?:functions|shared|infra|tools)\//.test(file) && loadedBy(file).has(file),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
-import { encodeTileDay, TileHour } from "../../functions/population-density/tile.ts";
+import { encodeTileDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { countersOf, windowSeconds } from "../../functions/profile/rules.ts";
 import { logEntries } from "../../shared/aws/log.ts";

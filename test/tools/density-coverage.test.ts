@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coverOf, geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { isCovered } from "../../functions/population-density/tile.ts";
+import { isCovered } from "../../functions/population-density/tiles/tile.ts";
 import { coverageAt, readArea } from "../../tools/import/density/coverage.ts";
 import { ImportError } from "../../tools/import/import-file.ts";
 

@@ -12,8 +12,8 @@ import {
   type StoredTileDay,
   tileName,
   typicalDay,
-} from "../../functions/population-density/store.ts";
-import { isCovered, readTileDay } from "../../functions/population-density/tile.ts";
+} from "../../functions/population-density/tiles/store.ts";
+import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { stackName } from "../../infra/app.ts";
 import { tableOutput } from "../../infra/outputs.ts";
 import { tableVariable } from "../../shared/tables.ts";

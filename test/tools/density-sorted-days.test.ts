@@ -9,7 +9,7 @@ import {
   cellsPerTile,
   coverageBytes,
   isCovered,
-} from "../../functions/population-density/tile.ts";
+} from "../../functions/population-density/tiles/tile.ts";
 import { dayOf } from "../../shared/calendar.ts";
 import type { CountedDay } from "../../tools/import/density/counted.ts";
 import { Problems } from "../../tools/import/density/problems.ts";

@@ -9,7 +9,7 @@ import {
   tileName,
   typicalDay,
   writeTileDay,
-} from "../../functions/population-density/store.ts";
+} from "../../functions/population-density/tiles/store.ts";
 import {
   addToCoverage,
   cellsPerTile,
@@ -17,7 +17,7 @@ import {
   encodeTileDay,
   isCovered,
   readTileDay,
-} from "../../functions/population-density/tile.ts";
+} from "../../functions/population-density/tiles/tile.ts";
 import { cellArea } from "../../tools/import/density/cell-area.ts";
 import type { CountedDay, CountedTile } from "../../tools/import/density/counted.ts";
 import { readDayParts, replaceDayParts } from "../../tools/import/density/part-store.ts";

@@ -6,7 +6,7 @@ import {
   readTileDay,
   type TileDay,
   TileHour,
-} from "../../functions/population-density/tile.ts";
+} from "../../functions/population-density/tiles/tile.ts";
 import { typicalHours, weekdayOf } from "../../tools/import/density/typical-week.ts";
 
 /** What a day knows of a cell in an hour: nothing, that it is low, or its least, value and greatest density. */

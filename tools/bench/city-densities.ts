@@ -1,5 +1,5 @@
-import type { CellsOfTile } from "../../functions/population-density/body.ts";
-import { cellsPerTile, hoursPerDay, TileHour } from "../../functions/population-density/tile.ts";
+import type { CellsOfTile } from "../../functions/population-density/tiles/json.ts";
+import { cellsPerTile, hoursPerDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
 
 /** The characters of a geohash. */
 export const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";

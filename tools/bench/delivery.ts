@@ -4,13 +4,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { bodyOf } from "../../functions/population-density/body.ts";
+import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import {
   cellsPerTile,
   encodeTileDay,
   hoursPerDay,
   readTileDay,
-} from "../../functions/population-density/tile.ts";
+} from "../../functions/population-density/tiles/tile.ts";
 import { parseAllowedNetworks } from "../../shared/sinks/networks.ts";
 import { post } from "../../shared/sinks/post.ts";
 import { type Bench, median, type Row } from "./bench.ts";

@@ -3,8 +3,8 @@ import { hashed } from "../../../shared/hash.ts";
 import { post } from "../../../shared/sinks/post.ts";
 import { sinkHost } from "../../../shared/sinks/sink-url.ts";
 import { answerTo } from "../answer.ts";
-import { type Answer, bodyOf } from "../body.ts";
 import { questionIn } from "../rules.ts";
+import { type Answer, bodyOf } from "../tiles/json.ts";
 import { failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
 

@@ -5,7 +5,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import * as z from "zod";
 import { retrievePopulationDensity } from "../../../functions/population-density/contract.ts";
-import { encodeTileDay, TileHour } from "../../../functions/population-density/tile.ts";
+import { encodeTileDay, TileHour } from "../../../functions/population-density/tiles/tile.ts";
 import type { TableName } from "../../../shared/tables.ts";
 import { queueClient } from "../../../tools/local/servers/queue-server.ts";
 import { call, claimsOf, tokenWith } from "../../support/client.ts";

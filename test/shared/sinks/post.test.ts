@@ -16,7 +16,7 @@ import {
 } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { bodyOf } from "../../../functions/population-density/body.ts";
+import { bodyOf } from "../../../functions/population-density/tiles/json.ts";
 import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 import { type PostOptions, post } from "../../../shared/sinks/post.ts";
 import { selfSignedCertificate } from "../../support/certificate.ts";

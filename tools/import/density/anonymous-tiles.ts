@@ -26,7 +26,7 @@ import {
   hoursPerDay,
   isCovered,
   TileHour,
-} from "../../../functions/population-density/tile.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
 import { rowArea } from "./cell-area.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
 import { type Range, scaledUp } from "./market-share.ts";

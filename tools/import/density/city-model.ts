@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
-import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tile.ts";
+import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
 import type { Box } from "./box.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
 import { coverageOf } from "./parts.ts";

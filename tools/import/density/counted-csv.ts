@@ -1,5 +1,5 @@
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
-import { isCovered } from "../../../functions/population-density/tile.ts";
+import { isCovered } from "../../../functions/population-density/tiles/tile.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
 
 /**

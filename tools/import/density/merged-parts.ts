@@ -4,7 +4,7 @@ import {
   lowCode,
   noDataCode,
   TileHour,
-} from "../../../functions/population-density/tile.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
 import { setPeople } from "./anonymous-tiles.ts";
 
 /** What of a part is published in a tile. */

@@ -12,7 +12,7 @@ import {
   cellsPerTile,
   coverageBytes,
   isCovered,
-} from "../../../functions/population-density/tile.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
 import { childrenOf, type TilePart } from "./anonymous-tiles.ts";
 import type { CountedTile } from "./counted.ts";
 

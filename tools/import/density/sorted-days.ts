@@ -5,7 +5,7 @@ import {
   coverageBytes,
   hoursPerDay,
   isCovered,
-} from "../../../functions/population-density/tile.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
 import { Partitions } from "./partitions.ts";
 import type { Problems } from "./problems.ts";

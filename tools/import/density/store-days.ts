@@ -11,14 +11,14 @@ import {
   tileName,
   typicalDay,
   writeTileDay,
-} from "../../../functions/population-density/store.ts";
+} from "../../../functions/population-density/tiles/store.ts";
 import {
   encodeTileDay,
   hoursPerDay,
   isCovered,
   readTileDay,
   TileHour,
-} from "../../../functions/population-density/tile.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
 import { ImportError } from "../import-file.ts";
 import {
   type Anonymity,

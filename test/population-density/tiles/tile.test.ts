@@ -9,7 +9,7 @@ import {
   mostItemBytes,
   readTileDay,
   TileHour,
-} from "../../functions/population-density/tile.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
 
 const density = fc.oneof(
   fc.integer({ min: 0, max: 5_000 }),

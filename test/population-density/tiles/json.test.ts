@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Answer, bodyOf, type CellsOfTile } from "../../functions/population-density/body.ts";
-import { greatestDensity, TileHour } from "../../functions/population-density/tile.ts";
+import { type Answer, bodyOf, type CellsOfTile } from "../../../functions/population-density/tiles/json.ts";
+import { greatestDensity, TileHour } from "../../../functions/population-density/tiles/tile.ts";
 
 const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
 const mostChunkBytes = 65_536;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { getItems, putItem } from "../../shared/aws/database.ts";
+import { getItems, putItem } from "../../../shared/aws/database.ts";
 
 /** Where a day of a tile is stored. */
 export interface TileDayKey {
