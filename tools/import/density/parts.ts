@@ -47,7 +47,7 @@ export function divide(covered: Coverage, precision: number, parts: readonly Par
   const rest = new Map<string, Uint8Array>();
   for (const [geohash, coverage] of covered) {
     const ofTile: TilePart[] = [];
-    const left = coverage.slice();
+    const left = new Uint8Array(coverage);
     for (const part of parts) {
       const known = part.coverage.get(geohash);
       if (known === undefined) continue;
@@ -141,7 +141,8 @@ export function decodeCoverage(bytes: Uint8Array, precision: number): Coverage {
   const coverage = new Map<string, Uint8Array>();
   for (let at = 0; at < bytes.length; at += each) {
     const geohash = Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString("latin1");
-    coverage.set(geohash, bytes.slice(at + length, at + each));
+    // A copy: of a Buffer, slice would be none.
+    coverage.set(geohash, new Uint8Array(bytes.subarray(at + length, at + each)));
   }
   return coverage;
 }
