@@ -1,13 +1,13 @@
 import { dayOf } from "../../shared/calendar.ts";
 import { coverOf, type Tile } from "./cover/cover.ts";
-import type { Question } from "./rules.ts";
+import type { DensityQuery } from "./rules.ts";
 import type { Answer } from "./tiles/json.ts";
 import { observedDay, readTileDays, type TileDayKey, tileName, typicalDay } from "./tiles/store.ts";
 import { isCovered, readTileDay, type TileDay, type TileHour } from "./tiles/tile.ts";
 
 const hourMilliseconds = 3_600_000;
 
-/** An hour of a question, and the stored days that may know of it. */
+/** An hour of a query, and the stored days that may know of it. */
 interface AskedHour {
   /** Since the epoch. */
   readonly hour: number;
@@ -19,14 +19,14 @@ interface AskedHour {
 }
 
 /**
- * The answer to a question (behaviour section 7), with everything read that it needs. An hour that has begun is
+ * The answer to a query (behaviour section 7), with everything read that it needs. An hour that has begun is
  * taken from what was observed, and from the typical weekday where nothing was; any other from the typical weekday.
  *
  * @param now of the request: the same request has the same answer as long as nothing is imported.
  * @throws {Unavailable} when the store does not answer.
  */
 export async function answerTo(
-  { polygon, hours, precision }: Question,
+  { polygon, hours, precision }: DensityQuery,
   now: Date,
   signal: AbortSignal,
 ): Promise<Answer> {

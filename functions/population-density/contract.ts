@@ -8,8 +8,8 @@ import { isSink } from "../../shared/sinks/sink-url.ts";
 /** Marks a schema issue that has an error code of its own; read by `shared/http/invalid.ts`. */
 const asks = (code: Code) => ({ params: { code } });
 
-const mostPoints = 15;
-const leastPoints = 3;
+const maxPoints = 15;
+const minPoints = 3;
 
 const point = z
   .object({
@@ -20,11 +20,11 @@ const point = z
 
 /** The number of points has a code of its own, which comes before whatever is wrong with a point. */
 const boundary = z.array(point).check(
-  z.refine(({ length }) => length >= leastPoints && length <= mostPoints, {
+  z.refine(({ length }) => length >= minPoints && length <= maxPoints, {
     ...asks("POPULATION_DENSITY_DATA.INVALID_AREA"),
     when: ({ value }) => Array.isArray(value),
   }),
-  z.meta({ minItems: leastPoints, maxItems: mostPoints }),
+  z.meta({ minItems: minPoints, maxItems: maxPoints }),
 );
 
 const area = z

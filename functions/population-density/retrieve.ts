@@ -7,7 +7,7 @@ import { acceptJob } from "./delivery/accept.ts";
 import { jobStore } from "./delivery/job-store.ts";
 import { newJob } from "./delivery/new-job.ts";
 import { processPorts, send } from "./delivery/service-ports.ts";
-import { questionIn, unsupported } from "./rules.ts";
+import { parseQuery, unsupported } from "./rules.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Tells how many people are in each cell of an area, hour by hour: at once, or later to a sink. */
@@ -15,22 +15,22 @@ export const handler = serve(retrievePopulationDensity, async (sent) => {
   const { body, caller, now, signal, reply, refuse } = sent;
   // From here on all is costly: the geometry for the processor, the tiles for the table.
   await sent.admission;
-  const question = questionIn(body, now);
-  if ("code" in question) throw refuse(question.code, question);
+  const query = parseQuery(body, now);
+  if ("code" in query) throw refuse(query.code, query);
   const offer = {
     precisions: setting("DENSITY_PRECISIONS"),
     syncLimit: setting("DENSITY_SYNC_LIMIT"),
     asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
   };
   const { sink } = body;
-  const fault = unsupported(question, offer, sink !== undefined);
+  const fault = unsupported(query, offer, sink !== undefined);
   if (fault !== undefined) throw refuse(fault.code, fault);
 
   if (sink === undefined) {
     const tooLarge = refuse("POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE", {
       message: "The answer is too large: accept gzip, name a sink, or ask for less.",
     });
-    const answer = await answerTo(question, now, signal);
+    const answer = await answerTo(query, now, signal);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
     return sent.stream(200, bodyOf(answer), tooLarge);
   }

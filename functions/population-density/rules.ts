@@ -5,7 +5,7 @@ import { type Polygon, polygonOf } from "./cover/polygon.ts";
 import { brokenTimeRule, type Hours, hoursOf } from "./intervals.ts";
 
 /** A request that can be understood: where, when, and how finely. */
-export interface Question {
+export interface DensityQuery {
   readonly polygon: Polygon;
   readonly hours: Hours;
   /** Length of the geohashes. */
@@ -28,11 +28,11 @@ export interface Fault {
   readonly message?: string;
 }
 
-/** The question in a request, or what is wrong with its area or its period (behaviour sections 3 and 7). */
-export function questionIn(
+/** The query in a request, or what is wrong with its area or its period (behaviour sections 3 and 7). */
+export function parseQuery(
   { area, startTime, endTime, precision }: Pick<Retrieval, "area" | "startTime" | "endTime" | "precision">,
   now: Date,
-): Question | Fault {
+): DensityQuery | Fault {
   const polygon = polygonOf(area.boundary);
   if (polygon === undefined) return { code: "POPULATION_DENSITY_DATA.INVALID_AREA" };
   const [start, end] = [instantOf(startTime), instantOf(endTime)];
@@ -53,20 +53,20 @@ export interface Offer {
 }
 
 /**
- * Why a question is not answered at its size, if it is not (specification 4.4), and the finest coarser precision at
+ * Why a query is not answered at its size, if it is not (specification 4.4), and the finest coarser precision at
  * which it would be, everything else being as it was sent. Lists no cell.
  */
-export function unsupported(question: Question, offer: Offer, hasSink: boolean): Fault | undefined {
+export function unsupported(query: DensityQuery, offer: Offer, hasSink: boolean): Fault | undefined {
   const { precisions } = offer;
-  if (!precisions.includes(question.precision)) {
+  if (!precisions.includes(query.precision)) {
     const message = `The precision is not supported. Supported are ${precisions.join(", ")}.`;
     return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION", message };
   }
-  const excess = excessOf(question, offer, hasSink);
+  const excess = excessOf(query, offer, hasSink);
   if (excess === undefined) return undefined;
   const finest = precisions
-    .filter((precision) => precision < question.precision)
-    .findLast((precision) => excessOf({ ...question, precision }, offer, hasSink) === undefined);
+    .filter((precision) => precision < query.precision)
+    .findLast((precision) => excessOf({ ...query, precision }, offer, hasSink) === undefined);
   const advice =
     finest === undefined
       ? "No coarser supported precision fits."
@@ -74,25 +74,25 @@ export function unsupported(question: Question, offer: Offer, hasSink: boolean):
   return { code: `POPULATION_DENSITY_DATA.${excess.code}`, message: `${excess.message} ${advice}` };
 }
 
-/** What is too big about a question. */
+/** What is too big about a query. */
 interface LimitExceeded {
   readonly code: "UNSUPPORTED_REQUEST" | "UNSUPPORTED_SYNC_RESPONSE";
   readonly message: string;
 }
 
 function excessOf(
-  question: Question,
+  query: DensityQuery,
   { syncLimit, asyncLimit }: Offer,
   hasSink: boolean,
 ): LimitExceeded | undefined {
-  const size = sizeOf(question, Math.max(syncLimit, asyncLimit));
+  const size = sizeOf(query, Math.max(syncLimit, asyncLimit));
   if (size.slots > asyncLimit) {
     return { code: "UNSUPPORTED_REQUEST", message: tooBig(size, asyncLimit, "with a sink") };
   }
   if (!hasSink && size.slots > syncLimit) {
     return { code: "UNSUPPORTED_SYNC_RESPONSE", message: tooBig(size, syncLimit, "without a sink") };
   }
-  return tooWide(question, hasSink);
+  return tooWide(query, hasSink);
 }
 
 function tooBig({ slots, isExact }: Size, limit: number, mode: string): string {
@@ -104,8 +104,8 @@ const maxTileDays = { sync: 1_300, async: 2_600 } as const;
 
 const hoursPerDay = 24;
 
-/** Why a question is not answered that has few cells in too many tiles, if it has. */
-function tooWide({ polygon, precision, hours }: Question, hasSink: boolean): LimitExceeded | undefined {
+/** Why a query is not answered that has few cells in too many tiles, if it has. */
+function tooWide({ polygon, precision, hours }: DensityQuery, hasSink: boolean): LimitExceeded | undefined {
   const days =
     Math.floor((hours.first + hours.count - 1) / hoursPerDay) - Math.floor(hours.first / hoursPerDay) + 1;
   const maxTiles = Math.floor(maxTileDays[hasSink ? "async" : "sync"] / days);
@@ -124,8 +124,8 @@ interface Size {
   readonly isExact: boolean;
 }
 
-/** The size of a question in slots; exact as far as it matters to compare it with a limit. */
-function sizeOf({ polygon, precision, hours }: Question, limit: number): Size {
+/** The size of a query in slots; exact as far as it matters to compare it with a limit. */
+function sizeOf({ polygon, precision, hours }: DensityQuery, limit: number): Size {
   const maxCells = Math.max(Math.floor(limit / hours.count), maxCounted);
   const cells = countCells(polygon, precision, maxCells);
   return { slots: cells * hours.count, isExact: cells <= maxCells };

@@ -5,7 +5,7 @@ import { Construct } from "constructs";
 import { type Code, errorRow } from "../../shared/errors.ts";
 
 /** Requests of one source address in five minutes: what its quota allows a caller, for five behind one address. */
-const mostFromOneAddress = 30_000;
+const maxFromOneAddress = 30_000;
 
 const anyBody =
   "A body is data, whatever it holds: a password may look like an attack, and a sink that is not public is refused by the function, in the words of the specification.";
@@ -64,7 +64,7 @@ const rateRule: CfnWebACL.RuleProperty = {
   name: "RequestsFromOneAddress",
   priority: 0,
   statement: {
-    rateBasedStatement: { aggregateKeyType: "IP", evaluationWindowSec: 300, limit: mostFromOneAddress },
+    rateBasedStatement: { aggregateKeyType: "IP", evaluationWindowSec: 300, limit: maxFromOneAddress },
   },
   action: {
     block: {

@@ -33,10 +33,10 @@ function parse(bytes: Buffer): unknown {
 }
 
 /** Walks level by level: a body may be nested deeper than the stack allows to recurse. */
-function isDeeperThan(most: number, value: object): boolean {
+function isDeeperThan(maxDepth: number, value: object): boolean {
   let level: object[] = [value];
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > most) return true;
+    if (depth > maxDepth) return true;
     level = level
       .flatMap((container) => Object.values(container))
       .filter((member): member is object => typeof member === "object" && member !== null);

@@ -8,10 +8,10 @@ interface CollectedBody {
 }
 
 /** Below it compression saves less time than it takes. */
-const leastCompressedBytes = 1_000_000;
+const minCompressedBytes = 1_000_000;
 
 /** Lambda's limit of 6 MB for a result, as JSON text, with room for status and headers. */
-const mostResultBytes = 6_000_000;
+const maxResultBytes = 6_000_000;
 
 const compress = promisify(gzip);
 
@@ -26,15 +26,15 @@ export async function collectedBody(
   const collected: Uint8Array[] = [];
   for await (const chunk of chunks) collected.push(chunk);
   const bytes = Buffer.concat(collected);
-  if (bytes.length >= leastCompressedBytes && acceptsGzip(acceptEncoding)) {
+  if (bytes.length >= minCompressedBytes && acceptsGzip(acceptEncoding)) {
     const compressed = await compress(bytes, { level: constants.Z_BEST_SPEED });
-    if (Math.ceil(compressed.length / 3) * 4 > mostResultBytes) return undefined;
+    if (Math.ceil(compressed.length / 3) * 4 > maxResultBytes) return undefined;
     return {
       headers: { "content-encoding": "gzip", vary: "accept-encoding" },
       content: { body: compressed.toString("base64"), isBase64Encoded: true },
     };
   }
-  if (bytes.length + escapesIn(bytes) > mostResultBytes) return undefined;
+  if (bytes.length + escapesIn(bytes) > maxResultBytes) return undefined;
   return { headers: { vary: "accept-encoding" }, content: { body: bytes.toString("latin1") } };
 }
 

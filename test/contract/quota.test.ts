@@ -44,7 +44,7 @@ describe.each(requests)("%s", (request, { scope }) => {
       60,
     ],
     ["QUOTA_EXCEEDED", { dayCount: Number(configuration.DAILY_QUOTA.default), minuteCount: 0 }, 86_400],
-  ])("429 %s, before anything is said about the request", async (code, counts, mostSeconds) => {
+  ])("429 %s, before anything is said about the request", async (code, counts, maxSeconds) => {
     const client = crypto.randomUUID();
     await fill(client, counts);
     const token = await tokenWith({ scope, client_id: client });
@@ -60,7 +60,7 @@ describe.each(requests)("%s", (request, { scope }) => {
     expect(answer).toMatchObject({ status: 429, body: { status: 429, code } });
     expect(answer.headers.get("x-correlator")).toBe("quota-1");
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(mostSeconds);
+    expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(maxSeconds);
     expect(limitOf(answer)).toEqual({
       limit: Math.max(counts.dayCount, counts.minuteCount),
       remaining: 0,

@@ -76,7 +76,7 @@ const environmentBytes = 4 * 1024;
 const awaited: readonly FunctionId[] = [...endpoints.map(({ id }) => id), "authorizer/authorize"];
 
 /** The longest a function may run: nobody waits for a worker, but its lease on a job lasts 330 seconds. */
-function mostSeconds(id: FunctionId): number {
+function maxSeconds(id: FunctionId): number {
   if (awaited.includes(id)) return 28;
   return access[id].consumes === undefined ? 30 : 300;
 }
@@ -141,7 +141,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       expect(properties.Handler).toBe("index.handler");
       expect(properties.Description).toBe(id);
       expect(properties.Timeout).toBeGreaterThan(5);
-      expect(properties.Timeout).toBeLessThanOrEqual(mostSeconds(id));
+      expect(properties.Timeout).toBeLessThanOrEqual(maxSeconds(id));
       expect(properties.MemorySize).toBeGreaterThanOrEqual(256);
     });
 

@@ -75,7 +75,7 @@ const consumers = functionIds.flatMap((id: FunctionId) => {
 });
 
 /** Of the 1,000 functions that an account may run at a time, as many as may work on messages. */
-const mostWorkers = 100;
+const maxWorkers = 100;
 
 describe("queues", () => {
   const made = resourcesOf("AWS::SQS::Queue", queueProperties);
@@ -167,13 +167,13 @@ describe("queues", () => {
   });
 
   test("no job is dead before its last attempt, however long a schedule is set", () => {
-    const mostWaits = Array.from({ length: 100 }, (_, waits) => waits).findLast(
+    const maxWaits = Array.from({ length: 100 }, (_, waits) => waits).findLast(
       (waits) => configuration.SINK_RETRY_SECONDS.read(Array(waits).fill("1").join(",")) !== undefined,
     );
-    expect(mostWaits).toBeLessThan(99);
+    expect(maxWaits).toBeLessThan(99);
     // The first attempt, one after each wait, and one to tell the sink of a failure.
     expect(queueDescription("density-jobs").deadLetters?.maxReceiveCount).toBeGreaterThanOrEqual(
-      1 + (mostWaits ?? 0) + 1,
+      1 + (maxWaits ?? 0) + 1,
     );
   });
 
@@ -225,7 +225,7 @@ describe.each(eachStage)("consumers of %s", (_stage, from) => {
 
   test("all together leave most of the account to those who wait for an answer", () => {
     const workers = mappings.map(({ properties }) => properties.ScalingConfig.MaximumConcurrency);
-    expect(workers.reduce((sum, most) => sum + most, 0)).toBeLessThanOrEqual(mostWorkers);
+    expect(workers.reduce((sum, most) => sum + most, 0)).toBeLessThanOrEqual(maxWorkers);
   });
 
   describe.each(consumers)("$id", ({ id, queue }) => {
@@ -255,7 +255,7 @@ describe.each(eachStage)("consumers of %s", (_stage, from) => {
     test("runs for a bounded number of messages at a time", () => {
       // AWS takes nothing below 2.
       expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
-      expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeLessThanOrEqual(mostWorkers);
+      expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeLessThanOrEqual(maxWorkers);
     });
 
     test("is not given a message again while it may still be at it", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countCells } from "../../functions/population-density/cover/cover.ts";
-import { type Question, questionIn, unsupported } from "../../functions/population-density/rules.ts";
+import { type DensityQuery, parseQuery, unsupported } from "../../functions/population-density/rules.ts";
 
 const now = new Date("2026-11-21T10:30:00Z");
 
@@ -20,15 +20,15 @@ const asked = {
   precision: 7,
 };
 
-function questionOf(changes: Partial<typeof asked>): Question {
-  const question = questionIn({ ...asked, ...changes }, now);
-  if ("code" in question) throw new Error(question.code);
-  return question;
+function questionOf(changes: Partial<typeof asked>): DensityQuery {
+  const query = parseQuery({ ...asked, ...changes }, now);
+  if ("code" in query) throw new Error(query.code);
+  return query;
 }
 
 const offer = { precisions: [3, 4, 5, 6, 7], syncLimit: 40_000, asyncLimit: 2_000_000 };
 
-describe("a question", () => {
+describe("a query", () => {
   test("covers its period with whole hours", () => {
     const { hours, precision } = questionOf({});
     expect(new Date(hours.first * 3_600_000).toISOString()).toBe("2026-11-21T11:00:00.000Z");
@@ -43,7 +43,7 @@ describe("a question", () => {
       { latitude: 1, longitude: 0 },
     ];
     const area = { areaType: "POLYGON", boundary: bowTie };
-    expect(questionIn({ ...asked, area, endTime: "2026-11-21T10:00:00Z" }, now)).toEqual({
+    expect(parseQuery({ ...asked, area, endTime: "2026-11-21T10:00:00Z" }, now)).toEqual({
       code: "POPULATION_DENSITY_DATA.INVALID_AREA",
     });
   });
@@ -55,13 +55,13 @@ describe("a question", () => {
     ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "INVALID_TIME_PERIOD"],
     ["2026-11-22T10:00:00Z", "2026-11-29T10:00:01Z", "MAX_TIME_PERIOD_EXCEEDED"],
   ])("from %s to %s is %s", (startTime, endTime, code) => {
-    const fault = questionIn({ ...asked, startTime, endTime }, now);
+    const fault = parseQuery({ ...asked, startTime, endTime }, now);
     expect(fault).toEqual({ code: `POPULATION_DENSITY_DATA.${code}` });
   });
 
   test("an end beyond three months is INVALID_ARGUMENT", () => {
     const period = { startTime: "2027-02-21T10:30:00Z", endTime: "2027-02-21T10:30:01Z" };
-    expect(questionIn({ ...asked, ...period }, now)).toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(parseQuery({ ...asked, ...period }, now)).toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 });
 
@@ -75,7 +75,7 @@ describe("coordinates finer than can be measured", () => {
 
   test("mean nothing: an area of them has none", () => {
     const area = { areaType: "POLYGON", boundary: comb };
-    expect(questionIn({ ...asked, area }, now)).toEqual({ code: "POPULATION_DENSITY_DATA.INVALID_AREA" });
+    expect(parseQuery({ ...asked, area }, now)).toEqual({ code: "POPULATION_DENSITY_DATA.INVALID_AREA" });
   });
 
   test("are as good as the nearest that can be", () => {
@@ -119,9 +119,9 @@ describe("size", () => {
   });
 
   test("an area that is too long and narrow is told the finest precision of tiles that are few enough", () => {
-    const question = questionOf({ area: sliver(100) });
+    const query = questionOf({ area: sliver(100) });
     const generous = { ...offer, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
-    expect(unsupported(question, generous, false)?.message).toBe(
+    expect(unsupported(query, generous, false)?.message).toBe(
       "The area is too long and narrow for 1 day at this precision. The finest supported precision that fits is 6.",
     );
   });
@@ -156,8 +156,8 @@ describe("size", () => {
             asyncLimit: 10 ** (syncPower + morePower),
           };
           const refusal = (at: number) => {
-            const question = questionIn({ ...request, precision: at }, now);
-            return "code" in question ? question : unsupported(question, limits, hasSink);
+            const query = parseQuery({ ...request, precision: at }, now);
+            return "code" in query ? query : unsupported(query, limits, hasSink);
           };
           const refused = refusal(precision);
           if (refused === undefined || refused.code.endsWith("INVALID_AREA")) return;
@@ -197,13 +197,13 @@ describe("size", () => {
       { latitude: 90, longitude: 89 },
       { latitude: 90, longitude: -90 },
     ];
-    const question = questionOf({ area: { areaType: "POLYGON", boundary: half }, precision: 12 });
-    const fault = unsupported(question, { ...offer, precisions: [1, 12] }, false);
+    const query = questionOf({ area: { areaType: "POLYGON", boundary: half }, precision: 12 });
+    const fault = unsupported(query, { ...offer, precisions: [1, 12] }, false);
     expect(fault?.code).toBe("POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST");
     const [, slots] = /^Cells × hours are at least (\d+), /.exec(fault?.message ?? "") ?? [];
     expect(Number(slots)).toBeGreaterThan(1e17);
     expect(fault?.message).toMatch(/The finest supported precision that fits is 1\.$/);
-    expect(countCells(question.polygon, 1)).toBeLessThanOrEqual(32);
+    expect(countCells(query.polygon, 1)).toBeLessThanOrEqual(32);
   });
 
   const sliver = (degrees: number) => ({
@@ -221,9 +221,9 @@ describe("size", () => {
     [150, true, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
     [150, false, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
   ])("few cells in too many tiles: a sliver of %i degrees, with a sink: %s", (degrees, hasSink, code) => {
-    const question = questionOf({ area: sliver(degrees) });
+    const query = questionOf({ area: sliver(degrees) });
     const generous = { ...offer, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
-    expect(unsupported(question, generous, hasSink)?.code).toBe(code);
+    expect(unsupported(query, generous, hasSink)?.code).toBe(code);
   });
 
   test("a solid area of the greatest size is not too wide", () => {
@@ -235,7 +235,7 @@ describe("size", () => {
       { latitude: 45 + side, longitude: 4 },
     ];
     const period = { startTime: "2026-11-21T11:00:00Z", endTime: "2026-11-21T12:00:00Z" };
-    const question = questionOf({ area: { areaType: "POLYGON", boundary: solid }, ...period });
-    expect(unsupported(question, offer, true)).toBeUndefined();
+    const query = questionOf({ area: { areaType: "POLYGON", boundary: solid }, ...period });
+    expect(unsupported(query, offer, true)).toBeUndefined();
   });
 });

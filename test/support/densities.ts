@@ -57,7 +57,7 @@ export async function storeTile(
 ): Promise<void> {
   const stored = new TileHour();
   for (const [cell, slot] of slots) {
-    if (slot === "low") stored.setLow(cell);
+    if (slot === "low") stored.setSuppressed(cell);
     else stored.setEstimate(cell, slot, slot, slot);
   }
   const encoded = Array.from({ length: hoursPerDay }, (_, hour) =>

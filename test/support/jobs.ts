@@ -10,7 +10,7 @@ import { inject, vi } from "vitest";
 import * as z from "zod";
 import { answerTo } from "../../functions/population-density/answer.ts";
 import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
-import { questionIn } from "../../functions/population-density/rules.ts";
+import { parseQuery } from "../../functions/population-density/rules.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
@@ -264,7 +264,7 @@ export async function pendingOf(caller: string): Promise<ReadonlySet<string>> {
 /** The body of the answer that is given at once to what a job asks. */
 export async function synchronousBody({ request, requestedAt }: Job): Promise<string> {
   const now = new Date(requestedAt);
-  const question = questionIn(request, now);
+  const question = parseQuery(request, now);
   if ("code" in question) throw new Error(question.code);
   const chunks: Buffer[] = [];
   for await (const chunk of bodyOf(await answerTo(question, now, ownSignal()))) chunks.push(chunk);

@@ -37,7 +37,7 @@ export interface TestSink {
   /** The requests whose body did not. */
   cutOff(url?: string): readonly SinkRequest[];
   /** The most requests that were under way at a time. */
-  mostAtOnce(): number;
+  maxAtOnce(): number;
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function openSink(): Promise<TestSink> {
   const received: SinkRequest[] = [];
   const cutOff: SinkRequest[] = [];
   let atOnce = 0;
-  let mostAtOnce = 0;
+  let maxAtOnce = 0;
   const server = createServer(async (request, response) => {
     const { url: path = "", headers } = request;
     const name = nameIn(path);
@@ -59,7 +59,7 @@ export async function openSink(): Promise<TestSink> {
       response.writeHead(404).end();
       return;
     }
-    mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+    maxAtOnce = Math.max(maxAtOnce, ++atOnce);
     response.once("close", () => atOnce--);
     const index = counts.get(name) ?? 0;
     counts.set(name, index + 1);
@@ -83,7 +83,7 @@ export async function openSink(): Promise<TestSink> {
     urlBy,
     received: (url) => ofSink(received, url),
     cutOff: (url) => ofSink(cutOff, url),
-    mostAtOnce: () => mostAtOnce,
+    maxAtOnce: () => maxAtOnce,
     close,
   };
 }

@@ -7,8 +7,8 @@ import {
   cellsPerTile,
   coverageBytes,
   encodeTileDay,
-  greatestDensity,
   isCovered,
+  maxDensity,
 } from "../../functions/population-density/tiles/tile.ts";
 import {
   type Anonymity,
@@ -222,13 +222,13 @@ describe("the tiles of a day", () => {
             const settled = settle(people, precision, geohash);
             expect(hour?.kind(index)).toBe(settled.isSuppressed ? "LOW_DENSITY" : "DENSITY_ESTIMATION");
             if (settled.isSuppressed || hour === undefined) continue;
-            const density = Math.min(settled.people / settled.area, greatestDensity);
+            const density = Math.min(settled.people / settled.area, maxDensity);
             const value = hour.value(index);
             expect(Math.abs(value - density)).toBeLessThanOrEqual(0.5001 + density / 4_000);
             expect(hour.minimum(index)).toBeLessThanOrEqual(value);
             expect(hour.maximum(index)).toBeGreaterThanOrEqual(value);
             const ends = [settled.people - settled.error, settled.people + settled.error] as const;
-            const [least, greatest] = ends.map((end) => Math.min(end / settled.area, greatestDensity));
+            const [least, greatest] = ends.map((end) => Math.min(end / settled.area, maxDensity));
             expect(hour.minimum(index)).toBeLessThanOrEqual((least ?? 0) * (1 + 1e-9));
             expect(hour.maximum(index)).toBeGreaterThanOrEqual((greatest ?? 0) * (1 - 1e-9));
             // Ranges are stored with a sixteenth of their width, and whole numbers.

@@ -32,7 +32,7 @@ function totalsOf(tiles: readonly CountedTile[]): number[] {
 }
 
 /** How many people are too many or too few, compared to all. */
-function greatestError(totals: readonly number[], expected: number): number {
+function maxError(totals: readonly number[], expected: number): number {
   return Math.max(...totals.map((total) => Math.abs(total / expected - 1)));
 }
 
@@ -48,7 +48,7 @@ describe("the model", () => {
     const people = cities
       .filter(({ featureCode }) => !none.includes(featureCode))
       .reduce((sum, { population }) => sum + population, 0);
-    expect(greatestError(totalsOf(halves.flat()), people)).toBeLessThan(1e-6);
+    expect(maxError(totalsOf(halves.flat()), people)).toBeLessThan(1e-6);
   });
 
   test.each([5, 6, 7])(
@@ -58,7 +58,7 @@ describe("the model", () => {
       const [city] = cities.filter(({ name }) => name === "Hanga Roa");
       for (const date of [friday, saturday]) {
         const totals = totalsOf(await modelled(island, precision, date));
-        expect(greatestError(totals, city?.population ?? 0)).toBeLessThan(1e-6);
+        expect(maxError(totals, city?.population ?? 0)).toBeLessThan(1e-6);
       }
     },
   );

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   encodeTileDay,
-  greatestDensity,
+  maxDensity,
   readTileDay,
   type TileDay,
   TileHour,
@@ -14,7 +14,7 @@ type Slot = undefined | "low" | readonly [least: number, value: number, greatest
 
 const density = fc.oneof(
   fc.integer({ min: 0, max: 50_000 }),
-  fc.double({ min: 0, max: greatestDensity, noNaN: true }),
+  fc.double({ min: 0, max: maxDensity, noNaN: true }),
 );
 const slot: fc.Arbitrary<Slot> = fc.oneof(
   fc.constant(undefined),
@@ -40,7 +40,7 @@ function hourOf(slots: readonly Slot[]): TileHour {
   const hour = new TileHour();
   for (const [index, known] of slots.entries()) {
     const cell = cells[index] ?? -1;
-    if (known === "low") hour.setLow(cell);
+    if (known === "low") hour.setSuppressed(cell);
     else if (known !== undefined) hour.setEstimate(cell, known[1], known[0], known[2]);
   }
   return hour;

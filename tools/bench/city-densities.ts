@@ -36,7 +36,7 @@ function densityOf(tile: number, hour: number, cell: number): Density | undefine
   return { value, minimum: Math.max(0, value - error), maximum: value + error };
 }
 
-const leastDensity = 50;
+const minDensity = 50;
 
 function tileHourOf(tile: number, hour: number): TileHour {
   const tileHour = new TileHour();
@@ -44,7 +44,7 @@ function tileHourOf(tile: number, hour: number): TileHour {
     const density = densityOf(tile, hour, cell);
     if (density === undefined) continue;
     const { value, minimum, maximum } = density;
-    if (value < leastDensity) tileHour.setLow(cell);
+    if (value < minDensity) tileHour.setSuppressed(cell);
     else tileHour.setEstimate(cell, value, minimum, maximum);
   }
   return tileHour;

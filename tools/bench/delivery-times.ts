@@ -40,11 +40,11 @@ export async function deliveryTimes(): Promise<readonly Row[]> {
     const manySeconds = await deliver(service, 40, (index) => sinks[index]?.url ?? "", ...tokens);
     const rows = [
       row("100 small answers of one caller to one host, a sink that takes 30 ms", seconds, 20),
-      limitRow("uploads of one caller to one host at a time", one.mostAtOnce(), uploadsPerCallerAndHost),
+      limitRow("uploads of one caller to one host at a time", one.maxAtOnce(), uploadsPerCallerAndHost),
       row("40 answers of 40 callers to 40 hosts, sinks that take 300 ms", manySeconds, 20),
       limitRow(
         "uploads to one of these hosts at a time",
-        Math.max(...sinks.map((sink) => sink.mostAtOnce())),
+        Math.max(...sinks.map((sink) => sink.maxAtOnce())),
         uploadsPerHost,
       ),
     ];
@@ -59,7 +59,7 @@ export async function deliveryTimes(): Promise<readonly Row[]> {
 interface BenchSink {
   readonly url: string;
   readonly server: Server;
-  readonly mostAtOnce: () => number;
+  readonly maxAtOnce: () => number;
 }
 
 /** What is delivered so far, and what to do when another is. */
@@ -85,7 +85,7 @@ async function openSinks(count: number, milliseconds: number): Promise<readonly 
       }).listen(0, "127.0.0.1");
       await once(server, "listening");
       const { port } = server.address() as AddressInfo;
-      return { url: `http://127.0.0.1:${port}/`, server, mostAtOnce: () => most };
+      return { url: `http://127.0.0.1:${port}/`, server, maxAtOnce: () => most };
     }),
   );
 }

@@ -221,13 +221,13 @@ function compare(first: () => number, second: () => number, pairs: number): Comp
   };
 }
 
-const leastMilliseconds = 40;
+const minMilliseconds = 40;
 
 /** How many calls take long enough, after enough of them for the compiler. */
 function timesFor(run: () => number): number {
   measure(run, 1);
   let times = 1;
-  while (measure(run, times).milliseconds * times < leastMilliseconds) times *= 2;
+  while (measure(run, times).milliseconds * times < minMilliseconds) times *= 2;
   return times;
 }
 

@@ -41,9 +41,9 @@ export function densityDataWith(cover: () => readonly CellsOfTile[]): Bench {
 }
 
 const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
-const leastSlots = 1_200_000;
-const leastStreamRatio = 9;
-const leastDecodeRatio = 20;
+const minSlots = 1_200_000;
+const minStreamRatio = 9;
+const minDecodeRatio = 20;
 const streamPairs = 15;
 const decodePairs = 101;
 type OpenHour = (tile: number, hour: number) => TileHour | undefined;
@@ -54,7 +54,7 @@ async function streamRows(cover: () => readonly CellsOfTile[]): Promise<Row[]> {
   const days = tiles.map((_, tile) => dayOf(tile));
   const openHour: OpenHour = (tile, hour) => days[tile]?.[hour % hoursPerDay];
   const cells = tiles.reduce((sum, { cells }) => sum + cells.length, 0);
-  const hours = hoursFor(leastSlots, cells);
+  const hours = hoursFor(minSlots, cells);
   const expected = stringified(tiles, names, hours, openHour);
   const streamed: number[] = [];
   const built: number[] = [];
@@ -81,7 +81,7 @@ async function streamRows(cover: () => readonly CellsOfTile[]): Promise<Row[]> {
   return [
     shown(`${slots} slots as objects and \`JSON.stringify\``, `${median(built).toFixed(0)} ms`),
     shown(`${slots} slots streamed`, `${median(streamed).toFixed(0)} ms`),
-    atLeast(`${slots} slots: streamed over \`JSON.stringify\``, ratio, leastStreamRatio),
+    atLeast(`${slots} slots: streamed over \`JSON.stringify\``, ratio, minStreamRatio),
   ];
 }
 
@@ -145,14 +145,14 @@ const thisFile = fileURLToPath(import.meta.url);
 
 const growth = z.object({ slots: z.number(), bytes: z.number(), grownBytes: z.number() });
 
-async function growthRow(leastSlots: number, most: number): Promise<Row> {
-  const child = fork(thisFile, [String(leastSlots)], {
+async function growthRow(minSlots: number, most: number): Promise<Row> {
+  const child = fork(thisFile, [String(minSlots)], {
     env: { PATH: process.env.PATH },
     execArgv: ["--import", import.meta.resolve("tsx")],
   });
   const sent = once(child, "message").then(([message]) => growth.parse(message));
   const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`streaming ${leastSlots} slots ended with exit code ${code} and no result`);
+    throw new Error(`streaming ${minSlots} slots ended with exit code ${code} and no result`);
   });
   const { slots, bytes, grownBytes } = await Promise.race([sent, ended]);
   const mebibytes = grownBytes / mebibyte;
@@ -165,9 +165,9 @@ async function growthRow(leastSlots: number, most: number): Promise<Row> {
 }
 
 /** The tiles are stored ones; every hour is opened anew and every chunk dropped. */
-async function growthWhileStreaming(leastSlots: number): Promise<z.infer<typeof growth>> {
+async function growthWhileStreaming(minSlots: number): Promise<z.infer<typeof growth>> {
   const days = city.map((_, tile) => readTileDay(encodeTileDay(dayOf(tile))));
-  const hours = hoursFor(leastSlots, city.length * cellsPerTile);
+  const hours = hoursFor(minSlots, city.length * cellsPerTile);
   const openHour: OpenHour = (tile, hour) => days[tile]?.openHour(hour % hoursPerDay);
   collectGarbage();
   const before = process.memoryUsage.rss();
@@ -213,7 +213,7 @@ function decodeRows(): Row[] {
     shown("a tile's day, stored", `${(stored.length / 1_024).toFixed(1)} KiB`),
     shown("a tile's day, as items", `${(Buffer.byteLength(items.join("")) / 1_024).toFixed(0)} KiB`),
     shown("a tile's day decoded", `${median(decoded).toFixed(2)} ms`),
-    atLeast("a tile's day: decoded over `JSON.parse` of items", ratio, leastDecodeRatio),
+    atLeast("a tile's day: decoded over `JSON.parse` of items", ratio, minDecodeRatio),
   ];
 }
 

@@ -15,33 +15,33 @@ export interface Tile {
 }
 
 /** The most cells that are counted one row at a time. */
-const mostCounted = 10_000_000;
+const maxCounted = 10_000_000;
 
 /**
  * How many cells share area with a polygon, without listing them.
  * @param precision a whole number from 1 to 12.
- * @param most the number beyond which the count need not be exact; ten million if absent.
- * @returns the exact number if it is at most `most`; otherwise a number above `most` that the polygon has at
- * least. The time grows with the rows, but not where area, height or width alone prove more than `most` cells.
+ * @param limit the number beyond which the count need not be exact; ten million if absent.
+ * @returns the exact number if it is at most `limit`; otherwise a number above `limit` that the polygon has at
+ * least. The time grows with the rows, but not where area, height or width alone prove more than `limit` cells.
  */
-export function countCells(polygon: Polygon, precision: number, most = mostCounted): number {
+export function countCells(polygon: Polygon, precision: number, limit = maxCounted): number {
   const grid = gridOf(precision);
-  const least = leastCells(polygon, grid);
-  if (least > most) return least;
+  const proven = minCells(polygon, grid);
+  if (proven > limit) return proven;
   const runs = new Runs(polygon, grid);
   let cells = 0;
-  for (let row = runs.firstRow; row <= runs.lastRow && cells <= most; row += rowsAtOnce) {
+  for (let row = runs.firstRow; row <= runs.lastRow && cells <= limit; row += rowsAtOnce) {
     runs.scan(row, Math.min(row + rowsAtOnce, runs.lastRow + 1));
     const { firsts, lasts, length } = runs;
     for (let run = 0; run < length; run++) cells += (lasts[run] as number) - (firsts[run] as number) + 1;
   }
-  return Math.max(cells, least);
+  return Math.max(cells, proven);
 }
 
 const rowsAtOnce = 64;
 
 /** The most cells a cover may have: what one list can hold with room to spare. */
-const mostListed = 2 ** 27;
+const maxListed = 2 ** 27;
 
 /**
  * All cells of a precision that share area with a polygon, each once: tiles in geohash order. The time grows with
@@ -51,7 +51,7 @@ const mostListed = 2 ** 27;
  */
 export function coverOf(polygon: Polygon, precision: number): readonly Tile[] {
   const grid = gridOf(precision);
-  if (leastCells(polygon, grid) > mostListed) throw new RangeError("too many cells to list");
+  if (minCells(polygon, grid) > maxListed) throw new RangeError("too many cells to list");
   const runs = new Runs(polygon, grid);
   const band = new Band(runs.width, precision);
   const tilesAround = Math.ceil(grid.columns / tileSide);
@@ -82,7 +82,7 @@ export function geohashesOf(cover: readonly Tile[], precision: number): string[]
 }
 
 /** A number of cells that is proven: by the rows, the columns or the area of the polygon. */
-function leastCells({ latitudes, longitudes }: Polygon, { columns, cellHeight, cellWidth }: Grid): number {
+function minCells({ latitudes, longitudes }: Polygon, { columns, cellHeight, cellWidth }: Grid): number {
   const [south, north] = [Math.min(...latitudes), Math.max(...latitudes)];
   const [west, east] = [Math.min(...longitudes), Math.max(...longitudes)];
   let doubleArea = 0;

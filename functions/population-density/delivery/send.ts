@@ -3,7 +3,7 @@ import { hashed } from "../../../shared/hash.ts";
 import { post } from "../../../shared/sinks/post.ts";
 import { sinkHost } from "../../../shared/sinks/sink-url.ts";
 import { answerTo } from "../answer.ts";
-import { questionIn } from "../rules.ts";
+import { parseQuery } from "../rules.ts";
 import { type Answer, bodyOf } from "../tiles/json.ts";
 import { failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
@@ -48,9 +48,9 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<Answer> {
   const now = new Date(requestedAt);
-  const question = questionIn(request, now);
-  if ("code" in question) throw new Error(`a job that is refused: ${question.code}`);
-  return { operationId, ...(await answerTo(question, now, signal)) };
+  const query = parseQuery(request, now);
+  if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
+  return { operationId, ...(await answerTo(query, now, signal)) };
 }
 
 function failureOf({ operationId, request }: PendingJob): Answer {

@@ -1,4 +1,4 @@
-import { densityOf, lowCode, maximumOf, minimumOf, noDataCode, TileHour } from "./tile.ts";
+import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "./tile.ts";
 
 /** What is answered, and where its numbers come from. Hours are counted from 1970-01-01T00:00Z. */
 export interface Answer {
@@ -71,7 +71,7 @@ function timeOf(hour: number): string {
 const chunkBytes = 65_536;
 
 /** A density estimation with 12 characters of geohash and three numbers of 13 digits. */
-const mostCellBytes = 146;
+const maxCellBytes = 146;
 
 /** As far beyond its end is written while a cell is. */
 const cellOverrun = 8;
@@ -186,7 +186,7 @@ function putCells(
     const code = codes[cell] ?? noDataCode;
     if (code === noDataCode) {
       at = putAscii(view, at, noData);
-    } else if (code === lowCode) {
+    } else if (code === suppressedCode) {
       at = putAscii(view, at, lowDensity);
     } else {
       view.setFloat64(at, density0, true);
@@ -241,7 +241,7 @@ class Chunks {
   addCells({ geohash, cells }: CellsOfTile, hour: TileHour = hourWithoutData): void {
     const start = asciiOf(`{"geohash":"${geohash}`, 3);
     for (let from = 0; from < cells.length; ) {
-      const fitting = Math.floor((chunkBytes - cellOverrun - this.#at) / mostCellBytes);
+      const fitting = Math.floor((chunkBytes - cellOverrun - this.#at) / maxCellBytes);
       if (fitting <= 0) {
         this.#next();
         continue;

@@ -13,16 +13,16 @@ type CellKind = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
 export const noDataCode = 0;
 
 /** The code of a cell that has too few people to be told. */
-export const lowCode = 1;
+export const suppressedCode = 1;
 
 const firstValue = 2;
-const greatestCode = 0xffff;
+const maxCode = 0xffff;
 
 /**
  * The greatest density a slot can hold, in people per km². Values up to 4,096 are kept exactly, greater ones with
  * 12 significant bits: at most 1/4,096 away from what was stored.
  */
-export const greatestDensity = 4_093 * 2 ** 30;
+export const maxDensity = 4_093 * 2 ** 30;
 
 /**
  * One tile in one hour: a slot of 4 bytes per cell, all in one buffer of 4,096 bytes. A slot of a new hour has no
@@ -47,7 +47,7 @@ export class TileHour {
   kind(cell: number): CellKind {
     const code = this.#codeOf(cell);
     if (code === noDataCode) return "NO_DATA";
-    return code === lowCode ? "LOW_DENSITY" : "DENSITY_ESTIMATION";
+    return code === suppressedCode ? "LOW_DENSITY" : "DENSITY_ESTIMATION";
   }
 
   value(cell: number): number {
@@ -65,16 +65,16 @@ export class TileHour {
   }
 
   /** Stores that the cell is covered but has too few people to be told. */
-  setLow(cell: number): void {
-    this.#set(cell, lowCode, 0, 0);
+  setSuppressed(cell: number): void {
+    this.#set(cell, suppressedCode, 0, 0);
   }
 
   /**
    * Stores people per km², whole or not: the value is rounded to the nearest, the range outwards. Fails unless
-   * 0 ≤ minimum ≤ value ≤ maximum ≤ `greatestDensity`.
+   * 0 ≤ minimum ≤ value ≤ maximum ≤ `maxDensity`.
    */
   setEstimate(cell: number, value: number, minimum: number, maximum: number): void {
-    if (!(minimum >= 0 && minimum <= value && value <= maximum && maximum <= greatestDensity)) {
+    if (!(minimum >= 0 && minimum <= value && value <= maximum && maximum <= maxDensity)) {
       throw new RangeError(`${minimum} ≤ ${value} ≤ ${maximum} is not a range of densities`);
     }
     const code = codeOf(value, Math.round);
@@ -130,7 +130,7 @@ export function minimumOf(code: number, below: number): number {
 
 /** The upper end of a range, from a value's code and what is stored of the distance above it. */
 export function maximumOf(code: number, above: number): number {
-  return densityOf(Math.min(code + (distances[above] ?? 0), greatestCode));
+  return densityOf(Math.min(code + (distances[above] ?? 0), maxCode));
 }
 
 function shortDistance(distance: number): number {
@@ -173,10 +173,10 @@ const checksumBytes = 4;
 // the width in bits, the least number, and 64 × width bits: how much each number exceeds the least one.
 const runLength = 64;
 const bytesPerBit = runLength / 8;
-const mostHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2) + 4 * cellsPerTile;
+const maxHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2) + 4 * cellsPerTile;
 
 /** No item is longer, whatever it holds: each of 24 hours of 16 runs has at most 7 bytes beside its slots. */
-export const mostItemBytes = hoursAt + hoursPerDay * mostHourBytes + checksumBytes;
+export const maxItemBytes = hoursAt + hoursPerDay * maxHourBytes + checksumBytes;
 
 /**
  * The stored form of a tile's day. Takes 24 hours in order; an hour that is undefined is not known, which is not
@@ -191,7 +191,7 @@ export function encodeTileDay(
 ): Uint8Array<ArrayBuffer> {
   if (hours.length !== hoursPerDay) throw new RangeError(`${hours.length} hours are not a day`);
   if (coverage.length !== coverageBytes) throw new RangeError(`${coverage.length} bytes are not a coverage`);
-  const bytes = new Uint8Array(mostItemBytes);
+  const bytes = new Uint8Array(maxItemBytes);
   const view = new DataView(bytes.buffer);
   bytes[0] = version;
   bytes.set(coverage, coverageAt);
@@ -231,22 +231,22 @@ function pack(view: DataView, start: number, hour: TileHour): number {
 
 /** Numbers of bits that are not yet written are zero in `view`. Returns where the run ends. */
 function packRun(view: DataView, start: number, numbers: Uint16Array | Uint8Array, run: number): number {
-  let least = 0xffff;
-  let greatest = 0;
+  let min = 0xffff;
+  let max = 0;
   for (let index = run; index < run + runLength; index++) {
     const value = numbers[index] as number;
-    if (value < least) least = value;
-    if (value > greatest) greatest = value;
+    if (value < min) min = value;
+    if (value > max) max = value;
   }
-  const width = 32 - Math.clz32(greatest - least);
+  const width = 32 - Math.clz32(max - min);
   view.setUint8(start, width);
-  if (numbers instanceof Uint16Array) view.setUint16(start + 1, least, true);
-  else view.setUint8(start + 1, least);
+  if (numbers instanceof Uint16Array) view.setUint16(start + 1, min, true);
+  else view.setUint8(start + 1, min);
   const at = start + 1 + numbers.BYTES_PER_ELEMENT;
   if (width === 0) return at;
   for (let index = 0, bit = 0; index < runLength; index++, bit += width) {
     const byte = at + (bit >> 3);
-    const value = (numbers[run + index] as number) - least;
+    const value = (numbers[run + index] as number) - min;
     view.setUint32(byte, view.getUint32(byte, true) | (value << (bit & 7)), true);
   }
   return at + width * bytesPerBit;
@@ -328,15 +328,15 @@ function unpack(view: DataView, start: number, hour: TileHour): number {
 function unpackDistances(view: DataView, start: number, distances: Uint8Array, run: number): number {
   const width = view.getUint8(start);
   const at = start + 2;
-  const least = view.getUint8(start + 1);
+  const min = view.getUint8(start + 1);
   if (width === 0) {
-    distances.fill(least, run, run + runLength);
+    distances.fill(min, run, run + runLength);
     return at;
   }
   const mask = (1 << width) - 1;
   for (let index = 0, bit = 0; index < runLength; index++, bit += width) {
-    // Reads up to three bytes behind the run, where there is at least the checksum.
-    distances[run + index] = least + ((view.getInt32(at + (bit >>> 3), true) >>> (bit & 7)) & mask);
+    // Reads up to three bytes behind the run, where there is at min the checksum.
+    distances[run + index] = min + ((view.getInt32(at + (bit >>> 3), true) >>> (bit & 7)) & mask);
   }
   return at + width * bytesPerBit;
 }
@@ -346,16 +346,16 @@ function unpackCodes(
   view: DataView,
   at: number,
   width: number,
-  least: number,
+  min: number,
   codes: Uint16Array,
   run: number,
 ): void {
   if (width === 0) {
-    codes.fill(least, run, run + runLength);
+    codes.fill(min, run, run + runLength);
     return;
   }
   const mask = (1 << width) - 1;
   for (let index = 0, bit = 0; index < runLength; index++, bit += width) {
-    codes[run + index] = least + ((view.getInt32(at + (bit >>> 3), true) >>> (bit & 7)) & mask);
+    codes[run + index] = min + ((view.getInt32(at + (bit >>> 3), true) >>> (bit & 7)) & mask);
   }
 }

@@ -44,10 +44,10 @@ export function coverByOracle(boundary: readonly Point[], precision: number): st
   const xs = ring.map(({ x }) => x - originX);
   const ys = ring.map(({ y }) => y - originY);
   const geohashes = new Set<string>();
-  for (let row = floor(least(ys), height); row * height < greatest(ys); row++) {
+  for (let row = floor(minOf(ys), height); row * height < maxOf(ys); row++) {
     const bottom = originY + row * height;
     const inRow = clip(clip(ring, 0n, 1n, bottom), 0n, -1n, -(bottom + height));
-    for (let column = floor(least(xs), width); column * width < greatest(xs); column++) {
+    for (let column = floor(minOf(xs), width); column * width < maxOf(xs); column++) {
       const left = originX + column * width;
       const inCell = clip(clip(inRow, 1n, 0n, left), -1n, 0n, -(left + width));
       if (!hasArea(inCell)) continue;
@@ -62,7 +62,7 @@ export function coverByOracle(boundary: readonly Point[], precision: number): st
 export function boxOf(boundary: readonly Point[], precision: number): number {
   const { ring, unit } = exactRing(boundary);
   const span = (values: readonly bigint[], cell: number) =>
-    Number(greatest(values) - least(values)) / Number(unit) / cell + 1;
+    Number(maxOf(values) - minOf(values)) / Number(unit) / cell + 1;
   const height = 180 / 2 ** Math.floor((5 * precision) / 2);
   const width = 360 / 2 ** Math.ceil((5 * precision) / 2);
   return (
@@ -81,7 +81,7 @@ export function boxOf(boundary: readonly Point[], precision: number): number {
 export function isPolygonByOracle(boundary: readonly Point[]): boolean {
   const { ring, unit, closes } = exactRing(boundary);
   if (!closes || ring.length < 3) return false;
-  const width = greatest(ring.map(({ x }) => x)) - least(ring.map(({ x }) => x));
+  const width = maxOf(ring.map(({ x }) => x)) - minOf(ring.map(({ x }) => x));
   for (let one = 0; one < ring.length; one++) {
     for (let turn = 0n; turn === 0n || turn * 360n * unit < width; turn++) {
       for (let other = 0; other < ring.length; other++) {
@@ -129,8 +129,8 @@ function commonPoints([a, b]: Edge, [c, d]: Edge): 0 | 1 | 2 {
   if (cross(ux, uy, c.x - a.x, c.y - a.y) !== 0n) return 0;
   // Parallel on one line: compare the ranges along it.
   const along = ({ x, y }: Rational) => ux * x + uy * y;
-  const from = greatest([least([along(a), along(b)]), least([along(c), along(d)])]);
-  const to = least([greatest([along(a), along(b)]), greatest([along(c), along(d)])]);
+  const from = maxOf([minOf([along(a), along(b)]), minOf([along(c), along(d)])]);
+  const to = minOf([maxOf([along(a), along(b)]), maxOf([along(c), along(d)])]);
   return from > to ? 0 : from === to ? 1 : 2;
 }
 
@@ -213,10 +213,10 @@ function floor(dividend: bigint, divisor: bigint): bigint {
   return cut * divisor > dividend ? cut - 1n : cut;
 }
 
-function least(values: readonly bigint[]): bigint {
+function minOf(values: readonly bigint[]): bigint {
   return values.reduce((one, other) => (one < other ? one : other));
 }
 
-function greatest(values: readonly bigint[]): bigint {
+function maxOf(values: readonly bigint[]): bigint {
   return values.reduce((one, other) => (one > other ? one : other));
 }

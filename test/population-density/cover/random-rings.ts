@@ -34,7 +34,7 @@ export const ringsInGrid = ringsOf([0.02, 0.4, 1, 2, 3.5], 15);
 /** The same with a few vertices and many cells, so that most rows and columns have no vertex. */
 export const largeRingsInGrid = ringsOf([8, 15], 5);
 
-function ringsOf(sizes: readonly number[], mostVertices: number): fc.Arbitrary<RingInGrid> {
+function ringsOf(sizes: readonly number[], maxVertices: number): fc.Arbitrary<RingInGrid> {
   return fc
     .record({
       precision: fc.integer({ min: 1, max: 12 }),
@@ -44,7 +44,7 @@ function ringsOf(sizes: readonly number[], mostVertices: number): fc.Arbitrary<R
       /** Rings flatter than high, or slivers along a diagonal. */
       shape: fc.constantFrom("round", "round", "flat", "high", "diagonal"),
       snapped: fc.constantFrom(0, 0.15, 0.5),
-      vertices: fc.array(vertex, { minLength: 3, maxLength: mostVertices, size: "max" }),
+      vertices: fc.array(vertex, { minLength: 3, maxLength: maxVertices, size: "max" }),
       isClockwise: fc.boolean(),
       isClosed: fc.boolean(),
       isSorted: fc.integer({ min: 0, max: 9 }).map((chance) => chance > 0),

@@ -771,7 +771,7 @@ describe("messages that come together", () => {
     expect(woken.Records).toHaveLength(1);
     expect(await run(deliver, woken)).toEqual([]);
     expect(sink.received()).toHaveLength(5);
-    expect(sink.mostAtOnce()).toBe(4);
+    expect(sink.maxAtOnce()).toBe(4);
     expect(workplace.queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
     expect(await uploadsTo(urls[0] ?? "")).toBe(0);
   });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Answer, bodyOf, type CellsOfTile } from "../../../functions/population-density/tiles/json.ts";
-import { greatestDensity, TileHour } from "../../../functions/population-density/tiles/tile.ts";
+import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile.ts";
 
 const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
-const mostChunkBytes = 65_536;
+const maxChunkBytes = 65_536;
 
 async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
   const collected: Buffer[] = [];
@@ -57,8 +57,8 @@ const everyCell = Uint16Array.from({ length: 1_024 }, (_, cell) => cell);
 
 const density = fc.oneof(
   fc.integer({ min: 0, max: 20_000 }),
-  fc.constantFrom(0, 9, 10, 99, 100, 999, 1_000, 9_999, 10_000, 99_999, 100_000, 1e8, greatestDensity),
-  fc.double({ min: 0, max: greatestDensity, noNaN: true }),
+  fc.constantFrom(0, 9, 10, 99, 100, 999, 1_000, 9_999, 10_000, 99_999, 100_000, 1e8, maxDensity),
+  fc.double({ min: 0, max: maxDensity, noNaN: true }),
 );
 
 const estimate = fc
@@ -70,7 +70,7 @@ function hourOf(slots: readonly (readonly number[] | "LOW_DENSITY" | undefined)[
   for (let cell = 0; cell < 1_024; cell++) {
     // Every cell has one of the slots.
     const slot = slots[(cell * 7 + (cell >> 5)) % slots.length];
-    if (slot === "LOW_DENSITY") hour.setLow(cell);
+    if (slot === "LOW_DENSITY") hour.setSuppressed(cell);
     if (slot === undefined || slot === "LOW_DENSITY") continue;
     const [minimum = 0, value = 0, maximum = 0] = slot;
     hour.setEstimate(cell, value, minimum, maximum);
@@ -136,7 +136,7 @@ const first: Answer = {
   openHour: () => {
     const hour = new TileHour();
     hour.setEstimate(662, 12, 9, 15);
-    hour.setLow(663);
+    hour.setSuppressed(663);
     return hour;
   },
 };
@@ -223,10 +223,8 @@ describe("the chunks of a body", () => {
   test("are at most 64 KiB long, and nearly so but for the last", async () => {
     const chunks = await collect(bodyOf(large));
 
-    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThanOrEqual(mostChunkBytes);
-    expect(Math.min(...chunks.slice(0, -1).map(({ length }) => length))).toBeGreaterThan(
-      mostChunkBytes - 512,
-    );
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThanOrEqual(maxChunkBytes);
+    expect(Math.min(...chunks.slice(0, -1).map(({ length }) => length))).toBeGreaterThan(maxChunkBytes - 512);
   });
 
   test("are not written to again unless they are given back", async () => {
@@ -257,7 +255,7 @@ describe("the chunks of a body", () => {
   });
 
   test("never lie in memory of another length that was given", async () => {
-    const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(mostChunkBytes + 1)];
+    const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(maxChunkBytes + 1)];
     const before = Buffer.concat(foreign);
     const bufferPool = [...foreign];
     const body = Buffer.concat(await collect(bodyOf(large, bufferPool)));

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import {
   cellsPerTile,
   encodeTileDay,
-  greatestDensity,
   hoursPerDay,
   isCovered,
-  mostItemBytes,
+  maxDensity,
+  maxItemBytes,
   readTileDay,
   TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
@@ -14,7 +14,7 @@ import {
 const density = fc.oneof(
   fc.integer({ min: 0, max: 5_000 }),
   fc.double({ min: 0, max: 2_000_000, noNaN: true }),
-  fc.double({ min: 0, max: greatestDensity, noNaN: true }),
+  fc.double({ min: 0, max: maxDensity, noNaN: true }),
 );
 
 /** Least, value and greatest. */
@@ -43,14 +43,14 @@ describe("a slot", () => {
 
   test("greater values are integers at most 1/4,096 away, up to the greatest", () => {
     fc.assert(
-      fc.property(fc.double({ min: 4_096, max: greatestDensity, noNaN: true }), (value) => {
+      fc.property(fc.double({ min: 4_096, max: maxDensity, noNaN: true }), (value) => {
         const kept = stored(value).value;
         expect(Number.isSafeInteger(kept)).toBe(true);
         expect(Math.abs(kept - value)).toBeLessThanOrEqual(value / 4_096);
       }),
     );
-    expect(stored(greatestDensity).value).toBe(greatestDensity);
-    expect(greatestDensity).toBeGreaterThan(1_000_000);
+    expect(stored(maxDensity).value).toBe(maxDensity);
+    expect(maxDensity).toBeGreaterThan(1_000_000);
   });
 
   test("codes are in the order of their values", () => {
@@ -74,7 +74,7 @@ describe("a slot", () => {
         throw new Error(`code ${code} is ${value}, which is stored as another`);
       previous = value;
     }
-    expect(previous).toBe(greatestDensity);
+    expect(previous).toBe(maxDensity);
   });
 
   test("a range is rounded outwards and holds its value", () => {
@@ -84,7 +84,7 @@ describe("a slot", () => {
         expect(slot.minimum).toBeLessThanOrEqual(Math.min(minimum, slot.value));
         expect(slot.maximum).toBeGreaterThanOrEqual(Math.max(maximum, slot.value));
         expect(slot.minimum).toBeGreaterThanOrEqual(0);
-        expect(slot.maximum).toBeLessThanOrEqual(greatestDensity);
+        expect(slot.maximum).toBeLessThanOrEqual(maxDensity);
       }),
       { numRuns: 1_000 },
     );
@@ -127,7 +127,7 @@ describe("a slot", () => {
     ["a negative minimum", 1, -1, 2],
     ["a minimum above the value", 1, 2, 3],
     ["a maximum below the value", 3, 1, 2],
-    ["a maximum that is too great", 1, 1, greatestDensity + 1],
+    ["a maximum that is too great", 1, 1, maxDensity + 1],
     ["an infinite maximum", 1, 1, Number.POSITIVE_INFINITY],
     ["a value that is no number", Number.NaN, 1, 2],
     ["a minimum that is no number", 1, Number.NaN, 2],
@@ -139,14 +139,14 @@ describe("a slot", () => {
   test.each([-1, 1_024, 0.5, Number.NaN])("cell %d is refused and has no data", (cell) => {
     const hour = new TileHour();
 
-    expect(() => hour.setLow(cell)).toThrow(RangeError);
+    expect(() => hour.setSuppressed(cell)).toThrow(RangeError);
     expect(() => hour.setEstimate(cell, 1, 1, 1)).toThrow(RangeError);
     expect(hour.kind(cell)).toBe("NO_DATA");
   });
 
   test("no data, low density and an estimate of nobody are told apart", () => {
     const hour = new TileHour();
-    hour.setLow(1);
+    hour.setSuppressed(1);
     hour.setEstimate(2, 0, 0, 0);
     hour.setEstimate(3, 12, 9, 15);
 
@@ -156,7 +156,7 @@ describe("a slot", () => {
       "DENSITY_ESTIMATION",
       "DENSITY_ESTIMATION",
     ]);
-    hour.setLow(3);
+    hour.setSuppressed(3);
     expect(hour.kind(3)).toBe("LOW_DENSITY");
   });
 });
@@ -251,10 +251,10 @@ describe("a tile's day", () => {
       return hour;
     });
 
-    expect(encodeTileDay(widest).length).toBe(mostItemBytes);
-    expect(encodeTileDay(randomDay(1, 1)).length).toBeLessThanOrEqual(mostItemBytes);
-    expect(mostItemBytes).toBeLessThan(100 * 1_024);
-    expect(mostItemBytes).toBeLessThan(400_000);
+    expect(encodeTileDay(widest).length).toBe(maxItemBytes);
+    expect(encodeTileDay(randomDay(1, 1)).length).toBeLessThanOrEqual(maxItemBytes);
+    expect(maxItemBytes).toBeLessThan(100 * 1_024);
+    expect(maxItemBytes).toBeLessThan(400_000);
   });
 
   test("a day that is the same everywhere takes less than 3 KiB, an unknown one less than 200 bytes", () => {

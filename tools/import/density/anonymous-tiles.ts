@@ -22,9 +22,9 @@ import {
   addToCoverage,
   cellsPerTile,
   coverageBytes,
-  greatestDensity,
   hoursPerDay,
   isCovered,
+  maxDensity,
   TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
 import { rowArea } from "./cell-area.ts";
@@ -303,7 +303,7 @@ function anonymousHour(
 ): TileHour {
   const anonymous = new TileHour();
   for (const cell of cells) {
-    if ((bounds[cell] ?? 0) > 0) anonymous.setLow(cell);
+    if ((bounds[cell] ?? 0) > 0) anonymous.setSuppressed(cell);
     else {
       const counted = { people: at(people, cell), least: at(least, cell), greatest: at(greatest, cell) };
       setPeople(anonymous, cell, scaledUp(counted, marketShare), at(areas, cell));
@@ -321,7 +321,7 @@ export function setPeople(hour: TileHour, cell: number, range: Range, area: numb
 }
 
 function densityOf(people: number, area: number): number {
-  return Math.min(people / area, greatestDensity);
+  return Math.min(people / area, maxDensity);
 }
 
 function at(numbers: Float64Array, cell: number): number {

@@ -57,21 +57,19 @@ export async function readArea(path: string): Promise<Area> {
 }
 
 /** More are not listed; at precision 7 they are about three million square kilometres. */
-const mostCells = 2 ** 27;
+const maxCells = 2 ** 27;
 
 /**
  * The cells that share area with any of an area's polygons: for each tile that has one, by its geohash, a coverage as
  * `encodeTileDay` takes it.
  * @param precision from 2 to 12.
- * @throws {ImportError} for a polygon of more than `mostCells` cells.
+ * @throws {ImportError} for a polygon of more than `maxCells` cells.
  */
 export function coverageAt({ file, polygons }: Area, precision: number): Map<string, Uint8Array> {
   const coverages = new Map<string, Uint8Array>();
   for (const polygon of polygons) {
-    if (countCells(polygon, precision, mostCells) > mostCells) {
-      throw new ImportError([
-        `${file}: a polygon has more than ${mostCells} cells of precision ${precision}`,
-      ]);
+    if (countCells(polygon, precision, maxCells) > maxCells) {
+      throw new ImportError([`${file}: a polygon has more than ${maxCells} cells of precision ${precision}`]);
     }
     for (const { geohash, cells } of coverOf(polygon, precision)) {
       const coverage = coverages.get(geohash) ?? new Uint8Array(coverageBytes);

@@ -1,8 +1,8 @@
 import {
   cellsPerTile,
   hoursPerDay,
-  lowCode,
   noDataCode,
+  suppressedCode,
   TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
 import { setPeople } from "./anonymous-tiles.ts";
@@ -44,7 +44,7 @@ function setMerged(merged: TileHour, cell: number, counted: readonly CountedPart
   const [only] = parts;
   if (only === undefined) return;
   if (parts.length === 1) copySlot(only.hour, merged, cell);
-  else if (parts.every(({ hour }) => hour.codes[cell] === lowCode)) merged.setLow(cell);
+  else if (parts.every(({ hour }) => hour.codes[cell] === suppressedCode)) merged.setSuppressed(cell);
   else setSum(merged, cell, parts);
 }
 
@@ -53,7 +53,7 @@ function setSum(merged: TileHour, cell: number, parts: readonly CountedPart[]): 
   for (const { hour, areas, suppressedPeople } of parts) {
     const here = areas[cell] ?? 0;
     area += here;
-    if (hour.codes[cell] === lowCode) {
+    if (hour.codes[cell] === suppressedCode) {
       people += suppressedPeople;
       squaresBelow += suppressedPeople ** 2;
       squaresAbove += suppressedPeople ** 2;

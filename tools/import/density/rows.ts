@@ -207,11 +207,11 @@ const cells: ReadonlyMap<string, number> = new Map(suffixesOf(2).map((suffix, ce
 
 const hourMilliseconds = 3_600_000;
 const endOfDates = Date.UTC(10_000, 0);
-const mostPeople = 1e9;
-const notPeople = `must be a number from 0 to ${mostPeople}`;
+const maxPeople = 1e9;
+const notPeople = `must be a number from 0 to ${maxPeople}`;
 
 /** Of times that are remembered: a year has fewer. */
-const mostHours = 10_000;
+const maxHours = 10_000;
 
 /** Checks rows one by one. How long all geohashes are, the first one says. */
 class RowCheck {
@@ -262,7 +262,7 @@ class RowCheck {
     if (instant.milliseconds < 0 || instant.milliseconds >= endOfDates) {
       return this.#refuse("startTime", startTime, "must be from 1970 to 9999");
     }
-    if (this.#hours.size === mostHours) this.#hours.clear();
+    if (this.#hours.size === maxHours) this.#hours.clear();
     this.#hours.set(text, hour);
     return hour;
   }
@@ -284,5 +284,5 @@ class RowCheck {
 }
 
 function isPeople(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value <= mostPeople;
+  return typeof value === "number" && value >= 0 && value <= maxPeople;
 }

@@ -73,8 +73,8 @@ const slotsPerTile = cellsPerTile * hoursPerDay;
 const slotsPerPartition = tilesPerPartition * slotsPerTile;
 
 /** Some hundred bytes are kept in memory of each of them. */
-const mostTiles = 1_000_000;
-const mostPartitions = 1_000_000;
+const maxTiles = 1_000_000;
+const maxPartitions = 1_000_000;
 
 /** Partitions are of a day and all but the last three characters of the geohashes: at most `slotsPerPartition` rows. */
 class DaySort {
@@ -199,14 +199,14 @@ class DaySort {
       this.#refuse(row, "geohash", "is outside the covered area");
       return undefined;
     }
-    if (known === undefined && this.#tiles.size === mostTiles) this.#giveUp(row);
+    if (known === undefined && this.#tiles.size === maxTiles) this.#giveUp(row);
     const tile = known ?? this.#cover(row.tile, new Uint8Array(coverageBytes));
     addToCoverage(tile.coverage, row.cell);
     return tile;
   }
 
   #partitionOf(tile: SortedTile, day: number, row: Row): number {
-    if (this.#partitions.count === mostPartitions) this.#giveUp(row);
+    if (this.#partitions.count === maxPartitions) this.#giveUp(row);
     const partition = this.#partitions.create();
     tile.partitions.set(day, partition);
     return partition;

@@ -167,7 +167,7 @@ async function refuseContradictions(day: CountedDay, storage: DayStorage, found:
         const people = counted?.people[cell] ?? 0;
         if (people === 0) continue;
         const wanted = new TileHour();
-        if (people < threshold) wanted.setLow(cell);
+        if (people < threshold) wanted.setSuppressed(cell);
         else {
           const range = scaledUp({ people, least: people, greatest: people }, marketShare);
           setPeople(wanted, cell, range, areas[cell] ?? Number.NaN);

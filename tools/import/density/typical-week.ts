@@ -1,8 +1,8 @@
 import {
   cellsPerTile,
   hoursPerDay,
-  lowCode,
   noDataCode,
+  suppressedCode,
   type TileDay,
   TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
@@ -44,7 +44,7 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
   for (const hour of hours) {
     const code = hour.codes[cell];
     if (code === noDataCode) continue;
-    if (code === lowCode) {
+    if (code === suppressedCode) {
       low++;
       continue;
     }
@@ -54,6 +54,6 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
     greatest = Math.max(greatest, hour.maximum(cell));
   }
   if (low + estimates === 0) return;
-  if (low >= estimates) typical.setLow(cell);
+  if (low >= estimates) typical.setSuppressed(cell);
   else typical.setEstimate(cell, sum / estimates, low > 0 ? 0 : least, greatest);
 }

@@ -8,7 +8,7 @@ import { InvocationError, type LogSink } from "./function-thread.ts";
 import { messageSchema, queueEvent, type ReceivedMessage, reportedFailures } from "./queue-event.ts";
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
-const mostPerRequest = 10;
+const maxPerRequest = 10;
 
 const restMilliseconds = 1_000;
 
@@ -99,7 +99,7 @@ export class QueuePoller {
     const { Messages = [] } = await this.#client.send(
       new ReceiveMessageCommand({
         QueueUrl: this.#queue.url,
-        MaxNumberOfMessages: Math.min(most, mostPerRequest),
+        MaxNumberOfMessages: Math.min(most, maxPerRequest),
         WaitTimeSeconds: Math.min(waitSeconds, longPollSeconds),
         MessageSystemAttributeNames: ["All"],
         MessageAttributeNames: ["All"],
@@ -123,9 +123,9 @@ export class QueuePoller {
   }
 
   async #delete(messages: readonly ReceivedMessage[]): Promise<void> {
-    for (let start = 0; start < messages.length; start += mostPerRequest) {
+    for (let start = 0; start < messages.length; start += maxPerRequest) {
       const Entries = messages
-        .slice(start, start + mostPerRequest)
+        .slice(start, start + maxPerRequest)
         .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
       const { Failed = [] } = await this.#client.send(
         new DeleteMessageBatchCommand({ QueueUrl: this.#queue.url, Entries }),

@@ -34,7 +34,7 @@ const eventSourceSchema = z
   }, "More than 10 messages take a MaximumBatchingWindowInSeconds of at least 1");
 
 /** Each is a thread here, and a queue is not to take all processors of the machine. */
-const mostConcurrency = 5;
+const maxConcurrency = 5;
 
 /** A standard queue of the template. */
 export interface LocalQueue {
@@ -109,7 +109,7 @@ export function readEventSources(template: Template): readonly LocalEventSource[
       functionLogicalId: called.logicalId,
       batchSize: mapping.BatchSize,
       windowSeconds: mapping.MaximumBatchingWindowInSeconds,
-      concurrency: Math.min(mapping.ScalingConfig.MaximumConcurrency ?? mostConcurrency, mostConcurrency),
+      concurrency: Math.min(mapping.ScalingConfig.MaximumConcurrency ?? maxConcurrency, maxConcurrency),
       reportsItemFailures: mapping.FunctionResponseTypes.length > 0,
     };
   });
