@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { FunctionId } from "../infra/access.ts";
 import { constructName } from "../infra/bundles.ts";
 import type { Stage } from "../infra/stage.ts";
-import { keptFolder } from "./build-cache.ts";
+import { installed, keptFolder } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
 import type { Template } from "./local/template/template.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -16,15 +16,15 @@ export interface MadeAssembly {
   readonly remove: () => void;
 }
 
-/** Everything that the bundles and the template are made from. */
-const sources = [
+/** What an assembly is made from, but for what its stage says. */
+export const assemblySources = [
   "functions",
   "shared",
   "infra",
   "docs/openapi.json",
   "tools/build.ts",
   "tools/make-assembly.ts",
-  "package-lock.json",
+  ...installed,
   "tsconfig.json",
 ];
 
@@ -36,9 +36,12 @@ export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> 
   const { path, remove } = temporaryFolder("network-capabilities-");
   const made = { assembly: join(path, "assembly"), bundles: join(path, "functions"), remove };
   try {
-    const kept = keptFolder(`assembly-${stage}`, sources);
+    const kept = keptFolder(`assembly-${stage}`, { sources: assemblySources });
     if (kept.restore(path)) return made;
-    await runProgram(new URL("./make-assembly.ts", import.meta.url), [made.bundles, made.assembly, stage]);
+    const parameters = [made.bundles, made.assembly, stage];
+    // Settings are for deployments; an assembly that is kept follows from its sources alone.
+    const { CDK_CONTEXT_JSON: _, ...environment } = process.env;
+    await runProgram(new URL("./make-assembly.ts", import.meta.url), parameters, environment);
     kept.keep(path);
     return made;
   } catch (error) {

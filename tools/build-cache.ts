@@ -11,68 +11,146 @@ import {
   statSync,
   utimesSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-
-const project = fileURLToPath(new URL("..", import.meta.url));
-const cache = join(project, "node_modules", ".cache", "network-capabilities");
 
 /** Of each name so many are kept: those that were used last. */
 const maxKept = 4;
 
+/** A copy that is not complete after so long is of a run that was killed. */
+const copyingMilliseconds = 600_000;
+
+/** What says which packages there are: those that shall be, and those that npm has installed. */
+export const installed = ["package.json", "package-lock.json", "node_modules/.package-lock.json"];
+
 /** A folder that can be made again. */
 export interface KeptFolder {
-  /** Copies what was made before into an empty folder; `false` when nothing was made from these sources yet. */
+  /**
+   * Copies what was made before into an empty folder; `false` when nothing was made from these sources yet. The folder
+   * is empty then.
+   */
   readonly restore: (folder: string) => boolean;
-  /** Keeps a copy of what was made, for the next time. */
+  /**
+   * Keeps a copy of what was made, for the next time; not when a source has changed since, as nobody knows what it was
+   * made from then. What cannot be kept, such as on a disk that is full or read-only, is made again the next time.
+   */
   readonly keep: (folder: string) => void;
 }
 
+interface Origin {
+  /** Files and folders, named from the root of the project. One that does not exist is a source too. */
+  readonly sources: readonly string[];
+  /** What else it follows from. */
+  readonly settings?: string;
+  /** The root of the project. */
+  readonly project?: string;
+}
+
 /**
- * A folder that follows from sources: files and folders of the project, named from its root, and the version of
- * Node.js; and from settings, if any. Copies are handed out, so that a run keeps its own whatever is made or thrown away meanwhile.
+ * A folder that follows from sources as they are now, from the version of Node.js and from settings, if any. Copies
+ * are handed out, so that a run keeps its own whatever other runs make or throw away meanwhile.
  */
-export function keptFolder(name: string, sources: readonly string[], settings = ""): KeptFolder {
-  const kept = join(cache, `${name}-${digestOf(sources, settings)}`);
+export function keptFolder(name: string, origin: Origin): KeptFolder {
+  const { project = fileURLToPath(new URL("..", import.meta.url)) } = origin;
+  const cache = join(project, "node_modules", ".cache", "network-capabilities");
+  const digest = digestOf(project, origin);
+  const kept = join(cache, `${name}-${digest}`);
   return {
     restore: (folder) => {
       if (!existsSync(kept)) return false;
-      utimesSync(kept, new Date(), new Date());
-      cpSync(kept, folder, { recursive: true });
-      return true;
+      try {
+        cpSync(kept, folder, { recursive: true });
+      } catch (error) {
+        if (existsSync(kept)) throw error;
+      }
+      // Folders are moved away before they are removed: what is still there was there as a whole.
+      if (existsSync(kept)) {
+        whereWritable(() => utimesSync(kept, new Date(), new Date()));
+        return true;
+      }
+      for (const entry of readdirSync(folder)) rmSync(join(folder, entry), { recursive: true });
+      return false;
     },
     keep: (folder) => {
-      const copy = `${kept}.${randomUUID()}`;
-      mkdirSync(cache, { recursive: true });
-      cpSync(folder, copy, { recursive: true });
-      // Whoever comes second keeps the same.
-      if (existsSync(kept)) rmSync(copy, { recursive: true });
-      else renameSync(copy, kept);
-      discardOld(name);
+      if (digestOf(project, origin) !== digest) return;
+      whereWritable(() => {
+        mkdirSync(cache, { recursive: true });
+        const copy = join(cache, `.${randomUUID()}`);
+        try {
+          cpSync(folder, copy, { recursive: true });
+          renameSync(copy, kept);
+        } catch (error) {
+          rmSync(copy, { recursive: true, force: true });
+          // Another run has kept the same.
+          if (!existsSync(kept)) throw error;
+        }
+        discardOld(cache, name);
+      });
     },
   };
 }
 
-function digestOf(sources: readonly string[], settings: string): string {
-  const hash = createHash("sha256").update(process.version).update(settings);
-  for (const file of sources.flatMap(filesOf)) {
-    hash.update(`\0${file}\0`).update(readFileSync(join(project, file)));
+function digestOf(project: string, { sources, settings = "" }: Origin): string {
+  const hash = createHash("sha256").update(process.version).update(`\0${settings}`);
+  for (const file of sources.flatMap((source) => filesOf(project, source))) {
+    hash.update(`\0${file}\0`).update(
+      createHash("sha256")
+        .update(readFileSync(join(project, file)))
+        .digest(),
+    );
   }
   return hash.digest("hex").slice(0, 16);
 }
 
-function filesOf(source: string): string[] {
-  if (!statSync(join(project, source)).isDirectory()) return [source];
-  return readdirSync(join(project, source), { recursive: true, encoding: "utf8" })
-    .map((file) => join(source, file))
-    .filter((file) => statSync(join(project, file)).isFile())
+/** Links are left out: such are the locks of editors, which lead nowhere. */
+function filesOf(project: string, source: string): string[] {
+  const path = join(project, source);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) return found === undefined ? [] : [source];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(project, join(entry.parentPath, entry.name)))
     .sort();
 }
 
-function discardOld(name: string): void {
-  const kept = readdirSync(cache)
-    .filter((folder) => folder.startsWith(`${name}-`))
-    .map((folder) => ({ path: join(cache, folder), usedAt: statSync(join(cache, folder)).mtimeMs }))
-    .sort((one, other) => other.usedAt - one.usedAt);
-  for (const { path } of kept.slice(maxKept)) rmSync(path, { recursive: true, force: true });
+/** Discards all but the last of a name, and what runs that were killed have left. */
+function discardOld(cache: string, name: string): void {
+  const entries = readdirSync(cache).flatMap((entry) => {
+    // Another run may have discarded it.
+    const found = statSync(join(cache, entry), { throwIfNoEntry: false });
+    return found === undefined ? [] : [{ entry, changedAt: found.mtimeMs }];
+  });
+  const left = entries.filter(
+    ({ entry, changedAt }) => entry.startsWith(".") && changedAt < Date.now() - copyingMilliseconds,
+  );
+  const old = entries
+    .filter(({ entry }) => entry.startsWith(`${name}-`))
+    .sort((one, other) => other.changedAt - one.changedAt)
+    .slice(maxKept);
+  for (const { entry } of [...left, ...old]) discard(cache, entry);
+}
+
+/** Moves a folder away before it is removed: whoever copies it meanwhile sees that it is gone. */
+function discard(cache: string, entry: string): void {
+  const away = join(cache, `.${randomUUID()}`);
+  try {
+    renameSync(join(cache, entry), away);
+  } catch (error) {
+    if (hasCode(error, ["ENOENT"])) return;
+    throw error;
+  }
+  rmSync(away, { recursive: true, force: true });
+}
+
+/** Does nothing where the disk is full or may not be written to. */
+function whereWritable(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!hasCode(error, ["EACCES", "EDQUOT", "ENOSPC", "EPERM", "EROFS"])) throw error;
+  }
+}
+
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

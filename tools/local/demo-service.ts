@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isFunction } from "../assembly.ts";
-import { keptFolder } from "../build-cache.ts";
+import { installed, keptFolder } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
@@ -59,13 +59,17 @@ function hashesAtOnce(): number {
 }
 
 /** Everything that the items of the demo data follow from, but for the settings of their densities. */
-const demoSources = [
+export const demoSources = [
   "tools/demo",
   "tools/import",
   "tools/local/import-data.ts",
+  "tools/temporary-folder.ts",
+  // The form of what is kept, with the names that the stack gives its tables.
+  "tools/local/servers/table-copy.ts",
+  "infra",
   "functions",
   "shared",
-  "package-lock.json",
+  ...installed,
 ];
 
 /** Imports the demo data, or reads back what the same import came to before. */
@@ -77,7 +81,10 @@ async function importDemo(backend: LocalBackend): Promise<void> {
     tables: backend.template.tables,
   });
   const { DENSITY_K, DENSITY_PRECISIONS } = importEnvironment(backend);
-  const kept = keptFolder("demo-tables", demoSources, `${DENSITY_K} ${DENSITY_PRECISIONS}`);
+  const kept = keptFolder("demo-tables", {
+    sources: demoSources,
+    settings: JSON.stringify([DENSITY_K, DENSITY_PRECISIONS]),
+  });
   const temporary = temporaryFolder("network-capabilities-tables-");
   const file = join(temporary.path, "items");
   try {

@@ -1,0 +1,171 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { assemblySources } from "../../tools/assembly.ts";
+import { keptFolder } from "../../tools/build-cache.ts";
+import { demoSources } from "../../tools/local/demo-service.ts";
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+let project: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "build-cache-"));
+  mkdirSync(join(project, "sources"));
+  writeFileSync(join(project, "sources", "one.ts"), "1");
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+const sources = ["sources", "lock.json"];
+const kept = (settings = "") => keptFolder("made", { sources, settings, project });
+const cache = () => join(project, "node_modules", ".cache", "network-capabilities");
+
+/** A new folder, with a file unless it is to be empty. */
+function folder(content?: string): string {
+  const path = mkdtempSync(join(project, "folder-"));
+  if (content !== undefined) writeFileSync(join(path, "file"), content);
+  return path;
+}
+
+function restored(settings = ""): string | undefined {
+  const path = folder();
+  const isRestored = kept(settings).restore(path);
+  expect(readdirSync(path)).toEqual(isRestored ? ["file"] : []);
+  return isRestored ? readFileSync(join(path, "file"), "utf8") : undefined;
+}
+
+describe("a folder that is kept", () => {
+  test("is restored for the same sources and settings", () => {
+    expect(restored()).toBeUndefined();
+    kept().keep(folder("first"));
+
+    expect(restored()).toBe("first");
+    expect(restored("other")).toBeUndefined();
+  });
+
+  test.each<[string, () => void]>([
+    ["is changed", () => writeFileSync(join(project, "sources", "one.ts"), "2")],
+    ["is added", () => writeFileSync(join(project, "sources", "two.ts"), "")],
+    ["that was missing is there", () => writeFileSync(join(project, "lock.json"), "")],
+    ["is removed", () => rmSync(join(project, "sources", "one.ts"))],
+  ])("is made again when a source %s", (_, change) => {
+    kept().keep(folder("first"));
+    change();
+    expect(restored()).toBeUndefined();
+  });
+
+  test("is not kept when a source changed while it was made, as it may be of the changed one", () => {
+    const before = kept();
+    writeFileSync(join(project, "sources", "one.ts"), "2");
+    before.keep(folder("made of 2"));
+
+    expect(restored()).toBeUndefined();
+    writeFileSync(join(project, "sources", "one.ts"), "1");
+    expect(restored()).toBeUndefined();
+  });
+
+  test("does not heed the lock that an editor lays beside an open file", () => {
+    kept().keep(folder("first"));
+    symlinkSync("somebody@nowhere.1", join(project, "sources", ".#one.ts"));
+    expect(restored()).toBe("first");
+  });
+
+  test("is one of four, and nothing stays of runs that were killed", () => {
+    for (const settings of ["1", "2", "3", "4", "5"]) kept(settings).keep(folder(settings));
+    const left = join(cache(), ".of-a-killed-run");
+    mkdirSync(left);
+    kept("6").keep(folder("6"));
+    expect(existsSync(left)).toBe(true);
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    utimesSync(left, anHourAgo, anHourAgo);
+
+    kept("7").keep(folder("7"));
+
+    expect(restored("7")).toBe("7");
+    expect(readdirSync(cache())).toHaveLength(4);
+  });
+
+  test.skipIf(process.getuid?.() === 0)("may be made on a disk that cannot be written to", () => {
+    mkdirSync(join(project, "node_modules"));
+    chmodSync(join(project, "node_modules"), 0o555);
+    kept().keep(folder("first"));
+    expect(restored()).toBeUndefined();
+  });
+
+  test("is whole or not there, whatever other runs keep and discard meanwhile", async () => {
+    const program = `
+      import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+      import { keptFolder } from ${JSON.stringify(new URL("../../tools/build-cache.ts", import.meta.url).href)};
+      const [project] = process.argv.slice(1);
+      let restored = 0;
+      for (let round = 0; round < 40; round++) {
+        const kept = keptFolder("made", { sources: ["sources"], settings: String(round % 7), project });
+        const path = mkdtempSync(project + "/run-");
+        if (kept.restore(path)) restored += 1;
+        else {
+          if (readdirSync(path).length > 0) throw new Error("half a folder was left");
+          for (let file = 0; file < 20; file++) writeFileSync(path + "/" + file, "");
+          kept.keep(path);
+        }
+        if (readdirSync(path).length !== 20) throw new Error("half a folder was restored");
+        rmSync(path, { recursive: true });
+      }
+      console.log(restored);`;
+    const runs = [1, 2, 3, 4].map(async () => {
+      const child = spawn(
+        process.execPath,
+        ["--import", "tsx", "--input-type=module", "--eval", program, project],
+        {
+          cwd: repository,
+        },
+      );
+      let output = "";
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          output += text;
+        });
+      }
+      await once(child, "close");
+      return output.trim();
+    });
+
+    for (const output of await Promise.all(runs)) expect(output).toMatch(/^\d+$/);
+  }, 60_000);
+});
+
+/** Files of the project that a program imports, itself among them, and those they import. */
+function filesOf(program: string): string[] {
+  const found = new Set([join(repository, program)]);
+  for (const file of found) {
+    const text = readFileSync(file, "utf8");
+    for (const [, path] of text.matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+)"/g)) {
+      if (path !== undefined) found.add(join(dirname(file), path));
+    }
+  }
+  return [...found].map((file) => relative(repository, file).replaceAll("\\", "/"));
+}
+
+test.each([
+  ["tools/make-assembly.ts", assemblySources],
+  ["tools/local/import-data.ts", demoSources],
+])("every file that %s imports is a source of what is kept", (program, declared) => {
+  const files = filesOf(program);
+  expect(files.length).toBeGreaterThan(2);
+  const isDeclared = (file: string) =>
+    declared.some((source) => file === source || file.startsWith(`${source}/`));
+  expect(files.filter((file) => !isDeclared(file))).toEqual([]);
+});
