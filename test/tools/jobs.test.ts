@@ -1,18 +1,29 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Job } from "../../functions/population-density/delivery/job.ts";
-import type { parkedMessages, retryParked } from "../../tools/jobs.ts";
-import { openWorkplace, requestIn, someJob, storeJob, type Workplace } from "../support/jobs.ts";
+import { hashed } from "../../shared/hash.ts";
+import type * as Jobs from "../../tools/jobs.ts";
+import {
+  openWorkplace,
+  pendingOf,
+  requestIn,
+  someJob,
+  storedJob,
+  storeJob,
+  type Workplace,
+} from "../support/jobs.ts";
 
 const parked = "density-jobs-parked";
 const jobs = "density-jobs";
 
 let workplace: Workplace;
-let look: typeof parkedMessages;
-let retry: typeof retryParked;
+let tools: typeof Jobs;
+let look: typeof Jobs.parkedMessages;
+let retry: typeof Jobs.retryParked;
 
 beforeAll(async () => {
   workplace = await openWorkplace();
-  ({ parkedMessages: look, retryParked: retry } = await import("../../tools/jobs.ts"));
+  tools = await import("../../tools/jobs.ts");
+  ({ parkedMessages: look, retryParked: retry } = tools);
 });
 afterAll(() => workplace.close());
 afterEach(async () => {
@@ -161,5 +172,45 @@ describe("trying again", () => {
     const operations = workplace.queues.calls.slice(before).map(({ operation }) => operation);
     expect(operations).toContain("SendMessage");
     expect(operations).not.toContain("DeleteMessage");
+  });
+});
+
+describe("a job that an operator looks at", () => {
+  test("shows its state, why it ended and its attempts, and nothing of its request, sink or token", async () => {
+    const canary = `canary-${crypto.randomUUID()}`;
+    const job = await storeJob(
+      someJob(`https://${canary}.example/`, requestIn(triangle), { accessToken: canary, attempts: 3 }),
+    );
+    const shown = await tools.jobSummary(job.operationId);
+    expect(shown).toMatchObject({ state: "pending", attempts: 3, mode: "answer", possiblyDelivered: false });
+    expect(JSON.stringify(shown)).not.toContain(canary);
+    expect(JSON.stringify(shown)).not.toContain("latitude");
+    expect((await tools.pendingJobs()).map(({ operationId }) => operationId)).toContain(job.operationId);
+    expect(await tools.jobSummary(crypto.randomUUID())).toBeUndefined();
+  });
+
+  test.each<[string, Partial<Job>]>([
+    ["waits for its first attempt", {}],
+    ["waits hours for its next one", { attempts: 7, notBefore: Date.now() + 6 * 3_600_000 }],
+    ["is being worked on", { attempts: 1, lease: "worker", notBefore: Date.now() + 300_000 }],
+  ])("is released with its caller's place when it %s", async (_, changes) => {
+    const job = await storeJob(someJob("https://sink.example/", requestIn(triangle), changes));
+    expect(await tools.releaseJob(job.operationId)).toBe(true);
+    expect(await storedJob(job.operationId)).toMatchObject({
+      state: "failed",
+      reason: "released by an operator",
+    });
+    expect(await storedJob(job.operationId)).not.toHaveProperty("sink");
+    expect(await pendingOf(job.caller)).toEqual(new Set());
+    expect(await tools.releaseJob(job.operationId)).toBe(false);
+  });
+
+  test("and a caller's places whose jobs are over are released by the caller's name", async () => {
+    const client = crypto.randomUUID();
+    const caller = hashed(client);
+    const waiting = await storeJob(someJob("https://sink.example/", requestIn(triangle), { caller }));
+    await storeJob(someJob("https://sink.example/", requestIn(triangle), { caller, state: "delivered" }));
+    expect(await tools.releaseCaller(client)).toBe(1);
+    expect(await pendingOf(caller)).toEqual(new Set([waiting.operationId]));
   });
 });

@@ -5,13 +5,14 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import * as z from "zod";
 import { retrievePopulationDensity } from "../../../functions/population-density/contract.ts";
+import { itemOf } from "../../../functions/population-density/delivery/job.ts";
 import { encodeTileDay, TileHour } from "../../../functions/population-density/tiles/tile.ts";
 import type { TableName } from "../../../shared/tables.ts";
 import { queueClient } from "../../../tools/local/servers/queue-server.ts";
 import { call, claimsOf, tokenWith } from "../../support/client.ts";
 import { useTables } from "../../support/database.ts";
 import { boxIn, cellIn, freshTile } from "../../support/densities.ts";
-import { deliveredBody, requestIn, storeDensities, storedJob } from "../../support/jobs.ts";
+import { deliveredBody, requestIn, someJob, storeDensities, storedJob } from "../../support/jobs.ts";
 import { functionOf, type OwnService, startOwnService } from "../../support/own-service.ts";
 import { signedBy, tokenOf } from "../../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
@@ -188,6 +189,26 @@ describe("a request with a sink", () => {
       });
     },
   );
+});
+
+test("a job that has no message is delivered when the sweep has run", { timeout: 60_000 }, async () => {
+  const service = await startOwnService({
+    SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
+    LOG_LEVEL: "ERROR",
+  });
+  const sink = await openSink();
+  try {
+    const url = sink.urlOf();
+    const requestedAt = Date.now() - 30_000;
+    const job = someJob(url, requestIn(boxIn(freshTile(), [1, 1], [1.2, 2])), { requestedAt });
+    await service.put("density-jobs", itemOf(job));
+    await service.invoke(functionOf(service, "population-density/sweep"), {});
+    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
+    expect(sink.received(url)[0]?.headers["webhook-id"]).toBe(job.operationId);
+  } finally {
+    await service.close();
+    await sink.close();
+  }
 });
 
 /** Numbers from 0 to 1 that are the same every time. */
