@@ -2,6 +2,7 @@ import { SqsSchema } from "@aws-lambda-powertools/parser/schemas/sqs";
 import type { SQSBatchResponse } from "aws-lambda";
 import type * as z from "zod/mini";
 import { causeOf, log } from "../aws/log.ts";
+import { deadlineFactor } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { changeVisibility } from "./messages.ts";
 import type { QueueName } from "./queues.ts";
@@ -100,7 +101,12 @@ function parseJson(text: string): unknown {
 /** A message that cannot be hidden comes again with its visibility time-out: later, but it does. */
 async function hide(queue: QueueName, receiptHandle: string, seconds: number): Promise<void> {
   try {
-    await changeVisibility(queue, receiptHandle, seconds, AbortSignal.timeout(verdictMilliseconds));
+    await changeVisibility(
+      queue,
+      receiptHandle,
+      seconds,
+      AbortSignal.timeout(verdictMilliseconds * deadlineFactor()),
+    );
   } catch (error) {
     log("MESSAGE_NOT_HIDDEN", { cause: error instanceof Unavailable ? error.message : causeOf(error) });
   }

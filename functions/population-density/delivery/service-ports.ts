@@ -1,5 +1,6 @@
 import { log } from "../../../shared/aws/log.ts";
 import { writeMetrics } from "../../../shared/aws/metrics.ts";
+import { deadlineFactor } from "../../../shared/environment.ts";
 import { sendMessage } from "../../../shared/sqs/messages.ts";
 import type { Clock, Ports, Queues } from "./ports.ts";
 
@@ -7,7 +8,7 @@ import type { Clock, Ports, Queues } from "./ports.ts";
 export const processPorts = {
   clock: {
     now: () => Date.now(),
-    deadline: (milliseconds) => AbortSignal.timeout(milliseconds),
+    deadline: (milliseconds) => AbortSignal.timeout(milliseconds * deadlineFactor()),
   } satisfies Clock,
   random: () => Math.random(),
   newId: () => crypto.randomUUID(),
