@@ -89,13 +89,20 @@ const wrong = (from: (file: string) => boolean, isWrong: (found: Import) => bool
   shown(imports.filter((found) => from(found.from) && isWrong(found)));
 
 /** Everything that runs because a file is loaded. */
-function loadedBy(file: string, loaded = new Set<string>()): Set<string> {
-  for (const { from, to, typeOnly } of imports) {
-    if (from !== file || typeOnly || loaded.has(to)) continue;
-    loaded.add(to);
-    loadedBy(to, loaded);
+function loadedBy(file: string): Set<string> {
+  return reachedFrom(
+    file,
+    imports.filter(({ typeOnly }) => !typeOnly),
+  );
+}
+
+function reachedFrom(file: string, along: readonly Import[], reached = new Set<string>()): Set<string> {
+  for (const { from, to } of along) {
+    if (from !== file || reached.has(to)) continue;
+    reached.add(to);
+    reachedFrom(to, along, reached);
   }
-  return loaded;
+  return reached;
 }
 
 describe("the reader of imports", () => {
@@ -241,11 +248,29 @@ describe("imports run downhill", () => {
     ).toEqual([]);
   });
 
-  test("there are no cycles", () => {
+  test("there are no cycles, types included", () => {
     const circular = files.filter(
-      (file) => /^(?:functions|shared|infra|tools)\//.test(file) && loadedBy(file).has(file),
+      (file) => /^(?:functions|shared|infra|tools)\//.test(file) && reachedFrom(file, imports).has(file),
     );
     expect(circular).toEqual([]);
+  });
+
+  test("within the local run, template, servers, lambda and gateway each know those before them alone", () => {
+    const rooms = ["template", "servers", "lambda", "gateway"];
+    const floorOf = (file: string) => rooms.indexOf(/^tools\/local\/([^/]+)\//.exec(file)?.[1] ?? "");
+    const isLocal = (file: string) => file.startsWith("tools/local/");
+    for (const room of rooms) {
+      expect(files.filter((file) => file.startsWith(`tools/local/${room}/`)).length).toBeGreaterThan(3);
+    }
+    expect(files.filter((file) => /^tools\/local\/.+\//.test(file) && floorOf(file) < 0)).toEqual([]);
+    expect(
+      wrong(
+        (file) => floorOf(file) >= 0,
+        ({ from, to }) =>
+          (isLocal(to) && (floorOf(to) < 0 || floorOf(to) > floorOf(from))) ||
+          (to.startsWith("tools/") && !isLocal(to)),
+      ),
+    ).toEqual([]);
   });
 });
 

@@ -67,13 +67,9 @@ describe("routing", () => {
     expect(event.pathParameters).toEqual({ id: "a%2Fb%20c" });
   });
 
-  it("accepts any verb where the template says ANY", async () => {
-    const { event } = await told("/things/1/parts/2", { method: "PATCH" });
+  it("gives every parameter of a path", async () => {
+    const { event } = await told("/things/1/parts/2");
     expect(event.pathParameters).toEqual({ id: "1", part: "2" });
-  });
-
-  it("gives a greedy parameter the rest of the path", async () => {
-    expect((await told("/files/a/b.txt")).event.pathParameters).toEqual({ proxy: "a/b.txt" });
   });
 
   it("takes a path with one slash at its end for the same route, and leaves the slash in the path", async () => {
@@ -84,7 +80,6 @@ describe("routing", () => {
       path: "/things/1/",
       pathParameters: { id: "1" },
     });
-    expect((await told("/files/a/b/")).event.pathParameters).toEqual({ proxy: "a/b" });
   });
 
   it.each([
@@ -92,7 +87,7 @@ describe("routing", () => {
     ["GET", "/things//"],
     ["GET", "/things/1//"],
     ["GET", "//things"],
-    ["GET", "/files/"],
+    ["GET", "/things/1/parts/"],
     ["GET", "/"],
     ["DELETE", "/things/1"],
     ["HEAD", "/things"],
@@ -101,7 +96,7 @@ describe("routing", () => {
     const { status, body, headers } = await send(target, { method, headers: { "X-Correlator": "abc" } });
     expect(status).toBe(404);
     expect(headers["x-correlator"]).toBe("abc");
-    expect(body).toBe(method === "HEAD" ? "" : '{"code":"NOT_FOUND","type":"MISSING_AUTHENTICATION_TOKEN"}');
+    expect(body).toBe(method === "HEAD" ? "" : '{"code":"NOT_FOUND"}');
   });
 });
 
@@ -151,7 +146,7 @@ describe("event", () => {
     expect(event.requestContext).toMatchObject({ domainName: `here.example:${new URL(service.url).port}` });
   });
 
-  it("carries text as text and declared binary types as base64", async () => {
+  it("carries every body as base64, whatever its type", async () => {
     const post = async (type: string, body: Uint8Array<ArrayBuffer>) => {
       const response = await fetch(`${service.url}/things`, {
         method: "POST",
@@ -161,7 +156,7 @@ describe("event", () => {
       return toldSchema.parse(await response.json()).event;
     };
     const asText = await post("application/json", new TextEncoder().encode('{"é":1}'));
-    expect(asText).toMatchObject({ body: '{"é":1}', isBase64Encoded: false });
+    expect(asText).toMatchObject({ body: "eyLDqSI6MX0=", isBase64Encoded: true });
     const asBytes = await post("application/octet-stream; x=y", new Uint8Array([0, 255]));
     expect(asBytes).toMatchObject({ body: "AP8=", isBase64Encoded: true });
   });
@@ -175,11 +170,7 @@ describe("authorizer", () => {
       expect(status).toBe(401);
       expect(received["www-authenticate"]).toBe("Bearer");
       expect(received).not.toHaveProperty("x-correlator");
-      expect(JSON.parse(body)).toEqual({
-        code: "UNAUTHENTICATED",
-        message: "Unauthorized",
-        id: received["x-amzn-requestid"],
-      });
+      expect(body).toBe('{"code":"UNAUTHENTICATED"}');
     },
   );
 
@@ -244,13 +235,9 @@ describe("function", () => {
     expect(headers["content-type"]).toBe("application/json");
   });
 
-  it("sends bytes to a client that accepts their type, base64 to another", async () => {
-    const accepting = async (accept: string) => {
-      const response = await fetch(`${service.url}/things?do=bytes`, { headers: { accept } });
-      return Buffer.from(await response.arrayBuffer());
-    };
-    expect(await accepting("application/octet-stream")).toEqual(Buffer.from([0, 255, 1]));
-    expect((await accepting("text/plain")).toString()).toBe("AP8B");
+  it("sends bytes, whatever its client accepts", async () => {
+    const response = await fetch(`${service.url}/things?do=bytes`, { headers: { accept: "text/plain" } });
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255, 1]));
   });
 
   it("runs concurrent events in threads of their own and uses warm threads again", async () => {

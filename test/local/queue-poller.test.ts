@@ -1,14 +1,13 @@
 import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
-  SendMessageBatchCommand,
+  SendMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { QueuePoller } from "../../tools/local/lambda/queue-poller.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
 import { openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
-import type { LocalEventSource } from "../../tools/local/template/queues.ts";
 
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 let server: BackingServer;
@@ -25,11 +24,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-async function pollerOf(
-  name: string,
-  source: Partial<LocalEventSource>,
-  invoke: (event: unknown) => unknown,
-) {
+async function pollerOf(name: string, invoke: (event: unknown) => unknown) {
   const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: name }));
   const lines: string[] = [];
   const poller = new QueuePoller({
@@ -37,11 +32,7 @@ async function pollerOf(
       logicalId: "Mapping",
       queueLogicalId: name,
       functionLogicalId: "Run",
-      batchSize: 10,
-      windowSeconds: 0,
       concurrency: 2,
-      reportsItemFailures: false,
-      ...source,
     },
     queue: {
       logicalId: name,
@@ -57,13 +48,7 @@ async function pollerOf(
     invoke: async (_, event) => invoke(event),
     logs: { write: (chunk) => lines.push(String(chunk)) },
   });
-  const send = (count: number) => {
-    const Entries = Array.from({ length: count }, (_, index) => ({
-      Id: `${index}`,
-      MessageBody: `${index}`,
-    }));
-    return client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-  };
+  const send = () => client.send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
   const left = async () => {
     const { Attributes } = await client.send(
       new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
@@ -76,22 +61,6 @@ async function pollerOf(
   return { poller, send, left, lines };
 }
 
-it("a batch gathers messages for the length of its window, also more than one request gives", async () => {
-  const batches: unknown[] = [];
-  const { poller, send, left } = await pollerOf("window", { batchSize: 100, windowSeconds: 1 }, (event) => {
-    batches.push(event);
-  });
-  poller.start();
-  await send(10);
-  await send(4);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  await send(3);
-  await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 5_000 });
-  await poller.close();
-  expect(batches).toHaveLength(1);
-  expect(batches).toHaveProperty("0.Records.length", 17);
-});
-
 it("a poller that is closed deletes nothing, however the function answers afterwards", async () => {
   let answer = () => {};
   const asked = vi.fn(
@@ -100,9 +69,9 @@ it("a poller that is closed deletes nothing, however the function answers afterw
         answer = resolve;
       }),
   );
-  const { poller, send, left, lines } = await pollerOf("closed", {}, asked);
+  const { poller, send, left, lines } = await pollerOf("closed", asked);
   poller.start();
-  await send(1);
+  await send();
   await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce());
   await poller.close();
   answer();

@@ -113,7 +113,6 @@ describe("a queue of the template", () => {
     expect(service.environmentOf(idOf(service, "SteadyConsumer"))).toMatchObject({
       AWS_ENDPOINT_URL_SQS: service.queueEndpoint,
       QUEUE_URL: url("Steady"),
-      KEY: expect.stringMatching(/^arn:aws:kms:eu-west-1:000000000000:key\/Key\w+$/),
     });
     expect(url("Steady")).toMatch(/^http:.*\/000000000000\/Steady\w+$/);
   });
@@ -149,10 +148,10 @@ describe("a queue of the template", () => {
     ]);
   });
 
-  it("gives no more messages in a batch and no more batches at a time than the mapping says", async () => {
-    let most = 0;
+  it("gives one message in a batch and no more batches at a time than the mapping says", async () => {
+    let max = 0;
     stage.play(async () => {
-      most = Math.max(most, stage.open());
+      max = Math.max(max, stage.open());
       await new Promise((resolve) => setTimeout(resolve, 150));
       return {};
     });
@@ -162,8 +161,8 @@ describe("a queue of the template", () => {
     expect(receiptsOf(stage.deliveries, "Steady")).toEqual(
       Object.fromEntries(bodies.map((body) => [body, ["1"]])),
     );
-    expect(Math.max(...stage.deliveries.map(({ records }) => records.length))).toBe(2);
-    expect(most).toBe(2);
+    expect(stage.deliveries.map(({ records }) => records.length)).toEqual(bodies.map(() => 1));
+    expect(max).toBe(2);
   });
 
   it("gives again only what the function reports as failed", async () => {

@@ -1,5 +1,4 @@
 import { Duration, type Stack } from "aws-cdk-lib";
-import { Key } from "aws-cdk-lib/aws-kms";
 import { type Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Queue } from "aws-cdk-lib/aws-sqs";
@@ -29,8 +28,8 @@ export const handler = async (event) => {
 `;
 
 /**
- * Adds three queues with their consumers: `Steady` gives two batches of two at a time; `Brief` hides a message for a
- * second and gives it up after two receipts; then it comes to `Dead`.
+ * Adds three queues with their consumers: `Steady` gives two messages at a time; `Brief` hides a message for a second
+ * and gives it up after two receipts; then it comes to `Dead`.
  */
 export function addQueues(stack: Stack, code: (name: string, source: string) => Code): void {
   const asset = code("consumer", consumerFunction);
@@ -42,22 +41,21 @@ export function addQueues(stack: Stack, code: (name: string, source: string) => 
       code: asset,
       environment: { QUEUE: name, QUEUE_URL: queue.queueUrl },
     });
-  const key = new Key(stack, "Key");
   const dead = new Queue(stack, "Dead", { retentionPeriod: Duration.days(14) });
   const brief = new Queue(stack, "Brief", {
     visibilityTimeout: Duration.seconds(1),
     deadLetterQueue: { queue: dead, maxReceiveCount: 2 },
     enforceSSL: true,
   });
-  const steady = new Queue(stack, "Steady", { encryptionMasterKey: key });
+  const steady = new Queue(stack, "Steady");
   dead
     .metricApproximateNumberOfMessagesVisible()
     .createAlarm(stack, "DeadAlarm", { threshold: 1, evaluationPeriods: 1 });
 
+  const reading = (queue: Queue, maxConcurrency: number) =>
+    new SqsEventSource(queue, { batchSize: 1, maxConcurrency, reportBatchItemFailures: true });
   const briefConsumer = consumerOf("Brief", brief, Duration.seconds(1));
-  briefConsumer.addAlias("live").addEventSource(new SqsEventSource(brief, { reportBatchItemFailures: true }));
-  consumerOf("Dead", dead, Duration.seconds(1)).addEventSource(new SqsEventSource(dead));
-  const steadyConsumer = consumerOf("Steady", steady, Duration.seconds(10));
-  steadyConsumer.addEnvironment("KEY", key.keyArn);
-  steadyConsumer.addEventSource(new SqsEventSource(steady, { batchSize: 2, maxConcurrency: 2 }));
+  briefConsumer.addAlias("live").addEventSource(reading(brief, 10));
+  consumerOf("Dead", dead, Duration.seconds(1)).addEventSource(reading(dead, 10));
+  consumerOf("Steady", steady, Duration.seconds(10)).addEventSource(reading(steady, 2));
 }

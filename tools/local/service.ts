@@ -1,16 +1,17 @@
 import { Gateway } from "./gateway/gateway.ts";
 import { functionEnvironment } from "./lambda/function-environment.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
-import type { LogSink } from "./lambda/function-thread.ts";
+import type { LogSink } from "./lambda/log-sink.ts";
 import { QueuePoller } from "./lambda/queue-poller.ts";
+import { RunningSchedule } from "./lambda/running-schedule.ts";
 import { SecretRotations } from "./lambda/secret-rotation.ts";
 import type { Credentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
 import { createQueues, openQueueServer } from "./servers/queue-server.ts";
 import { SecretStore } from "./servers/secret-store.ts";
 import { openSecretsEndpoint } from "./servers/secrets-endpoint.ts";
-import { RunningSchedule } from "./template/schedules.ts";
-import { type LocalFunction, loadTemplate, type Template } from "./template/template.ts";
+import type { LocalFunction } from "./template/functions.ts";
+import { loadTemplate, type Template } from "./template/template.ts";
 
 /** What a local run serves. */
 export interface LocalServiceOptions {
@@ -156,11 +157,7 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       return environment === undefined ? pool.invoke(event) : pool.invokeAlone(event, environment);
     },
   };
-  const rotated = template.rotations.map((rotation) => {
-    const functionArn = template.functionOf(rotation.functionLogicalId).arn;
-    return { ...rotation, functionArn };
-  });
-  rotations = new SecretRotations(secrets, rotated, backend.invoke, logs);
+  rotations = new SecretRotations(secrets, template.rotations, backend.invoke, logs);
   await rotations.rotateAll();
   return backend;
 }

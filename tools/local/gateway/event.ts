@@ -5,14 +5,12 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { account } from "../template/physical-names.ts";
 import type { RestApi } from "../template/rest-api.ts";
+import type { AuthorizerContext } from "./authorizer.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 import type { RouteMatch } from "./routing.ts";
 
-/** What an authorizer tells a function; strings, but for the milliseconds its call took. */
-export type AuthorizerContext = Readonly<Record<string, string | number>>;
-
-/** `requestContext` of the event, and `$context` of gateway responses. */
-export type RequestContext = APIGatewayProxyEvent["requestContext"];
+/** `requestContext` of the event. */
+type RequestContext = APIGatewayProxyEvent["requestContext"];
 
 /** Headers of one connection, or of the framing of the body; they are not for the function. */
 const droppedHeaders = new Set([
@@ -27,11 +25,40 @@ const droppedHeaders = new Set([
   "upgrade",
 ]);
 
-/** @param match undefined when no route answers; the context then names no resource. */
-export function requestContext(
+/** The body is base64, as to the API all media types are binary. */
+export function proxyEvent(
   api: RestApi,
   request: ReceivedRequest,
-  match: RouteMatch | undefined,
+  match: RouteMatch,
+  body: Buffer,
+  authorizer: AuthorizerContext | undefined,
+): APIGatewayProxyEvent {
+  const headers = grouped(
+    [...request.headers.filter(([name]) => isForwarded(name)), ...addedHeaders(request)],
+    true,
+  );
+  const query = grouped([...new URLSearchParams(request.queryString)], false);
+  const hasQuery = Object.keys(query).length > 0;
+  return {
+    resource: match.route.path,
+    path: request.path,
+    httpMethod: request.method,
+    headers: lastValues(headers),
+    multiValueHeaders: headers,
+    queryStringParameters: hasQuery ? lastValues(query) : null,
+    multiValueQueryStringParameters: hasQuery ? query : null,
+    pathParameters: match.pathParameters,
+    stageVariables: null,
+    requestContext: requestContext(api, request, match, authorizer),
+    body: body.length === 0 ? null : body.toString("base64"),
+    isBase64Encoded: body.length > 0,
+  };
+}
+
+function requestContext(
+  api: RestApi,
+  request: ReceivedRequest,
+  match: RouteMatch,
   authorizer: AuthorizerContext | undefined,
 ): RequestContext {
   const domainName = withPort(headerOf(request, "host") || "127.0.0.1", request.port);
@@ -65,48 +92,10 @@ export function requestContext(
     requestId: request.requestId,
     requestTime: commonLogTime(request.receivedAt),
     requestTimeEpoch: request.receivedAt.getTime(),
-    resourceId: match?.route.resourceId ?? "",
-    resourcePath: match?.route.path ?? "",
+    resourceId: match.route.resourceId,
+    resourcePath: match.route.path,
     stage: api.stage,
   };
-}
-
-/** Bytes become base64 where the API declares their media type as binary, text everywhere else. */
-export function proxyEvent(
-  api: RestApi,
-  request: ReceivedRequest,
-  match: RouteMatch,
-  body: Buffer,
-  context: RequestContext,
-): APIGatewayProxyEvent {
-  const headers = grouped(
-    [...request.headers.filter(([name]) => isForwarded(name)), ...addedHeaders(request)],
-    true,
-  );
-  const query = grouped([...new URLSearchParams(request.queryString)], false);
-  const hasQuery = Object.keys(query).length > 0;
-  const isBinary =
-    body.length > 0 && isBinaryType(api, headerOf(request, "content-type") ?? "application/json");
-  return {
-    resource: match.route.path,
-    path: request.path,
-    httpMethod: request.method,
-    headers: lastValues(headers),
-    multiValueHeaders: headers,
-    queryStringParameters: hasQuery ? lastValues(query) : null,
-    multiValueQueryStringParameters: hasQuery ? query : null,
-    pathParameters: match.pathParameters,
-    stageVariables: null,
-    requestContext: context,
-    body: body.length === 0 ? null : body.toString(isBinary ? "base64" : "utf8"),
-    isBase64Encoded: isBinary,
-  };
-}
-
-/** Whether an API hands a media type through as bytes; parameters such as the character set do not count. */
-export function isBinaryType(api: RestApi, mediaType: string): boolean {
-  const [essence = ""] = mediaType.split(";");
-  return api.binaryMediaTypes.some((type) => type === "*/*" || type === essence.trim().toLowerCase());
 }
 
 /** The port tells a function that this is no domain of API Gateway, which would speak https. */

@@ -4,10 +4,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import * as z from "zod";
-import type { RestApi } from "../template/rest-api.ts";
-import { isBinaryType } from "./event.ts";
 import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
-import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
 const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
@@ -43,28 +40,24 @@ const remappedHeaders = new Set([
   "www-authenticate",
 ]);
 
-/** @throws {GatewayRefusal} when the result is not one of a proxy integration. */
-export function functionReply(api: RestApi, request: ReceivedRequest, result: unknown): Reply {
+/**
+ * A body in base64 is sent as bytes, as to the API all media types are binary.
+ * @throws {GatewayRefusal} when the result is not one of a proxy integration.
+ */
+export function functionReply(result: unknown): Reply {
   const parsed = resultSchema.safeParse(result);
   if (!parsed.success) {
     throw new GatewayRefusal("INTEGRATION_FAILURE", `Malformed result: ${z.prettifyError(parsed.error)}`);
   }
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
-  const isDecoded = isBase64Encoded === true && wantsBytes(api, request);
   return {
     status: statusCode,
     headers: replyHeaders({
       ...Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, [value]])),
       ...multiValueHeaders,
     }),
-    body: isDecoded ? Buffer.from(body ?? "", "base64") : (body ?? ""),
+    body: isBase64Encoded ? Buffer.from(body ?? "", "base64") : (body ?? ""),
   };
-}
-
-/** Bytes are sent when the first media type that the client accepts is one the API declares as binary. */
-function wantsBytes(api: RestApi, request: ReceivedRequest): boolean {
-  const [accepted = ""] = (headerOf(request, "accept") ?? "").split(",");
-  return isBinaryType(api, accepted);
 }
 
 function replyHeaders(headers: Readonly<Record<string, readonly string[]>>): Reply["headers"] {

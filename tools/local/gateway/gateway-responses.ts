@@ -2,7 +2,7 @@
  * What API Gateway answers in place of a function.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
-import type { RequestContext } from "./event.ts";
+import type { DeclaredResponse } from "../template/rest-api.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
 interface ResponseType {
@@ -67,31 +67,26 @@ export interface Reply {
 }
 
 /** Where a header of a gateway response takes its value from; undefined leaves the header out. */
-type ValueSource = (request: ReceivedRequest, context: RequestContext) => string | undefined;
+type ValueSource = (request: ReceivedRequest) => string | undefined;
 
-/** A gateway response that the template declares. */
+/** A gateway response of the template, ready to be rendered. */
 export interface ConfiguredResponse {
   readonly responseType: string;
   readonly status: number | undefined;
   readonly headers: readonly (readonly [name: string, source: ValueSource])[];
-  /** A mapping template in which variables are replaced and nothing is computed. */
-  readonly template: string | undefined;
+  readonly body: string;
 }
 
-/** @throws {Error} naming a response parameter whose form is not supported locally. */
-export function parseConfiguredResponse(declared: {
-  readonly responseType: string;
-  readonly status: number | undefined;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly template: string | undefined;
-}): ConfiguredResponse {
-  const headers = Object.entries(declared.parameters).map(([target, expression]) => {
+/** @throws {Error} naming a response parameter or a mapping template whose form is not supported locally. */
+export function configuredResponse(declared: DeclaredResponse): ConfiguredResponse {
+  const { responseType, status, parameters, template } = declared;
+  if (template.includes("$")) throw new Error(`The mapping template ${template} is not supported locally`);
+  const headers = Object.entries(parameters).map(([target, expression]) => {
     const name = /^gatewayresponse\.header\.(.+)$/.exec(target)?.[1];
     if (name === undefined) throw new Error(`${target} is not supported locally`);
-    return [name, parseSource(expression)] as const;
+    return [name, sourceOf(expression)] as const;
   });
-  const { responseType, status, template } = declared;
-  return { responseType, status, headers, template };
+  return { responseType, status, headers, body: template };
 }
 
 /** Renders a refusal by its own type, else by the default of its class, else as AWS does. */
@@ -99,51 +94,29 @@ export function renderRefusal(
   refusal: GatewayRefusal,
   configured: readonly ConfiguredResponse[],
   request: ReceivedRequest,
-  context: RequestContext,
 ): Reply {
   const { status, message, exception } = responseTypes[refusal.type];
   const named = (type: string) => configured.find(({ responseType }) => responseType === type);
   const chosen = named(refusal.type) ?? named(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
-  const error = { message, messageString: JSON.stringify(message), responseType: refusal.type };
-
   const headers = new Map([
     ["content-type", "application/json"],
     ["x-amzn-errortype", exception],
   ]);
   for (const [name, source] of chosen?.headers ?? []) {
-    const value = source(request, context);
+    const value = source(request);
     if (value !== undefined) headers.set(name.toLowerCase(), value);
   }
   return {
     status: chosen?.status ?? status,
     headers: [...headers],
-    body: substitute(chosen?.template ?? '{"message":$context.error.messageString}', { ...context, error }),
+    body: chosen?.body ?? JSON.stringify({ message }),
   };
 }
 
-function substitute(template: string, context: unknown): string {
-  return template.replace(/\$context\.(\w+(?:\.\w+)*)/g, (_, path: string) => lookUp(context, path) ?? "");
-}
-
-function parseSource(expression: string): ValueSource {
+function sourceOf(expression: string): ValueSource {
   const fixed = /^'(.*)'$/s.exec(expression)?.[1];
   if (fixed !== undefined) return () => fixed;
   const header = /^method\.request\.header\.(.+)$/.exec(expression)?.[1];
   if (header !== undefined) return (request) => headerOf(request, header);
-  const query = /^method\.request\.querystring\.(.+)$/.exec(expression)?.[1];
-  if (query !== undefined)
-    return (request) => new URLSearchParams(request.queryString).get(query) ?? undefined;
-  const path = /^context\.(.+)$/.exec(expression)?.[1];
-  if (path !== undefined) return (_, context) => lookUp(context, path);
   throw new Error(`The response parameter ${expression} is not supported locally`);
-}
-
-/** A member of a member, as text. */
-function lookUp(value: unknown, path: string): string | undefined {
-  let found = value;
-  for (const name of path.split(".")) {
-    if (typeof found !== "object" || found === null) return undefined;
-    found = Object.entries(found).find(([key]) => key === name)?.[1];
-  }
-  return typeof found === "string" || typeof found === "number" ? String(found) : undefined;
 }

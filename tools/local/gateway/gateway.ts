@@ -5,14 +5,21 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { InvocationError, type LogSink } from "../lambda/function-thread.ts";
+import { InvocationError } from "../lambda/invocation-error.ts";
+import type { LogSink } from "../lambda/log-sink.ts";
 import { type ListeningServer, listen } from "../servers/listening-server.ts";
 import { account, region } from "../template/physical-names.ts";
 import type { RestApi, Route } from "../template/rest-api.ts";
-import { Authorizer } from "./authorizer.ts";
-import { type AuthorizerContext, proxyEvent, requestContext } from "./event.ts";
+import { Authorizer, type AuthorizerContext } from "./authorizer.ts";
+import { proxyEvent } from "./event.ts";
 import { functionReply } from "./function-reply.ts";
-import { GatewayRefusal, type Reply, renderRefusal } from "./gateway-responses.ts";
+import {
+  type ConfiguredResponse,
+  configuredResponse,
+  GatewayRefusal,
+  type Reply,
+  renderRefusal,
+} from "./gateway-responses.ts";
 import { type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
 import { readBody } from "./request-body.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
@@ -29,6 +36,7 @@ export interface GatewayOptions {
 export class Gateway {
   readonly #api: RestApi;
   readonly #routes: RouteTable;
+  readonly #responses: readonly ConfiguredResponse[];
   readonly #authorizers: ReadonlyMap<string, Authorizer>;
   readonly #invoke: GatewayOptions["invoke"];
   readonly #logs: LogSink;
@@ -38,6 +46,7 @@ export class Gateway {
   constructor({ api, invoke, logs }: GatewayOptions) {
     this.#api = api;
     this.#routes = new RouteTable(api.routes);
+    this.#responses = api.responses.map(configuredResponse);
     this.#authorizers = new Map(
       api.authorizers.map((definition) => [
         definition.logicalId,
@@ -89,8 +98,7 @@ export class Gateway {
   }
 
   #render(refusal: GatewayRefusal, received: ReceivedRequest): Reply {
-    const context = requestContext(this.#api, received, undefined, undefined);
-    return renderRefusal(refusal, this.#api.responses, received, context);
+    return renderRefusal(refusal, this.#responses, received);
   }
 
   #refuseUnserved(refusal: GatewayRefusal, received: ReceivedRequest, socket: Duplex): void {
@@ -126,17 +134,15 @@ export class Gateway {
 
   async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply> {
     const match = this.#routes.match(received.method, received.path);
-    let authorized: AuthorizerContext | undefined;
     try {
       const body = await readBody(request);
       if (match === undefined) throw new GatewayRefusal("MISSING_AUTHENTICATION_TOKEN");
       if (body === undefined) throw new GatewayRefusal("REQUEST_TOO_LARGE");
-      authorized = await this.#authorize(received, match.route);
+      const authorized = await this.#authorize(received, match.route);
       return await this.#integrate(received, match, body, authorized);
     } catch (error) {
       if (!(error instanceof GatewayRefusal)) throw error;
-      const context = requestContext(this.#api, received, match, authorized);
-      const reply = renderRefusal(error, this.#api.responses, received, context);
+      const reply = this.#render(error, received);
       if (reply.status >= 500)
         this.#log(error.type, received, { resource: match?.route.path, reason: error.message });
       return reply;
@@ -159,11 +165,10 @@ export class Gateway {
     body: Buffer,
     authorized: AuthorizerContext | undefined,
   ): Promise<Reply> {
-    const context = requestContext(this.#api, received, match, authorized);
-    const event = proxyEvent(this.#api, received, match, body, context);
+    const event = proxyEvent(this.#api, received, match, body, authorized);
     const { functionLogicalId, timeoutMilliseconds } = match.route;
     const result = await within(timeoutMilliseconds, this.#invoke(functionLogicalId, event));
-    return functionReply(this.#api, received, result);
+    return functionReply(result);
   }
 
   #log(

@@ -11,7 +11,6 @@ export interface RouteMatch {
 interface Segment {
   readonly fixed: Map<string, Segment>;
   readonly parameters: Map<string, Segment>;
-  readonly greedy: Map<string, Segment>;
   readonly routes: Map<string, Route>;
 }
 
@@ -37,7 +36,7 @@ export class RouteTable {
     if (!path.startsWith("/")) return undefined;
     const parts = path === "/" ? [] : path.slice(1).replace(/\/$/, "").split("/");
     const found = descend(this.#root, parts, []);
-    const route = found?.segment.routes.get(method) ?? found?.segment.routes.get("ANY");
+    const route = found?.segment.routes.get(method);
     if (found === undefined || route === undefined) return undefined;
     return {
       route,
@@ -65,15 +64,12 @@ function descend(
     const found = descend(next, rest, [...parameters, [name, part]]);
     if (found) return found;
   }
-  for (const [name, next] of segment.greedy) {
-    return { segment: next, parameters: [...parameters, [name, parts.join("/")]] };
-  }
   return undefined;
 }
 
 function child(parent: Segment, part: string): Segment {
-  const [, name, plus] = /^\{([^+}]+)(\+?)\}$/.exec(part) ?? [];
-  const siblings = name === undefined ? parent.fixed : plus === "+" ? parent.greedy : parent.parameters;
+  const [, name] = /^\{(.+)\}$/.exec(part) ?? [];
+  const siblings = name === undefined ? parent.fixed : parent.parameters;
   const key = name ?? part;
   const existing = siblings.get(key);
   if (existing) return existing;
@@ -83,5 +79,5 @@ function child(parent: Segment, part: string): Segment {
 }
 
 function emptySegment(): Segment {
-  return { fixed: new Map(), parameters: new Map(), greedy: new Map(), routes: new Map() };
+  return { fixed: new Map(), parameters: new Map(), routes: new Map() };
 }

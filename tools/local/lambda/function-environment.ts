@@ -1,7 +1,7 @@
 import { localLogStream } from "../../../shared/environment.ts";
 import type { Credentials } from "../servers/backing-server.ts";
+import type { LocalFunction } from "../template/functions.ts";
 import { region } from "../template/physical-names.ts";
-import type { LocalFunction } from "../template/template.ts";
 
 /** Where a function finds what the template does not tell it. */
 export interface Surroundings {

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { LocalFunction } from "../template/template.ts";
-import { FunctionThread, InvocationError, type LogSink } from "./function-thread.ts";
+import type { LocalFunction } from "../template/functions.ts";
+import { FunctionThread } from "./function-thread.ts";
+import { InvocationError } from "./invocation-error.ts";
+import type { LogSink } from "./log-sink.ts";
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for a request and for a response. */
 const payloadBytes = 6 * 1024 * 1024;

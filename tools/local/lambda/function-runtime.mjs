@@ -7,7 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 
 const { file, exportName } = workerData;
 const loaded = await import(pathToFileURL(file).href);
-const handler = loaded[exportName] ?? loaded.default?.[exportName];
+const handler = loaded[exportName];
 if (typeof handler !== "function") {
   const missing = new Error(`${exportName} is undefined or not exported`);
   missing.name = "Runtime.HandlerNotFound";

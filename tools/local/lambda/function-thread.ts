@@ -2,33 +2,19 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import * as z from "zod";
-import type { LocalFunction } from "../template/template.ts";
+import type { LocalFunction } from "../template/functions.ts";
+import { InvocationError } from "./invocation-error.ts";
+import type { LogSink } from "./log-sink.ts";
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-ib */
 const initializationMilliseconds = 10_000;
 
-const saidSchema = z.union([
+const messageSchema = z.union([
   z.object({ ready: z.literal(true) }),
   z.object({ result: z.string() }),
   z.object({ errorType: z.string(), errorMessage: z.string() }),
 ]);
-type Said = z.output<typeof saidSchema>;
-
-/** Where the logs of functions go. */
-export interface LogSink {
-  write(chunk: string | Uint8Array): unknown;
-}
-
-/** An event that a function did not answer; members as in the response of Lambda. */
-export class InvocationError extends Error {
-  readonly errorType: string;
-
-  constructor(errorType: string, message: string) {
-    super(message);
-    this.name = "InvocationError";
-    this.errorType = errorType;
-  }
-}
+type WorkerMessage = z.output<typeof messageSchema>;
 
 /** One execution environment of a function: a thread that takes one event at a time. */
 export class FunctionThread {
@@ -38,7 +24,10 @@ export class FunctionThread {
   readonly #worker: Worker;
   #ended: InvocationError | undefined;
   #listener:
-    | { readonly hear: (said: Said) => void; readonly fail: (error: InvocationError) => void }
+    | {
+        readonly onMessage: (message: WorkerMessage) => void;
+        readonly fail: (error: InvocationError) => void;
+      }
     | undefined;
 
   /** @param onEnd is told once when the thread takes no more events. */
@@ -60,7 +49,7 @@ export class FunctionThread {
     });
     this.#worker.stdout.on("data", (chunk: Uint8Array) => logs.write(chunk));
     this.#worker.stderr.on("data", (chunk: Uint8Array) => logs.write(chunk));
-    this.#worker.on("message", (message) => this.#hear(message));
+    this.#worker.on("message", (message) => this.#onMessage(message));
     this.#worker.on("error", (error: unknown) => this.#end(crash(error)));
     this.#worker.on("exit", (code) => {
       this.#end(new InvocationError("Runtime.ExitError", `Runtime exited with exit status ${code}`));
@@ -100,9 +89,9 @@ export class FunctionThread {
       logStreamName: "local",
     };
     this.#worker.postMessage({ event, context, endsAt: Date.now() + timeoutSeconds * 1000 });
-    const said = await answer;
-    if ("result" in said) return said.result;
-    if ("errorType" in said) throw new InvocationError(said.errorType, said.errorMessage);
+    const message = await answer;
+    if ("result" in message) return message.result;
+    if ("errorType" in message) throw new InvocationError(message.errorType, message.errorMessage);
     throw new InvocationError("Runtime.ProtocolError", "The runtime answered out of turn");
   }
 
@@ -112,7 +101,7 @@ export class FunctionThread {
     await this.#worker.terminate();
   }
 
-  #listen(milliseconds: number, late: () => InvocationError): Promise<Said> {
+  #listen(milliseconds: number, late: () => InvocationError): Promise<WorkerMessage> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
       const timer = setTimeout(() => {
@@ -126,14 +115,14 @@ export class FunctionThread {
           settled(value);
         };
       };
-      this.#listener = { hear: settle(resolve), fail: settle(reject) };
+      this.#listener = { onMessage: settle(resolve), fail: settle(reject) };
     });
   }
 
-  #hear(message: unknown): void {
-    const said = saidSchema.safeParse(message);
+  #onMessage(message: unknown): void {
+    const parsed = messageSchema.safeParse(message);
     // Code of the function can reach the same port; what is not ours is not an answer.
-    if (said.success) this.#listener?.hear(said.data);
+    if (parsed.success) this.#listener?.onMessage(parsed.data);
   }
 
   #end(reason: InvocationError): void {
@@ -151,10 +140,7 @@ function crash(error: unknown): InvocationError {
 /** The file and the export that `index.handler` names. */
 function handlerOf({ logicalId, handler, assetDirectory }: LocalFunction) {
   const dot = handler.lastIndexOf(".");
-  const module = join(assetDirectory, handler.slice(0, dot));
-  const file = [".mjs", ".js", ".cjs"]
-    .map((extension) => module + extension)
-    .find((path) => existsSync(path));
-  if (file === undefined) throw new Error(`${logicalId} has no module for its handler ${handler}`);
+  const file = join(assetDirectory, `${handler.slice(0, dot)}.mjs`);
+  if (!existsSync(file)) throw new Error(`${logicalId} has no module for its handler ${handler}`);
   return { file, exportName: handler.slice(dot + 1) };
 }

@@ -1,14 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import type { Credentials } from "../servers/backing-server.ts";
 import { longPollSeconds, queueClient } from "../servers/queue-server.ts";
 import type { LocalEventSource, LocalQueue } from "../template/queues.ts";
-import { InvocationError, type LogSink } from "./function-thread.ts";
+import { InvocationError } from "./invocation-error.ts";
+import type { LogSink } from "./log-sink.ts";
 import { messageSchema, queueEvent, type ReceivedMessage, reportedFailures } from "./queue-event.ts";
-
-/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
-const maxPerRequest = 10;
 
 const restMilliseconds = 1_000;
 
@@ -38,8 +36,6 @@ export class QueuePoller {
   readonly #invoke: QueuePollerOptions["invoke"];
   readonly #logs: LogSink;
   readonly #closing = new AbortController();
-  /** One poll at a time, so that batches fill. */
-  #turn: Promise<readonly ReceivedMessage[]> = Promise.resolve([]);
   #isServerFailing = false;
 
   constructor({ source, queue, endpoint, credentials, invoke, logs }: QueuePollerOptions) {
@@ -63,9 +59,8 @@ export class QueuePoller {
 
   async #work(): Promise<void> {
     while (!this.#isClosing) {
-      this.#turn = this.#turn.then(() => this.#collect());
-      const batch = await this.#turn;
-      if (batch.length > 0 && !this.#isClosing) await this.#deliver(batch);
+      const message = await this.#receive();
+      if (message !== undefined && !this.#isClosing) await this.#deliver(message);
     }
   }
 
@@ -73,67 +68,43 @@ export class QueuePoller {
     return this.#closing.signal.aborted;
   }
 
-  /** Up to a batch of messages; none when none came for the length of a poll or the server failed. */
-  async #collect(): Promise<readonly ReceivedMessage[]> {
-    const { batchSize, windowSeconds } = this.#source;
-    const batch: ReceivedMessage[] = [];
-    let secondsLeft = longPollSeconds;
-    let endsAt = Number.POSITIVE_INFINITY;
+  /** Nothing when no message came for the length of a poll or the server failed. */
+  async #receive(): Promise<ReceivedMessage | undefined> {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: this.#queue.url,
+      MaxNumberOfMessages: 1,
+      WaitTimeSeconds: longPollSeconds,
+      MessageSystemAttributeNames: ["All"],
+      MessageAttributeNames: ["All"],
+    });
     try {
-      do {
-        batch.push(...(await this.#receive(batchSize - batch.length, secondsLeft)));
-        endsAt = Math.min(endsAt, Date.now() + windowSeconds * 1000);
-        secondsLeft = Math.ceil((endsAt - Date.now()) / 1000);
-      } while (batch.length > 0 && batch.length < batchSize && secondsLeft > 0);
+      const { Messages = [] } = await this.#client.send(command, { abortSignal: this.#closing.signal });
       this.#isServerFailing = false;
+      return z.array(messageSchema).parse(Messages)[0];
     } catch (error) {
-      if (this.#isClosing) return [];
+      if (this.#isClosing) return undefined;
       if (!this.#isServerFailing) this.#log("The queue cannot be read", error);
       this.#isServerFailing = true;
       await this.#rest();
+      return undefined;
     }
-    return batch;
   }
 
-  async #receive(most: number, waitSeconds: number): Promise<readonly ReceivedMessage[]> {
-    const { Messages = [] } = await this.#client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: this.#queue.url,
-        MaxNumberOfMessages: Math.min(most, maxPerRequest),
-        WaitTimeSeconds: Math.min(waitSeconds, longPollSeconds),
-        MessageSystemAttributeNames: ["All"],
-        MessageAttributeNames: ["All"],
-      }),
-      { abortSignal: this.#closing.signal },
-    );
-    return z.array(messageSchema).parse(Messages);
-  }
-
-  async #deliver(batch: readonly ReceivedMessage[]): Promise<void> {
-    const { functionLogicalId, reportsItemFailures } = this.#source;
+  async #deliver(message: ReceivedMessage): Promise<void> {
     try {
-      const answer = await this.#invoke(functionLogicalId, queueEvent(this.#queue.arn, batch));
+      const event = queueEvent(this.#queue.arn, [message]);
+      const answer = await this.#invoke(this.#source.functionLogicalId, event);
       if (this.#isClosing) return;
-      const failed = reportsItemFailures ? reportedFailures(answer, batch) : new Set();
+      const failed = reportedFailures(answer, [message]);
       if (failed === undefined) throw new Error("The report of failed messages is malformed");
-      await this.#delete(batch.filter(({ MessageId }) => !failed.has(MessageId)));
+      if (failed.has(message.MessageId)) return;
+      const { url: QueueUrl } = this.#queue;
+      const { ReceiptHandle } = message;
+      await this.#client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }), {
+        abortSignal: this.#closing.signal,
+      });
     } catch (error) {
       if (!this.#isClosing) this.#log("A batch failed", error);
-    }
-  }
-
-  async #delete(messages: readonly ReceivedMessage[]): Promise<void> {
-    for (let start = 0; start < messages.length; start += maxPerRequest) {
-      const Entries = messages
-        .slice(start, start + maxPerRequest)
-        .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-      const { Failed = [] } = await this.#client.send(
-        new DeleteMessageBatchCommand({ QueueUrl: this.#queue.url, Entries }),
-        { abortSignal: this.#closing.signal },
-      );
-      const codes = new Set(Failed.map(({ Code }) => Code));
-      if (codes.size > 0)
-        throw new Error(`${Failed.length} messages cannot be deleted: ${[...codes].join()}`);
     }
   }
 

@@ -4,28 +4,24 @@
  */
 import { randomUUID } from "node:crypto";
 import { type SecretStore, SecretsError } from "../servers/secret-store.ts";
-import type { LocalRotation } from "../template/template.ts";
-import type { LogSink } from "./function-thread.ts";
+import type { RotationStarter } from "../servers/secrets-endpoint.ts";
+import type { LocalRotation } from "../template/secrets.ts";
+import type { LogSink } from "./log-sink.ts";
 
 const steps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
-
-/** A secret's rotation with the address of its function. */
-interface RotatedSecret extends LocalRotation {
-  readonly functionArn: string;
-}
 
 type Invoke = (functionLogicalId: string, event: unknown) => Promise<unknown>;
 
 /** The rotations of one service. */
-export class SecretRotations {
+export class SecretRotations implements RotationStarter {
   readonly #store: SecretStore;
-  readonly #rotated: readonly RotatedSecret[];
+  readonly #rotated: readonly LocalRotation[];
   readonly #invoke: Invoke;
   readonly #logs: LogSink;
   readonly #running = new Set<string>();
 
   /** @param logs receives a line for a rotation that fails after `start` has answered. */
-  constructor(store: SecretStore, rotated: readonly RotatedSecret[], invoke: Invoke, logs: LogSink) {
+  constructor(store: SecretStore, rotated: readonly LocalRotation[], invoke: Invoke, logs: LogSink) {
     this.#store = store;
     this.#rotated = rotated;
     this.#invoke = invoke;
@@ -66,11 +62,11 @@ export class SecretRotations {
     return { arn, name };
   }
 
-  #begin({ secretArn, functionArn }: RotatedSecret, token: string): void {
+  #begin({ secretArn, functionArn }: LocalRotation, token: string): void {
     this.#store.beginRotation(secretArn, functionArn, token);
   }
 
-  #runAside(rotated: RotatedSecret, token: string): void {
+  #runAside(rotated: LocalRotation, token: string): void {
     this.#run(rotated, token).catch((error: unknown) => {
       const line = { level: "ERROR", message: String(error), timestamp: new Date().toISOString() };
       this.#logs.write(`${JSON.stringify(line)}\n`);
@@ -78,7 +74,7 @@ export class SecretRotations {
   }
 
   /** @throws {Error} naming the step that failed, or when the new version has not become the current one. */
-  async #run({ secretArn, functionLogicalId }: RotatedSecret, token: string): Promise<void> {
+  async #run({ secretArn, functionLogicalId }: LocalRotation, token: string): Promise<void> {
     this.#running.add(secretArn);
     try {
       for (const Step of steps) {

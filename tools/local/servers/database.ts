@@ -7,7 +7,7 @@ import {
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
 import { region } from "../template/physical-names.ts";
-import type { LocalTable } from "../template/template.ts";
+import type { LocalTable } from "../template/tables.ts";
 import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
 
 const tableMilliseconds = 30_000;

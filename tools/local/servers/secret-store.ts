@@ -2,12 +2,8 @@
  * Secrets, their versions and the labels on these, as Secrets Manager keeps them.
  * https://docs.aws.amazon.com/secretsmanager/latest/userguide/whats-in-a-secret.html
  */
-import { randomUUID } from "node:crypto";
-import type { LocalSecret } from "../template/template.ts";
-import { generateSecretString } from "./password.ts";
-
-/** The value of a version: text, or bytes in base64. */
-export type SecretValue = { readonly SecretString: string } | { readonly SecretBinary: string };
+import { randomBytes, randomUUID } from "node:crypto";
+import type { LocalSecret } from "../template/secrets.ts";
 
 /** An error that the service answers with status 400; `code` is its exception's name. */
 export class SecretsError extends Error {
@@ -25,7 +21,7 @@ export class SecretsError extends Error {
 
 interface Version {
   /** Undefined while a rotation has announced the version and not yet stored a value. */
-  value: SecretValue | undefined;
+  value: string | undefined;
   readonly labels: Set<string>;
   readonly createdSeconds: number;
 }
@@ -46,23 +42,19 @@ export interface ReadVersion {
   readonly createdSeconds: number;
 }
 
-/** The secrets of one service, in memory. */
+/** The secrets of one service, in memory; each has a password of 32 characters at first. */
 export class SecretStore {
   readonly #secrets: readonly Secret[];
 
   constructor(secrets: readonly LocalSecret[]) {
-    this.#secrets = secrets.map(({ arn, name, value, generated }) => {
-      const text = value ?? (generated && generateSecretString(generated));
-      const secret: Secret = { arn, name, versions: new Map(), rotationFunctionArn: undefined };
-      if (text !== undefined) {
-        secret.versions.set(randomUUID(), version({ SecretString: text }, ["AWSCURRENT"]));
-      }
-      return secret;
+    this.#secrets = secrets.map(({ arn, name }) => {
+      const password = version(randomBytes(24).toString("base64"), ["AWSCURRENT"]);
+      return { arn, name, versions: new Map([[randomUUID(), password]]), rotationFunctionArn: undefined };
     });
   }
 
   /** Reads the version with an id, or with a label; with neither, the current one. */
-  get(secretId: string, versionId?: string, label?: string): ReadVersion & { readonly value: SecretValue } {
+  get(secretId: string, versionId?: string, label?: string): ReadVersion & { readonly value: string } {
     const secret = this.#find(secretId);
     const id = versionId ?? holderOf(secret, label ?? "AWSCURRENT");
     const found = id === undefined ? undefined : secret.versions.get(id);
@@ -95,12 +87,12 @@ export class SecretStore {
   put(
     secretId: string,
     versionId: string,
-    value: SecretValue,
+    value: string,
     labels: readonly string[] = ["AWSCURRENT"],
   ): ReadVersion {
     const secret = this.#find(secretId);
     const existing = secret.versions.get(versionId);
-    if (existing?.value !== undefined && JSON.stringify(existing.value) !== JSON.stringify(value)) {
+    if (existing?.value !== undefined && existing.value !== value) {
       throw new SecretsError(
         "ResourceExistsException",
         "You can't use the same ClientRequestToken with another value.",
@@ -116,24 +108,23 @@ export class SecretStore {
   }
 
   /** Moves a label; a label that another version holds must be taken from it by name. */
-  updateLabel(secretId: string, label: string, moveTo: string | undefined, removeFrom: string | undefined) {
+  updateLabel(secretId: string, label: string, moveTo: string, removeFrom: string | undefined) {
     const secret = this.#find(secretId);
     const holder = holderOf(secret, label);
-    if (moveTo !== undefined && !secret.versions.has(moveTo)) throw notFound("the specified secret version");
+    if (!secret.versions.has(moveTo)) throw notFound("the specified secret version");
     if (removeFrom !== undefined && removeFrom !== holder) {
       throw new SecretsError(
         "InvalidParameterException",
         `The staging label ${label} isn't currently attached to version ${removeFrom}.`,
       );
     }
-    if (moveTo !== undefined && holder !== undefined && holder !== moveTo && removeFrom === undefined) {
+    if (holder !== undefined && holder !== moveTo && removeFrom === undefined) {
       throw new SecretsError(
         "InvalidParameterException",
         `The parameter RemoveFromVersionId can't be empty. Staging label ${label} is currently attached to version ${holder}, so you must explicitly reference that version in RemoveFromVersionId.`,
       );
     }
-    if (moveTo !== undefined) moveLabel(secret, label, moveTo);
-    else if (holder !== undefined) secret.versions.get(holder)?.labels.delete(label);
+    moveLabel(secret, label, moveTo);
     return { arn: secret.arn, name: secret.name };
   }
 
@@ -154,7 +145,7 @@ export class SecretStore {
   }
 }
 
-function version(value: SecretValue | undefined, labels: readonly string[]): Version {
+function version(value: string | undefined, labels: readonly string[]): Version {
   return { value, labels: new Set(labels), createdSeconds: Date.now() / 1000 };
 }
 

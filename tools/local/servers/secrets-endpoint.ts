@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
-import type { SecretRotations } from "../lambda/secret-rotation.ts";
 import { type ListeningServer, listen } from "./listening-server.ts";
 import { type ReadVersion, type SecretStore, SecretsError } from "./secret-store.ts";
 
@@ -14,23 +13,22 @@ const secretId = z.string().min(1).max(2048);
 const versionId = z.string().min(32).max(64);
 const label = z.string().min(1).max(256);
 
-const getSchema = z.object({
+const getSchema = z.strictObject({
   SecretId: secretId,
   VersionId: versionId.optional(),
   VersionStage: label.optional(),
 });
-const describeSchema = z.object({ SecretId: secretId });
-const putSchema = z.object({
+const describeSchema = z.strictObject({ SecretId: secretId });
+const putSchema = z.strictObject({
   SecretId: secretId,
   ClientRequestToken: versionId.default(() => randomUUID()),
-  SecretString: z.string().max(65_536).optional(),
-  SecretBinary: z.base64().max(87_384).optional(),
+  SecretString: z.string().max(65_536),
   VersionStages: z.array(label).min(1).max(20).optional(),
 });
-const updateSchema = z.object({
+const updateSchema = z.strictObject({
   SecretId: secretId,
   VersionStage: label,
-  MoveToVersionId: versionId.optional(),
+  MoveToVersionId: versionId,
   RemoveFromVersionId: versionId.optional(),
 });
 
@@ -41,13 +39,19 @@ const rotateSchema = z.strictObject({
   RotateImmediately: z.literal(true).optional(),
 });
 
-type Operation = (store: SecretStore, input: unknown, rotations: () => SecretRotations) => unknown;
+/** Rotates secrets on demand. */
+export interface RotationStarter {
+  /** Begins a rotation whose new version has the token as its id. */
+  start(secretId: string, token: string): { readonly arn: string; readonly name: string };
+}
+
+type Operation = (store: SecretStore, input: unknown, rotations: () => RotationStarter) => unknown;
 
 const operations: Readonly<Record<string, Operation>> = {
   GetSecretValue: (store, input) => {
     const { SecretId, VersionId, VersionStage } = checked(getSchema, input);
     const found = store.get(SecretId, VersionId, VersionStage);
-    return { ...identity(found), ...found.value, CreatedDate: found.createdSeconds };
+    return { ...identity(found), SecretString: found.value, CreatedDate: found.createdSeconds };
   },
   DescribeSecret: (store, input) => {
     const found = store.describe(checked(describeSchema, input).SecretId);
@@ -60,15 +64,8 @@ const operations: Readonly<Record<string, Operation>> = {
     };
   },
   PutSecretValue: (store, input) => {
-    const { SecretId, ClientRequestToken, SecretString, SecretBinary, VersionStages } = checked(
-      putSchema,
-      input,
-    );
-    if ((SecretString === undefined) === (SecretBinary === undefined)) {
-      throw new SecretsError("InvalidParameterException", "Send either SecretString or SecretBinary.");
-    }
-    const value = SecretString === undefined ? { SecretBinary: SecretBinary ?? "" } : { SecretString };
-    return identity(store.put(SecretId, ClientRequestToken, value, VersionStages));
+    const { SecretId, ClientRequestToken, SecretString, VersionStages } = checked(putSchema, input);
+    return identity(store.put(SecretId, ClientRequestToken, SecretString, VersionStages));
   },
   RotateSecret: (_, input, rotations) => {
     const { SecretId, ClientRequestToken } = checked(rotateSchema, input);
@@ -88,7 +85,7 @@ const operations: Readonly<Record<string, Operation>> = {
  */
 export function openSecretsEndpoint(
   store: SecretStore,
-  rotations: () => SecretRotations,
+  rotations: () => RotationStarter,
 ): Promise<ListeningServer> {
   const server = createServer((request, response) => {
     answer(store, rotations, request)
@@ -108,7 +105,7 @@ export function openSecretsEndpoint(
   return listen(server, 0);
 }
 
-async function answer(store: SecretStore, rotations: () => SecretRotations, request: IncomingMessage) {
+async function answer(store: SecretStore, rotations: () => RotationStarter, request: IncomingMessage) {
   const name = String(request.headers["x-amz-target"]).replace(/^secretsmanager\./, "");
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   const body = await text(request);

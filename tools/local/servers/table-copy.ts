@@ -9,7 +9,7 @@ import {
   ScanCommand,
 } from "@aws-sdk/client-dynamodb";
 import { region } from "../template/physical-names.ts";
-import type { LocalTable } from "../template/template.ts";
+import type { LocalTable } from "../template/tables.ts";
 import type { Credentials } from "./backing-server.ts";
 
 type Item = Record<string, AttributeValue>;

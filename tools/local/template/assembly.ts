@@ -24,15 +24,11 @@ const assetsSchema = z.object({
 });
 
 const documentSchema = z.object({
-  Parameters: z
-    .record(z.string(), z.object({ Type: z.string(), Default: z.unknown().optional() }))
-    .default({}),
-  Conditions: z.record(z.string(), z.unknown()).default({}),
   Resources: z.record(
     z.string(),
     z.object({
       Type: z.string(),
-      Condition: z.string().optional(),
+      Condition: z.undefined("conditions are not supported locally").optional(),
       Properties: z.record(z.string(), z.unknown()).default({}),
     }),
   ),
@@ -41,17 +37,16 @@ const documentSchema = z.object({
 /** A CloudFormation template as written, with its intrinsic functions unresolved. */
 export type TemplateDocument = z.output<typeof documentSchema>;
 
-/** The one stack of an assembly that is served, and its assets. */
+/** The one stack of an assembly, and its assets. */
 export interface Assembly {
-  readonly stackName: string;
   readonly document: TemplateDocument;
   /** Folders that are uploaded as zip files, by the key they get in the bucket. */
   readonly assetDirectories: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads an assembly. Of several stacks it takes the one with a REST API.
- * @throws {Error} when a file is absent or malformed, or no single stack can be chosen.
+ * Reads an assembly.
+ * @throws {Error} when a file is absent or malformed, or the assembly has not exactly one stack.
  */
 export function readAssembly(directory: string): Assembly {
   const { artifacts } = read(join(directory, "manifest.json"), manifestSchema);
@@ -60,14 +55,10 @@ export function readAssembly(directory: string): Assembly {
       .filter((artifact) => artifact.type === type)
       .map((artifact) => join(directory, z.string().parse(artifact.properties[property])));
 
-  const stacks = files("aws:cloudformation:stack", "templateFile").map((file) => ({
-    stackName: basename(file, ".template.json"),
-    document: read(file, documentSchema),
-  }));
-  const [stack, ...others] = stacks.length === 1 ? stacks : stacks.filter(hasRestApi);
+  const [stack, ...others] = files("aws:cloudformation:stack", "templateFile");
   if (stack === undefined || others.length > 0) {
-    const found = stacks.map(({ stackName }) => stackName).join(", ") || "none";
-    throw new Error(`${directory} must hold one stack with one REST API; its stacks: ${found}`);
+    const found = [stack, ...others].map((file) => file && basename(file)).join(", ") || "none";
+    throw new Error(`${directory} must hold one stack; its templates: ${found}`);
   }
 
   const assetDirectories = new Map<string, string>();
@@ -79,11 +70,7 @@ export function readAssembly(directory: string): Assembly {
       }
     }
   }
-  return { ...stack, assetDirectories };
-}
-
-function hasRestApi({ document }: { readonly document: TemplateDocument }): boolean {
-  return Object.values(document.Resources).some(({ Type }) => Type === "AWS::ApiGateway::RestApi");
+  return { document: read(stack, documentSchema), assetDirectories };
 }
 
 function read<S extends z.ZodType>(file: string, schema: S): z.output<S> {

@@ -16,54 +16,32 @@ export interface PhysicalNames {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Reads a property of the resource as text; undefined when the template does not set it. */
-export type ReadProperty = (name: string) => string | undefined;
+/** Reads a property of the resource as text. */
+export type ReadProperty = (name: string) => string;
 
+/** Resources are named by their logical ids, as the stack names none. */
 const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty) => PhysicalNames>> = {
-  "AWS::ApiGateway::Authorizer": (id) => ({ ref: id, attributes: { AuthorizerId: id } }),
-  "AWS::ApiGateway::Deployment": (id) => ({ ref: id, attributes: { DeploymentId: id } }),
-  "AWS::ApiGateway::Resource": (id) => ({ ref: id, attributes: { ResourceId: id } }),
+  "AWS::ApiGateway::Authorizer": (id) => ({ ref: id, attributes: {} }),
+  "AWS::ApiGateway::Resource": (id) => ({ ref: id, attributes: {} }),
   "AWS::ApiGateway::RestApi": (id) => {
     const ref = stableSuffix(id, 10);
-    return { ref, attributes: { RestApiId: ref, RootResourceId: rootResourceId(ref) } };
+    return { ref, attributes: { RootResourceId: rootResourceId(ref) } };
   },
-  "AWS::ApiGateway::Stage": (id, property) => ({ ref: property("StageName") ?? id, attributes: {} }),
-  "AWS::DynamoDB::Table": (id, property) => {
-    const ref = property("TableName") ?? id;
-    return { ref, attributes: { Arn: arn("dynamodb", `table/${ref}`) } };
-  },
-  "AWS::Events::Rule": (id, property) => {
-    const ref = property("Name") ?? id;
-    return { ref, attributes: { Arn: arn("events", `rule/${ref}`) } };
-  },
-  "AWS::KMS::Alias": (id, property) => ({ ref: property("AliasName") ?? id, attributes: {} }),
-  "AWS::KMS::Key": (id) => ({ ref: id, attributes: { Arn: arn("kms", `key/${id}`), KeyId: id } }),
-  "AWS::Lambda::Alias": (_, property) => {
-    const ref = `${functionArn(property("FunctionName") ?? "")}:${property("Name")}`;
-    return { ref, attributes: { AliasArn: ref } };
-  },
-  "AWS::Lambda::EventSourceMapping": (id) => ({ ref: id, attributes: { Id: id } }),
-  "AWS::Lambda::Function": (id, property) => {
-    const ref = property("FunctionName") ?? id;
-    return { ref, attributes: { Arn: functionArn(ref) } };
-  },
-  "AWS::Lambda::Version": (_, property) => {
-    const ref = `${functionArn(property("FunctionName") ?? "")}:1`;
-    return { ref, attributes: { FunctionArn: ref, Version: "1" } };
-  },
-  "AWS::Logs::LogGroup": (id, property) => {
-    const ref = property("LogGroupName") ?? id;
-    return { ref, attributes: { Arn: arn("logs", `log-group:${ref}:*`) } };
-  },
-  "AWS::SecretsManager::Secret": (id, property) => {
-    const ref = arn("secretsmanager", `secret:${property("Name") ?? id}-${stableSuffix(id, 6)}`);
-    return { ref, attributes: { Id: ref } };
-  },
-  "AWS::SQS::Queue": (id, property) => {
-    const name = property("QueueName") ?? id;
-    const ref = `https://sqs.${region}.amazonaws.com/${account}/${name}`;
-    return { ref, attributes: { Arn: arn("sqs", name), QueueName: name } };
-  },
+  "AWS::DynamoDB::Table": (id) => ({ ref: id, attributes: { Arn: arn("dynamodb", `table/${id}`) } }),
+  "AWS::Events::Rule": (id) => ({ ref: id, attributes: { Arn: arn("events", `rule/${id}`) } }),
+  "AWS::Lambda::Alias": (_, property) => ({
+    ref: arn("lambda", `function:${property("FunctionName")}:${property("Name")}`),
+    attributes: {},
+  }),
+  "AWS::Lambda::Function": (id) => ({ ref: id, attributes: { Arn: arn("lambda", `function:${id}`) } }),
+  "AWS::SecretsManager::Secret": (id) => ({
+    ref: arn("secretsmanager", `secret:${id}-${stableSuffix(id, 6)}`),
+    attributes: {},
+  }),
+  "AWS::SQS::Queue": (id) => ({
+    ref: `https://sqs.${region}.amazonaws.com/${account}/${id}`,
+    attributes: { Arn: arn("sqs", id) },
+  }),
 };
 
 /** Names of a resource, or undefined for a type that has no meaning on this machine. */
@@ -84,10 +62,6 @@ export function rootResourceId(restApiId: string): string {
 function stableSuffix(logicalId: string, length: number): string {
   const digest = BigInt(`0x${createHash("sha256").update(logicalId).digest("hex")}`);
   return digest.toString(36).slice(0, length);
-}
-
-function functionArn(nameOrArn: string): string {
-  return nameOrArn.startsWith("arn:") ? nameOrArn : arn("lambda", `function:${nameOrArn}`);
 }
 
 function arn(service: string, resource: string): string {

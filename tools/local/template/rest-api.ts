@@ -3,20 +3,21 @@
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_ApiGateway.html
  */
 import * as z from "zod";
-import { type ConfiguredResponse, parseConfiguredResponse } from "../gateway/gateway-responses.ts";
+import { calledFunction, type LocalFunction } from "./functions.ts";
 import { rootResourceId } from "./physical-names.ts";
-import type { Template } from "./template.ts";
+import type { Resources } from "./resources.ts";
 
-const restApiSchema = z.object({ BinaryMediaTypes: z.array(z.string()).default([]) });
+const restApiSchema = z.object({ BinaryMediaTypes: z.tuple([z.literal("*/*")]) });
 const stageSchema = z.object({ StageName: z.string() });
-const resourceSchema = z.object({ ParentId: z.string(), PathPart: z.string() });
+const resourceSchema = z.object({
+  ParentId: z.string(),
+  PathPart: z.string().regex(/^(?:[^{}]+|\{[^{}+]+\})$/, "greedy parameters are not supported locally"),
+});
 const methodSchema = z.object({
-  HttpMethod: z.string(),
+  HttpMethod: z.enum(["DELETE", "GET", "PATCH", "POST", "PUT"]),
   ResourceId: z.string(),
-  AuthorizationType: z.enum(["NONE", "CUSTOM"]).default("NONE"),
+  AuthorizationType: z.enum(["NONE", "CUSTOM"]),
   AuthorizerId: z.string().optional(),
-  ApiKeyRequired: z.literal(false).optional(),
-  RequestValidatorId: z.undefined().optional(),
   Integration: z.object({
     Type: z.literal("AWS_PROXY"),
     Uri: z.string(),
@@ -27,19 +28,18 @@ const authorizerSchema = z.object({
   Type: z.literal("TOKEN"),
   AuthorizerUri: z.string(),
   IdentitySource: z.string().regex(/^method\.request\.header\.[^,\s]+$/),
-  IdentityValidationExpression: z.string().optional(),
-  AuthorizerResultTtlInSeconds: z.coerce.number().int().min(0).max(3600).default(300),
+  IdentityValidationExpression: z.string(),
+  AuthorizerResultTtlInSeconds: z.coerce.number().int().min(1).max(3600),
 });
 const gatewayResponseSchema = z.object({
   ResponseType: z.string(),
   StatusCode: z.coerce.number().int().optional(),
   ResponseParameters: z.record(z.string(), z.string()).default({}),
-  ResponseTemplates: z.record(z.string(), z.string()).default({}),
+  ResponseTemplates: z.object({ "application/json": z.string() }),
 });
 
 /** One method of one path, and the function it calls. */
 export interface Route {
-  /** A verb, or `ANY`. */
   readonly method: string;
   /** As in the template: `/things/{id}`. */
   readonly path: string;
@@ -54,66 +54,98 @@ export interface AuthorizerDefinition {
   readonly logicalId: string;
   readonly functionLogicalId: string;
   readonly headerName: string;
-  readonly validationExpression: RegExp | undefined;
+  readonly validationExpression: RegExp;
   readonly cacheSeconds: number;
 }
 
-/** What API Gateway knows about an API. */
+/** What API Gateway answers in place of a function. */
+export interface DeclaredResponse {
+  readonly responseType: string;
+  readonly status: number | undefined;
+  /** As in the template: `gatewayresponse.header.x-correlator` from `method.request.header.x-correlator`. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly template: string;
+}
+
+/** What API Gateway knows about an API. All media types are binary to it. */
 export interface RestApi {
   readonly id: string;
   readonly stage: string;
-  readonly binaryMediaTypes: readonly string[];
   readonly routes: readonly Route[];
   readonly authorizers: readonly AuthorizerDefinition[];
-  readonly responses: readonly ConfiguredResponse[];
+  readonly responses: readonly DeclaredResponse[];
 }
 
 /**
  * Reads the one REST API of a template.
- * @throws {Error} naming a method or an authorizer of a kind that is not served locally.
+ * @throws {Error} naming a method or an authorizer of a kind that is not supported locally.
  */
-export function readRestApi(template: Template): RestApi {
-  const [logicalId, ...others] = template.logicalIds("AWS::ApiGateway::RestApi");
-  if (logicalId === undefined || others.length > 0) throw new Error("The template must have one REST API");
-  const id = template.ref(logicalId);
-  const [stage] = template.logicalIds("AWS::ApiGateway::Stage");
-  const paths = readPaths(template, id);
+export function readRestApi(resources: Resources, functions: readonly LocalFunction[]): RestApi {
+  const logicalId = theOne(resources, "AWS::ApiGateway::RestApi");
+  resources.properties(logicalId, restApiSchema, [
+    "Description",
+    "DisableExecuteApiEndpoint",
+    "EndpointConfiguration",
+    "Name",
+    "SecurityPolicy",
+  ]);
+  const id = resources.names(logicalId).ref;
+  const paths = readPaths(resources, id);
   return {
     id,
-    stage: stage === undefined ? "prod" : template.properties(stage, stageSchema).StageName,
-    binaryMediaTypes: template.properties(logicalId, restApiSchema).BinaryMediaTypes,
-    routes: template
-      .logicalIds("AWS::ApiGateway::Method")
-      .map((method) => readRoute(template, method, paths)),
-    authorizers: template
-      .logicalIds("AWS::ApiGateway::Authorizer")
-      .map((authorizer) => readAuthorizer(template, authorizer)),
-    responses: template
-      .logicalIds("AWS::ApiGateway::GatewayResponse")
-      .map((response) => readGatewayResponse(template, response)),
+    stage: resources.properties(theOne(resources, "AWS::ApiGateway::Stage"), stageSchema, [
+      "AccessLogSetting",
+      "DeploymentId",
+      "MethodSettings",
+      "RestApiId",
+      "TracingEnabled",
+    ]).StageName,
+    routes: resources
+      .ofType("AWS::ApiGateway::Method")
+      .map((method) => readRoute(resources, functions, method, paths)),
+    authorizers: resources
+      .ofType("AWS::ApiGateway::Authorizer")
+      .map((authorizer) => readAuthorizer(resources, functions, authorizer)),
+    responses: resources
+      .ofType("AWS::ApiGateway::GatewayResponse")
+      .map((response) => readGatewayResponse(resources, response)),
   };
 }
 
+function theOne(resources: Resources, type: string): string {
+  const [logicalId, ...others] = resources.ofType(type);
+  if (logicalId === undefined || others.length > 0) throw new Error(`The template must have one ${type}`);
+  return logicalId;
+}
+
 /** Paths by resource id. */
-function readPaths(template: Template, restApiId: string): ReadonlyMap<string, string> {
-  const resources = new Map(
-    template
-      .logicalIds("AWS::ApiGateway::Resource")
-      .map((logicalId) => [template.ref(logicalId), template.properties(logicalId, resourceSchema)]),
+function readPaths(resources: Resources, restApiId: string): ReadonlyMap<string, string> {
+  const segments = new Map(
+    resources
+      .ofType("AWS::ApiGateway::Resource")
+      .map((logicalId) => [
+        resources.names(logicalId).ref,
+        resources.properties(logicalId, resourceSchema, ["RestApiId"]),
+      ]),
   );
   const root = rootResourceId(restApiId);
   const pathOf = (id: string): string => {
     if (id === root) return "";
-    const resource = resources.get(id);
-    if (resource === undefined) throw new Error(`The API has no resource ${id}`);
-    return `${pathOf(resource.ParentId)}/${resource.PathPart}`;
+    const segment = segments.get(id);
+    if (segment === undefined) throw new Error(`The API has no resource ${id}`);
+    return `${pathOf(segment.ParentId)}/${segment.PathPart}`;
   };
-  const paths = new Map([...resources.keys()].map((id) => [id, pathOf(id)]));
+  const paths = new Map([...segments.keys()].map((id) => [id, pathOf(id)]));
   return paths.set(root, "/");
 }
 
-function readRoute(template: Template, logicalId: string, paths: ReadonlyMap<string, string>): Route {
-  const method = template.properties(logicalId, methodSchema);
+function readRoute(
+  resources: Resources,
+  functions: readonly LocalFunction[],
+  logicalId: string,
+  paths: ReadonlyMap<string, string>,
+): Route {
+  const method = resources.properties(logicalId, methodSchema, ["RestApiId"]);
   const path = paths.get(method.ResourceId);
   if (path === undefined) throw new Error(`${logicalId} belongs to no resource of the API`);
   if (method.AuthorizationType === "CUSTOM" && method.AuthorizerId === undefined) {
@@ -123,39 +155,39 @@ function readRoute(template: Template, logicalId: string, paths: ReadonlyMap<str
     method: method.HttpMethod,
     path,
     resourceId: method.ResourceId,
-    functionLogicalId: calledFunction(template, logicalId, method.Integration.Uri),
+    functionLogicalId: integrated(functions, logicalId, method.Integration.Uri),
     authorizerLogicalId: method.AuthorizationType === "CUSTOM" ? method.AuthorizerId : undefined,
     timeoutMilliseconds: method.Integration.TimeoutInMillis,
   };
 }
 
-function readAuthorizer(template: Template, logicalId: string): AuthorizerDefinition {
-  const properties = template.properties(logicalId, authorizerSchema);
-  const expression = properties.IdentityValidationExpression;
+function readAuthorizer(
+  resources: Resources,
+  functions: readonly LocalFunction[],
+  logicalId: string,
+): AuthorizerDefinition {
+  const authorizer = resources.properties(logicalId, authorizerSchema, ["Name", "RestApiId"]);
   return {
     logicalId,
-    functionLogicalId: calledFunction(template, logicalId, properties.AuthorizerUri),
-    headerName: properties.IdentitySource.slice("method.request.header.".length),
-    validationExpression: expression ? new RegExp(expression) : undefined,
-    cacheSeconds: properties.AuthorizerResultTtlInSeconds,
+    functionLogicalId: integrated(functions, logicalId, authorizer.AuthorizerUri),
+    headerName: authorizer.IdentitySource.slice("method.request.header.".length),
+    validationExpression: new RegExp(authorizer.IdentityValidationExpression),
+    cacheSeconds: authorizer.AuthorizerResultTtlInSeconds,
   };
 }
 
-function readGatewayResponse(template: Template, logicalId: string): ConfiguredResponse {
-  const properties = template.properties(logicalId, gatewayResponseSchema);
-  return parseConfiguredResponse({
-    responseType: properties.ResponseType,
-    status: properties.StatusCode,
-    parameters: properties.ResponseParameters,
-    template: properties.ResponseTemplates["application/json"],
-  });
+function readGatewayResponse(resources: Resources, logicalId: string): DeclaredResponse {
+  const declared = resources.properties(logicalId, gatewayResponseSchema, ["RestApiId"]);
+  return {
+    responseType: declared.ResponseType,
+    status: declared.StatusCode,
+    parameters: declared.ResponseParameters,
+    template: declared.ResponseTemplates["application/json"],
+  };
 }
 
 /** An integration names its function in a path: `…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
-function calledFunction(template: Template, logicalId: string, uri: string): string {
-  const arn = /\/functions\/([^/]+)\/invocations$/.exec(uri)?.[1];
-  const called = arn === undefined ? undefined : template.functionOfArn(arn);
-  if (called === undefined)
-    throw new Error(`${logicalId} calls ${uri}, which is no function of the template`);
-  return called.logicalId;
+function integrated(functions: readonly LocalFunction[], logicalId: string, uri: string): string {
+  const arn = /\/functions\/([^/]+)\/invocations$/.exec(uri)?.[1] ?? uri;
+  return calledFunction(functions, logicalId, arn).logicalId;
 }

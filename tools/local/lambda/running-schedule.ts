@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import type { ScheduledEvent } from "aws-lambda";
+import { account, region } from "../template/physical-names.ts";
+import type { LocalSchedule } from "../template/schedules.ts";
+import { InvocationError } from "./invocation-error.ts";
+import type { LogSink } from "./log-sink.ts";
+
+/** What a schedule calls. */
+export interface RunningScheduleOptions {
+  readonly schedule: LocalSchedule;
+  /** One event through a function. */
+  readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
+  /** Receives a line when a run fails. */
+  readonly logs: LogSink;
+}
+
+/** Calls one function at its rate: for the first time one interval after the start, and one run at a time. */
+export class RunningSchedule {
+  readonly #schedule: LocalSchedule;
+  readonly #invoke: RunningScheduleOptions["invoke"];
+  readonly #logs: LogSink;
+  #timer: NodeJS.Timeout | undefined;
+  #isRunning = false;
+
+  constructor({ schedule, invoke, logs }: RunningScheduleOptions) {
+    this.#schedule = schedule;
+    this.#invoke = invoke;
+    this.#logs = logs;
+  }
+
+  /** Begins to count; returns at once. */
+  start(): void {
+    this.#timer = setInterval(() => void this.#run(), this.#schedule.seconds * 1000);
+  }
+
+  /** Begins no further run. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      await this.#invoke(this.#schedule.functionLogicalId, this.#event());
+    } catch (error) {
+      if (this.#timer !== undefined) this.#log(error);
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  #event(): ScheduledEvent {
+    return {
+      version: "0",
+      id: randomUUID(),
+      "detail-type": "Scheduled Event",
+      source: "aws.events",
+      account,
+      time: `${new Date().toISOString().slice(0, 19)}Z`,
+      region,
+      resources: [this.#schedule.ruleArn],
+      detail: {},
+    };
+  }
+
+  #log(error: unknown): void {
+    const { logicalId, functionLogicalId } = this.#schedule;
+    const line = { level: "ERROR", message: "A scheduled run failed", timestamp: new Date().toISOString() };
+    const reason = error instanceof InvocationError ? `${error.errorType}: ${error.message}` : String(error);
+    const details = { schedule: logicalId, function: functionLogicalId, reason };
+    this.#logs.write(`${JSON.stringify({ ...line, ...details })}\n`);
+  }
+}

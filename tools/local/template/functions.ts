@@ -1,0 +1,87 @@
+/**
+ * The functions of a template.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
+ */
+import * as z from "zod";
+import type { Resources } from "./resources.ts";
+
+const count = z.coerce.number().int().positive();
+
+const functionSchema = z.object({
+  Code: z.object({ S3Key: z.string() }),
+  Handler: z.string(),
+  Timeout: count,
+  MemorySize: count.default(128),
+  Environment: z
+    .object({ Variables: z.record(z.string(), z.string()).default({}) })
+    .default({ Variables: {} }),
+});
+
+const irrelevant = [
+  "Architectures",
+  "Description",
+  "LoggingConfig",
+  "ReservedConcurrentExecutions",
+  "Role",
+  "Runtime",
+  "TracingConfig",
+];
+
+/** A Lambda function of the template. */
+export interface LocalFunction {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly arn: string;
+  /** The folder that would be deployed. */
+  readonly assetDirectory: string;
+  readonly handler: string;
+  readonly timeoutSeconds: number;
+  readonly memoryMegabytes: number;
+  /** The variables of the template, before the shell overrides any. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** @param assetDirectories folders by the key that they get in the bucket. */
+export function readFunctions(
+  resources: Resources,
+  assetDirectories: ReadonlyMap<string, string>,
+): readonly LocalFunction[] {
+  return resources.ofType("AWS::Lambda::Function").map((logicalId) => {
+    const { Code, Handler, Timeout, MemorySize, Environment } = resources.properties(
+      logicalId,
+      functionSchema,
+      irrelevant,
+    );
+    const assetDirectory = assetDirectories.get(Code.S3Key);
+    if (assetDirectory === undefined) throw new Error(`${logicalId} has no asset folder in the assembly`);
+    const { ref, attributes } = resources.names(logicalId);
+    return {
+      logicalId,
+      name: ref,
+      arn: attributes.Arn ?? "",
+      assetDirectory,
+      handler: Handler,
+      timeoutSeconds: Timeout,
+      memoryMegabytes: MemorySize,
+      environment: Environment.Variables,
+    };
+  });
+}
+
+/**
+ * The function that a resource calls.
+ * @param nameOrArn either may have an alias at its end.
+ * @throws {Error} when it is no function of the template.
+ */
+export function calledFunction(
+  functions: readonly LocalFunction[],
+  caller: string,
+  nameOrArn: string,
+): LocalFunction {
+  const parts = nameOrArn.split(":");
+  const unqualified = parts.slice(0, nameOrArn.startsWith("arn:") ? 7 : 1).join(":");
+  const called = functions.find(({ name, arn }) => unqualified === name || unqualified === arn);
+  if (called === undefined)
+    throw new Error(`${caller} calls ${nameOrArn}, which is no function of the template`);
+  return called;
+}

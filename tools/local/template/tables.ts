@@ -1,0 +1,50 @@
+/**
+ * The tables of a template.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html
+ */
+import * as z from "zod";
+import type { Resources } from "./resources.ts";
+
+const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) }));
+
+const tableSchema = z.object({
+  AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.literal("S") })),
+  KeySchema: keySchema,
+  GlobalSecondaryIndexes: z
+    .array(
+      z.object({
+        IndexName: z.string(),
+        KeySchema: keySchema,
+        Projection: z.object({
+          ProjectionType: z.enum(["ALL", "INCLUDE"]),
+          NonKeyAttributes: z.array(z.string()).optional(),
+        }),
+      }),
+    )
+    .optional(),
+  BillingMode: z.literal("PAY_PER_REQUEST"),
+});
+
+/** Time to live and backups change nothing in the hours that a local run takes. */
+const irrelevant = [
+  "DeletionProtectionEnabled",
+  "PointInTimeRecoverySpecification",
+  "SSESpecification",
+  "TimeToLiveSpecification",
+];
+
+/** A DynamoDB table of the template; `definition` holds the members that CreateTable takes. */
+export interface LocalTable {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly definition: z.output<typeof tableSchema>;
+}
+
+/** @throws {Error} naming a table of a kind that is not supported locally. */
+export function readTables(resources: Resources): readonly LocalTable[] {
+  return resources.ofType("AWS::DynamoDB::Table").map((logicalId) => ({
+    logicalId,
+    name: resources.names(logicalId).ref,
+    definition: resources.properties(logicalId, tableSchema, irrelevant),
+  }));
+}
