@@ -6,7 +6,7 @@ import { importJWK, SignJWT } from "jose";
 import {
   uploadsPerCallerAndHost,
   uploadsPerHost,
-} from "../../functions/population-density/delivery/permits.ts";
+} from "../../functions/population-density/delivery/permit-rules.ts";
 import { configuration } from "../../shared/environment.ts";
 import { privateJwk } from "../../shared/token.ts";
 import { makeAssembly } from "../assembly.ts";

@@ -1,5 +1,5 @@
 import { isForgotten, type Job, type Outcome } from "../../functions/population-density/delivery/job.ts";
-import type { Permit, Waiting } from "../../functions/population-density/delivery/permits.ts";
+import type { Permit, Waiting } from "../../functions/population-density/delivery/permit-rules.ts";
 import type { Lease, PendingEntry } from "../../functions/population-density/delivery/ports.ts";
 
 /**

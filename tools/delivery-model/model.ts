@@ -6,7 +6,7 @@ import {
   limitReached,
   uploadsPerCallerAndHost,
   uploadsPerHost,
-} from "../../functions/population-density/delivery/permits.ts";
+} from "../../functions/population-density/delivery/permit-rules.ts";
 import type { Ports } from "../../functions/population-density/delivery/ports.ts";
 import type { Sent } from "../../functions/population-density/delivery/rules.ts";
 import { sweep } from "../../functions/population-density/delivery/sweep.ts";

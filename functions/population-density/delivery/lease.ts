@@ -2,7 +2,8 @@ import { causeOf } from "../../../shared/aws/log.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, PendingJob } from "./job.ts";
-import { acquirePermit, limitsOf, type PermitRequest, releasePermit } from "./permits.ts";
+import { limitsOf, type PermitRequest } from "./permit-rules.ts";
+import { acquirePermit, releasePermit } from "./permits.ts";
 import type { Ports, WorkerPorts } from "./ports.ts";
 import {
   type AttemptResult,

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { deleteItem, getItem, putItem, queryFirst } from "../../../shared/aws/database.ts";
 import { retentionSeconds } from "./job.ts";
-import type { Waiting } from "./permits.ts";
+import type { Waiting } from "./permit-rules.ts";
 import type { PermitStore } from "./ports.ts";
 
 /** All permits are one item: there are as many as workers, and every limit can be decided on them at once. */

@@ -1,7 +1,7 @@
 import type { log } from "../../../shared/aws/log.ts";
 import type { writeMetrics } from "../../../shared/aws/metrics.ts";
 import type { Job, Outcome } from "./job.ts";
-import type { Permit, Waiting } from "./permits.ts";
+import type { Permit, Waiting } from "./permit-rules.ts";
 import type { Sent } from "./rules.ts";
 
 /**

@@ -4,7 +4,7 @@ import {
   limitReached,
   type Permit,
   type Waiting,
-} from "../../../functions/population-density/delivery/permits.ts";
+} from "../../../functions/population-density/delivery/permit-rules.ts";
 
 const now = 1_000_000;
 const workers = 10;

@@ -1,0 +1,108 @@
+/** An upload that is under way, or about to be: `holder` is absent while it is kept for a job that is being woken. */
+export interface Permit {
+  readonly operationId: string;
+  readonly holder?: string | undefined;
+  /** Hash of the sink's host and port. */
+  readonly host: string;
+  /** Hash of the caller. */
+  readonly caller: string;
+  readonly mode: "answer" | "failure";
+  /** Epoch milliseconds; past them whoever holds it is gone. */
+  readonly until: number;
+}
+
+/** What is asked for a permit. */
+export type PermitRequest = Omit<Permit, "until" | "holder"> & { readonly holder: string };
+
+/** A job that waits for a permit, and the message by which it can be woken. */
+export interface Waiting extends Omit<Permit, "until" | "holder"> {
+  /** The limit that it waits for. */
+  readonly limit: string;
+  /** When it was due, in epoch milliseconds: the longest waiting goes first. */
+  readonly since: number;
+  readonly queue: string;
+  readonly receiptHandle: string;
+}
+
+/** Uploads to a host at a time, of all callers. */
+export const uploadsPerHost = 4;
+
+/** Of one caller to one host: fewer, so that nobody has a host to himself. */
+export const uploadsPerCallerAndHost = 3;
+
+/** Failures that are told to a host at a time: they are small, and wait for no upload. */
+const failuresPerHost = 2;
+
+/**
+ * The limit that keeps a job from being sent now, if any.
+ *
+ * Of the workers that others leave free a caller may have half, and one in any case: whoever comes later finds some,
+ * however slow the sinks of those before are.
+ *
+ * @param permits in use; a permit that is kept for the same job does not stand in its way.
+ */
+export function limitReached(
+  permits: readonly Permit[],
+  { operationId, host, caller, mode }: Omit<PermitRequest, "holder">,
+  workers: number,
+  now: number,
+): string | undefined {
+  const inUse = permits.filter(
+    (permit) => permit.until > now && !(permit.operationId === operationId && permit.holder === undefined),
+  );
+  const toHost = inUse.filter((permit) => permit.host === host && permit.mode === mode);
+  if (mode === "failure")
+    return toHost.length < failuresPerHost ? undefined : limitNames(host, caller).failures;
+  const names = limitNames(host, caller);
+  if (toHost.length >= uploadsPerHost) return names.host;
+  if (toHost.filter((permit) => permit.caller === caller).length >= uploadsPerCallerAndHost) {
+    return names.callerAndHost;
+  }
+  const uploads = inUse.filter((permit) => permit.mode === "answer");
+  const own = uploads.filter((permit) => permit.caller === caller).length;
+  const share = Math.floor((workers - (uploads.length - own)) / 2);
+  return own < Math.max(1, share) ? undefined : names.caller;
+}
+
+/** The limits of an upload, by their names. */
+function limitNames(host: string, caller: string) {
+  return {
+    host: `host ${host}`,
+    callerAndHost: `caller ${caller} host ${host}`,
+    caller: `caller ${caller}`,
+    failures: `failures ${host}`,
+  };
+}
+
+/** The limits that an upload can wait at. */
+export function limitsOf(host: string, caller: string): readonly string[] {
+  return Object.values(limitNames(host, caller));
+}
+
+/** For how long a permit is kept for a job that is being woken. */
+const reservedMilliseconds = 10_000;
+
+/**
+ * Gives permits that came free to those who wait for them, the longest waiting first.
+ * @param candidates the first who wait at each limit.
+ * @returns the permits with those that are kept now, and who is to be woken.
+ */
+export function handOver(
+  permits: readonly Permit[],
+  candidates: readonly Waiting[],
+  workers: number,
+  now: number,
+): { readonly permits: readonly Permit[]; readonly woken: readonly Waiting[] } {
+  let left = permits.filter(({ until }) => until > now);
+  const woken: Waiting[] = [];
+  for (const candidate of candidates.toSorted((one, other) => one.since - other.since)) {
+    if (limitReached(left, candidate, workers, now) !== undefined) continue;
+    const { operationId, host, caller, mode } = candidate;
+    left = [
+      ...left.filter((permit) => permit.operationId !== operationId || permit.holder !== undefined),
+      { operationId, host, caller, mode, until: now + reservedMilliseconds },
+    ];
+    woken.push(candidate);
+  }
+  return { permits: left, woken };
+}
