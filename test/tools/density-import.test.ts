@@ -113,6 +113,31 @@ async function areaBetween(southWest: string, northEast: string): Promise<string
   return await fileOf("area.geojson", JSON.stringify({ type: "Polygon", coordinates: [ring] }));
 }
 
+test("typical weekdays that are counted anew keep the hours of both dates beside another region", async () => {
+  const tile = freshTile();
+  // In UTC a week of another time zone begins and ends on the same weekday.
+  const rows = [`${tile}00,${friday}T22:00:00Z,5000,,`, `${tile}00,2026-11-27T08:00:00Z,7000,,`];
+  await importRows(rows, { typical: true, isRecounted: true });
+  await importRows([`${tile}01,${friday}T22:00:00Z,3000,,`, `${tile}01,${friday}T08:00:00Z,1000,,`], {
+    typical: true,
+  });
+
+  const parent = `${tile}0`;
+  const [item] = await readTileDays(
+    [{ tile: tileName(6, parent.slice(0, -2)), day: typicalDay(5) }],
+    AbortSignal.timeout(20_000),
+  );
+  const area = cellArea(`${tile}00`) + cellArea(`${tile}01`);
+  for (const [hour, people] of [
+    [22, 8_000],
+    [8, 8_000],
+  ] as const) {
+    const opened = item && readTileDay(item.hours).openHour(hour);
+    const density = opened?.value(suffixesOf(2).indexOf(parent.slice(-2))) ?? Number.NaN;
+    expect([density * area]).toEqual(about(people));
+  }
+});
+
 describe("after an import", () => {
   test("is told what was counted: nobody in other cells, nothing of other hours", async () => {
     const tile = freshTile();

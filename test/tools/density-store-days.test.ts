@@ -436,6 +436,25 @@ describe("parts of a day", () => {
     expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
   });
 
+  test("are known however old the day is: a cell more discloses nothing of its count", async () => {
+    const tile = freshTile();
+    const [letter = ""] = tile.slice(-1);
+    const parent = suffixesOf(1).indexOf(letter) * 32;
+    const typicalPeople = () => peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent);
+    const beside = { 0: 40, 1: 9, 2: 9, 3: 9 };
+    await storeDay(dayOf(friday, tileOf(tile, { 8: beside })), observed);
+    expect(await typicalPeople()).toBeCloseTo((58.5 / 4) * 32, -1);
+    vi.useFakeTimers({ now: Date.now() + 400 * 86_400_000, toFake: ["Date"] });
+    try {
+      await storeDay(dayOf(friday, tileOf(tile, { 8: { ...beside, 4: 9 } })), observed);
+    } finally {
+      vi.useRealTimers();
+    }
+    // Of the new cell nothing but that it is suppressed: 4.5 people.
+    expect((await stored(tile, observedDay(friday)))?.parts).toHaveLength(2);
+    expect(await typicalPeople()).toBeCloseTo((63 / 5) * 32, -1);
+  });
+
   test("are forgotten when typical days are counted anew", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), typical);

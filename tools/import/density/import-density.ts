@@ -8,6 +8,7 @@ import { Problems } from "./problems.ts";
 import { type Row, rowsOf } from "./rows.ts";
 import { sortedDays } from "./sorted-days.ts";
 import { checkDay, type DayStorage, storeDay } from "./store-days.ts";
+import { weekdayOf } from "./typical-week.ts";
 
 /** An import of files of counted people. */
 export interface DensityImport {
@@ -89,9 +90,14 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
       await checkDay(day, storage);
     },
   });
+  const recounted = new Set<number>();
   for await (const day of days) {
     onProgress?.({ bytes, allBytes, date: day.date });
-    const { items, changed } = await storeDay(day, storage);
+    // Two dates may have hours of one weekday: the second one must not forget the first.
+    const weekday = weekdayOf(day.date);
+    const isRecounted = wanted.isRecounted === true && !recounted.has(weekday);
+    recounted.add(weekday);
+    const { items, changed } = await storeDay(day, { ...storage, isRecounted });
     total.items += items;
     total.changed += changed;
   }

@@ -13,7 +13,7 @@ export interface MergedPart {
   readonly areas: Float64Array;
   /** The 24 hours of the day in UTC; undefined if the part was not counted in the hour. */
   readonly hours: readonly (TileHour | undefined)[];
-  /** How many people a cell that is suppressed counts as beside one that is not: somewhere from 0 to twice as many. */
+  /** How many people a cell that is suppressed counts as beside one that is not: from 0 to twice as many, as a rule. */
   readonly suppressedPeople: number;
 }
 

@@ -24,11 +24,12 @@ const dayParts = z.object({
   /** The import that is storing the day, and until which epoch millisecond it has it for itself. */
   writer: z.optional(z.string()),
   writerUntil: z.optional(z.number()),
-  /** The epoch second after which the day may be published anew as if it had never been. */
-  expiresAt: z.optional(z.number()),
 });
 
-/** What is known of the parts of a day: an observed date or a typical weekday. */
+/**
+ * What is known of the parts of a day: an observed date or a typical weekday. It never expires: typical weekdays are
+ * made from days of any age, and answers of any age may have been kept.
+ */
 export type DayParts = z.infer<typeof dayParts>;
 
 /** Partition of all days. */
@@ -81,11 +82,10 @@ const coverageChunk = z.object({
 /** An item may have 400 KB. */
 const chunkBytes = 350_000;
 
-/** The cells of parts: stored once for all days that have the same. */
+/** The cells of parts: stored once for all days that have the same, and for ever like the parts. */
 export class PartCoverages {
+  /** Of the parts that are stored. */
   readonly #known = new Map<string, Coverage>();
-  /** Until when a part is kept at least, as an epoch second. */
-  readonly #keptUntil = new Map<string, number>();
 
   async read({ id, precision }: ListedPart): Promise<Part> {
     const coverage = this.#known.get(id) ?? (await readCoverage(id, precision));
@@ -93,36 +93,19 @@ export class PartCoverages {
     return { id, precision, coverage };
   }
 
-  /**
-   * Stores the cells of a part, unless they are known to be stored.
-   * @param expiresAt the epoch second after which they may be gone; never if absent.
-   */
-  async write({ id, coverage }: Part, expiresAt: number | undefined): Promise<void> {
-    this.#known.set(id, coverage);
-    if ((this.#keptUntil.get(id) ?? 0) >= (expiresAt ?? Number.POSITIVE_INFINITY)) return;
-    const kept = expiresAt === undefined ? undefined : expiresAt + spareSeconds;
+  /** Stores the cells of a part, unless they are known to be stored. */
+  async write({ id, coverage }: Part): Promise<void> {
+    if (this.#known.has(id)) return;
     const compressed = deflateRawSync(encodeCoverage(coverage));
     const chunks = Math.ceil(compressed.length / chunkBytes);
-    // Longer is kept as it is: the same id always has the same cells.
-    const condition =
-      expiresAt === undefined
-        ? {}
-        : {
-            condition: "attribute_not_exists(tile) OR expiresAt < :needed",
-            values: { ":needed": expiresAt },
-          };
-    let isWritten = true;
     for (let chunk = 0; chunk < chunks; chunk++) {
       const bytes = compressed.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes);
-      const item = { ...keyOf(id, chunk), bytes, chunks, expiresAt: kept };
-      isWritten = (await putItem("densities", item, condition, inTime())) && isWritten;
+      // The same id always has the same cells.
+      await putItem("densities", { ...keyOf(id, chunk), bytes, chunks }, {}, inTime());
     }
-    this.#keptUntil.set(id, (isWritten ? kept : expiresAt) ?? Number.POSITIVE_INFINITY);
+    this.#known.set(id, coverage);
   }
 }
-
-/** Cells are kept longer than a day needs them, so that the next days' imports find them. */
-const spareSeconds = 100 * 86_400;
 
 function keyOf(id: string, chunk: number) {
   return { tile: `part/${id}`, day: `cells#${String(chunk).padStart(3, "0")}` };

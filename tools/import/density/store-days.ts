@@ -124,8 +124,7 @@ interface FoundDay {
 
 async function divisionOf(day: CountedDay, storage: DayStorage): Promise<FoundDay> {
   const stored = await readDayParts(dayKey(day, storage));
-  const isOver = (stored?.expiresAt ?? Number.POSITIVE_INFINITY) < seconds(Date.now());
-  const parts = stored === undefined || isOver || storage.isRecounted === true ? [] : stored.parts;
+  const parts = stored === undefined || storage.isRecounted === true ? [] : stored.parts;
   const coverages = storage.coverages ?? new PartCoverages();
   const known = await Promise.all(parts.map((part) => coverages.read(part)));
   for (const [index, part] of parts.entries()) {
@@ -243,12 +242,8 @@ async function listParts(
   const { created } = division;
   if (created !== undefined)
     listed.push({ id: created.id, precision: day.precision, threshold, marketShare });
-  const now = Date.now();
-  const expiresAt = storage.kind === "observed" ? expiryOf(day.date, now) : undefined;
-  for (const part of [...division.renewed, ...(created === undefined ? [] : [created])]) {
-    await coverages.write(part, expiresAt);
-  }
-  const next = { parts: listed, writer, writerUntil: now + writingMilliseconds, expiresAt };
+  if (created !== undefined) await coverages.write(created);
+  const next = { parts: listed, writer, writerUntil: Date.now() + writingMilliseconds };
   return (await replaceDayParts(dayKey(day, storage), next, stored)) ? listed : undefined;
 }
 
@@ -259,7 +254,7 @@ async function storeTiles(
   writer: string,
 ): Promise<DayStored> {
   const tiles = anonymousTiles(day, storage, division.partsIn);
-  const order = new Map(listed.map(({ id }, index) => [id, index]));
+  const listedById = new Map(listed.map((part) => [part.id, part]));
   const context: DayContext = {
     date: day.date,
     kind: storage.kind,
@@ -267,10 +262,9 @@ async function storeTiles(
     parts,
     areasOf: (part, precision, geohash) => areas.in(part, precision, geohash),
     suppressedPeopleOf: (part) => {
-      const { threshold = 1, marketShare = 1 } = listed[order.get(part) ?? -1] ?? {};
+      const { threshold = 1, marketShare = 1 } = listedById.get(part) ?? {};
       return (threshold - 1) / 2 / marketShare;
     },
-    inOrder: (ids) => [...ids].sort((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0)),
   };
   let [items, changed] = [0, 0];
   let keptAt = Date.now();
@@ -322,8 +316,6 @@ interface DayContext {
   readonly areasOf: (part: string, precision: number, geohash: string) => Float64Array;
   /** See `MergedPart`. */
   readonly suppressedPeopleOf: (part: string) => number;
-  /** Ids of parts in the order in which the day lists them. */
-  readonly inOrder: (ids: Iterable<string>) => string[];
 }
 
 async function storeTile(name: string, tile: AnonymousTile, context: DayContext): Promise<DayStored> {
@@ -393,13 +385,8 @@ function endOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / 1_000 + daySeconds;
 }
 
-/** When the parts of a day may be forgotten: typical days are made from older ones too. */
-function expiryOf(date: string, now: number): number {
-  return Math.max(endOf(date), seconds(now)) + daysKept * daySeconds;
-}
-
 /**
- * What parts of a day have in a tile, as it was published before, by their ids in the order of the day.
+ * What parts of a day have in a tile, as it was published before, by their ids.
  * @param listed the parts of the day: of others nobody knows what they were.
  */
 async function storedParts(
@@ -452,7 +439,8 @@ async function mergedItem(
         ? ([...before.values()][0] ?? [])
         : hoursOf(item);
   const parts = new Map<string, MergedPart>();
-  for (const id of context.inOrder(new Set([...before.keys(), ...tile.parts.map(({ part }) => part)]))) {
+  // Their order must not depend on which came first: sums are rounded differently in another one.
+  for (const id of [...new Set([...before.keys(), ...tile.parts.map(({ part }) => part)])].sort()) {
     const published = tile.parts.find(({ part }) => part === id);
     const hours = before.get(id) ?? [];
     const suppressedPeople = context.suppressedPeopleOf(id);
