@@ -9,6 +9,9 @@ import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
 import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
+import { exitOnSignals } from "./exit-on-signals.ts";
+
+exitOnSignals();
 
 /** `npm run bench` runs all of them, `npm run bench -- start` the named ones. */
 const benches: Readonly<Record<string, Bench>> = {

@@ -23,6 +23,8 @@ declare module "vitest" {
 
 /** Builds, synthesizes and serves the stack once for all tests, with the demo data. */
 export default async function localService(project: TestProject): Promise<() => Promise<void>> {
+  // What Vitest does at the other signals, but not when the terminal is closed: ends as a program that removes its folders.
+  process.once("SIGHUP", () => process.exit(129));
   const { assembly, bundles, remove } = await makeAssembly();
   const service = await startDemoService({
     assembly,

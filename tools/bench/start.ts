@@ -1,7 +1,5 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -10,6 +8,7 @@ import { endpoints } from "../../functions/endpoints.ts";
 import { access, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { buildFunctions, bundle } from "../build.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { eagerBytes } from "./eager-bytes.ts";
 
@@ -27,11 +26,11 @@ export const start: Bench = {
     "(`tools/bench/warm-request.ts`).",
   ].join("\n"),
   run: async () => {
-    const folder = await mkdtemp(join(tmpdir(), "bench-start-"));
+    const { path, remove } = temporaryFolder("bench-start-");
     try {
-      return [...(await importRows(folder)), await warmRow(folder)];
+      return [...(await importRows(path)), await warmRow(path)];
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      remove();
     }
   },
 };

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { npm } from "../support/npm.ts";
+
+test.each(["SIGHUP", "SIGINT", "SIGTERM"] as const)(
+  "a bench that is ended by %s leaves no bundles on disk",
+  async (signal) => {
+    const bench = npm(["run", "--silent", "bench", "--", "start"]);
+    try {
+      await expect.poll(() => bench.temporary(), { timeout: 30_000 }).toHaveLength(1);
+
+      bench.signalGroup(signal);
+
+      await bench.ended;
+      await expect.poll(() => bench.processes(), { timeout: 10_000 }).toEqual([]);
+      expect(bench.temporary()).toEqual([]);
+    } finally {
+      bench.remove();
+    }
+  },
+  60_000,
+);
