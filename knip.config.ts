@@ -6,7 +6,7 @@ export default {
     ...functionIds.map((id) => `functions/${id}.ts`),
     "infra/main.ts",
     // Started by scripts that knip does not see through, `exec node …`, and by other programs.
-    "tools/{local/start,ncs,invoke}.ts",
+    "tools/{local/start,ncs,invoke,bench}.ts",
     "tools/{make-assembly,local/import-data}.ts",
     "tools/local/{lambda,servers}/*.mjs",
     "tools/bench/*.{ts,mjs}",
