@@ -11,18 +11,18 @@ import { metricNamespace, metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { counted, measured, throttled, type Watched } from "./alarms.ts";
 
-/** What is counted by a dimension: a line for each value that has occurred in the last two weeks. */
+/** A metric with a dimension: one line for each value that occurred in the last two weeks. */
 function split(metricName: "Requests" | "Errors" | "Deliveries"): MathExpression {
   const search = `SEARCH('{${metricNamespace},${metrics[metricName]}} MetricName="${metricName}"', 'Sum')`;
   return new MathExpression({ expression: search, label: "" });
 }
 
-/** One page that shows how the service does: what is asked, how it is answered, what waits, what is refused. */
+/** One dashboard: requests, errors, latency, throttling, deliveries and queues. */
 export function addDashboard(scope: Construct, { api, tables, queues }: Watched): void {
   const graph = (title: string, ...left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const ofLambda = (metricName: string, statistic: string) =>
     new Metric({ namespace: "AWS/Lambda", metricName, statistic });
-  const turnedAway = (["Read", "Write"] as const).flatMap((kind) =>
+  const throttles = (["Read", "Write"] as const).flatMap((kind) =>
     throttled(tables, kind).map(([name, metric]) => metric.with({ label: `${kind}s of ${name}` })),
   );
   const ages = (Object.keys(queues) as QueueName[]).map((name) =>
@@ -35,37 +35,37 @@ export function addDashboard(scope: Construct, { api, tables, queues }: Watched)
         graph("Requests by operation", split("Requests")),
         graph("Errors by code", split("Errors")),
         graph(
-          "Milliseconds to an answer",
+          "Latency in milliseconds",
           ...["p50", "p95", "p99"].map((statistic) => api.metricLatency({ statistic, label: statistic })),
         ),
       ],
       [
         graph(
-          "Answers of the API that are errors",
+          "API errors",
           api.metricClientError({ statistic: "sum", label: "4xx" }),
           api.metricServerError({ statistic: "sum", label: "5xx" }),
         ),
         graph(
-          "Executions of the account's functions",
+          "Lambda executions in the account",
           ofLambda("ConcurrentExecutions", "max"),
           ofLambda("Throttles", "sum"),
           ofLambda("Errors", "sum"),
         ),
-        graph("Turned away by DynamoDB", ...turnedAway),
+        graph("DynamoDB throttles", ...throttles),
       ],
       [
-        graph("Densities read at once", counted("DensitySlots")),
+        graph("Slots of synchronous answers", counted("DensitySlots")),
         graph("Deliveries by outcome", split("Deliveries"), counted("Attempts")),
         graph(
-          "Seconds the oldest waits",
+          "Age of the oldest job and message in seconds",
           measured("OldestJobSeconds").with({ label: "job" }),
-          measured("OldestUnstartedJobSeconds").with({ label: "job not begun" }),
+          measured("OldestUnstartedJobSeconds").with({ label: "job without an attempt" }),
           ...ages,
         ),
       ],
       [
         graph(
-          "Trouble",
+          "Failures",
           counted("LoginFailures"),
           counted("IssuerKeysUnreachable"),
           counted("QuotaNotCounted"),

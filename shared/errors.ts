@@ -128,7 +128,7 @@ export const errors = {
   },
   UNAVAILABLE: {
     status: 503,
-    message: "The service is unavailable for the moment.",
+    message: "The service is temporarily unavailable.",
     retryAfterSeconds: 5,
     gatewayResponses: ["AUTHORIZER_FAILURE"],
   },
@@ -180,7 +180,7 @@ export class ApiError extends Error {
 
 /** A dependency did not answer, refused for load, or answered garbage: 503 for the caller. */
 export class Unavailable extends Error {
-  /** Which dependency and what kind of trouble, for the log: class names only, no data. */
+  /** @param cause for the log: the class of the failure, never data. */
   constructor(dependency: string, cause: string) {
     super(`${dependency}: ${cause}`);
     this.name = "Unavailable";

@@ -39,7 +39,7 @@ const area = z
     z.meta({
       id: "Area",
       description:
-        "A polygon with straight edges in latitude and longitude, in either orientation, without crossing or touching itself. The last point need not repeat the first. An edge over more than 180 degrees of longitude goes the other way round.",
+        "A polygon with straight edges in latitude and longitude, in either orientation, without crossing or touching itself. The last point need not repeat the first. An edge over more than 180 degrees of longitude crosses the antimeridian.",
     }),
   );
 
@@ -75,7 +75,7 @@ const sinkCredential = z
       ),
     ),
   })
-  .check(z.meta({ id: "SinkCredential", description: "What the sink asks of whoever delivers to it." }));
+  .check(z.meta({ id: "SinkCredential", description: "What the service presents to the sink." }));
 
 const retrieval = z
   .object({
@@ -83,13 +83,13 @@ const retrieval = z
     startTime: dateTime("Start of the period, RFC 3339 with a zone: at most 3 months from now either way."),
     endTime: dateTime("End of the period: at most 7 days later, and on the same side of now."),
     precision: z._default(
-      z
-        .int()
-        .check(
-          z.minimum(1),
-          z.maximum(12),
-          z.meta({ description: "Length of the cells' geohashes. Not every length is offered." }),
-        ),
+      z.int().check(
+        z.minimum(1),
+        z.maximum(12),
+        z.meta({
+          description: "Length of the cells' geohashes. A deployment may support only some lengths.",
+        }),
+      ),
       7,
     ),
     sink: z.optional(
@@ -139,8 +139,8 @@ const cell = z
     dataType: z.enum(["NO_DATA", "LOW_DENSITY", "DENSITY_ESTIMATION"]).check(
       z.meta({
         description: [
-          "`NO_DATA`: nothing is known of the cell.",
-          "`LOW_DENSITY`: too few people to be told.",
+          "`NO_DATA`: the cell is not covered, or has no data for the hour.",
+          "`LOW_DENSITY`: fewer people than the suppression threshold; no numbers are published.",
           "`DENSITY_ESTIMATION`: the three numbers follow.",
         ].join(" "),
       }),

@@ -36,7 +36,7 @@ export const handler = serve(retrievePopulationDensity, async (sent) => {
   }
   const idempotencyKey = sent.header("idempotency-key");
   if (!isIdempotencyKey(idempotencyKey))
-    throw refuse("INVALID_ARGUMENT", { message: "Not valid: Idempotency-Key." });
+    throw refuse("INVALID_ARGUMENT", { message: "Idempotency-Key is invalid." });
   const job = newJob({
     request: { ...body, sink },
     client: caller.client,

@@ -48,7 +48,7 @@ const accessLogLine = {
 } as const;
 
 /**
- * The API with the house defaults: regional, over TLS 1.2 or newer, throttled as a whole, its refusals from the error
+ * The API with the service defaults: regional, over TLS 1.2 or newer, throttled as a whole, its refusals from the error
  * catalogue, an access log in JSON, and no log of what was sent.
  */
 export class ServiceApi extends RestApi {

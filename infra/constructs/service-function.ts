@@ -19,7 +19,7 @@ interface ServiceFunctionProps {
 }
 
 /**
- * A function of the service with the house defaults: arm64, the newest Node.js runtime, a log group of its own
+ * A function of the service with the service defaults: arm64, the newest Node.js runtime, a log group of its own
  * that forgets, and a role that may write there, and traces in a stage that is traced, and nothing else until it is
  * granted more.
  */

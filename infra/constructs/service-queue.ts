@@ -10,7 +10,7 @@ interface ServiceQueueProps {
   readonly deadLetters?: { readonly queue: ServiceQueue; readonly maxReceiveCount: number };
 }
 
-/** A queue with the house defaults: encrypted with our key, over TLS only, messages kept as long as SQS can. */
+/** A queue with the service defaults: encrypted with our key, over TLS only, messages kept as long as SQS can. */
 export class ServiceQueue extends Queue {
   constructor(scope: Construct, id: string, { key, visibilitySeconds, deadLetters }: ServiceQueueProps) {
     super(scope, id, {

@@ -1,9 +1,9 @@
 import { deadlineFactor } from "../environment.ts";
 
 /**
- * How every AWS client of the service is set up. The SDK's own default waits for ever: here a connection has
- * half a second, an answer one second to begin and never a second of silence, and three attempts in all fit
- * into a request's deadline.
+ * The configuration of every AWS client. The SDK waits without a limit by default. Here connecting may take half a
+ * second, the response must begin within one second and never pause for one, and all three attempts fit into a
+ * request's deadline.
  */
 export function clientDefaults() {
   const factor = deadlineFactor();
@@ -19,8 +19,8 @@ export function clientDefaults() {
 }
 
 /**
- * Names of refusals that mean "later", not "never". SQS may put its own name before them, or that of the service which
- * refused it, as in `KMS.ThrottlingException`.
+ * Errors that a later call may not have. SQS may prefix them with its own name or that of the service that throttled
+ * it, as in `KMS.ThrottlingException`.
  */
 const throttled = new Set([
   "KmsThrottled",
@@ -33,8 +33,8 @@ const throttled = new Set([
 ]);
 
 /**
- * Whether a failed call to AWS is trouble at the other end: no answer, an answer that cannot be read, an
- * error of the server or a throttle. What is left is a call we made wrongly.
+ * Whether a failed call to AWS may succeed later: no response, an unreadable response, a server error or a throttle.
+ * Any other error means that the call itself was wrong.
  */
 export function isRetryable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;

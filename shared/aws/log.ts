@@ -1,29 +1,29 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Misconfigured } from "../errors.ts";
 
-/** Everything the service ever logs. A code never changes its meaning; alarms and searches rely on it. */
+/** Every log entry of the service. An id never changes its meaning: alarms and searches rely on it. */
 export const logEntries = {
   REQUEST: { id: "NCS-001", level: "info", message: "request answered" },
-  CRASH: { id: "NCS-002", level: "error", message: "request failed by a fault of the service" },
+  CRASH: { id: "NCS-002", level: "error", message: "internal error in a request or message" },
   DEPENDENCY_FAILED: { id: "NCS-003", level: "error", message: "a dependency did not answer" },
-  DEADLINE_PASSED: { id: "NCS-004", level: "error", message: "request given up at its deadline" },
-  NOT_ROLLED_BACK: { id: "NCS-005", level: "warn", message: "what a failed request began was not undone" },
-  QUOTA_NOT_COUNTED: { id: "NCS-010", level: "error", message: "request let through uncounted" },
+  DEADLINE_PASSED: { id: "NCS-004", level: "error", message: "request cancelled at its deadline" },
+  NOT_ROLLED_BACK: { id: "NCS-005", level: "warn", message: "failed request not rolled back" },
+  QUOTA_NOT_COUNTED: { id: "NCS-010", level: "error", message: "request not counted against the quota" },
   ISSUER_KEYS_UNREACHABLE: { id: "NCS-020", level: "error", message: "keys of a token issuer not fetched" },
-  SIGNING_KEY_ROTATED: { id: "NCS-021", level: "info", message: "step of a signing key rotation done" },
+  SIGNING_KEY_ROTATED: { id: "NCS-021", level: "info", message: "step of a signing key rotation completed" },
   PASSWORD_NOT_REHASHED: { id: "NCS-022", level: "warn", message: "password hash not renewed at a login" },
-  MESSAGE_MALFORMED: { id: "NCS-030", level: "error", message: "message of a queue that cannot be read" },
-  MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "message comes again later than it should" },
-  ATTEMPT: { id: "NCS-032", level: "info", message: "attempt to deliver to a sink ended" },
+  MESSAGE_MALFORMED: { id: "NCS-030", level: "error", message: "malformed queue message" },
+  MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "visibility of a queue message not changed" },
+  ATTEMPT: { id: "NCS-032", level: "info", message: "delivery attempt ended" },
   JOB_ENDED: { id: "NCS-033", level: "info", message: "job ended" },
-  JOB_GONE: { id: "NCS-035", level: "warn", message: "message of a job that does not exist" },
+  JOB_GONE: { id: "NCS-035", level: "warn", message: "queue message refers to a job that does not exist" },
   JOB_FAILED: { id: "NCS-034", level: "error", message: "job failed" },
-  JOB_EXPIRED: { id: "NCS-036", level: "error", message: "job ended without its sink being told anything" },
+  JOB_EXPIRED: { id: "NCS-036", level: "error", message: "job expired without an outcome at its sink" },
 } as const;
 
 /**
- * The only members a log line may have. None can hold a body, a token, a phone number, an address, an IMEI or
- * an e-mail; `cause` is the class and place of an error, never a message that may hold data.
+ * The only fields a log line may have. None holds a body, a token, a phone number, an address, an IMEI or an e-mail.
+ * `cause` is the class of an error and its stack frames, never a message that may hold data.
  */
 interface Fields {
   readonly correlator?: string;
@@ -40,12 +40,12 @@ interface Fields {
   readonly step?: string;
   readonly operationId?: string;
   readonly outcome?: string;
-  /** Why a job ended as it did: a word of ours or the status of its sink's answer. */
+  /** Why a job ended: a fixed text of the service, with the status of the sink's response if there is one. */
   readonly reason?: string;
   readonly attempts?: number;
 }
 
-/** The code of an entry, as alarms search for it. */
+/** The id of an entry; alarms filter log lines by it. */
 export function logId(entry: keyof typeof logEntries): string {
   return logEntries[entry].id;
 }
@@ -60,8 +60,8 @@ export function log(entry: keyof typeof logEntries, fields: Fields): void {
 }
 
 /**
- * The class of an error and the places it went through, without its message, which may hold data; only that of a
- * variable that is not what it must be holds none.
+ * The class of an error and its first 8 stack frames. The message is left out, because it may hold data; that of
+ * `Misconfigured` is kept, because it never does.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;

@@ -19,8 +19,8 @@ export function invalid(issues: readonly z.core.$ZodIssue[]): ApiError {
   const asked = issues.map((issue) => (issue.code === "custom" ? issue.params?.code : undefined));
   const code = specific.find((candidate) => asked.includes(candidate));
   if (code !== undefined) return new ApiError(code);
-  const member = first?.path.map(String).join(".") || "the body";
+  const member = first?.path.map(String).join(".") || "The body";
   return asked.every((one) => one === "OUT_OF_RANGE")
-    ? new ApiError("OUT_OF_RANGE", { message: `Out of range: ${member}.` })
-    : new ApiError("INVALID_ARGUMENT", { message: `Not valid: ${member}.` });
+    ? new ApiError("OUT_OF_RANGE", { message: `${member} is out of range.` })
+    : new ApiError("INVALID_ARGUMENT", { message: `${member} is invalid.` });
 }

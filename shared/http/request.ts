@@ -90,7 +90,7 @@ export function parseParameters<E extends Endpoint>(endpoint: E, incoming: Incom
   if (endpoint.parameters === undefined) return undefined as ParametersOf<E>;
   const parsed = Object.entries(endpoint.parameters).map(([name, schema]) => {
     const value = schema.safeParse(decoded(incoming.pathParameters[name]));
-    if (!value.success) throw new ApiError("INVALID_ARGUMENT", { message: `Not valid: ${name}.` });
+    if (!value.success) throw new ApiError("INVALID_ARGUMENT", { message: `${name} is invalid.` });
     return [name, value.data];
   });
   return Object.fromEntries(parsed) as ParametersOf<E>;

@@ -116,7 +116,7 @@ async function reply<E extends Endpoint>(
   { incoming, caller, correlation, counts, rollbacks, now, signal }: Exchange,
   admission: Promise<unknown>,
 ): Promise<HttpResponse> {
-  if (correlation.invalid) throw new ApiError("INVALID_ARGUMENT", { message: "Not valid: x-correlator." });
+  if (correlation.invalid) throw new ApiError("INVALID_ARGUMENT", { message: "x-correlator is invalid." });
   const replied = await handle({
     parameters: parseParameters(endpoint, incoming),
     body: parseBody(endpoint, incoming),

@@ -48,7 +48,7 @@ describe("a bad record is named by file, position and field", () => {
     [
       "a misspelt member deep inside",
       [{ ...good, jitter: { value: 1, units: "Seconds" } }],
-      /record 1, jitter\.units: is no member/,
+      /record 1, jitter\.units: unknown field/,
     ],
     ["a record that is none", [good, 7], /record 2, the record: /],
   ])("%s", async (_, records, message) => {

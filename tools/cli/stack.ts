@@ -15,7 +15,7 @@ export const outputsOption = ["--outputs <file>", "what `cdk deploy --outputs-fi
  * Puts the names of a deployed stack's tables, the addresses of its queues and the place of its signing key where
  * the functions look for them.
  * @param path what `cdk deploy --outputs-file` wrote.
- * @throws {Error} when the file does not tell of exactly one stack of ours, of whichever stage.
+ * @throws {Error} when the file does not have the outputs of exactly one stack of the service, of any stage.
  */
 export async function useStack(path: string): Promise<void> {
   const outputs = outputsOf(outputsFile.parse(JSON.parse(await readFile(path, "utf8"))), path);
@@ -32,7 +32,7 @@ function outputsOf(stacks: z.output<typeof outputsFile>, path: string): Readonly
   const ours = Object.entries(stacks).filter(([name]) => name.startsWith(stackName));
   const [only] = ours;
   if (only === undefined || ours.length > 1) {
-    throw new Error(`${path} tells of ${ours.length} stacks named ${stackName}…, not of one`);
+    throw new Error(`${path} has outputs of ${ours.length} stacks named ${stackName}…; expected one`);
   }
   return only[1];
 }

@@ -117,7 +117,7 @@ function check<Schema extends z.ZodType>(
       return [];
     }
     for (const path of membersLost(record, parsed.data)) {
-      problems.push(described({ record: index, field: fieldOf(path), message: "is no member of a record" }));
+      problems.push(described({ record: index, field: fieldOf(path), message: "unknown field" }));
     }
     for (const { field, value } of identities(parsed.data)) {
       const first = seen.get(value);

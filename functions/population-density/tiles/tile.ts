@@ -12,7 +12,7 @@ type CellKind = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
 /** The code of a cell that is not covered in an hour. */
 export const noDataCode = 0;
 
-/** The code of a cell that has too few people to be told. */
+/** The code of a suppressed cell. */
 export const suppressedCode = 1;
 
 const firstValue = 2;
@@ -30,7 +30,7 @@ export const maxDensity = 4_093 * 2 ** 30;
  * cell without an estimate mean nothing.
  */
 export class TileHour {
-  /** 0 for no data, 1 for low density, else a value: a greater code is a greater value. */
+  /** 0 for no data, 1 for suppressed, otherwise a value: a greater code is a greater value. */
   readonly codes: Uint16Array;
   /** How many codes the least value lies below the value, shortened: `minimumOf` reads it. */
   readonly below: Uint8Array;
@@ -64,7 +64,7 @@ export class TileHour {
     return maximumOf(this.#codeOf(cell), this.above[cell] ?? 0);
   }
 
-  /** Stores that the cell is covered but has too few people to be told. */
+  /** Stores that the cell is covered and suppressed. */
   setSuppressed(cell: number): void {
     this.#set(cell, suppressedCode, 0, 0);
   }

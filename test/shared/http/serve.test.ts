@@ -189,10 +189,10 @@ describe("the order of checks", () => {
       "x-correlator",
       { headers: { "x-correlator": "not valid" } },
       "INVALID_ARGUMENT",
-      "Not valid: x-correlator.",
+      "x-correlator is invalid.",
     ],
     ["the body as JSON", { body: "{" }, "INVALID_ARGUMENT", "The body is not JSON."],
-    ["the body's schema", { body: '{"word":1}' }, "INVALID_ARGUMENT", "Not valid: word."],
+    ["the body's schema", { body: '{"word":1}' }, "INVALID_ARGUMENT", "word is invalid."],
     ["the handler", {}, "NOT_FOUND", errors.NOT_FOUND.message],
   ];
 
@@ -346,7 +346,7 @@ describe("a path parameter", () => {
     async (name) => {
       const result = await askNamed({ name });
       expect(codeOf(result)).toBe("INVALID_ARGUMENT");
-      expect(messageOf(result)).toBe("Not valid: name.");
+      expect(messageOf(result)).toBe("name is invalid.");
     },
   );
 
@@ -360,13 +360,13 @@ describe("a path parameter", () => {
 
 describe("a body that the schema refuses", () => {
   const refused: readonly (readonly [body: string, code: Code, message: string])[] = [
-    ['{"word":1}', "INVALID_ARGUMENT", "Not valid: word."],
-    ['{"word":null}', "INVALID_ARGUMENT", "Not valid: word."],
-    ['{"inner":{}}', "INVALID_ARGUMENT", "Not valid: inner.list."],
-    ['{"inner":{"list":[1,"2"]}}', "INVALID_ARGUMENT", "Not valid: inner.list.1."],
-    ['{"number":10}', "OUT_OF_RANGE", "Out of range: number."],
-    ['{"number":"10"}', "INVALID_ARGUMENT", "Not valid: number."],
-    ['{"number":10,"word":1}', "INVALID_ARGUMENT", "Not valid: word."],
+    ['{"word":1}', "INVALID_ARGUMENT", "word is invalid."],
+    ['{"word":null}', "INVALID_ARGUMENT", "word is invalid."],
+    ['{"inner":{}}', "INVALID_ARGUMENT", "inner.list is invalid."],
+    ['{"inner":{"list":[1,"2"]}}', "INVALID_ARGUMENT", "inner.list.1 is invalid."],
+    ['{"number":10}', "OUT_OF_RANGE", "number is out of range."],
+    ['{"number":"10"}', "INVALID_ARGUMENT", "number is invalid."],
+    ['{"number":10,"word":1}', "INVALID_ARGUMENT", "word is invalid."],
   ];
   it.each(refused)("%s is %s", async (body, code, message) => {
     const result = await askOpen({ body });
