@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Job } from "../../functions/population-density/delivery/job.ts";
 import { hashed } from "../../shared/hash.ts";
-import type * as Jobs from "../../tools/jobs.ts";
+import type * as Jobs from "../../tools/cli/job-operations.ts";
 import {
   openWorkplace,
   pendingOf,
@@ -22,7 +22,7 @@ let retry: typeof Jobs.retryParked;
 
 beforeAll(async () => {
   workplace = await openWorkplace();
-  tools = await import("../../tools/jobs.ts");
+  tools = await import("../../tools/cli/job-operations.ts");
   ({ parkedMessages: look, retryParked: retry } = tools);
 });
 afterAll(() => workplace.close());

@@ -7,7 +7,7 @@ import {
   releaseCaller,
   releaseJob,
   retryParked,
-} from "../jobs.ts";
+} from "./job-operations.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
 /** `ncs jobs`: deliveries, those that wait and those that nothing could be done with. */

@@ -4,12 +4,12 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { type Job, jobMessage } from "../functions/population-density/delivery/job.ts";
-import { jobStore } from "../functions/population-density/delivery/job-store.ts";
-import { wiredName } from "../shared/environment.ts";
-import { hashed } from "../shared/hash.ts";
-import { sendMessage } from "../shared/sqs/messages.ts";
-import { queueVariable } from "../shared/sqs/queues.ts";
+import { type Job, jobMessage } from "../../functions/population-density/delivery/job.ts";
+import { jobStore } from "../../functions/population-density/delivery/job-store.ts";
+import { wiredName } from "../../shared/environment.ts";
+import { hashed } from "../../shared/hash.ts";
+import { sendMessage } from "../../shared/sqs/messages.ts";
+import { queueVariable } from "../../shared/sqs/queues.ts";
 
 /** A message that nothing could be done with, in the queue for manual action. */
 export interface ParkedMessage {
