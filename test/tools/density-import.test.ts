@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { Command, CommanderError } from "commander";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import {
@@ -17,8 +14,6 @@ import { isCovered, readTileDay } from "../../functions/population-density/tiles
 import { stackName } from "../../infra/app.ts";
 import { tableOutput } from "../../infra/outputs.ts";
 import { tableVariable } from "../../shared/tables.ts";
-import { addGenerate } from "../../tools/cli/generate.ts";
-import { addImport } from "../../tools/cli/import.ts";
 import { importFolder } from "../../tools/import/data-folder.ts";
 import { cellArea } from "../../tools/import/density/cell-area.ts";
 import { modelDays } from "../../tools/import/density/city-model.ts";
@@ -30,6 +25,7 @@ import { rowsOf } from "../../tools/import/density/rows.ts";
 import { sortedDays } from "../../tools/import/density/sorted-days.ts";
 import { ImportError } from "../../tools/import/import-file.ts";
 import { useTables } from "../support/database.ts";
+import { runNcs } from "../support/ncs.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -345,17 +341,11 @@ describe("what is generated", () => {
 });
 
 describe("the command", () => {
-  const run = promisify(execFile);
-  const ncs = (args: readonly string[], environment: NodeJS.ProcessEnv = {}) =>
-    run(process.execPath, ["--import", "tsx", "tools/ncs.ts", ...args], {
-      env: { ...process.env, ...environment },
-    });
-
   test("generates days and imports them", async () => {
     const tables = { [tableOutput("densities")]: process.env[tableVariable("densities")] };
     const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: tables }));
     const out = join(outputs, "../lima.csv");
-    const generated = await ncs(
+    const generated = await runNcs(
       [
         "generate",
         "density",
@@ -371,8 +361,9 @@ describe("the command", () => {
 
     const arguments_ = ["import", "density", out, "--outputs", outputs, "--market-share", "0.31"];
     const coverage = ["--coverage", out.replace(".csv", ".geojson")];
-    const environment = { DENSITY_PRECISIONS: "7", [tableVariable("densities")]: "" };
-    const imported = await ncs([...arguments_, ...coverage], environment);
+    vi.stubEnv("DENSITY_PRECISIONS", "7");
+    vi.stubEnv(tableVariable("densities"), "");
+    const imported = await runNcs([...arguments_, ...coverage]);
 
     const rows = (await readFile(out, "utf8")).trimEnd().split("\n").length - 1;
     expect(imported.stdout).toMatch(new RegExp(`^${rows} rows, (\\d+) of (\\d+) items changed\n$`));
@@ -384,25 +375,21 @@ describe("the command", () => {
     const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: {} }));
     const file = join(outputs, "../bad.csv");
     await writeFile(file, `${header}\nx,${friday}T08:00:00Z,1,,\n`);
-    const importing = ncs(["import", "density", file, "--coverage", "rows", "--outputs", outputs]);
-    await expect(importing).rejects.toMatchObject({
+    const imported = await runNcs(["import", "density", file, "--coverage", "rows", "--outputs", outputs]);
+    expect(imported).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^bad\.csv: line 2, geohash: /),
     });
-  }, 60_000);
+  });
 });
 
 describe("arguments are refused by what they must be", () => {
   const options = { bbox: "1,2,3,4", weeks: "1", out: "x.csv" };
 
   async function refusalOf(...args: string[]): Promise<string> {
-    const written: string[] = [];
-    const program = new Command("ncs").exitOverride();
-    program.configureOutput({ writeErr: (text) => written.push(text) });
-    addGenerate(program);
-    addImport(program);
-    await expect(program.parseAsync(args, { from: "user" })).rejects.toThrow(CommanderError);
-    return written.join("");
+    const { code, stderr } = await runNcs(args);
+    expect(code).toBe(1);
+    return stderr;
   }
 
   test.each([

@@ -2,9 +2,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import { dayOf, isCalendarDate } from "../../shared/calendar.ts";
 import { type Box, bbox } from "../import/density/box.ts";
 import { coveragePathOf, datesBefore, generateDensity } from "../import/density/generate-density.ts";
+import type { Print } from "./print.ts";
 
 /** `ncs generate`: files to import that tell of nobody. */
-export function addGenerate(program: Command): void {
+export function addGenerate(program: Command, print: Print): void {
   const generating = program.command("generate").description("Make up files to import.");
 
   generating
@@ -17,7 +18,7 @@ export function addGenerate(program: Command): void {
     .requiredOption("--out <file.csv>", "where to write", csvPathOf)
     .action(async ({ bbox: box, weeks, until, precision, out }: DensityOptions) => {
       await generateDensity({ box, dates: datesBefore(until, weeks), precision, out });
-      console.log(`${out} and ${coveragePathOf(out)} written`);
+      print(`${out} and ${coveragePathOf(out)} written`);
     });
 }
 

@@ -5,10 +5,11 @@ import { importKinds } from "../import/data-folder.ts";
 import { configuredDensities } from "../import/density/configured.ts";
 import { type DensityProgress, importDensity } from "../import/density/import-density.ts";
 import { type ImportKind, importFile } from "../import/import-file.ts";
+import type { Print } from "./print.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
 /** `ncs import`: files of records and of counted people into the tables of a stack. */
-export function addImport(program: Command): void {
+export function addImport(program: Command, print: Print): void {
   const importing = program.command("import").description("Import files into the service's tables.");
 
   for (const [name, kind] of Object.entries(importKinds)) {
@@ -19,7 +20,7 @@ export function addImport(program: Command): void {
       .action(async (file: string, { outputs }: { outputs: string }) => {
         await useStack(outputs);
         const written = await importFile(kind as ImportKind<z.ZodType>, file);
-        console.log(`${written} records imported`);
+        print(`${written} records imported`);
       });
   }
 
@@ -55,7 +56,7 @@ export function addImport(program: Command): void {
           onProgress,
         }),
       );
-      console.log(`${rows} rows, ${changed} of ${items} items changed`);
+      print(`${rows} rows, ${changed} of ${items} items changed`);
     });
 }
 

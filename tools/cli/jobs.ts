@@ -8,10 +8,11 @@ import {
   releaseJob,
   retryParked,
 } from "./job-operations.ts";
+import type { Print } from "./print.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
 /** `ncs jobs`: deliveries, those that wait and those that nothing could be done with. */
-export function addJobs(program: Command): void {
+export function addJobs(program: Command, print: Print): void {
   const jobs = program.command("jobs").description("Look after deliveries of densities.");
 
   jobs
@@ -21,13 +22,13 @@ export function addJobs(program: Command): void {
     .action(async ({ outputs }: { outputs: string }) => {
       await useStack(outputs);
       const pending = await pendingJobs();
-      for (const job of pending) console.log(lineOf(job));
-      console.log(`${pending.length} pending`);
+      for (const job of pending) print(lineOf(job));
+      print(`${pending.length} pending`);
       const messages = await parkedMessages();
       for (const { operationId = "a message that names no job", state, since } of messages) {
-        console.log(`${since.toISOString()}  ${operationId}  ${state}`);
+        print(`${since.toISOString()}  ${operationId}  ${state}`);
       }
-      console.log(`${messages.length} parked`);
+      print(`${messages.length} parked`);
     });
 
   jobs
@@ -38,7 +39,7 @@ export function addJobs(program: Command): void {
       await useStack(outputs);
       const job = await jobSummary(operationId);
       if (job === undefined) throw new Error(`no job ${operationId}`);
-      console.log(lineOf(job));
+      print(lineOf(job));
     });
 
   jobs
@@ -49,7 +50,7 @@ export function addJobs(program: Command): void {
       await useStack(outputs);
       const named = operationIds.length === 0 ? undefined : operationIds;
       const { retried, removed, missing } = await retryParked(named);
-      console.log(`${retried} tried again, ${removed} forgotten`);
+      print(`${retried} tried again, ${removed} forgotten`);
       if (missing.length > 0) throw new Error(`not parked: ${missing.join(", ")}`);
     });
 
@@ -61,10 +62,10 @@ export function addJobs(program: Command): void {
     .action(async (operationIds: string[], { outputs, caller }: { outputs: string; caller?: string }) => {
       if (operationIds.length === 0 && caller === undefined) throw new Error("name jobs, or --caller");
       await useStack(outputs);
-      if (caller !== undefined) console.log(`${await releaseCaller(caller)} places released`);
+      if (caller !== undefined) print(`${await releaseCaller(caller)} places released`);
       const missing: string[] = [];
       for (const operationId of operationIds) {
-        if (await releaseJob(operationId)) console.log(`${operationId}  released`);
+        if (await releaseJob(operationId)) print(`${operationId}  released`);
         else missing.push(operationId);
       }
       if (missing.length > 0) throw new Error(`not pending: ${missing.join(", ")}`);

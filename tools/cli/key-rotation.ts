@@ -32,7 +32,8 @@ export async function rotateKeys(): Promise<Date> {
       }
       await wait(pauseMilliseconds);
     }
-    return new Date(Date.now() + firstUseSeconds * 1_000);
+    // The rotation began before now, and counts from its next full second.
+    return new Date((Math.ceil(Date.now() / 1_000) + firstUseSeconds) * 1_000);
   } finally {
     client.destroy();
   }

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { rotateKeys } from "./key-rotation.ts";
+import type { Print } from "./print.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
 /** `ncs rotate-keys`: a new signing key now, not when the month is over. */
-export function addRotateKeys(program: Command): void {
+export function addRotateKeys(program: Command, print: Print): void {
   program
     .command("rotate-keys")
     .description("make a new key that signs access tokens; tokens that are signed already stay good")
@@ -11,6 +12,6 @@ export function addRotateKeys(program: Command): void {
     .action(async ({ outputs }: { outputs: string }) => {
       await useStack(outputs);
       const signsFrom = await rotateKeys();
-      console.log(`The new key is public, and signs all tokens from ${signsFrom.toISOString()} on`);
+      print(`The new key is public, and signs all tokens from ${signsFrom.toISOString()} on`);
     });
 }

@@ -1,0 +1,2 @@
+/** Writes a line to standard output. */
+export type Print = (line: string) => void;
