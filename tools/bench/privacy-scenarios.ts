@@ -53,6 +53,15 @@ export const smallScenarios: readonly Scenario[] = [
     ],
   },
   {
+    name: "counts that are corrected",
+    threshold: 2,
+    unknowns: unknowns(8, below(2)),
+    steps: [
+      { cells: { "0000": 0, "0001": 1, "0002": 2, "0010": 3 } },
+      { cells: { "0000": 4, "0001": 5, "0002": 6, "0010": 7 } },
+    ],
+  },
+  {
     name: "regions imported one by one, the first again, then both together",
     threshold: 2,
     unknowns: unknowns(5, below(3)),

@@ -10,7 +10,7 @@ export function configuredDensities(environment: NodeJS.ProcessEnv = process.env
   return {
     /** Lengths of geohashes that are offered, ascending. */
     precisions: setting("DENSITY_PRECISIONS", configured),
-    /** The fewest people really counted that are told of. */
+    /** K: cells with fewer people who were really counted are suppressed. */
     threshold: setting("DENSITY_K", configured),
   };
 }

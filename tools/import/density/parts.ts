@@ -2,7 +2,7 @@
  * The parts of a day. What an import covers of a day for the first time is a part, and stays one: a part is published
  * anew only by an import that covers all of it, and never together with other cells. So an import with more or fewer
  * cells than an earlier one, or of a neighbouring region, changes no group of suppressed cells, and the difference of
- * two answers tells nothing that each part does not tell alone.
+ * two answers discloses nothing that each part does not disclose alone.
  */
 
 import { createHash } from "node:crypto";

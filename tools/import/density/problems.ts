@@ -8,7 +8,7 @@ export class Problems {
   readonly #files: readonly string[];
   readonly #found: string[] = [];
 
-  /** @param files the files' names as they are told; elsewhere a file is its position here, counted from 0. */
+  /** @param files the files' names as they are reported; elsewhere a file is its position here, counted from 0. */
   constructor(files: readonly string[]) {
     this.#files = files;
   }
@@ -20,7 +20,7 @@ export class Problems {
   /**
    * @param reason why it is refused, without a value of the file.
    * @param line counted from 1; absent for a problem of the whole file.
-   * @throws {ImportError} when there are enough problems to tell.
+   * @throws {ImportError} when there are enough problems to report.
    */
   add(file: number, reason: string, line?: number, column?: string): void {
     const place =

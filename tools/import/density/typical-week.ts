@@ -17,7 +17,7 @@ export function weekdayOf(date: string): number {
 
 /**
  * What is typical of a tile's weekday, from what was published of a few such days and from nothing else, so that it
- * tells no more than they do. Slot by slot, the days that know nothing are left out. A slot that is low on at least
+ * discloses no more than they do. Slot by slot, the days that know nothing are left out. A slot that is low on at least
  * half of the others is low; else it is the mean of the estimates, from the least of their minimums, or 0 if it was
  * ever low, to the greatest of their maximums.
  * @returns 24 hours; undefined for an hour that no day knows.
