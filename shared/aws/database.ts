@@ -102,17 +102,18 @@ export function queryPartition<Item>(
   return queryAll(partitionQuery(table, partitionKey, partition), schema, signal);
 }
 
-/** Reads the first item of a partition in the order of its sort key; undefined when there is none. */
+/** Reads the first items of a partition in the order of its sort key, at most as many as one page holds. */
 export async function queryFirst<Item>(
   table: TableName,
   partition: string,
+  count: number,
   schema: Schema<Item>,
   signal: AbortSignal,
-): Promise<Item | undefined> {
+): Promise<Item[]> {
   const { partitionKey } = tableDescription(table);
-  const command = new QueryCommand({ ...partitionQuery(table, partitionKey, partition), Limit: 1 });
-  const { Items: [item] = [] } = await call((to) => to.send(command, { abortSignal: signal }));
-  return item === undefined ? undefined : schema.parse(unmarshall(item));
+  const command = new QueryCommand({ ...partitionQuery(table, partitionKey, partition), Limit: count });
+  const { Items = [] } = await call((to) => to.send(command, { abortSignal: signal }));
+  return Items.map((item) => schema.parse(unmarshall(item)));
 }
 
 /**

@@ -178,11 +178,11 @@ export class MemoryPermits {
     this.waiting.delete(keyOf(waiting));
   }
 
-  firstWaiting(limit: string): Waiting | undefined {
+  waitingAt(limit: string): readonly Waiting[] {
     const all = [...this.waiting.values()].filter((waiting) => waiting.limit === limit);
     return all.sort(
       (one, other) => one.since - other.since || (one.operationId < other.operationId ? -1 : 1),
-    )[0];
+    );
   }
 
   noteAgreement(host: string): void {

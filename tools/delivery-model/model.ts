@@ -439,7 +439,7 @@ class Model {
         write: (all, version) => call("writePermits", () => permits.write(all, version)),
         addWaiting: (waiting) => call("addWaiting", () => permits.addWaiting(waiting)),
         removeWaiting: (waiting) => call("removeWaiting", () => permits.removeWaiting(waiting)),
-        firstWaiting: (limit) => call("firstWaiting", () => permits.firstWaiting(limit)),
+        waitingAt: (limit) => call("waitingAt", () => permits.waitingAt(limit)),
         noteAgreement: (host) => call("noteAgreement", () => permits.noteAgreement(host)),
         hasAgreed: (host) => call("hasAgreed", () => permits.hasAgreed(host)),
       },

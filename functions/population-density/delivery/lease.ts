@@ -31,6 +31,7 @@ export interface JobMessage {
 const leaseMilliseconds = attemptMilliseconds;
 
 /** For recording what came of an attempt, and for what follows, also when the attempt has used up all other time. */
+export const agreementMilliseconds = 1_000;
 export const recordMilliseconds = 4_000;
 export const releaseMilliseconds = 4_000;
 
@@ -122,7 +123,7 @@ async function waitForPermit(
     limit = await acquire();
   }
   if (limit !== undefined) {
-    return { retryInSeconds: permitWaitSeconds(ports.clock.now() - since, ports.random()) };
+    return { retryInSeconds: permitWaitSeconds(job, since, ports.clock.now(), ports.random()) };
   }
   if (hasWaited) {
     const entries = limitsOf(host, caller).map((name) => ({ limit: name, since, operationId }));
@@ -146,7 +147,7 @@ async function attempt(
   };
   try {
     const sent = await sinks.post(job, beforeLastChunk, signal);
-    if (sent.outcome === "delivered") await noteAgreement(host, ports, signal);
+    if (sent.outcome === "delivered") await noteAgreement(host, ports);
     return sent;
   } catch (error) {
     if (error instanceof LeaseLost) return "lease lost";
@@ -156,16 +157,31 @@ async function attempt(
 }
 
 /** Whether a host agreed decides how often a large body is sent: to forget it once does no harm. */
-async function noteAgreement(
-  host: string,
-  { permits, log }: WorkerPorts,
-  signal: AbortSignal,
-): Promise<void> {
+async function noteAgreement(host: string, ports: WorkerPorts): Promise<void> {
+  await unlessUnavailable(ports, () => ports.permits.noteAgreement(host, agreementDeadline(ports)));
+}
+
+/** Whether a host agreed. When that cannot be read it may have: an attempt too many does less harm than one too few. */
+async function hasAgreed(host: string, ports: WorkerPorts): Promise<boolean> {
+  const known = await unlessUnavailable(ports, () => ports.permits.hasAgreed(host, agreementDeadline(ports)));
+  return known ?? true;
+}
+
+function agreementDeadline({ clock }: WorkerPorts): AbortSignal {
+  return clock.deadline(agreementMilliseconds);
+}
+
+/** What a call that the job does not depend on comes to; undefined when nobody answers. */
+async function unlessUnavailable<Value>(
+  { log }: WorkerPorts,
+  call: () => Promise<Value>,
+): Promise<Value | undefined> {
   try {
-    await permits.noteAgreement(host, signal);
+    return await call();
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     log("DEPENDENCY_FAILED", { cause: error.message });
+    return undefined;
   }
 }
 
@@ -173,11 +189,11 @@ async function stepAfter(
   job: PendingJob,
   result: AttemptResult,
   host: string,
-  { permits, clock, schedule, random }: WorkerPorts,
+  ports: WorkerPorts,
 ): Promise<Step> {
-  const hasAgreed =
-    !dependsOnHost(job, result) || (await permits.hasAgreed(host, clock.deadline(recordMilliseconds)));
-  return nextStep(job, result, hasAgreed, { now: clock.now(), schedule, random: random() });
+  const hostHasAgreed = !dependsOnHost(job, result) || (await hasAgreed(host, ports));
+  const { clock, schedule, random } = ports;
+  return nextStep(job, result, hostHasAgreed, { now: clock.now(), schedule, random: random() });
 }
 
 /** Writes down what becomes of a job, before anything becomes of its message. */
@@ -229,10 +245,7 @@ export function reportEnd(
 
 /** A permit that cannot be given back ends by itself: no reason to forget what came of the attempt. */
 async function release(request: PermitRequest, ports: WorkerPorts): Promise<void> {
-  try {
-    await releasePermit(request, ports, ports.clock.deadline(releaseMilliseconds));
-  } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    ports.log("DEPENDENCY_FAILED", { cause: error.message });
-  }
+  await unlessUnavailable(ports, () =>
+    releasePermit(request, ports, ports.clock.deadline(releaseMilliseconds)),
+  );
 }

@@ -79,12 +79,21 @@ export function limitsOf(host: string, caller: string): readonly string[] {
   return Object.values(limitNames(host, caller));
 }
 
+/**
+ * The limits at which somebody may wait for a permit that comes free: those of its host and caller, and the shares of
+ * all callers that have permits, as each grows with what others leave.
+ */
+export function limitsFreed(host: string, caller: string, permits: readonly Permit[]): readonly string[] {
+  const shares = permits.map((permit) => limitNames(host, permit.caller).caller);
+  return [...new Set([...limitsOf(host, caller), ...shares])];
+}
+
 /** For how long a permit is kept for a job that is being woken. */
 const reservedMilliseconds = 10_000;
 
 /**
  * Gives permits that came free to those who wait for them, the longest waiting first.
- * @param candidates the first who wait at each limit.
+ * @param candidates who waits at the limits in question.
  * @returns the permits with those that are kept now, and who is to be woken.
  */
 export function handOver(

@@ -40,6 +40,9 @@ const waitingItem = z.object({
   receiptHandle: z.string(),
 });
 
+/** How many who wait at a limit are looked at: the most that one caller may have pending. */
+const waitingCount = 100;
+
 const agreementSeconds = 90 * 86_400;
 
 /** The table of permits: those in use, who waits at which limit, and the hosts that ever took something. */
@@ -70,7 +73,7 @@ export const permitStore: PermitStore = {
     await deleteItem("density-permits", keyOf(waiting), {}, signal);
   },
 
-  firstWaiting: (limit, signal) => queryFirst("density-permits", limit, waitingItem, signal),
+  waitingAt: (limit, signal) => queryFirst("density-permits", limit, waitingCount, waitingItem, signal),
 
   async noteAgreement(host, signal) {
     const item = { limit: "agreed", entry: host, expiresAt: expiryIn(agreementSeconds) };

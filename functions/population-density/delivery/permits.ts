@@ -1,4 +1,4 @@
-import { handOver, limitReached, limitsOf, type Permit, type PermitRequest } from "./permit-rules.ts";
+import { handOver, limitReached, limitsFreed, type Permit, type PermitRequest } from "./permit-rules.ts";
 import type { Clock, PermitStore, Queues } from "./ports.ts";
 
 /** What permits are kept in and by. */
@@ -38,7 +38,8 @@ export async function acquirePermit(
 
 /**
  * Gives a permit back, and wakes those for whom there is one now. A job whose message cannot be woken is under way or
- * over: the next one has its turn.
+ * over: the next one has its turn. It looks once more when nothing is left to do: who began to wait before the permit
+ * was given back is seen then, and whoever begins later finds it free.
  */
 export async function releasePermit(
   { holder, host, caller }: PermitRequest,
@@ -51,17 +52,15 @@ export async function releasePermit(
   for (;;) {
     const now = clock.now();
     const found = await store.read(signal);
-    if (!found.permits.some(isToGo)) return;
-    const left = found.permits.filter((permit) => !isToGo(permit));
-    const limits = limitsOf(host, caller);
-    const first = await Promise.all(limits.map((limit) => store.firstWaiting(limit, signal)));
-    const candidates = first.filter((waiting) => waiting !== undefined);
-    const { permits, woken } = handOver(left, candidates, workers, now);
+    const kept = found.permits.filter((permit) => !isToGo(permit));
+    const limits = limitsFreed(host, caller, found.permits);
+    const waiting = await Promise.all(limits.map((limit) => store.waitingAt(limit, signal)));
+    const { permits, woken } = handOver(kept, waiting.flat(), workers, now);
+    if (kept.length === found.permits.length && woken.length === 0) return;
     if (!(await store.write(permits, found.version, signal))) continue;
-    for (const waiting of woken) {
-      await store.removeWaiting(waiting, signal);
-      const { operationId, queue, receiptHandle } = waiting;
-      if (!(await queues.wake(queue, receiptHandle, signal))) notWoken.add(operationId);
+    for (const entry of woken) {
+      await store.removeWaiting(entry, signal);
+      if (!(await queues.wake(entry.queue, entry.receiptHandle, signal))) notWoken.add(entry.operationId);
     }
   }
 }

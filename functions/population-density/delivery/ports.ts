@@ -111,8 +111,8 @@ export interface PermitStore {
     waiting: Pick<Waiting, "limit" | "since" | "operationId">,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Who waits longest at a limit. */
-  firstWaiting(limit: string, signal: AbortSignal): Promise<Waiting | undefined>;
+  /** Those who wait at a limit, the longest waiting first, as many of them as one caller can have. */
+  waitingAt(limit: string, signal: AbortSignal): Promise<readonly Waiting[]>;
   /** Notes that a host answered with 2xx, for some months. */
   noteAgreement(host: string, signal: AbortSignal): Promise<void>;
   hasAgreed(host: string, signal: AbortSignal): Promise<boolean>;

@@ -167,8 +167,19 @@ export function retryDelay(
 const minPermitWaitSeconds = 5;
 const maxPermitWaitSeconds = 600;
 
-/** Seconds for which a job that waits for a permit is hidden: longer the longer it has waited, as it is woken anyway. */
-export function permitWaitSeconds(waitedMilliseconds: number, random: number): number {
-  const seconds = Math.max(minPermitWaitSeconds, waitedMilliseconds / 2_000);
-  return Math.min(seconds, maxPermitWaitSeconds) * (0.8 + 0.4 * random);
+/**
+ * Seconds for which a job that waits for a permit is hidden: longer the longer it has waited, as it is woken anyway, and
+ * no longer than a quarter of the time in which an attempt may still begin.
+ *
+ * @param since when it was due, in epoch milliseconds.
+ */
+export function permitWaitSeconds(
+  job: Pick<Job, "requestedAt">,
+  since: number,
+  now: number,
+  random: number,
+): number {
+  const waited = Math.min((now - since) / 2_000, maxPermitWaitSeconds);
+  const left = (deadlineOf(job) - attemptMilliseconds - now) / 4_000;
+  return Math.max(minPermitWaitSeconds, Math.min(waited, left)) * (0.8 + 0.4 * random);
 }

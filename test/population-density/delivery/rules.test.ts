@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deadlineOf, type PendingJob } from "../../../functions/population-density/delivery/job.ts";
 import {
+  agreementMilliseconds,
   recordMilliseconds,
   releaseMilliseconds,
 } from "../../../functions/population-density/delivery/lease.ts";
@@ -160,17 +161,26 @@ test("a large body is sent three times to a host that never took anything, and a
 });
 
 test("a job that waits a day for a permit is received far less often than makes a message dead", () => {
-  let waited = 0;
+  let at = now;
   let receives = 0;
-  while (waited < 24 * hour) {
-    waited += permitWaitSeconds(waited, 0) * 1_000;
+  while (at < now + 24 * hour - attemptMilliseconds) {
+    at += permitWaitSeconds({ requestedAt: now }, now, at, 0) * 1_000;
     receives++;
   }
   expect(receives).toBeLessThan((queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0) / 2);
 });
 
+test("a wait for a permit ends while there is time to begin an attempt", () => {
+  for (const leftMinutes of [60, 20, 10, 7, 6]) {
+    const at = now + 24 * hour - leftMinutes * 60_000;
+    const wait = permitWaitSeconds({ requestedAt: now }, now, at, 1) * 1_000;
+    expect(24 * hour - (at + wait - now)).toBeGreaterThanOrEqual(attemptMilliseconds);
+  }
+});
+
 test("recording an attempt, giving its permit back and hiding its message fit into the reserve of a worker", () => {
-  expect(recordMilliseconds + releaseMilliseconds + verdictMilliseconds).toBeLessThan(reserveMilliseconds);
+  const inAll = agreementMilliseconds + recordMilliseconds + releaseMilliseconds + verdictMilliseconds;
+  expect(inAll).toBeLessThan(reserveMilliseconds);
 });
 
 test("a lease ends after its worker, and before the message of a worker that is gone comes again", () => {
