@@ -21,6 +21,8 @@ export interface Run {
   readonly calls: number;
   readonly kills: number;
   readonly lostAnswers: number;
+  /** Calls that happened after their callers had given them up. */
+  readonly lateCalls: number;
   readonly outcomes: readonly string[];
 }
 
@@ -114,7 +116,7 @@ interface Plan {
 
 /**
  * Runs the code of deliveries on stores, a queue, sinks and a clock of the model's own: calls of all processes in a
- * random order, any of them killed before or after a call, calls refused, answers lost, messages doubled and late, clocks
+ * random order, any of them killed before or after a call, calls refused, answers lost, calls made late, messages doubled and late, clocks
  * that differ. Everything follows from the seed.
  */
 export async function runModel(seed: number): Promise<Run> {
@@ -145,6 +147,7 @@ class Model {
   #callCount = 0;
   #kills = 0;
   #lostAnswers = 0;
+  #lateCalls = 0;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -166,6 +169,7 @@ class Model {
       calls: this.#callCount,
       kills: this.#kills,
       lostAnswers: this.#lostAnswers,
+      lateCalls: this.#lateCalls,
       outcomes: this.#plans.map(({ operationId }) => this.#jobs.read(operationId)?.state ?? "never stored"),
     };
   }
@@ -297,6 +301,13 @@ class Model {
     const isStore = name !== "post" && name !== "take";
     if (isStore && this.#isFaulty(0.04)) {
       reject(new Unavailable("model", "refused"));
+      return;
+    }
+    if (isStore && this.#isFaulty(0.04)) {
+      // On its way for longer than its caller waits: it happens all the same.
+      this.#lateCalls++;
+      this.#coming.push({ at: this.#time + this.#pick([1, 100, 3_000, 10_000]), begin: run });
+      reject(new Unavailable("model", "no answer yet"));
       return;
     }
     const value = run();
@@ -565,6 +576,11 @@ class Model {
     const now = this.#time + hour;
     const left = this.#permits.permits.filter(({ until }) => until > now);
     if (left.length > 0) this.#broken.add("a permit is leaked");
+    // Only a worker that is gone, or a store that does not answer, leaves a permit to its own end.
+    const held = this.#permits.permits.filter(
+      ({ holder, until }) => holder !== undefined && until > this.#time,
+    );
+    if (held.length > 0 && !this.#wasFaulty) this.#broken.add("a permit is not given back");
     const request = { operationId: "new", host: "host-a", caller: "caller-a", mode: "answer" } as const;
     if (limitReached(this.#permits.permits, request, workers, now) !== undefined) {
       this.#broken.add("a permit is never free again");

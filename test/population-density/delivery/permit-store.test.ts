@@ -16,18 +16,18 @@ function waiting(limit: string, since: number): Waiting {
 describe("who waits for a permit", () => {
   test("is found by the limit, the longest waiting first, until it is removed", async () => {
     const limit = `host ${crypto.randomUUID()}`;
-    expect(await permitStore.firstWaiting(limit, signal())).toBeUndefined();
+    expect(await permitStore.waitingAt(limit, signal())).toEqual([]);
     // As texts, 9 would come after 10.
     const [first, second] = [waiting(limit, 9), waiting(limit, 10)];
     await permitStore.addWaiting(second, signal());
     await permitStore.addWaiting(first, signal());
     await permitStore.addWaiting(waiting(`${limit} other`, 1), signal());
-    expect(await permitStore.firstWaiting(limit, signal())).toEqual(first);
+    expect(await permitStore.waitingAt(limit, signal())).toEqual([first, second]);
     const again = { ...first, receiptHandle: "newer" };
     await permitStore.addWaiting(again, signal());
-    expect(await permitStore.firstWaiting(limit, signal())).toEqual(again);
+    expect(await permitStore.waitingAt(limit, signal())).toEqual([again, second]);
     await permitStore.removeWaiting(first, signal());
-    expect(await permitStore.firstWaiting(limit, signal())).toEqual(second);
+    expect(await permitStore.waitingAt(limit, signal())).toEqual([second]);
   });
 });
 
