@@ -479,7 +479,10 @@ async function mergedItem(
   };
 }
 
-/** The day is this import's alone, so nobody else writes the item. */
+/**
+ * Whoever stores the day is alone. Only an observed date may write, at the same time, what its typical weekday had:
+ * the part then holds older numbers until it is imported again, which are published ones too.
+ */
 async function writePart(
   name: string,
   day: string,
