@@ -1,7 +1,6 @@
-import type { EndpointId } from "../functions/endpoints.ts";
+import type { EndpointId, TableName } from "../functions/areas.ts";
 import type { VariableName } from "../shared/environment.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
-import type { TableName } from "../shared/tables.ts";
 
 /** Functions that are not behind a route of their own. */
 type InternalFunctionId =
@@ -36,17 +35,6 @@ export interface Access {
   /** How often the function is run, by a schedule of its own. */
   readonly everyMinutes?: number;
 }
-
-/**
- * Tables with personal data or credentials: encrypted with the stack's own key, which only functions that are granted
- * such a table may use, and only through DynamoDB. What other tables hold is a hash, a catalogue or public.
- */
-export const encryptedTables: ReadonlySet<TableName> = new Set([
-  "profiles",
-  "devices",
-  "number-assignments",
-  "density-jobs",
-]);
 
 /** Every endpoint that needs a token counts the caller's requests. */
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;

@@ -2,11 +2,11 @@ import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type IFilterPattern } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
-import { endpoints } from "../functions/endpoints.ts";
+import { endpoints, type TableName } from "../functions/areas.ts";
 import { logId } from "../shared/aws/log.ts";
 import { type MetricName, metricNamespace, type metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
-import { type TableName, tableVariable } from "../shared/tables.ts";
+import { tableVariable } from "../shared/table.ts";
 import { access, type FunctionId } from "./access.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import type { ServiceApi } from "./constructs/service-api.ts";
@@ -105,7 +105,7 @@ function tableAlarms({ tables }: Watched): Record<string, AlarmLine> {
   const lines = (["Read", "Write"] as const).flatMap((kind) =>
     throttled(tables, kind).map(([name, metric]) => {
       const loss = `Callers wait longer or are refused: DynamoDB turns ${kind.toLowerCase()}s of ${name} away.`;
-      return [`${tableVariable(name)}${kind}sThrottled`, { metric, threshold: 1, loss }] as const;
+      return [`${tableVariable({ name })}${kind}sThrottled`, { metric, threshold: 1, loss }] as const;
     }),
   );
   return Object.fromEntries(lines);

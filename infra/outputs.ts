@@ -1,8 +1,8 @@
 import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
-import { type TableName, tableVariable } from "../shared/tables.ts";
+import { type Table, tableVariable } from "../shared/table.ts";
 
 /** The stack output that holds a table's name; outputs have letters and digits only. */
-export function tableOutput(table: TableName): string {
+export function tableOutput(table: Pick<Table, "name">): string {
   return `${tableVariable(table).replaceAll("_", "")}NAME`;
 }
 

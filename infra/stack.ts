@@ -13,7 +13,7 @@ import { Key } from "aws-cdk-lib/aws-kms";
 import { EventSourceMapping, type IFunction } from "aws-cdk-lib/aws-lambda";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
-import { endpoints } from "../functions/endpoints.ts";
+import { endpoints, type TableName, tables } from "../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
 import { configuration, type VariableName } from "../shared/environment.ts";
 import {
@@ -25,8 +25,8 @@ import {
   visibilitySeconds,
   workerSeconds,
 } from "../shared/sqs/queues.ts";
-import { type TableName, tableDescription, tables, tableVariable } from "../shared/tables.ts";
-import { access, encryptedTables, type FunctionId } from "./access.ts";
+import { tableVariable } from "../shared/table.ts";
+import { access, type FunctionId } from "./access.ts";
 import { addAlarms, addFaultAlarms } from "./alarms.ts";
 import { constructName, functionIds } from "./bundles.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
@@ -139,16 +139,15 @@ export class NetworkCapabilitiesStack extends Stack {
   }
 
   #makeTables(): Record<TableName, ServiceTable> {
-    const names = Object.keys(tables) as TableName[];
-    const made = names.map((name) => {
-      const variable = tableVariable(name);
-      const table = new ServiceTable(this, variable, {
-        table: name,
+    const made = tables.map((table) => {
+      const { name } = table;
+      const one = new ServiceTable(this, tableVariable(table), {
+        table,
         traits: this.#traits,
-        ...(encryptedTables.has(name) ? { key: this.#dataKey } : {}),
+        key: this.#dataKey,
       });
-      new CfnOutput(this, tableOutput(name), { value: table.tableName });
-      return [name, table];
+      new CfnOutput(this, tableOutput(table), { value: one.tableName });
+      return [name, one];
     });
     return Object.fromEntries(made) as Record<TableName, ServiceTable>;
   }
@@ -245,7 +244,7 @@ export class NetworkCapabilitiesStack extends Stack {
   /** A function with exactly the rights and the environment that `access` gives it. */
   #makeFunction(id: FunctionId): ServiceFunction {
     const { tables: granted = {}, signingKey, queues: used = {}, consumes, variables = [] } = access[id];
-    const tableNames = Object.keys(granted) as TableName[];
+    const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
     const queueNames = Object.keys(used) as QueueName[];
     const reservedConcurrency = this.#settings.reservedConcurrency[id];
     const made = new ServiceFunction(this, constructName(id), {
@@ -253,7 +252,9 @@ export class NetworkCapabilitiesStack extends Stack {
       description: id,
       environment: {
         LOG_LEVEL: this.#valueOf("LOG_LEVEL"),
-        ...Object.fromEntries(tableNames.map((name) => [tableVariable(name), this.#tables[name].tableName])),
+        ...Object.fromEntries(
+          grantedTables.map((table) => [tableVariable(table), this.#tables[table.name].tableName]),
+        ),
         ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), this.#queues[name].queueUrl])),
         ...Object.fromEntries(
           variables.map((name) => [name, this.#valueOf(name)]).filter(([, value]) => value !== ""),
@@ -263,11 +264,10 @@ export class NetworkCapabilitiesStack extends Stack {
       ...sizes[id],
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
     });
-    for (const name of tableNames) {
+    for (const { name, index } of grantedTables) {
       const actions = (granted[name] ?? []).map((action) => `dynamodb:${action}`);
       const { tableArn } = this.#tables[name];
       made.addToRolePolicy(new PolicyStatement({ actions, resources: [tableArn] }));
-      const { index } = tableDescription(name);
       if (index === undefined || !granted[name]?.includes("Query")) continue;
       const resources = [`${tableArn}/index/${index.name}`];
       made.addToRolePolicy(new PolicyStatement({ actions: ["dynamodb:Query"], resources }));
@@ -280,9 +280,11 @@ export class NetworkCapabilitiesStack extends Stack {
       const actions = (used[name] ?? []).map((action) => `sqs:${action}`);
       made.addToRolePolicy(new PolicyStatement({ actions, resources: [this.#queues[name].queueArn] }));
     }
-    const encrypted = tableNames.filter((name) => encryptedTables.has(name));
+    const encrypted = grantedTables.filter(({ personalData }) => personalData);
     if (encrypted.length > 0) {
-      const changes = encrypted.some((name) => granted[name]?.some((action) => changingActions.test(action)));
+      const changes = encrypted.some(({ name }) =>
+        granted[name]?.some((action) => changingActions.test(action)),
+      );
       this.#permitKey(made, "dynamodb", changes ? [...readingKey, ...changingKey] : readingKey);
     }
     if (queueNames.length > 0 || consumes !== undefined) {

@@ -218,14 +218,14 @@ type Value<N extends VariableName> = NonNullable<ReturnType<(typeof variables)[N
  * The deployed name of a table or the address of a queue, by its variable.
  * @throws {Misconfigured} naming the variable when it is absent.
  */
-export function wiredName(variable: string): string {
+export function resourceName(variable: string): string {
   const name = process.env[variable];
   if (!name) throw new Misconfigured(`${variable} must not be empty`);
   return name;
 }
 
 /** `host:port` of the interface through which Lambda gives this function its events; undefined elsewhere. */
-export function runtimeInterface(): string | undefined {
+export function lambdaRuntimeApi(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;
 }
 

@@ -3,6 +3,7 @@ import { getItem, updatedItem } from "./aws/database.ts";
 import { setting } from "./environment.ts";
 import type { Allowance, ErrorDetails } from "./errors.ts";
 import { hashed } from "./hash.ts";
+import { quotas } from "./quota-table.ts";
 
 /** How a request stands to its caller's limits: what is left of the one that is nearer, or why it is over one. */
 export type RateLimitResult = { readonly code?: undefined; readonly allowance: Allowance } | LimitExceeded;
@@ -14,13 +15,6 @@ interface LimitExceeded extends ErrorDetails {
 
 const minuteMilliseconds = 60_000;
 const dayMilliseconds = 86_400_000;
-
-const counters = z.object({
-  day: z.number(),
-  dayCount: z.number(),
-  minute: z.number(),
-  minuteCount: z.number(),
-});
 
 /** What every count writes. */
 const counts = z.object({ dayCount: z.number(), minuteCount: z.number() });
@@ -45,7 +39,7 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
   // A client's name may be long, and may be a person's.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
-    updatedItem("quotas", key, { update, condition, names, values }, counts, signal);
+    updatedItem(quotas, key, { update, condition, names, values }, counts, signal);
   const limits = { rate, quota, now };
 
   if (quota === 0) return overQuota(limits);
@@ -58,7 +52,7 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
     );
     if (counted !== undefined) return within(counted, limits);
 
-    const last = await getItem("quotas", key, counters, signal);
+    const last = await getItem(quotas, key, signal);
     if (last !== undefined && last.day >= day && last.dayCount >= quota) return overQuota(limits);
     if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) return overRate(limits);
     const opened =

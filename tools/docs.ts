@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { endpoints } from "../functions/endpoints.ts";
+import { areas, endpoints } from "../functions/areas.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { withEndpointTable } from "./docs/endpoint-table.ts";
 import { openApiDocument } from "./docs/openapi.ts";
@@ -24,7 +24,7 @@ interface GeneratedFile {
 const files: readonly GeneratedFile[] = [
   {
     path: inProject("docs/openapi.json"),
-    textAfter: () => `${JSON.stringify(openApiDocument(endpoints, packageJson.version), null, 2)}\n`,
+    textAfter: () => `${JSON.stringify(openApiDocument(areas, packageJson.version), null, 2)}\n`,
   },
   {
     path: options.readme,

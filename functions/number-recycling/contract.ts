@@ -1,26 +1,12 @@
 import * as z from "zod/mini";
 import { isCalendarDate } from "../../shared/calendar.ts";
-import { subscriptionId } from "../../shared/devices/subscription.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { phoneNumber } from "../../shared/schemas.ts";
 
 /** A day, `YYYY-MM-DD`, that is in the calendar. */
-const calendarDate = z
+export const calendarDate = z
   .string()
   .check(z.refine(isCalendarDate, { message: "must be a date of the calendar, YYYY-MM-DD" }));
-
-/** That a subscriber held a number from a day to a day, both included. */
-export const numberAssignment = z.object({
-  phoneNumber,
-  /** Opaque; the same subscriber signing again keeps the same id. */
-  subscriber: subscriptionId,
-  from: calendarDate,
-  /** Absent while the subscriber still holds the number. */
-  to: z.optional(calendarDate),
-});
-
-/** An assignment of a number as the table holds it. */
-export type NumberAssignment = z.infer<typeof numberAssignment>;
 
 /** `POST /numberrecycling/check` (specification 4.5; the limits of specification 8 apply to it too). */
 export const checkNumberRecycling = endpoint({

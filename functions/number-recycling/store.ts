@@ -1,9 +1,9 @@
 import { deleteItem, putItem, queryPartition } from "../../shared/aws/database.ts";
-import { type NumberAssignment, numberAssignment } from "./contract.ts";
+import { type NumberAssignment, numberAssignments } from "./tables.ts";
 
 /** Everybody who ever held a number, the earliest first; empty for a number that was never assigned. */
 export function historyOf(phoneNumber: string, signal: AbortSignal): Promise<NumberAssignment[]> {
-  return queryPartition("number-assignments", phoneNumber, numberAssignment, signal);
+  return queryPartition(numberAssignments, phoneNumber, signal);
 }
 
 /**
@@ -17,10 +17,10 @@ export async function replaceHistory(
   signal: AbortSignal,
 ): Promise<void> {
   const before = await historyOf(phoneNumber, signal);
-  await Promise.all(history.map((assignment) => putItem("number-assignments", assignment, {}, signal)));
+  await Promise.all(history.map((assignment) => putItem(numberAssignments, assignment, {}, signal)));
   const gone = before.filter(({ from }) => !history.some((assignment) => assignment.from === from));
   const exists = { condition: "attribute_exists(phoneNumber)" };
   await Promise.all(
-    gone.map(({ from }) => deleteItem("number-assignments", { phoneNumber, from }, exists, signal)),
+    gone.map(({ from }) => deleteItem(numberAssignments, { phoneNumber, from }, exists, signal)),
   );
 }

@@ -15,7 +15,7 @@ import {
   tokenAlgorithm,
   tokenType,
 } from "../../shared/token.ts";
-import type { ProfileRecord } from "./contract.ts";
+import type { ProfileRecord } from "./tables.ts";
 
 interface Signer extends Pick<SigningKey, "kid" | "signsFrom"> {
   readonly key: Awaited<ReturnType<typeof importJWK>>;

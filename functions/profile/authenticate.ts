@@ -3,7 +3,7 @@ import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
 import { type ErrorDetails, Unavailable } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { authenticate, type ProfileRecord } from "./contract.ts";
+import { authenticate } from "./contract.ts";
 import { hashPassword, isOutdated, passwordMatches } from "./password.ts";
 import { addressOf, attemptName, countersOf, secondsLeft } from "./rules.ts";
 import {
@@ -14,6 +14,7 @@ import {
   replaceHash,
   withdrawAttempt,
 } from "./store.ts";
+import type { ProfileRecord } from "./tables.ts";
 
 /** Logs a caller in; every attempt costs the same work until the password turns out right. */
 export const handler = serve(authenticate, async (request) => {

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { subscriptionId } from "../../shared/devices/subscription.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 
 const text = z.string().check(z.minLength(1));
@@ -14,7 +13,8 @@ const exampleProfile = {
   Permissions: "qos-profiles:read number-recycling:check",
 };
 
-const userProfile = z
+/** The profile of specification 2.1. */
+export const userProfile = z
   .object({
     ID: z.number(),
     Username: text,
@@ -40,20 +40,6 @@ const userProfile = z
       examples: [exampleProfile],
     }),
   );
-
-/** A login as the table holds it: the profile of specification 2.1 with what only the service sees. */
-export const profileRecord = z.object({
-  ...userProfile.shape,
-  ID: z.int(),
-  EmailAddress: z.email().check(z.maxLength(254)),
-  /** Absent for an account nobody can log in to with a password. */
-  passwordHash: z.optional(text),
-  /** The subscription the login is linked to; makes its tokens 3-legged. */
-  subscription: z.optional(subscriptionId),
-});
-
-/** A login as the table holds it. */
-export type ProfileRecord = z.infer<typeof profileRecord>;
 
 /** `POST /profile/authenticate` (specification 4.1). */
 export const authenticate = endpoint({

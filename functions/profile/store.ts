@@ -1,8 +1,7 @@
-import * as z from "zod/mini";
 import { getItem, putItem, updateItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
-import { type ProfileRecord, profileRecord } from "./contract.ts";
 import { type AttemptRefusal, addressOf, type Counter, hasLapsed, windowSeconds } from "./rules.ts";
+import { loginAttempts, type ProfileRecord, profiles } from "./tables.ts";
 
 /** The key holds a hash: an address of any length has one, and none shows in a metric of hot keys. */
 function keyOf(address: string): { address: string } {
@@ -11,7 +10,7 @@ function keyOf(address: string): { address: string } {
 
 /** Finds a login by its address in lower case. */
 export function findProfile(address: string, signal: AbortSignal): Promise<ProfileRecord | undefined> {
-  return getItem("profiles", keyOf(address), profileRecord, signal);
+  return getItem(profiles, keyOf(address), signal);
 }
 
 /** Puts a login in place of the one with its address. */
@@ -19,7 +18,7 @@ export async function replaceProfile(profile: ProfileRecord, signal: AbortSignal
   const item = { ...keyOf(addressOf(profile.EmailAddress)), ...profile };
   // The address is the identity: another ID under the same address is another person's login.
   const unchanged = { condition: "attribute_not_exists(address) OR ID = :id", values: { ":id": profile.ID } };
-  if (!(await putItem("profiles", item, unchanged, signal))) {
+  if (!(await putItem(profiles, item, unchanged, signal))) {
     throw new Error("the address belongs to another profile");
   }
 }
@@ -27,7 +26,7 @@ export async function replaceProfile(profile: ProfileRecord, signal: AbortSignal
 /** Sets the time of the last login, unless the password has changed since it was checked. */
 export function recordLogin(profile: ProfileRecord, at: string, signal: AbortSignal): Promise<boolean> {
   return updateItem(
-    "profiles",
+    profiles,
     keyOf(addressOf(profile.EmailAddress)),
     {
       update: "SET DateLastLogin = :at",
@@ -45,15 +44,8 @@ export async function replaceHash(profile: ProfileRecord, hash: string, signal: 
     condition: "passwordHash = :old",
     values: { ":new": hash, ":old": profile.passwordHash },
   };
-  await updateItem("profiles", keyOf(addressOf(profile.EmailAddress)), write, signal);
+  await updateItem(profiles, keyOf(addressOf(profile.EmailAddress)), write, signal);
 }
-
-const counterItem = z.object({
-  /** Failures, and attempts under way. */
-  attempts: z._default(z.number(), 0),
-  /** The attempts under way, by their names. */
-  underWay: z._default(z.set(z.string()), new Set()),
-});
 
 /** Times an attempt is counted anew after others changed the counter meanwhile. */
 const maxTries = 4;
@@ -97,8 +89,8 @@ async function beginIn(
     },
   };
   for (let tried = 0; tried < maxTries; tried++) {
-    if (await updateItem("login-attempts", { counted: key }, begin, signal)) return undefined;
-    const counted = await getItem("login-attempts", { counted: key }, counterItem, signal);
+    if (await updateItem(loginAttempts, { counted: key }, begin, signal)) return undefined;
+    const counted = await getItem(loginAttempts, { counted: key }, signal);
     if (counted === undefined) continue;
     const { attempts, underWay } = counted;
     if (underWay.has(attempt)) return undefined;
@@ -125,7 +117,7 @@ async function dropLapsed(key: string, lapsed: readonly string[], signal: AbortS
       ...Object.fromEntries(dropped.map((name, index) => [`:name${index}`, name])),
     },
   };
-  await updateItem("login-attempts", { counted: key }, write, signal);
+  await updateItem(loginAttempts, { counted: key }, write, signal);
 }
 
 /** Lets an attempt under way stay counted, as a failure. */
@@ -160,5 +152,5 @@ async function endAttempt(
     condition: "contains(underWay, :name)",
     values: { ...values, ":name": attempt, ":attempt": new Set([attempt]) },
   };
-  await Promise.all(counters.map(({ key }) => updateItem("login-attempts", { counted: key }, write, signal)));
+  await Promise.all(counters.map(({ key }) => updateItem(loginAttempts, { counted: key }, write, signal)));
 }

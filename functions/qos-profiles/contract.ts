@@ -94,7 +94,8 @@ const exampleProfile = {
   serviceClass: "real_time_interactive",
 };
 
-const qosProfile = z
+/** A QoS profile as a caller sees it (specification 2.3). */
+export const qosProfile = z
   .object({
     name: qosProfileName,
     status: qosProfileStatus,
@@ -149,16 +150,6 @@ const qosProfile = z
 
 /** A QoS profile as a caller sees it (specification 2.3). */
 export type QosProfile = z.infer<typeof qosProfile>;
-
-/** A QoS profile as the catalogue holds it. */
-export const qosProfileRecord = z.object({
-  ...qosProfile.shape,
-  /** Offered only to devices whose own list names it. */
-  restricted: z.optional(z.boolean()),
-});
-
-/** A QoS profile as the catalogue holds it. */
-export type QosProfileRecord = z.infer<typeof qosProfileRecord>;
 
 /** `POST /qualityondemand/retrieve-qos-profiles` (specification 4.2). */
 export const retrieveQosProfiles = endpoint({

@@ -1,9 +1,10 @@
 import { subscriptionIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { getQosProfile, type QosProfileRecord } from "./contract.ts";
+import { getQosProfile } from "./contract.ts";
 import { isAvailableTo } from "./rules.ts";
 import { findQosProfile } from "./store.ts";
+import type { QosProfileRecord } from "./tables.ts";
 
 /** Reads one profile; to a 3-legged token it exists only if it is available to the subject. */
 export const handler = serve(getQosProfile, async ({ parameters, caller, signal, reply, refuse }) => {

@@ -1,12 +1,6 @@
 import type { DeviceRecord } from "../../shared/devices/record.ts";
-import {
-  type Duration,
-  durationUnits,
-  type QosProfile,
-  type QosProfileRecord,
-  type Rate,
-  rateUnits,
-} from "./contract.ts";
+import { type Duration, durationUnits, type QosProfile, type Rate, rateUnits } from "./contract.ts";
+import type { QosProfileRecord } from "./tables.ts";
 
 /** What a caller asks for; every criterion given must hold (specification 4.2). */
 export interface Criteria {

@@ -1,19 +1,19 @@
 import { getItem, putItem, queryPartition } from "../../shared/aws/database.ts";
-import { type QosProfileRecord, qosProfileRecord } from "./contract.ts";
+import { type QosProfileRecord, qosProfiles } from "./tables.ts";
 
 const partition = "qos-profiles";
 
 /** The whole catalogue, by name. */
 export function allQosProfiles(signal: AbortSignal): Promise<QosProfileRecord[]> {
-  return queryPartition("qos-profiles", partition, qosProfileRecord, signal);
+  return queryPartition(qosProfiles, partition, signal);
 }
 
 /** One profile of the catalogue. */
 export function findQosProfile(name: string, signal: AbortSignal): Promise<QosProfileRecord | undefined> {
-  return getItem("qos-profiles", { catalogue: partition, name }, qosProfileRecord, signal);
+  return getItem(qosProfiles, { catalogue: partition, name }, signal);
 }
 
 /** Puts a profile into the catalogue, in place of the one with its name. */
 export async function replaceQosProfile(profile: QosProfileRecord, signal: AbortSignal): Promise<void> {
-  await putItem("qos-profiles", { catalogue: partition, ...profile }, {}, signal);
+  await putItem(qosProfiles, { catalogue: partition, ...profile }, {}, signal);
 }

@@ -16,18 +16,13 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { wiredName } from "../environment.ts";
+import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
-import { type TableName, tableDescription, tableVariable } from "../tables.ts";
+import { type Schema, type Table, tableVariable } from "../table.ts";
 import { clientDefaults, isRetryable } from "./clients.ts";
 
 /** An attribute of a key: keys are strings throughout. */
 type Key = Readonly<Record<string, string>>;
-
-/** What an item must look like, in Zod or Zod Mini: items are parsed when they are read. */
-interface Schema<Item> {
-  readonly parse: (item: unknown) => Item;
-}
 
 let client: DynamoDBClient | undefined;
 
@@ -72,8 +67,8 @@ function isTransactionConflict(error: unknown): error is Error {
   );
 }
 
-function nameOf(table: TableName): string {
-  return wiredName(tableVariable(table));
+function nameOf(table: Table): string {
+  return resourceName(tableVariable(table));
 }
 
 /**
@@ -81,53 +76,49 @@ function nameOf(table: TableName): string {
  * @returns `undefined` only when the table said that there is no such item.
  */
 export async function getItem<Item>(
-  table: TableName,
+  table: Table<Item>,
   key: Key,
-  schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item | undefined> {
   const command = new GetItemCommand({ TableName: nameOf(table), Key: marshall(key), ConsistentRead: true });
   const { Item } = await call((to) => to.send(command, { abortSignal: signal }));
-  return Item === undefined ? undefined : schema.parse(unmarshall(Item));
+  return Item === undefined ? undefined : table.schema.parse(unmarshall(Item));
 }
 
 /** Reads a whole partition in the order of its sort key, page after page. */
 export function queryPartition<Item>(
-  table: TableName,
+  table: Table<Item>,
   partition: string,
-  schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item[]> {
-  const { partitionKey } = tableDescription(table);
-  return queryAll(partitionQuery(table, partitionKey, partition), schema, signal);
+  return queryAll(partitionQuery(table, table.partitionKey, partition), table.schema, signal);
 }
 
 /** Reads the first items of a partition in the order of its sort key, at most as many as one page holds. */
 export async function queryFirst<Item>(
-  table: TableName,
+  table: Table<Item>,
   partition: string,
   count: number,
-  schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item[]> {
-  const { partitionKey } = tableDescription(table);
-  const command = new QueryCommand({ ...partitionQuery(table, partitionKey, partition), Limit: count });
-  const { Items = [] } = await call((to) => to.send(command, { abortSignal: signal }));
-  return Items.map((item) => schema.parse(unmarshall(item)));
+  const query = { ...partitionQuery(table, table.partitionKey, partition), Limit: count };
+  const { Items = [] } = await call((to) => to.send(new QueryCommand(query), { abortSignal: signal }));
+  return Items.map((item) => table.schema.parse(unmarshall(item)));
 }
 
 /**
  * Reads a partition of a table's index in the order of its sort key, page after page. What was written a moment ago may
  * be missing.
+ * @param schema of the attributes that the index holds.
  */
 export function queryIndex<Item>(
-  table: TableName,
+  table: Table,
   partition: string,
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item[]> {
-  const { index } = tableDescription(table);
-  if (index === undefined) throw new Error(`${table} has no index`);
+  const { index } = table;
+  if (index === undefined) throw new Error(`${table.name} has no index`);
   const query = {
     ...partitionQuery(table, index.partitionKey, partition),
     IndexName: index.name,
@@ -136,7 +127,7 @@ export function queryIndex<Item>(
   return queryAll(query, schema, signal);
 }
 
-function partitionQuery(table: TableName, partitionKey: string, partition: string): QueryCommandInput {
+function partitionQuery(table: Table, partitionKey: string, partition: string): QueryCommandInput {
   return {
     TableName: nameOf(table),
     KeyConditionExpression: "#partition = :partition",
@@ -181,9 +172,8 @@ const longestPauseMilliseconds = 400;
  * @returns what was found, in no order; a key without an item is left out.
  */
 export async function getItems<Item>(
-  table: TableName,
+  table: Table<Item>,
   keys: readonly Key[],
-  schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item[]> {
   const items: Item[] = [];
@@ -194,7 +184,7 @@ export async function getItems<Item>(
   const readBatches = async () => {
     for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
       for await (const found of batchItems(nameOf(table), batch, signal)) {
-        items.push(schema.parse(unmarshall(found)));
+        items.push(table.schema.parse(unmarshall(found)));
       }
     }
   };
@@ -239,7 +229,7 @@ interface Condition {
 
 /** Writes a whole item. Returns whether the condition held; `false` means that nothing was written. */
 export function putItem(
-  table: TableName,
+  table: Table,
   item: Readonly<Record<string, unknown>>,
   condition: Partial<Condition>,
   signal: AbortSignal,
@@ -254,12 +244,7 @@ interface Update extends Condition {
 }
 
 /** Changes an item in place. Returns whether the condition held; `false` means that nothing was written. */
-export function updateItem(
-  table: TableName,
-  key: Key,
-  update: Update,
-  signal: AbortSignal,
-): Promise<boolean> {
+export function updateItem(table: Table, key: Key, update: Update, signal: AbortSignal): Promise<boolean> {
   const command = new UpdateItemCommand(updateInput(table, key, update));
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
@@ -270,7 +255,7 @@ export function updateItem(
  * @returns `undefined` when the condition did not hold: nothing was written.
  */
 export async function updatedItem<Item>(
-  table: TableName,
+  table: Table,
   key: Key,
   update: Update,
   schema: Schema<Item>,
@@ -284,7 +269,7 @@ export async function updatedItem<Item>(
 
 /** Deletes an item. Returns whether the condition held; `false` means that it is still there, or was not. */
 export function deleteItem(
-  table: TableName,
+  table: Table,
   key: Key,
   condition: Partial<Condition>,
   signal: AbortSignal,
@@ -293,17 +278,17 @@ export function deleteItem(
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
-function putInput(table: TableName, item: Readonly<Record<string, unknown>>, condition: Partial<Condition>) {
+function putInput(table: Table, item: Readonly<Record<string, unknown>>, condition: Partial<Condition>) {
   const Item = marshall(item, { removeUndefinedValues: true });
   return { TableName: nameOf(table), Item, ...conditionParts(condition) };
 }
 
-function keyedInput(table: TableName, key: Key, condition: Partial<Condition>) {
+function keyedInput(table: Table, key: Key, condition: Partial<Condition>) {
   return { TableName: nameOf(table), Key: marshall(key), ...conditionParts(condition) };
 }
 
 function updateInput(
-  table: TableName,
+  table: Table,
   key: Key,
   { update, ...condition }: Pick<Update, "update"> & Partial<Condition>,
 ) {
@@ -322,13 +307,13 @@ function conditionParts({ condition, names, values }: Partial<Condition>) {
 export type TransactionOperation =
   | ({
       readonly kind: "put";
-      readonly table: TableName;
+      readonly table: Table;
       readonly item: Readonly<Record<string, unknown>>;
     } & Partial<Condition>)
-  | ({ readonly kind: "update"; readonly table: TableName; readonly key: Key } & Pick<Update, "update"> &
+  | ({ readonly kind: "update"; readonly table: Table; readonly key: Key } & Pick<Update, "update"> &
       Partial<Condition>)
-  | ({ readonly kind: "delete"; readonly table: TableName; readonly key: Key } & Partial<Condition>)
-  | ({ readonly kind: "check"; readonly table: TableName; readonly key: Key } & Condition);
+  | ({ readonly kind: "delete"; readonly table: Table; readonly key: Key } & Partial<Condition>)
+  | ({ readonly kind: "check"; readonly table: Table; readonly key: Key } & Condition);
 
 /** What became of a transaction: everything was written, or nothing. */
 export type TransactionResult =

@@ -1,13 +1,14 @@
 import { deleteItem, getItem, putItem } from "../aws/database.ts";
 import { hasAddress, type Identifier, keysOf } from "./keys.ts";
-import { type DeviceRecord, deviceRecord } from "./record.ts";
+import type { DeviceRecord } from "./record.ts";
+import { devices } from "./table.ts";
 
 /** Finds the device an identifier stands for: one item read, whatever the identifier, known or not. */
 export async function findDevice(
   identifier: Identifier,
   signal: AbortSignal,
 ): Promise<DeviceRecord | undefined> {
-  const record = await getItem("devices", { identifier: identifier.key }, deviceRecord, signal);
+  const record = await getItem(devices, { identifier: identifier.key }, signal);
   const { ipv4Address: sent } = identifier.sent;
   return record === undefined || (sent !== undefined && !hasAddress(record, sent)) ? undefined : record;
 }
@@ -19,7 +20,7 @@ export async function ownersOf(
 ): Promise<{ readonly key: string; readonly owner: string }[]> {
   const found = await Promise.all(
     keysOf(device).map(async (key) => {
-      const record = await getItem("devices", { identifier: key }, deviceRecord, signal);
+      const record = await getItem(devices, { identifier: key }, signal);
       return record === undefined ? [] : [{ key, owner: record.subscription }];
     }),
   );
@@ -32,14 +33,14 @@ export async function ownersOf(
  */
 export async function releaseIdentifiers(device: DeviceRecord, signal: AbortSignal): Promise<void> {
   const [subscription, ...kept] = keysOf(device);
-  const before = await getItem("devices", { identifier: subscription }, deviceRecord, signal);
+  const before = await getItem(devices, { identifier: subscription }, signal);
   if (before === undefined) return;
   const released = keysOf(before).filter((key) => key !== subscription && !kept.includes(key));
   const ours = {
     condition: "subscription = :subscription",
     values: { ":subscription": device.subscription },
   };
-  await Promise.all(released.map((identifier) => deleteItem("devices", { identifier }, ours, signal)));
+  await Promise.all(released.map((identifier) => deleteItem(devices, { identifier }, ours, signal)));
 }
 
 /**
@@ -54,7 +55,7 @@ export async function storeDevice(device: DeviceRecord, signal: AbortSignal): Pr
   };
   const [subscription, ...identifiers] = keysOf(device);
   const store = async (identifier: string) => {
-    if (await putItem("devices", { identifier, ...device }, free, signal)) return;
+    if (await putItem(devices, { identifier, ...device }, free, signal)) return;
     throw new Error("an identifier belongs to another subscription");
   };
   await store(subscription);

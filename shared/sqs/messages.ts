@@ -1,6 +1,6 @@
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { clientDefaults, isRetryable } from "../aws/clients.ts";
-import { wiredName } from "../environment.ts";
+import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type QueueName, queueVariable } from "./queues.ts";
 
@@ -33,7 +33,7 @@ export async function sendMessage(
   signal: AbortSignal,
 ): Promise<void> {
   const command = new SendMessageCommand({
-    QueueUrl: wiredName(queueVariable(queue)),
+    QueueUrl: resourceName(queueVariable(queue)),
     MessageBody: JSON.stringify(message),
   });
   await call((to) => to.send(command, { abortSignal: signal }));
@@ -53,7 +53,7 @@ export async function changeVisibility(
   signal: AbortSignal,
 ): Promise<void> {
   const command = new ChangeMessageVisibilityCommand({
-    QueueUrl: wiredName(queueVariable(queue)),
+    QueueUrl: resourceName(queueVariable(queue)),
     ReceiptHandle: receiptHandle,
     VisibilityTimeout: Math.min(Math.ceil(seconds), maxHiddenSeconds),
   });

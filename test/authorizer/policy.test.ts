@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import * as z from "zod";
+import { endpoints } from "../../functions/areas.ts";
 import { policyFor, type RoutesByScope } from "../../functions/authorizer/policy.ts";
-import { endpoints } from "../../functions/endpoints.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { type Scope, scopeName, scopes } from "../../shared/scopes.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints } from "../../functions/areas.ts";
 import { access } from "../../infra/access.ts";
 import { constructName, functionIds, handlerFile } from "../../infra/bundles.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { generateApi } from "swagger-typescript-api";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
+import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { tsc } from "../support/compiler.ts";

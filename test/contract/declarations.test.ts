@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
+import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errors } from "../../shared/errors.ts";
 import type { Scope } from "../../shared/scopes.ts";

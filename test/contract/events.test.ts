@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { APIGatewayProxyEventSchema } from "@aws-lambda-powertools/parser/schemas/api-gateway";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, failures } from "../../shared/endpoint.ts";
 import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";

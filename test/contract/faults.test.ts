@@ -2,7 +2,7 @@ import { importJWK, SignJWT } from "jose";
 import { neighbor } from "ngeohash";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
+import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { encodeTileDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { keysOf } from "../../shared/devices/keys.ts";

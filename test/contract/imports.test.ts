@@ -177,21 +177,23 @@ describe("imports run downhill", () => {
     ).toEqual([]);
   });
 
-  test("the list of endpoints knows the contracts and nothing else", () => {
+  test("the list of areas knows what they declare, and the tables that several use", () => {
+    const declares = /^functions\/[^/]+\/area\.ts$|^shared\/(?:devices\/table|[a-z-]+-table)\.ts$/;
     expect(
       wrong(
-        (file) => file === "functions/endpoints.ts",
-        ({ to }) => !/^functions\/[^/]+\/contract\.ts$/.test(to),
+        (file) => file === "functions/areas.ts",
+        ({ to }) => !declares.test(to),
       ),
     ).toEqual([]);
-    expect(imports.filter(({ from }) => from === "functions/endpoints.ts").length).toBeGreaterThan(2);
+    expect(imports.filter(({ from }) => from === "functions/areas.ts").length).toBeGreaterThan(5);
+    expect([...loadedBy("functions/areas.ts")].filter(touchesTheWorld)).toEqual([]);
   });
 
-  test("the infrastructure knows the endpoints and the kernel, no handler, no tool and no test", () => {
+  test("the infrastructure knows the areas and the kernel, no handler, no tool and no test", () => {
     expect(
       wrong(
         (file) => file.startsWith("infra/"),
-        ({ to, toFile }) => toFile && !/^(?:infra|shared)\//.test(to) && to !== "functions/endpoints.ts",
+        ({ to, toFile }) => toFile && !/^(?:infra|shared)\//.test(to) && to !== "functions/areas.ts",
       ),
     ).toEqual([]);
   });
@@ -207,7 +209,7 @@ describe("imports run downhill", () => {
 
   test("only files of the areas' folders are in the areas", () => {
     const misplaced = files.filter((file) => file.startsWith("functions/") && areaOf(file) === undefined);
-    expect(misplaced).toEqual(["functions/endpoints.ts"]);
+    expect(misplaced).toEqual(["functions/areas.ts"]);
     const rooms = files.map((file) => /^functions\/([^/]+\/.+)\//.exec(file)?.[1]);
     const known = ["cover", "delivery", "tiles"].map((room) => `population-density/${room}`);
     expect(rooms.filter((room) => room !== undefined && !known.includes(room))).toEqual([]);

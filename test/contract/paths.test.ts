@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { scopes } from "../../shared/scopes.ts";
 import { call, tokenWith } from "../support/client.ts";

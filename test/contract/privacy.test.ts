@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { type EndpointId, endpoints } from "../../functions/endpoints.ts";
+import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { encodeTileDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
 import { hashPassword } from "../../functions/profile/password.ts";

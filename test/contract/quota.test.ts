@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints } from "../../functions/areas.ts";
 import { getQosProfile } from "../../functions/qos-profiles/contract.ts";
 import { updateItem } from "../../shared/aws/database.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
+import { quotas } from "../../shared/quota-table.ts";
 import { type Answer, call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 
@@ -29,7 +30,7 @@ async function fill(client: string, counts: { dayCount: number; minuteCount: num
       ":minuteCount": counts.minuteCount,
     },
   };
-  await updateItem("quotas", { caller: hashed(client) }, write, AbortSignal.timeout(5_000));
+  await updateItem(quotas, { caller: hashed(client) }, write, AbortSignal.timeout(5_000));
 }
 
 beforeAll(useTables);

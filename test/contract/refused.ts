@@ -4,14 +4,16 @@
  * `types.test.ts` compiles this file with the expectations and without them; nothing runs it.
  */
 import * as z from "zod/mini";
+import { publishKeys } from "../../functions/keys/contract.ts";
 import { type Access, access } from "../../infra/access.ts";
+import { area } from "../../shared/area.ts";
 import { log } from "../../shared/aws/log.ts";
 import { writeMetrics } from "../../shared/aws/metrics.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { tableVariable } from "../../shared/tables.ts";
+import { table } from "../../shared/table.ts";
 
 /** Takes a value of a type and does nothing with it. */
 function accept<Type>(_value: Type): void {}
@@ -233,8 +235,16 @@ accept<typeof access>({ ...access, "notes/list": {} });
 // @ts-expect-error `NOTES_LIMIT` is not a described variable
 setting("NOTES_LIMIT");
 
-// @ts-expect-error `notes` is not a described table
-tableVariable("notes");
+// @ts-expect-error `schema` is missing: items are parsed when they are read
+table({ name: "notes", partitionKey: "folder" });
+
+area({
+  name: "notes",
+  about: "Notes.",
+  // @ts-expect-error `notes/` is how the ids of the area's endpoints begin
+  endpoints: [publishKeys],
+  tables: [],
+});
 
 // @ts-expect-error `phoneNumber` is never logged
 log("REQUEST", { phoneNumber: "+34600000001" });

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { TableName } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { replaceProfile } from "../../functions/profile/store.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
-import { type TableName, tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 import { useTables } from "../support/database.ts";
 import { openWorkplace, type Workplace } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
@@ -30,7 +31,7 @@ afterEach(() => {
 
 /** Lets a table refuse whatever is written into it. */
 function stopWrites(table: TableName): void {
-  const name = process.env[tableVariable(table)];
+  const name = process.env[tableVariable({ name: table })];
   workplace.tables.rule(({ operation, parameters }) =>
     operation === "UpdateItem" && parameters.TableName === name ? "refuse" : "pass",
   );

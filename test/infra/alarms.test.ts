@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints, tables } from "../../functions/areas.ts";
 import { retryDelay } from "../../functions/population-density/delivery/rules.ts";
 import { type Access, access, type FunctionId } from "../../infra/access.ts";
 import { stackNames } from "../../infra/app.ts";
@@ -10,7 +10,6 @@ import { logId } from "../../shared/aws/log.ts";
 import { metricNames, metricNamespace, metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queues } from "../../shared/sqs/queues.ts";
-import { type TableName, tables } from "../../shared/tables.ts";
 import {
   attribute,
   configured,
@@ -67,7 +66,7 @@ const statistics: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const queueNames = Object.keys(queues) as QueueName[];
-const tableNames = Object.keys(tables) as TableName[];
+const tableNames = tables.map(({ name }) => name);
 
 function ofQueue(name: QueueName) {
   return [{ Name: "QueueName", Value: { "Fn::GetAtt": [queueOf(name), "QueueName"] } }];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints } from "../../functions/areas.ts";
+import { retrieveQosProfiles } from "../../functions/qos-profiles/contract.ts";
 import { routesByScope } from "../../infra/stack.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { scopes } from "../../shared/scopes.ts";
@@ -121,7 +122,12 @@ describe("authorizer", () => {
 });
 
 test("an endpoint that is added is open to its scope without a further line", () => {
-  const sample = { ...endpoints[1], method: "GET", path: "/a/{one}/b/{two}", aliases: ["/c"] } as const;
+  const sample = {
+    ...retrieveQosProfiles,
+    method: "GET",
+    path: "/a/{one}/b/{two}",
+    aliases: ["/c"],
+  } as const;
   const added = routesByScope([
     { ...sample, scope: "number-recycling:check" },
     { ...sample, scope: "number-recycling:check", path: "/d", aliases: [] },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/endpoints.ts";
-import { access, encryptedTables, type FunctionId } from "../../infra/access.ts";
+import { endpoints, tables } from "../../functions/areas.ts";
+import { access, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
-import { type TableName, tableDescription, tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 import {
   arnOf,
   attribute,
@@ -132,7 +132,8 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   describe.each(functionIds)("%s", (id) => {
     const properties = propertiesOf(id);
     const { tables: granted = {}, signingKey = [], queues: used = {}, consumes, variables = [] } = access[id];
-    const tableNames = Object.keys(granted) as TableName[];
+    const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
+    const tableNames = grantedTables.map(({ name }) => name);
     const queueNames = Object.keys(used) as QueueName[];
 
     test("runs on the newest runtime, with a time-out and memory that were chosen", () => {
@@ -172,10 +173,10 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       const logGroup = arnOf(properties.LoggingConfig.LogGroup.Ref);
       const consumed = consumes === undefined ? [] : [consumes];
       const messages = queueNames.length + consumed.length === 0 ? [] : ["Decrypt", "GenerateDataKey"];
-      const encrypted = tableNames.filter((name) => encryptedTables.has(name));
+      const encrypted = grantedTables.filter(({ personalData }) => personalData);
       const items = [
         ...(encrypted.length === 0 ? [] : ["Decrypt", "DescribeKey"]),
-        ...(encrypted.some((name) => granted[name]?.some((action) => /Put|Update|Delete/.test(action)))
+        ...(encrypted.some(({ name }) => granted[name]?.some((action) => /Put|Update|Delete/.test(action)))
           ? ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"]
           : []),
       ];
@@ -188,8 +189,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         ...tableNames.flatMap((name) =>
           (granted[name] ?? []).map((action) => right(`dynamodb:${action}`, arnOf(tableOf(name)))),
         ),
-        ...tableNames.flatMap((name) => {
-          const { index } = tableDescription(name);
+        ...grantedTables.flatMap(({ name, index }) => {
           if (index === undefined || !granted[name]?.includes("Query")) return [];
           const arn = { "Fn::Join": ["", [arnOf(tableOf(name)), `/index/${index.name}`]] };
           return [right("dynamodb:Query", arn)];
@@ -222,7 +222,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       };
       expect(properties.Environment.Variables).toEqual({
         LOG_LEVEL: configuration.LOG_LEVEL.default,
-        ...Object.fromEntries(tableNames.map((name) => [tableVariable(name), { Ref: tableOf(name) }])),
+        ...Object.fromEntries(tableNames.map((name) => [tableVariable({ name }), { Ref: tableOf(name) }])),
         ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), { Ref: queueOf(name) }])),
         // A variable without a default is not there: it reads as if it were empty.
         ...Object.fromEntries(

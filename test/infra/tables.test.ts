@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { access, encryptedTables } from "../../infra/access.ts";
+import { type TableName, tables } from "../../functions/areas.ts";
+import { access } from "../../infra/access.ts";
 import { tableOutput } from "../../infra/outputs.ts";
-import { type TableName, tableDescription, tables } from "../../shared/tables.ts";
+import type { Table } from "../../shared/table.ts";
 import { arnOf, eachStage, only, resourcesOf, tableOf } from "./template.ts";
 
 const tableProperties = z.object({
@@ -16,18 +17,20 @@ const tableProperties = z.object({
   GlobalSecondaryIndexes: z.unknown().optional(),
 });
 
-const names = Object.keys(tables) as TableName[];
+const declared: readonly Table<unknown, TableName>[] = tables;
 
 describe.each(eachStage)("tables of %s", (stage, template) => {
   const made = resourcesOf("AWS::DynamoDB::Table", tableProperties, template);
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), template), "keys");
 
   test("each description is one table, and there is no other", () => {
-    expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(names.map((name) => tableOf(name)).sort());
+    expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(
+      declared.map(({ name }) => tableOf(name)).sort(),
+    );
   });
 
-  describe.each(names)("%s", (name) => {
-    const { partitionKey, sortKey, timeToLive, index, ephemeral = false } = tableDescription(name);
+  describe.each(declared.map((one) => [one.name, one] as const))("%s", (name, described) => {
+    const { partitionKey, sortKey, timeToLive, index, ephemeral = false, personalData } = described;
     const table = only(
       made.filter(({ logicalId }) => logicalId === tableOf(name)),
       name,
@@ -80,27 +83,27 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
 
     test("is encrypted with the stack's key exactly when it holds personal data or credentials", () => {
       const encrypted = { SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: arnOf(key.logicalId) };
-      expect(table.properties.SSESpecification).toEqual(encryptedTables.has(name) ? encrypted : undefined);
+      expect(table.properties.SSESpecification).toEqual(personalData ? encrypted : undefined);
     });
 
     test("has its name among the outputs, for what a person runs", () => {
-      expect(template.Outputs[tableOutput(name)]?.Value).toEqual({ Ref: table.logicalId });
+      expect(template.Outputs[tableOutput({ name })]?.Value).toEqual({ Ref: table.logicalId });
     });
   });
 });
 
 // A stand-in for who is meant shall be what all others hold: `hashed` callers, addresses, sinks.
 test("logins, devices, who held a number and what a sink asks for are encrypted with the stack's key", () => {
-  expect([...encryptedTables].sort()).toEqual(["density-jobs", "devices", "number-assignments", "profiles"]);
+  const encrypted = declared.filter(({ personalData }) => personalData).map(({ name }) => name);
+  expect(encrypted.sort()).toEqual(["density-jobs", "devices", "number-assignments", "profiles"]);
 });
 
 test("only a table that forgets is one whose items can be made again", () => {
-  for (const name of names.filter((one) => tableDescription(one).ephemeral)) {
-    expect(tableDescription(name).timeToLive).toBeDefined();
-  }
+  const forgotten = declared.filter(({ ephemeral }) => ephemeral);
+  expect(forgotten.filter(({ timeToLive }) => timeToLive === undefined)).toEqual([]);
 });
 
 test("every table is read or written by a function", () => {
   const used = new Set(Object.values(access).flatMap((line) => Object.keys(line.tables ?? {})));
-  expect(names.filter((name) => !used.has(name))).toEqual([]);
+  expect(declared.filter(({ name }) => !used.has(name))).toEqual([]);
 });

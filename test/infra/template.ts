@@ -4,12 +4,13 @@ import { join } from "node:path";
 import type { App } from "aws-cdk-lib";
 import { inject } from "vitest";
 import * as z from "zod";
+import type { TableName } from "../../functions/areas.ts";
 import type { FunctionId } from "../../infra/access.ts";
 import { networkCapabilities, stackName } from "../../infra/app.ts";
 import { constructName } from "../../infra/bundles.ts";
 import type { Stage } from "../../infra/stage.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
-import { type TableName, tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 
 const resource = z.object({
   Type: z.string(),
@@ -156,7 +157,7 @@ export function calledOf(id: FunctionId, from: Template): z.output<typeof refere
 
 /** The logical id of a table. */
 export function tableOf(name: TableName): string {
-  return logicalIdOf("AWS::DynamoDB::Table", tableVariable(name).replaceAll("_", ""));
+  return logicalIdOf("AWS::DynamoDB::Table", tableVariable({ name }).replaceAll("_", ""));
 }
 
 /** The logical id of a queue. */

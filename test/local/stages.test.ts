@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints } from "../../functions/areas.ts";
 import { networkCapabilities } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { pathsOf } from "../../shared/endpoint.ts";

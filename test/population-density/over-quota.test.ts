@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
-import { tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 import { openWorkplace, type Workplace } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
 
@@ -73,7 +73,7 @@ it("a request over its quota costs no geometry and reads no tile", async () => {
   expect(refused).toEqual({
     statusCode: 429,
     batches: 0,
-    tables: new Set([process.env[tableVariable("quotas")]]),
+    tables: new Set([process.env[tableVariable({ name: "quotas" })]]),
     geometryCalls: 0,
   });
 });

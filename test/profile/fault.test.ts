@@ -6,10 +6,11 @@ import * as z from "zod";
 import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
 import { countersOf } from "../../functions/profile/rules.ts";
 import { replaceProfile } from "../../functions/profile/store.ts";
+import { loginAttempts } from "../../functions/profile/tables.ts";
 import { getItem } from "../../shared/aws/database.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
-import { tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
 import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/faulty-database.ts";
 import { openWorkplace, type Workplace } from "../support/jobs.ts";
@@ -64,12 +65,11 @@ describe("a login that ends in a fault of ours", () => {
       countersOf(emailaddress, "192.0.2.1", new Date(at), limits).map(({ key }) => key),
     );
     for (const key of new Set(keys.filter((one) => !one.startsWith("source#")))) {
-      const item = await getItem("login-attempts", { counted: key }, counter, signal());
+      const item = await getItem(loginAttempts, { counted: key }, signal());
       if (item !== undefined) counted.push(item.attempts);
     }
     return { statusCode, counted };
   }
-  const counter = z.object({ attempts: z.number() });
 
   async function account(passwordHash: string): Promise<string> {
     const EmailAddress = `${crypto.randomUUID()}@example.com`;
@@ -78,7 +78,7 @@ describe("a login that ends in a fault of ours", () => {
   }
 
   const isRead = (operation: string, parameters: Readonly<Record<string, unknown>>) =>
-    operation === "GetItem" && parameters.TableName === process.env[tableVariable("profiles")];
+    operation === "GetItem" && parameters.TableName === process.env[tableVariable({ name: "profiles" })];
 
   it("costs the caller no attempt when the store fails: 503", async () => {
     const address = await account(await hashPassword(password));

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { durationUnits, type QosProfileRecord, rateUnits } from "../../functions/qos-profiles/contract.ts";
+import { durationUnits, rateUnits } from "../../functions/qos-profiles/contract.ts";
 import { contradictionIn, isAvailableTo, isListed } from "../../functions/qos-profiles/rules.ts";
+import type { QosProfileRecord } from "../../functions/qos-profiles/tables.ts";
 import { plainDevice as device } from "../support/device.ts";
 
 const profile: QosProfileRecord = { name: "QOS_E", status: "ACTIVE" };

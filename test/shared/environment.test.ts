@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { causeOf } from "../../shared/aws/log.ts";
-import { type ConfigurationName, configuration, setting, wiredName } from "../../shared/environment.ts";
+import { type ConfigurationName, configuration, resourceName, setting } from "../../shared/environment.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -88,7 +88,7 @@ describe("a variable", () => {
     expect(errorOf(() => setting("DENSITY_K", {}))?.message).toBe(
       "DENSITY_K must be a whole number from 1 to 1000000",
     );
-    expect(errorOf(() => wiredName("TABLE_OF_NOBODY"))?.message).toBe("TABLE_OF_NOBODY must not be empty");
+    expect(errorOf(() => resourceName("TABLE_OF_NOBODY"))?.message).toBe("TABLE_OF_NOBODY must not be empty");
   });
 });
 

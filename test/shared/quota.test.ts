@@ -5,6 +5,8 @@ import * as z from "zod";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { countRequest, type RateLimitResult } from "../../shared/quota.ts";
+import { quotas } from "../../shared/quota-table.ts";
+import { withSchema } from "../../shared/table.ts";
 import { useTables } from "../support/database.ts";
 
 const signal = AbortSignal.timeout(60_000);
@@ -41,7 +43,7 @@ const counters = z.object({
   minuteCount: z.number(),
   expiresAt: z.number(),
 });
-const counted = (client: string) => getItem("quotas", { caller: hashed(client) }, counters, signal);
+const counted = (client: string) => getItem(withSchema(quotas, counters), { caller: hashed(client) }, signal);
 
 beforeAll(useTables);
 beforeEach(() => limits({}));
@@ -287,7 +289,7 @@ it("agrees with a simple count for any sequence of moments", async () => {
 
 it("throws, and lets nobody through uncounted, when a caller's counters are damaged", async () => {
   const client = anyone();
-  await putItem("quotas", { caller: hashed(client), day: "today" }, {}, signal);
+  await putItem(quotas, { caller: hashed(client), day: "today" }, {}, signal);
 
   await expect(count(client, noon)).rejects.toThrow();
 });

@@ -10,12 +10,14 @@ import { inject, vi } from "vitest";
 import * as z from "zod";
 import { answerTo } from "../../functions/population-density/answer.ts";
 import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
+import { densityCallers, densityJobs } from "../../functions/population-density/delivery/tables.ts";
 import { parseQuery } from "../../functions/population-density/rules.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
+import { withSchema } from "../../shared/table.ts";
 import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { queueClient } from "../../tools/local/servers/queue-server.ts";
@@ -241,23 +243,21 @@ const anything = z.looseObject({});
 
 /** Stores a job, and counts it among those of its caller. */
 export async function storeJob(stored: Job): Promise<Job> {
-  await putItem("density-jobs", itemOf(stored), {}, ownSignal());
+  await putItem(densityJobs, itemOf(stored), {}, ownSignal());
   const { caller, operationId, expiresAt } = stored;
   const operations = new Set([...(await pendingOf(caller)), operationId]);
-  await putItem("density-callers", { caller, operations, expiresAt }, {}, ownSignal());
+  await putItem(densityCallers, { caller, operations, expiresAt }, {}, ownSignal());
   return stored;
 }
 
 /** What the table holds of a job. */
 export async function storedJob(operationId: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  return await getItem("density-jobs", { operationId }, anything, ownSignal());
+  return await getItem(withSchema(densityJobs, anything), { operationId }, ownSignal());
 }
-
-const counted = z.looseObject({ operations: z._default(z.set(z.string()), new Set()) });
 
 /** The operations that are counted as pending of a caller, by its hash. */
 export async function pendingOf(caller: string): Promise<ReadonlySet<string>> {
-  const found = await getItem("density-callers", { caller }, counted, ownSignal());
+  const found = await getItem(densityCallers, { caller }, ownSignal());
   return found?.operations ?? new Set();
 }
 

@@ -3,8 +3,9 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { inject } from "vitest";
 import * as z from "zod";
+import type { TableName } from "../../functions/areas.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
-import { type TableName, tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 import { type PrivateJwk, privateJwk } from "../../shared/token.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
 import { type LocalService, startLocalService } from "../../tools/local/service.ts";
@@ -52,7 +53,7 @@ export async function startOwnService(
     return value;
   };
   const secretId = named("SIGNING_KEY_SECRET_ARN");
-  const tableName = (table: TableName) => named(tableVariable(table));
+  const tableName = (table: TableName) => named(tableVariable({ name: table }));
   return {
     ...service,
     database,

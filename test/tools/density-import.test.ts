@@ -6,14 +6,14 @@ import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/populatio
 import {
   observedDay,
   readTileDays,
-  type StoredTileDay,
   tileName,
   typicalDay,
 } from "../../functions/population-density/tiles/store.ts";
+import type { StoredTileDay } from "../../functions/population-density/tiles/table.ts";
 import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { stackName } from "../../infra/app.ts";
 import { tableOutput } from "../../infra/outputs.ts";
-import { tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 import { importFolder } from "../../tools/import/data-folder.ts";
 import { cellArea } from "../../tools/import/density/cell-area.ts";
 import { modelDays } from "../../tools/import/density/city-model.ts";
@@ -342,7 +342,9 @@ describe("what is generated", () => {
 
 describe("the command", () => {
   test("generates days and imports them", async () => {
-    const tables = { [tableOutput("densities")]: process.env[tableVariable("densities")] };
+    const tables = {
+      [tableOutput({ name: "densities" })]: process.env[tableVariable({ name: "densities" })],
+    };
     const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: tables }));
     const out = join(outputs, "../lima.csv");
     const generated = await runNcs(
@@ -362,7 +364,7 @@ describe("the command", () => {
     const arguments_ = ["import", "density", out, "--outputs", outputs, "--market-share", "0.31"];
     const coverage = ["--coverage", out.replace(".csv", ".geojson")];
     vi.stubEnv("DENSITY_PRECISIONS", "7");
-    vi.stubEnv(tableVariable("densities"), "");
+    vi.stubEnv(tableVariable({ name: "densities" }), "");
     const imported = await runNcs([...arguments_, ...coverage]);
 
     const rows = (await readFile(out, "utf8")).trimEnd().split("\n").length - 1;

@@ -5,11 +5,11 @@ import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/populatio
 import {
   observedDay,
   readTileDays,
-  type StoredTileDay,
   tileName,
   typicalDay,
   writeTileDay,
 } from "../../functions/population-density/tiles/store.ts";
+import type { StoredTileDay } from "../../functions/population-density/tiles/table.ts";
 import {
   addToCoverage,
   cellsPerTile,

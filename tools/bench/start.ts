@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import * as z from "zod";
-import { endpoints } from "../../functions/endpoints.ts";
+import { endpoints } from "../../functions/areas.ts";
 import { access, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { buildFunctions, bundle } from "../build.ts";

@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { type Job, jobMessage } from "../../functions/population-density/delivery/job.ts";
 import { jobStore } from "../../functions/population-density/delivery/job-store.ts";
-import { wiredName } from "../../shared/environment.ts";
+import { resourceName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { sendMessage } from "../../shared/sqs/messages.ts";
 import { queueVariable } from "../../shared/sqs/queues.ts";
@@ -56,7 +56,7 @@ async function withQueue<Result>(use: (client: SQSClient) => Promise<Result>): P
 }
 
 function address(): string {
-  return wiredName(queueVariable(queue));
+  return resourceName(queueVariable(queue));
 }
 
 /** Receives messages, which hides them from others for half a minute, until there are no more. */

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
+import { tables } from "../../functions/areas.ts";
 import { stackName } from "../../infra/app.ts";
 import { queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
 import type { VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
-import { type TableName, tables, tableVariable } from "../../shared/tables.ts";
+import { tableVariable } from "../../shared/table.ts";
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
 
@@ -23,7 +24,7 @@ export async function useStack(path: string): Promise<void> {
     const value = outputs[output];
     if (value !== undefined) process.env[variable] = value;
   };
-  for (const table of Object.keys(tables) as TableName[]) use(tableVariable(table), tableOutput(table));
+  for (const table of tables) use(tableVariable(table), tableOutput(table));
   for (const queue of Object.keys(queues) as QueueName[]) use(queueVariable(queue), queueOutput(queue));
   use("SIGNING_KEY_SECRET_ARN" satisfies VariableName, signingKeyOutput);
 }

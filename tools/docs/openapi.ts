@@ -8,11 +8,11 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
+import type { Area } from "../../shared/area.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
 import { correlator, errorBody } from "../../shared/schemas.ts";
 import { scopes } from "../../shared/scopes.ts";
-import { areaOf, areasOf } from "./areas.ts";
 import {
   codesOf,
   errorResponses,
@@ -24,10 +24,11 @@ import { errorExample, referencesTo, requestExamples, responseExamples } from ".
 import { reference } from "./reference.ts";
 
 /**
- * The OpenAPI 3.1 document of the endpoints. The same declarations give the same document, member by member.
- * @throws {Error} when an area has no description or a body has no example.
+ * The OpenAPI 3.1 document of some areas. The same declarations give the same document, member by member.
+ * @throws {Error} when a body has no example.
  */
-export function openApiDocument(endpoints: readonly Endpoint[], version: string): oas31.OpenAPIObject {
+export function openApiDocument(areas: readonly Area[], version: string): oas31.OpenAPIObject {
+  const endpoints = areas.flatMap((area) => area.endpoints);
   return createDocument(
     {
       openapi: "3.1.0",
@@ -44,8 +45,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
           description: "A local run. A deployed stage has an address of its own.",
         },
       ],
-      tags: areasOf(endpoints),
-      paths: pathItems(endpoints),
+      tags: areas.map(({ name, about }) => ({ name, description: about })),
+      paths: pathItems(areas),
       components: {
         schemas: { Error: errorBody, XCorrelator: correlator },
         parameters: {
@@ -86,21 +87,23 @@ function tokenDescription(): string {
   return ["An access token. Each operation names the scope it needs.", "", ...permissions].join("\n");
 }
 
-function pathItems(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
+function pathItems(areas: readonly Area[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
-  for (const endpoint of endpoints) {
-    for (const [index, path] of pathsOf(endpoint).entries()) {
-      paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, index) };
+  for (const area of areas) {
+    for (const endpoint of area.endpoints) {
+      for (const [index, path] of pathsOf(endpoint).entries()) {
+        paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(area, endpoint, index) };
+      }
     }
   }
   return paths;
 }
 
-function operation(endpoint: Endpoint, pathIndex: number): ZodOpenApiOperationObject {
+function operation({ name }: Area, endpoint: Endpoint, pathIndex: number): ZodOpenApiOperationObject {
   const { summary, scope, parameters, body } = endpoint;
   return {
     operationId: operationIdOf(endpoint, pathIndex),
-    tags: [areaOf(endpoint)],
+    tags: [name],
     summary,
     description: operationDescription(endpoint, pathIndex),
     security: scope === null ? [] : [{ bearer: [scope] }],

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { type NumberAssignment, numberAssignment } from "../../functions/number-recycling/contract.ts";
 import { overlapsIn } from "../../functions/number-recycling/rules.ts";
 import { replaceHistory } from "../../functions/number-recycling/store.ts";
+import { type NumberAssignment, numberAssignment } from "../../functions/number-recycling/tables.ts";
 import { type ImportKind, writeEach } from "./import-file.ts";
 
 const schema = z.object(numberAssignment.shape).superRefine(({ from, to }, context) => {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { profileRecord } from "../../functions/profile/contract.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { addressOf } from "../../functions/profile/rules.ts";
 import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
+import { profileRecord } from "../../functions/profile/tables.ts";
 import { type ImportKind, readEach, writeEach } from "./import-file.ts";
 
 const { passwordHash: _, ...fields } = profileRecord.shape;

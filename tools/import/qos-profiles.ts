@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { qosProfileRecord } from "../../functions/qos-profiles/contract.ts";
 import { contradictionIn } from "../../functions/qos-profiles/rules.ts";
 import { replaceQosProfile } from "../../functions/qos-profiles/store.ts";
+import { qosProfileRecord } from "../../functions/qos-profiles/tables.ts";
 import { type ImportKind, writeEach } from "./import-file.ts";
 
 const schema = z.object(qosProfileRecord.shape).superRefine((profile, context) => {

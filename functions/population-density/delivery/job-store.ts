@@ -7,8 +7,9 @@ import {
   transactWrite,
   updateItem,
 } from "../../../shared/aws/database.ts";
-import { itemOf, type Job, job, retentionSeconds } from "./job.ts";
+import { itemOf, type Job, retentionSeconds } from "./job.ts";
 import type { JobStore, PendingEntry } from "./ports.ts";
+import { densityCallers, densityJobs } from "./tables.ts";
 
 const names = { "#state": "state" };
 
@@ -23,13 +24,13 @@ export const jobStore: JobStore = {
       [
         {
           kind: "put",
-          table: "density-jobs",
+          table: densityJobs,
           ...ifFree(stored, replaces),
           item: itemOf(keeping(stored, replaces)),
         },
         {
           kind: "update",
-          table: "density-callers",
+          table: densityCallers,
           key: { caller },
           update: "ADD operations :one SET expiresAt = :expiry",
           condition: `${canHaveNone}size(operations) < :limit OR contains(operations, :id)`,
@@ -47,7 +48,7 @@ export const jobStore: JobStore = {
     return result.failedConditions.includes(0) ? "exists" : "full";
   },
 
-  read: (operationId, signal) => getItem("density-jobs", { operationId }, job, signal),
+  read: (operationId, signal) => getItem(densityJobs, { operationId }, signal),
 
   promise({ operationId, intake }, signal) {
     const write = {
@@ -56,7 +57,7 @@ export const jobStore: JobStore = {
       names,
       values: { ":yes": true, ":intake": intake, ":withdrawn": "withdrawn" },
     };
-    return updateItem("density-jobs", { operationId }, write, signal);
+    return updateItem(densityJobs, { operationId }, write, signal);
   },
 
   async withdraw(withdrawn, replaces, signal) {
@@ -68,7 +69,7 @@ export const jobStore: JobStore = {
       [
         {
           kind: "put",
-          table: "density-jobs",
+          table: densityJobs,
           item: itemOf({ ...left, state: "withdrawn", withdrawnIntakes }),
           condition: `${condition} OR (${isOwn})`,
           names,
@@ -82,10 +83,10 @@ export const jobStore: JobStore = {
   },
 
   async releaseEnded(caller, signal) {
-    const counted = await getItem("density-callers", { caller }, places, signal);
+    const counted = await getItem(densityCallers, { caller }, signal);
     const operationIds = [...(counted?.operations ?? [])];
     const keys = operationIds.map((operationId) => ({ operationId }));
-    const jobs = await getItems("density-jobs", keys, job, signal);
+    const jobs = await getItems(densityJobs, keys, signal);
     const pending = new Set(
       jobs.filter(({ state }) => state === "pending").map(({ operationId }) => operationId),
     );
@@ -96,7 +97,7 @@ export const jobStore: JobStore = {
       condition: "attribute_exists(caller)",
       values: { ":ended": new Set(ended) },
     };
-    await updateItem("density-callers", { caller }, write, signal);
+    await updateItem(densityCallers, { caller }, write, signal);
     return ended.length;
   },
 
@@ -107,7 +108,7 @@ export const jobStore: JobStore = {
       names,
       values: { ":now": now, ":pending": "pending" },
     };
-    return updateItem("density-jobs", { operationId }, write, signal);
+    return updateItem(densityJobs, { operationId }, write, signal);
   },
 
   lease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until }, signal) {
@@ -130,7 +131,7 @@ export const jobStore: JobStore = {
         ":possibly": possiblyDelivered,
       },
     };
-    return updateItem("density-jobs", { operationId }, write, signal);
+    return updateItem(densityJobs, { operationId }, write, signal);
   },
 
   markPossiblyDelivered(operationId, lease, signal) {
@@ -140,7 +141,7 @@ export const jobStore: JobStore = {
       names,
       values: { ":yes": true, ":lease": lease, ":pending": "pending" },
     };
-    return updateItem("density-jobs", { operationId }, write, signal);
+    return updateItem(densityJobs, { operationId }, write, signal);
   },
 
   scheduleRetry(operationId, lease, { mode, possiblyDelivered, notBefore }, signal) {
@@ -156,7 +157,7 @@ export const jobStore: JobStore = {
         ":notBefore": notBefore,
       },
     };
-    return updateItem("density-jobs", { operationId }, write, signal);
+    return updateItem(densityJobs, { operationId }, write, signal);
   },
 
   async finish(finished, lease, { outcome, reason }, signal) {
@@ -165,7 +166,7 @@ export const jobStore: JobStore = {
       [
         {
           kind: "update",
-          table: "density-jobs",
+          table: densityJobs,
           key: { operationId },
           update:
             "SET #state = :outcome, #reason = :reason REMOVE notBefore, sink, accessToken, pendingSince",
@@ -178,11 +179,11 @@ export const jobStore: JobStore = {
       signal,
     );
     if (isWritten) return true;
-    const found = await getItem("density-jobs", { operationId }, job, signal);
+    const found = await getItem(densityJobs, { operationId }, signal);
     return found?.lease === lease && found.state === outcome;
   },
 
-  pending: (signal) => queryIndex("density-jobs", "pending", pendingEntry, signal),
+  pending: (signal) => queryIndex(densityJobs, "pending", pendingEntry, signal),
 };
 
 const isLeased = "lease = :lease AND #state = :pending";
@@ -210,8 +211,6 @@ function keeping(stored: Job, replaces: Job | undefined): Job {
   return withdrawnIntakes === undefined ? stored : { ...stored, withdrawnIntakes };
 }
 
-const places = z.object({ operations: z._default(z.set(z.string()), new Set()) });
-
 /** Takes an operation off the pending ones of its caller. */
 function placeReleased({
   caller,
@@ -220,7 +219,7 @@ function placeReleased({
 }: Pick<Job, "caller" | "operationId" | "expiresAt">): TransactionOperation {
   return {
     kind: "update",
-    table: "density-callers",
+    table: densityCallers,
     key: { caller },
     update: "DELETE operations :one SET expiresAt = if_not_exists(expiresAt, :expiry)",
     values: { ":one": new Set([operationId]), ":expiry": expiresAt + retentionSeconds },

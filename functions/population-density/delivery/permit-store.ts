@@ -1,44 +1,29 @@
 import * as z from "zod/mini";
 import { deleteItem, getItem, putItem, queryFirst } from "../../../shared/aws/database.ts";
+import { withSchema } from "../../../shared/table.ts";
 import { retentionSeconds } from "./job.ts";
 import type { Waiting } from "./permit-rules.ts";
 import type { PermitStore } from "./ports.ts";
+import { densityPermits } from "./tables.ts";
 
 /** All permits are one item: there are as many as workers, and every limit can be decided on them at once. */
 const permitsKey = { limit: "permits", entry: "all" };
 
-const mode = z.enum(["answer", "failure"]);
+const waitingEntries = withSchema(
+  densityPermits,
+  z.object({
+    limit: z.string(),
+    since: z.number(),
+    operationId: z.string(),
+    host: z.string(),
+    caller: z.string(),
+    mode: z.enum(["answer", "failure"]),
+    queue: z.string(),
+    receiptHandle: z.string(),
+  }),
+);
 
-const permit = z.object({
-  operationId: z.string(),
-  holder: z.optional(z.string()),
-  host: z.string(),
-  caller: z.string(),
-  mode,
-  until: z.number(),
-});
-
-const permitsItem = z.object({
-  version: z.number(),
-  permits: z.pipe(
-    z.pipe(
-      z.string(),
-      z.transform((text: string): unknown => JSON.parse(text)),
-    ),
-    z.array(permit),
-  ),
-});
-
-const waitingItem = z.object({
-  limit: z.string(),
-  since: z.number(),
-  operationId: z.string(),
-  host: z.string(),
-  caller: z.string(),
-  mode,
-  queue: z.string(),
-  receiptHandle: z.string(),
-});
+const agreements = withSchema(densityPermits, z.object({}));
 
 /** How many who wait at a limit are looked at: the most that one caller may have pending. */
 const waitingCount = 100;
@@ -48,7 +33,7 @@ const agreementSeconds = 90 * 86_400;
 /** The table of permits: those in use, who waits at which limit, and the hosts that ever took something. */
 export const permitStore: PermitStore = {
   async read(signal) {
-    return (await getItem("density-permits", permitsKey, permitsItem, signal)) ?? { permits: [], version: 0 };
+    return (await getItem(densityPermits, permitsKey, signal)) ?? { permits: [], version: 0 };
   },
 
   write(permits, version, signal) {
@@ -61,28 +46,28 @@ export const permitStore: PermitStore = {
             names: { "#version": "version" },
             values: { ":version": version },
           };
-    return putItem("density-permits", item, isUnchanged, signal);
+    return putItem(densityPermits, item, isUnchanged, signal);
   },
 
   async addWaiting(waiting, signal) {
     const item = { ...waiting, ...keyOf(waiting), expiresAt: expiryIn(retentionSeconds) };
-    await putItem("density-permits", item, {}, signal);
+    await putItem(densityPermits, item, {}, signal);
   },
 
   async removeWaiting(waiting, signal) {
-    await deleteItem("density-permits", keyOf(waiting), {}, signal);
+    await deleteItem(densityPermits, keyOf(waiting), {}, signal);
   },
 
-  waitingAt: (limit, signal) => queryFirst("density-permits", limit, waitingCount, waitingItem, signal),
+  waitingAt: (limit, signal) => queryFirst(waitingEntries, limit, waitingCount, signal),
 
   async noteAgreement(host, signal) {
     const item = { limit: "agreed", entry: host, expiresAt: expiryIn(agreementSeconds) };
-    await putItem("density-permits", item, {}, signal);
+    await putItem(densityPermits, item, {}, signal);
   },
 
   async hasAgreed(host, signal) {
     const key = { limit: "agreed", entry: host };
-    return (await getItem("density-permits", key, z.object({}), signal)) !== undefined;
+    return (await getItem(agreements, key, signal)) !== undefined;
   },
 };
 

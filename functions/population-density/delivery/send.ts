@@ -1,4 +1,4 @@
-import { runtimeInterface, setting } from "../../../shared/environment.ts";
+import { lambdaRuntimeApi, setting } from "../../../shared/environment.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { post } from "../../../shared/sinks/post.ts";
 import { sinkHost } from "../../../shared/sinks/sink-url.ts";
@@ -34,7 +34,7 @@ export const sinks: Sinks = {
       beforeLastChunk,
       bufferPool,
       allowed: setting("SINK_ALLOWED_NETWORKS"),
-      runtimeApi: runtimeInterface(),
+      runtimeApi: lambdaRuntimeApi(),
       signal,
     });
     return { ...result, bytes };

@@ -1,5 +1,5 @@
-import * as z from "zod/mini";
 import { getItems, putItem } from "../../../shared/aws/database.ts";
+import { densities, type NewTileDay, type StoredTileDay } from "./table.ts";
 
 /** Where a day of a tile is stored. */
 export interface TileDayKey {
@@ -8,30 +8,6 @@ export interface TileDayKey {
   /** `typicalDay` or `observedDay`. */
   readonly day: string;
 }
-
-/** A day of a tile as the table holds it. */
-const storedTileDay = z.object({
-  tile: z.string(),
-  day: z.string(),
-  /** Bytes of `encodeTileDay`. */
-  hours: z.instanceof(Uint8Array),
-  /** Of a typical weekday: the dates it is made from, the latest first. */
-  madeFrom: z._default(z.array(z.string()), []),
-  /** Of an observed day: the epoch second after which nobody asks for it. */
-  expiresAt: z.optional(z.number()),
-  /** Ids of the parts of the day that are published in it. */
-  parts: z._default(z.array(z.string()), []),
-  /** Whether what each of these parts has in it is stored in an item of its own, `partDay`. */
-  separate: z._default(z.boolean(), false),
-  /** Counts the writes, so that none replaces what it has not read. */
-  revision: z._default(z.number(), 0),
-});
-
-/** A day of a tile as the table holds it. */
-export type StoredTileDay = z.infer<typeof storedTileDay>;
-
-/** A day of a tile as it is written. */
-export type NewTileDay = z.input<typeof storedTileDay>;
 
 /** The partition of a tile: its cells' precision, and what their geohashes have in common. */
 export function tileName(precision: number, geohash: string): string {
@@ -56,16 +32,15 @@ export function partDay(day: string, part: string): string {
 /** Reads days of tiles, each at most once; those that are not stored are left out. */
 export function readTileDays(keys: readonly TileDayKey[], signal: AbortSignal): Promise<StoredTileDay[]> {
   return getItems(
-    "densities",
+    densities,
     keys.map(({ tile, day }) => ({ tile, day })),
-    storedTileDay,
     signal,
   );
 }
 
 /** Stores a day of a tile in place of the one that is there. */
 export async function writeTileDay(tileDay: NewTileDay, signal: AbortSignal): Promise<void> {
-  await putItem("densities", tileDay, {}, signal);
+  await putItem(densities, tileDay, {}, signal);
 }
 
 /**
@@ -79,7 +54,7 @@ export function replaceTileDay(
   signal: AbortSignal,
 ): Promise<boolean> {
   const revision = (read?.revision ?? 0) + 1;
-  return putItem("densities", { ...tileDay, revision }, conditionOf(read), signal);
+  return putItem(densities, { ...tileDay, revision }, conditionOf(read), signal);
 }
 
 function conditionOf(read: StoredTileDay | undefined) {

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { densityJobs } from "../../../functions/population-density/delivery/tables.ts";
+import { densities as densityTable } from "../../../functions/population-density/tiles/table.ts";
 import { putItem } from "../../../shared/aws/database.ts";
 import { boxIn } from "../../support/densities.ts";
 import {
@@ -323,7 +325,7 @@ describe("a sink that does not take it", () => {
 async function makeDue(job: Awaited<ReturnType<typeof storeJob>>): Promise<void> {
   const stored = await storedJob(job.operationId);
   if (stored?.state !== "pending") return;
-  await putItem("density-jobs", { ...stored, notBefore: Date.now() - 1 }, {}, AbortSignal.timeout(10_000));
+  await putItem(densityJobs, { ...stored, notBefore: Date.now() - 1 }, {}, AbortSignal.timeout(10_000));
 }
 
 describe("a worker that is gone", () => {
@@ -415,7 +417,7 @@ describe("a worker that is gone", () => {
       const working = delivered(message);
       await expect.poll(() => sink.received(url)).toHaveLength(1);
       const stored = { ...(await storedJob(job.operationId)), lease: "another", attempts: 2 };
-      await putItem("density-jobs", stored, {}, AbortSignal.timeout(10_000));
+      await putItem(densityJobs, stored, {}, AbortSignal.timeout(10_000));
       answer();
 
       expect(await working).toBeGreaterThan(300);
@@ -515,7 +517,7 @@ async function breakTile(tile: string): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
   for (let day = 1; day <= 7; day++) {
     const item = { tile: `7/${tile}`, day: `week#${day}`, hours: Buffer.from("not a tile"), madeFrom: [] };
-    await putItem("densities", item, {}, signal);
+    await putItem(densityTable, item, {}, signal);
   }
 }
 
@@ -711,7 +713,7 @@ describe("messages that come together", () => {
     );
     const broken = someJob(sink.urlOf(), densities.request);
     await putItem(
-      "density-jobs",
+      densityJobs,
       { operationId: broken.operationId, state: "odd" },
       {},
       AbortSignal.timeout(9_000),

@@ -2,6 +2,8 @@ import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
+import { profiles } from "../../../functions/profile/tables.ts";
+import { qosProfiles } from "../../../functions/qos-profiles/tables.ts";
 import {
   deleteItem,
   getItem,
@@ -13,6 +15,7 @@ import {
   updatedItem,
   updateItem,
 } from "../../../shared/aws/database.ts";
+import { withSchema } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
 import { countingServer } from "../../support/signed.ts";
@@ -22,6 +25,10 @@ setMaxListeners(0, signal);
 const anything = z.looseObject({});
 const row = z.object({ name: z.string(), filling: z.string() });
 
+// Two tables of the service, of which the second has a sort key.
+const items = withSchema(profiles, anything);
+const rows = withSchema(qosProfiles, row);
+
 beforeAll(useTables);
 
 describe("an item", () => {
@@ -29,61 +36,61 @@ describe("an item", () => {
     const address = crypto.randomUUID();
     const item = { address, number: 1.5, list: [1, "two", null], inner: { yes: true }, absent: undefined };
 
-    expect(await putItem("profiles", item, {}, signal)).toBe(true);
+    expect(await putItem(items, item, {}, signal)).toBe(true);
 
     const { absent: _, ...stored } = item;
-    expect(await getItem("profiles", { address }, anything, signal)).toEqual(stored);
+    expect(await getItem(items, { address }, signal)).toEqual(stored);
   });
 
   it("is undefined only when the table said that there is none", async () => {
-    expect(await getItem("profiles", { address: crypto.randomUUID() }, anything, signal)).toBeUndefined();
+    expect(await getItem(items, { address: crypto.randomUUID() }, signal)).toBeUndefined();
   });
 
   it("that does not fit its schema is an error, not an absent item", async () => {
     const address = crypto.randomUUID();
-    await putItem("profiles", { address, name: 1 }, {}, signal);
+    await putItem(items, { address, name: 1 }, {}, signal);
 
-    await expect(getItem("profiles", { address }, row, signal)).rejects.toThrow(z.ZodError);
+    await expect(getItem(withSchema(profiles, row), { address }, signal)).rejects.toThrow(z.ZodError);
   });
 
   it("is written only when the condition holds, and the writer learns which", async () => {
     const key = { address: crypto.randomUUID() };
     const absent = { condition: "attribute_not_exists(address)" };
     const one = { condition: "version = :one", values: { ":one": 1 } };
-    const read = () => getItem("profiles", key, anything, signal);
+    const read = () => getItem(items, key, signal);
 
-    expect(await putItem("profiles", { ...key, version: 1 }, absent, signal)).toBe(true);
-    expect(await putItem("profiles", { ...key, version: 9 }, absent, signal)).toBe(false);
+    expect(await putItem(items, { ...key, version: 1 }, absent, signal)).toBe(true);
+    expect(await putItem(items, { ...key, version: 9 }, absent, signal)).toBe(false);
     expect(await read()).toEqual({ ...key, version: 1 });
 
     const update = { update: "SET version = version + :one", ...one };
-    expect(await updateItem("profiles", key, update, signal)).toBe(true);
-    expect(await updateItem("profiles", key, update, signal)).toBe(false);
+    expect(await updateItem(items, key, update, signal)).toBe(true);
+    expect(await updateItem(items, key, update, signal)).toBe(false);
     expect(await read()).toEqual({ ...key, version: 2 });
 
-    expect(await deleteItem("profiles", key, one, signal)).toBe(false);
-    expect(await deleteItem("profiles", key, { ...one, values: { ":one": 2 } }, signal)).toBe(true);
+    expect(await deleteItem(items, key, one, signal)).toBe(false);
+    expect(await deleteItem(items, key, { ...one, values: { ":one": 2 } }, signal)).toBe(true);
     expect(await read()).toBeUndefined();
   });
 
   it("that is changed tells what the change has come to, or that the condition did not hold", async () => {
     const key = { address: crypto.randomUUID() };
-    await putItem("profiles", { ...key, version: 1, name: "a" }, {}, signal);
+    await putItem(items, { ...key, version: 1, name: "a" }, {}, signal);
     const update = {
       update: "SET version = version + :one",
       condition: "version < :two",
       values: { ":one": 1, ":two": 2 },
     };
-    const change = () => updatedItem("profiles", key, update, anything, signal);
+    const change = () => updatedItem(items, key, update, anything, signal);
 
     expect(await change()).toEqual({ version: 2 });
     expect(await change()).toBeUndefined();
-    expect(await getItem("profiles", key, anything, signal)).toEqual({ ...key, version: 2, name: "a" });
+    expect(await getItem(items, key, signal)).toEqual({ ...key, version: 2, name: "a" });
   });
 
   it("in a table whose name is not in the environment is an error that names the variable", async () => {
     vi.stubEnv("TABLE_PROFILES", "");
-    const reading = getItem("profiles", { address: "a" }, anything, signal);
+    const reading = getItem(items, { address: "a" }, signal);
     vi.unstubAllEnvs();
     await expect(reading).rejects.toThrow("TABLE_PROFILES");
   });
@@ -95,38 +102,38 @@ describe("a partition", () => {
     const names = Array.from({ length: 12 }, (_, index) => `name-${String(index).padStart(2, "0")}`);
     // A page of DynamoDB ends at 1 MB.
     const put = (name: string) =>
-      putItem("qos-profiles", { catalogue, name, filling: "x".repeat(300_000) }, {}, signal);
+      putItem(rows, { catalogue, name, filling: "x".repeat(300_000) }, {}, signal);
     await Promise.all(names.toReversed().map(put));
 
-    const rows = await queryPartition("qos-profiles", catalogue, row, signal);
+    const found = await queryPartition(rows, catalogue, signal);
 
-    expect(rows.map(({ name }) => name)).toEqual(names);
+    expect(found.map(({ name }) => name)).toEqual(names);
   });
 
   it("that holds nothing is an empty list", async () => {
-    expect(await queryPartition("qos-profiles", crypto.randomUUID(), row, signal)).toEqual([]);
+    expect(await queryPartition(rows, crypto.randomUUID(), signal)).toEqual([]);
   });
 
   it("with one item that does not fit its schema is an error, not a shorter list", async () => {
     const catalogue = crypto.randomUUID();
-    await putItem("qos-profiles", { catalogue, name: "good", filling: "" }, {}, signal);
-    await putItem("qos-profiles", { catalogue, name: "wrong", filling: 1 }, {}, signal);
+    await putItem(rows, { catalogue, name: "good", filling: "" }, {}, signal);
+    await putItem(rows, { catalogue, name: "wrong", filling: 1 }, {}, signal);
 
-    await expect(queryPartition("qos-profiles", catalogue, row, signal)).rejects.toThrow(z.ZodError);
+    await expect(queryPartition(rows, catalogue, signal)).rejects.toThrow(z.ZodError);
   });
 });
 
 describe("a transaction", () => {
-  const read = (address: string) => getItem("profiles", { address }, anything, signal);
+  const read = (address: string) => getItem(items, { address }, signal);
   const putIfAbsent = (address: string, item: object = {}): TransactionOperation => ({
     kind: "put",
-    table: "profiles",
+    table: items,
     item: { address, ...item },
     condition: "attribute_not_exists(address)",
   });
   const count = (address: string, by = 1): TransactionOperation => ({
     kind: "update",
-    table: "profiles",
+    table: items,
     key: { address },
     update: "ADD version :by",
     condition: "attribute_exists(address)",
@@ -137,17 +144,17 @@ describe("a transaction", () => {
     const [added, changed, deleted, checked] = Array.from({ length: 4 }, () => crypto.randomUUID());
     if (!added || !changed || !deleted || !checked) throw new Error("no addresses");
     for (const address of [changed, deleted, checked]) {
-      await putItem("profiles", { address, version: 1 }, {}, signal);
+      await putItem(items, { address, version: 1 }, {}, signal);
     }
 
     const result = await transactWrite(
       [
         putIfAbsent(added),
         count(changed),
-        { kind: "delete", table: "profiles", key: { address: deleted } },
+        { kind: "delete", table: items, key: { address: deleted } },
         {
           kind: "check",
-          table: "profiles",
+          table: items,
           key: { address: checked },
           condition: "version = :one",
           values: { ":one": 1 },
@@ -165,10 +172,10 @@ describe("a transaction", () => {
 
   it("writes nothing when one condition does not hold, and says which", async () => {
     const [present, absent] = [crypto.randomUUID(), crypto.randomUUID()];
-    await putItem("profiles", { address: present, version: 1 }, {}, signal);
+    await putItem(items, { address: present, version: 1 }, {}, signal);
     const check = (address: string): TransactionOperation => ({
       kind: "check",
-      table: "profiles",
+      table: items,
       key: { address },
       condition: "attribute_exists(address)",
     });
@@ -187,8 +194,8 @@ describe("a transaction", () => {
 
   it("takes back what it has written when a later operation cannot be", async () => {
     const [kept, added, wrong] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
-    await putItem("profiles", { address: kept, version: 1 }, {}, signal);
-    await putItem("profiles", { address: wrong, version: "not a number" }, {}, signal);
+    await putItem(items, { address: kept, version: 1 }, {}, signal);
+    await putItem(items, { address: wrong, version: "not a number" }, {}, signal);
 
     const writing = transactWrite([count(kept), putIfAbsent(added), count(wrong)], signal);
 
@@ -200,7 +207,7 @@ describe("a transaction", () => {
   it("is written once under its token, however often it is asked for", async () => {
     const address = crypto.randomUUID();
     const token = crypto.randomUUID();
-    await putItem("profiles", { address, version: 1 }, {}, signal);
+    await putItem(items, { address, version: 1 }, {}, signal);
 
     for (let time = 0; time < 3; time++) {
       expect(await transactWrite([count(address)], signal, token)).toEqual({ isWritten: true });
@@ -214,7 +221,7 @@ describe("a transaction", () => {
 
   it("is exclusive: of 200 at once that need the same place, one takes it", async () => {
     const [place, counter] = [crypto.randomUUID(), crypto.randomUUID()];
-    await putItem("profiles", { address: counter, version: 0 }, {}, signal);
+    await putItem(items, { address: counter, version: 0 }, {}, signal);
 
     const results = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -228,7 +235,7 @@ describe("a transaction", () => {
 
   it("loses no single write that is made beside it", async () => {
     const address = crypto.randomUUID();
-    await putItem("profiles", { address, version: 0 }, {}, signal);
+    await putItem(items, { address, version: 0 }, {}, signal);
     const add = {
       update: "ADD version :one",
       condition: "version >= :zero",
@@ -238,7 +245,7 @@ describe("a transaction", () => {
     await Promise.all(
       Array.from({ length: 50 }, async () => {
         await transactWrite([count(address)], signal);
-        await updateItem("profiles", { address }, add, signal);
+        await updateItem(items, { address }, add, signal);
       }),
     );
 
@@ -271,29 +278,28 @@ describe("items by their keys", () => {
   const name = (index: number) => `name-${index}`;
 
   it("are found in any number; those that are not there are left out", async () => {
-    const put = (index: number) =>
-      putItem("qos-profiles", { catalogue, name: name(index), filling: "" }, {}, signal);
+    const put = (index: number) => putItem(rows, { catalogue, name: name(index), filling: "" }, {}, signal);
     await Promise.all(Array.from({ length: 130 }, (_, index) => put(2 * index)));
     const keys = Array.from({ length: 260 }, (_, index) => ({ catalogue, name: name(index) }));
 
-    const rows = await getItems("qos-profiles", keys, row, signal);
+    const found = await getItems(rows, keys, signal);
 
-    expect(rows.map((found) => found.name).sort()).toEqual(
+    expect(found.map((one) => one.name).sort()).toEqual(
       Array.from({ length: 130 }, (_, index) => name(2 * index)).sort(),
     );
   });
 
   it("no keys are no items", async () => {
-    expect(await getItems("qos-profiles", [], row, signal)).toEqual([]);
+    expect(await getItems(rows, [], signal)).toEqual([]);
   });
 
   it("that are more than an answer can hold are all read", async () => {
     const large = crypto.randomUUID();
     const filling = "x".repeat(390_000);
     const keys = Array.from({ length: 50 }, (_, index) => ({ catalogue: large, name: name(index) }));
-    await Promise.all(keys.map((key) => putItem("qos-profiles", { ...key, filling }, {}, signal)));
+    await Promise.all(keys.map((key) => putItem(rows, { ...key, filling }, {}, signal)));
 
-    expect(await getItems("qos-profiles", keys, row, signal)).toHaveLength(50);
+    expect(await getItems(rows, keys, signal)).toHaveLength(50);
   });
 });
 
@@ -355,9 +361,7 @@ describe("a table that does not answer as it should", () => {
   it.each(Object.entries(faults))("is unavailable within five seconds when it %s", async (_, fault) => {
     const { server, database } = await facing(fault);
 
-    const { error, milliseconds } = await endOf(
-      database.getItem("profiles", { address: "a" }, anything, signal),
-    );
+    const { error, milliseconds } = await endOf(database.getItem(items, { address: "a" }, signal));
     await server.close();
 
     expect(error).toBe("Unavailable");
@@ -369,9 +373,7 @@ describe("a table that does not answer as it should", () => {
     const { server, database } = await facing(() => {});
     await server.close();
 
-    const { error, milliseconds } = await endOf(
-      database.queryPartition("qos-profiles", "c", anything, signal),
-    );
+    const { error, milliseconds } = await endOf(database.queryPartition(rows, "c", signal));
 
     expect(error).toBe("Unavailable");
     expect(milliseconds).toBeLessThan(5_000);
@@ -380,9 +382,7 @@ describe("a table that does not answer as it should", () => {
   it("is unavailable within five seconds when it never answers", async () => {
     const { server, database } = await facing(() => {});
 
-    const { error, milliseconds } = await endOf(
-      database.getItem("profiles", { address: "a" }, anything, signal),
-    );
+    const { error, milliseconds } = await endOf(database.getItem(items, { address: "a" }, signal));
     await server.close();
 
     expect(error).toBe("Unavailable");
@@ -399,7 +399,7 @@ describe("a table that does not answer as it should", () => {
   ])("is given up as soon as the request's time is over when it %s", async (_, answer) => {
     const { server, database } = await facing(answer);
 
-    const reading = database.getItem("profiles", { address: "a" }, anything, AbortSignal.timeout(300));
+    const reading = database.getItem(items, { address: "a" }, AbortSignal.timeout(300));
     const { error, milliseconds } = await endOf(reading);
     await server.close();
 
@@ -415,7 +415,7 @@ describe("a table that does not answer as it should", () => {
       else answering(200, '{"Item":{"address":{"S":"a"}}}')(request, response);
     });
 
-    const item = await database.getItem("profiles", { address: "a" }, anything, signal);
+    const item = await database.getItem(items, { address: "a" }, signal);
     await server.close();
 
     expect(item).toEqual({ address: "a" });
@@ -434,10 +434,10 @@ describe("a table that does not answer as it should", () => {
       answering(200, pages[starts.length - 1] ?? last)(request, response);
     });
 
-    const rows = await database.queryPartition("qos-profiles", "c", row, signal);
+    const found = await database.queryPartition(rows, "c", signal);
     await server.close();
 
-    expect(rows).toEqual([{ name: "d", filling: "" }]);
+    expect(found).toEqual([{ name: "d", filling: "" }]);
     expect(starts).toEqual([undefined, { name: { S: "b" } }, { name: { S: "c" } }]);
   });
 
@@ -462,10 +462,10 @@ describe("a table that does not answer as it should", () => {
     });
 
     const keys = ["a", "b", "c"].map((name) => ({ name }));
-    const rows = await database.getItems("qos-profiles", keys, row, signal);
+    const found = await database.getItems(rows, keys, signal);
     await server.close();
 
-    expect(rows.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    expect(found.map(({ name }) => name)).toEqual(["a", "b", "c"]);
     expect(asked.map(({ length }) => length)).toEqual([3, 3, 2, 1]);
   });
 
@@ -477,7 +477,7 @@ describe("a table that does not answer as it should", () => {
       answering(200, JSON.stringify({ UnprocessedKeys: RequestItems }))(request, response);
     });
 
-    const reading = database.getItems("qos-profiles", [{ name: "a" }], row, AbortSignal.timeout(300));
+    const reading = database.getItems(rows, [{ name: "a" }], AbortSignal.timeout(300));
     const { error } = await endOf(reading);
     await server.close();
 
@@ -487,7 +487,7 @@ describe("a table that does not answer as it should", () => {
   it("is unavailable when it says nothing of the keys, which is not that there are no items", async () => {
     const { server, database } = await facing(answering(200, "{}"));
 
-    const { error } = await endOf(database.getItems("qos-profiles", [{ name: "a" }], row, signal));
+    const { error } = await endOf(database.getItems(rows, [{ name: "a" }], signal));
     await server.close();
 
     expect(error).toBe("Unavailable");
@@ -502,7 +502,7 @@ describe("a table that does not answer as it should", () => {
         CancellationReasons: codes.map((Code) => ({ Code })),
       }),
     );
-  const operation: TransactionOperation = { kind: "delete", table: "profiles", key: { address: "a" } };
+  const operation: TransactionOperation = { kind: "delete", table: items, key: { address: "a" } };
 
   it.each([
     ["another transaction", cancelled("None", "TransactionConflict")],
@@ -541,7 +541,7 @@ describe("a table that does not answer as it should", () => {
       (requests === 1 ? refusing("TransactionConflictException") : answering(200, "{}"))(request, response);
     });
 
-    const isWritten = await database.putItem("profiles", { address: "a" }, {}, signal);
+    const isWritten = await database.putItem(items, { address: "a" }, {}, signal);
     await server.close();
 
     expect(isWritten).toBe(true);
@@ -562,7 +562,7 @@ describe("a table that does not answer as it should", () => {
     async (name) => {
       const { server, database } = await facing(refusing(name));
 
-      const { error } = await endOf(database.getItem("profiles", { address: "a" }, anything, signal));
+      const { error } = await endOf(database.getItem(items, { address: "a" }, signal));
       await server.close();
 
       expect(error).toBe(name);

@@ -1,6 +1,8 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod";
+import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { getItem, getItems, putItem, updateItem } from "../../../shared/aws/database.ts";
+import { withSchema } from "../../../shared/table.ts";
 import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "./parts.ts";
 
 /** A part as its day lists it. */
@@ -32,6 +34,8 @@ const dayParts = z.object({
  */
 export type DayParts = z.infer<typeof dayParts>;
 
+const days = withSchema(densities, dayParts);
+
 /** Partition of all days. */
 const daysPartition = "parts";
 
@@ -40,7 +44,7 @@ const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 /** @returns undefined for a day that was never published. */
 export function readDayParts(day: string): Promise<DayParts | undefined> {
-  return getItem("densities", { tile: daysPartition, day }, dayParts, inTime());
+  return getItem(days, { tile: daysPartition, day }, inTime());
 }
 
 /** @returns false when the day has changed since it was read: nothing was written. */
@@ -54,30 +58,33 @@ export function replaceDayParts(
       ? { condition: "attribute_not_exists(tile)" }
       : { condition: "revision = :read", values: { ":read": read.revision } };
   const revision = (read?.revision ?? 0) + 1;
-  return putItem("densities", { tile: daysPartition, day, ...parts, revision }, condition, inTime());
+  return putItem(densities, { tile: daysPartition, day, ...parts, revision }, condition, inTime());
 }
 
 /** @returns false when the day is another import's by now. */
 export function keepDay(day: string, writer: string, until: number): Promise<boolean> {
   const update = "SET writerUntil = :until";
   const condition = { condition: "writer = :writer", values: { ":until": until, ":writer": writer } };
-  return updateItem("densities", { tile: daysPartition, day }, { update, ...condition }, inTime());
+  return updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
 }
 
 /** Lets other imports store the day. */
 export async function releaseDay(day: string, writer: string): Promise<void> {
   const update = "REMOVE writer, writerUntil";
   const condition = { condition: "writer = :writer", values: { ":writer": writer } };
-  await updateItem("densities", { tile: daysPartition, day }, { update, ...condition }, inTime());
+  await updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
 }
 
-const coverageChunk = z.object({
-  day: z.string(),
-  /** Of the part's compressed cells. */
-  bytes: z.instanceof(Uint8Array),
-  /** How many there are. */
-  chunks: z.number(),
-});
+const coverageChunks = withSchema(
+  densities,
+  z.object({
+    day: z.string(),
+    /** Of the part's compressed cells. */
+    bytes: z.instanceof(Uint8Array),
+    /** How many there are. */
+    chunks: z.number(),
+  }),
+);
 
 /** An item may have 400 KB. */
 const chunkBytes = 350_000;
@@ -101,7 +108,7 @@ export class PartCoverages {
     for (let chunk = 0; chunk < chunks; chunk++) {
       const bytes = compressed.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes);
       // The same id always has the same cells.
-      await putItem("densities", { ...keyOf(id, chunk), bytes, chunks }, {}, inTime());
+      await putItem(densities, { ...keyOf(id, chunk), bytes, chunks }, {}, inTime());
     }
     this.#known.set(id, coverage);
   }
@@ -112,10 +119,10 @@ function keyOf(id: string, chunk: number) {
 }
 
 async function readCoverage(id: string, precision: number): Promise<Coverage> {
-  const first = await getItem("densities", keyOf(id, 0), coverageChunk, inTime());
+  const first = await getItem(coverageChunks, keyOf(id, 0), inTime());
   if (first === undefined) throw new Error(`the cells of part ${id} are gone`);
   const keys = Array.from({ length: first.chunks - 1 }, (_, index) => keyOf(id, index + 1));
-  const others = await getItems("densities", keys, coverageChunk, inTime());
+  const others = await getItems(coverageChunks, keys, inTime());
   if (others.length !== keys.length) throw new Error(`cells of part ${id} are gone`);
   const chunks = [first, ...others].sort((one, other) => (one.day < other.day ? -1 : 1));
   return decodeCoverage(inflateRawSync(Buffer.concat(chunks.map(({ bytes }) => bytes))), precision);

@@ -2,16 +2,15 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
-  type NewTileDay,
   observedDay,
   partDay,
   readTileDays,
   replaceTileDay,
-  type StoredTileDay,
   tileName,
   typicalDay,
   writeTileDay,
 } from "../../../functions/population-density/tiles/store.ts";
+import type { NewTileDay, StoredTileDay } from "../../../functions/population-density/tiles/table.ts";
 import {
   encodeTileDay,
   hoursPerDay,

@@ -1,0 +1,43 @@
+import { devices } from "../shared/devices/table.ts";
+import { quotas } from "../shared/quota-table.ts";
+import { signingKeys } from "../shared/signing-key-table.ts";
+import { deviceIdentifierArea } from "./device-identifier/area.ts";
+import { keysArea } from "./keys/area.ts";
+import { numberRecyclingArea } from "./number-recycling/area.ts";
+import { openApiArea } from "./openapi/area.ts";
+import { populationDensityArea } from "./population-density/area.ts";
+import { profileArea } from "./profile/area.ts";
+import { qosProfilesArea } from "./qos-profiles/area.ts";
+
+/** Every area of the service: the one list that routes, functions, tables, documents and tests are made from. */
+export const areas = [
+  profileArea,
+  qosProfilesArea,
+  populationDensityArea,
+  numberRecyclingArea,
+  deviceIdentifierArea,
+  keysArea,
+  openApiArea,
+] as const;
+
+type ListedArea = (typeof areas)[number];
+
+/** Every endpoint of the service. */
+export const endpoints = areas.flatMap((area): readonly ListedArea["endpoints"][number][] => area.endpoints);
+
+/** The id of an endpoint. */
+export type EndpointId = (typeof endpoints)[number]["id"];
+
+/** What several areas use. */
+const sharedTables = [devices, quotas, signingKeys] as const;
+
+type ListedTable = ListedArea["tables"][number] | (typeof sharedTables)[number];
+
+/** Every table of the service. */
+export const tables: readonly ListedTable[] = [
+  ...areas.flatMap((area): readonly ListedTable[] => area.tables),
+  ...sharedTables,
+];
+
+/** The name of a table in this project; the deployed name is in the environment. */
+export type TableName = ListedTable["name"];

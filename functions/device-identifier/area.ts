@@ -1,0 +1,10 @@
+import { area } from "../../shared/area.ts";
+import { retrieveIdentifier } from "./contract.ts";
+
+/** The identifiers of the device a subscriber uses. */
+export const deviceIdentifierArea = area({
+  name: "device-identifier",
+  about: "The identifiers of the device a subscriber uses.",
+  endpoints: [retrieveIdentifier],
+  tables: [],
+});

@@ -1,0 +1,10 @@
+import { area } from "../../shared/area.ts";
+import { publishKeys } from "./contract.ts";
+
+/** The public keys that verify access tokens. */
+export const keysArea = area({
+  name: "keys",
+  about: "The public keys that verify access tokens.",
+  endpoints: [publishKeys],
+  tables: [],
+});

@@ -1,0 +1,11 @@
+import { area } from "../../shared/area.ts";
+import { checkNumberRecycling } from "./contract.ts";
+import { numberAssignments } from "./tables.ts";
+
+/** Whether a phone number has changed hands. */
+export const numberRecyclingArea = area({
+  name: "number-recycling",
+  about: "Whether a phone number has changed hands.",
+  endpoints: [checkNumberRecycling],
+  tables: [numberAssignments],
+});

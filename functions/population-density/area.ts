@@ -1,0 +1,12 @@
+import { area } from "../../shared/area.ts";
+import { retrievePopulationDensity } from "./contract.ts";
+import { densityCallers, densityJobs, densityPermits } from "./delivery/tables.ts";
+import { densities } from "./tiles/table.ts";
+
+/** Estimates of how many people are in an area, by cell and hour. */
+export const populationDensityArea = area({
+  name: "population-density",
+  about: "Estimates of how many people are in an area, by cell and hour.",
+  endpoints: [retrievePopulationDensity],
+  tables: [densities, densityJobs, densityCallers, densityPermits],
+});

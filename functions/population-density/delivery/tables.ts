@@ -1,0 +1,57 @@
+import * as z from "zod/mini";
+import { table } from "../../../shared/table.ts";
+import { job } from "./job.ts";
+
+/** Densities to be delivered to a sink. */
+export const densityJobs = table({
+  name: "density-jobs",
+  partitionKey: "operationId",
+  timeToLive: "expiresAt",
+  ephemeral: true,
+  // Only jobs that are pending have the sort key: the index holds those, the oldest first.
+  index: {
+    name: "pending",
+    partitionKey: "state",
+    sortKey: "pendingSince",
+    attributes: ["queuedAt", "startedAt"],
+  },
+  personalData: true,
+  schema: job,
+});
+
+/** Which operations of a caller are pending. */
+export const densityCallers = table({
+  name: "density-callers",
+  partitionKey: "caller",
+  timeToLive: "expiresAt",
+  ephemeral: true,
+  schema: z.object({ operations: z._default(z.set(z.string()), new Set()) }),
+});
+
+const permit = z.object({
+  operationId: z.string(),
+  holder: z.optional(z.string()),
+  host: z.string(),
+  caller: z.string(),
+  mode: z.enum(["answer", "failure"]),
+  until: z.number(),
+});
+
+/** Permits of uploads, all in one item; who waits for one, by limit; hosts that ever took something. */
+export const densityPermits = table({
+  name: "density-permits",
+  partitionKey: "limit",
+  sortKey: "entry",
+  timeToLive: "expiresAt",
+  ephemeral: true,
+  schema: z.object({
+    version: z.number(),
+    permits: z.pipe(
+      z.pipe(
+        z.string(),
+        z.transform((text: string): unknown => JSON.parse(text)),
+      ),
+      z.array(permit),
+    ),
+  }),
+});

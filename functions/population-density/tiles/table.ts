@@ -1,0 +1,40 @@
+import * as z from "zod/mini";
+import { table } from "../../../shared/table.ts";
+
+/** A day of a tile as the table holds it. */
+const storedTileDay = z.object({
+  tile: z.string(),
+  day: z.string(),
+  /** Bytes of `encodeTileDay`. */
+  hours: z.instanceof(Uint8Array),
+  /** Of a typical weekday: the dates it is made from, the latest first. */
+  madeFrom: z._default(z.array(z.string()), []),
+  /** Of an observed day: the epoch second after which nobody asks for it. */
+  expiresAt: z.optional(z.number()),
+  /** Ids of the parts of the day that are published in it. */
+  parts: z._default(z.array(z.string()), []),
+  /** Whether what each of these parts has in it is stored in an item of its own, `partDay`. */
+  separate: z._default(z.boolean(), false),
+  /** Counts the writes, so that none replaces what it has not read. */
+  revision: z._default(z.number(), 0),
+});
+
+/** A day of a tile as the table holds it. */
+export type StoredTileDay = z.infer<typeof storedTileDay>;
+
+/** A day of a tile as it is written. */
+export type NewTileDay = z.input<typeof storedTileDay>;
+
+/**
+ * Population densities: a day of a tile by its precision and geohash, such as `7/u05kq`. The day is a typical
+ * weekday, `week#1` (Monday) to `week#7`, or an observed date, `day#2026-11-20`.
+ * Of imports alone are the parts of each day, in `parts`, their cells, in `part/…`, and what each has in a tile that
+ * several share, `part#day#2026-11-20#…`.
+ */
+export const densities = table({
+  name: "densities",
+  partitionKey: "tile",
+  sortKey: "day",
+  timeToLive: "expiresAt",
+  schema: storedTileDay,
+});

@@ -1,0 +1,11 @@
+import { area } from "../../shared/area.ts";
+import { authenticate } from "./contract.ts";
+import { loginAttempts, profiles } from "./tables.ts";
+
+/** Logins and the access tokens they give. */
+export const profileArea = area({
+  name: "profile",
+  about: "Logins and the access tokens they give.",
+  endpoints: [authenticate],
+  tables: [profiles, loginAttempts],
+});

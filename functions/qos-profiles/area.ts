@@ -1,0 +1,11 @@
+import { area } from "../../shared/area.ts";
+import { getQosProfile, retrieveQosProfiles } from "./contract.ts";
+import { qosProfiles } from "./tables.ts";
+
+/** Named sets of network quality parameters, and the devices they are available to. */
+export const qosProfilesArea = area({
+  name: "qos-profiles",
+  about: "Named sets of network quality parameters, and the devices they are available to.",
+  endpoints: [retrieveQosProfiles, getQosProfile],
+  tables: [qosProfiles],
+});
