@@ -57,7 +57,7 @@ describe("the page of an operator", () => {
 
   test("says how long keys are kept and when a new one signs", () => {
     expect(publicKeyCacheSeconds).toBe(5 * 60);
-    expect(page).toContain("kept for the five minutes that its\n`Cache-Control` allows");
+    expect(page.replaceAll("\n", " ")).toContain("for the five minutes that its `Cache-Control` allows");
     expect(page).toContain(`signs after ${firstUseSeconds / 60} minutes`);
   });
 
