@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { busyMachine } from "./test/support/busy-machine.ts";
 
 const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.ts"))
@@ -40,6 +41,8 @@ export default defineConfig(({ mode }) => ({
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
       // `--mode all` runs long tests whole: `test/support/sample.ts`.
       TEST_MODE: mode,
+      // The machine may be busy with other tests: `test/support/busy-machine.ts`.
+      ...busyMachine,
     },
   },
 }));

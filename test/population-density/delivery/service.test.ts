@@ -14,6 +14,7 @@ import { useTables } from "../../support/database.ts";
 import { boxIn, cellIn, freshTile } from "../../support/densities.ts";
 import { deliveredBody, requestIn, someJob, storeDensities, storedJob } from "../../support/jobs.ts";
 import { functionOf, type OwnService, startOwnService } from "../../support/own-service.ts";
+import { runs } from "../../support/sample.ts";
 import { signedBy, tokenOf } from "../../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
 
@@ -221,7 +222,7 @@ function seeded(seed: number): () => number {
 }
 
 describe("in a chaos of failing sinks and doubled messages", () => {
-  const jobCount = 200;
+  const jobCount = runs(200, 60);
   const sinkCount = 20;
   const brokenEach = 10;
   const failures: readonly SinkAnswer[] = [
@@ -280,7 +281,7 @@ describe("in a chaos of failing sinks and doubled messages", () => {
     await storeTileDays(broken, Buffer.from("broken"));
     const { kid, ...jwk } = await service.signingKey();
     const signer = { kid, jwk, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
-    const tokens = Array.from({ length: jobCount / 100 }, () => {
+    const tokens = Array.from({ length: Math.ceil(jobCount / 100) }, () => {
       const claims = { ...claimsOf(crypto.randomUUID()), scope };
       return tokenOf({ alg: "ES256", typ: "at+jwt", kid }, claims, signedBy(signer));
     });

@@ -327,6 +327,7 @@ describe("a table that does not answer as it should", () => {
   async function facing(answer: RequestListener) {
     const server = await countingServer(answer);
     vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
+    vi.stubEnv("DEADLINE_FACTOR", "1");
     return { server, database: await import("../../../shared/aws/database.ts") };
   }
 

@@ -115,11 +115,11 @@ describe("a queue", () => {
     expect((await received()).length).toBeGreaterThanOrEqual(1);
   });
 
-  test("that never answers is unavailable within five seconds", async () => {
+  test("that never answers is unavailable, with its deadlines thrice as long, before a function's time is over", async () => {
     workplace.queues.rule(() => new Promise(() => {}));
     const started = performance.now();
     expect(await errorOf(send())).toMatchObject({ name: "Unavailable" });
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(14_000);
   });
 
   test("that does not answer is given up when the time for it is over", async () => {
