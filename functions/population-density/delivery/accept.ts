@@ -1,3 +1,4 @@
+import { causeOf } from "../../../shared/aws/log.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { isForgotten, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
@@ -45,8 +46,10 @@ export async function acceptJob(
     const acceptance = await storeOrJoin(job, pendingLimit, ports, inTime);
     if (acceptance !== "stored") return acceptance;
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    ports.log("DEPENDENCY_FAILED", { operationId: job.operationId, cause: error.message });
+    // A pause between two calls ends with the time for them, too.
+    if (!(error instanceof Unavailable) && !inTime.aborted) throw error;
+    const cause = error instanceof Unavailable ? error.message : causeOf(error);
+    ports.log("DEPENDENCY_FAILED", { operationId: job.operationId, cause });
     return await withdraw(job, ports);
   }
   await queue(job, ports);

@@ -62,14 +62,17 @@ export function nextAttempt(
   if (job.accessTokenExpiresAt !== undefined && job.accessTokenExpiresAt <= now)
     return failed("token expired");
   if (job.mode === "failure") {
-    return job.attempts < maxAttempts + extraFailureAttempts
-      ? { mode: "failure" }
-      : failed("attempts exhausted");
+    return job.attempts < maxFailureAttempts(schedule) ? { mode: "failure" } : failed("attempts exhausted");
   }
   const isExhausted = job.attempts >= maxAttempts;
   if (!dead && !isExhausted && !isAboutToExpire(job, now)) return { mode: "answer" };
   if (job.possiblyDelivered) return failed("possibly delivered");
   return { mode: "failure" };
+}
+
+/** After how many attempts in all a failure is not told any more. */
+function maxFailureAttempts(schedule: readonly number[]): number {
+  return schedule.length + 1 + extraFailureAttempts;
 }
 
 function failed(reason: string): Extract<Step, { kind: "finish" }> {
@@ -157,7 +160,7 @@ export function retryDelay(
   mode: Job["mode"],
   { schedule, random }: Pick<Circumstances, "schedule" | "random">,
 ): number | undefined {
-  const isExtra = mode === "failure" && attempts < schedule.length + extraFailureAttempts;
+  const isExtra = mode === "failure" && attempts < maxFailureAttempts(schedule);
   const extra = Math.min(maxFailureRetrySeconds, schedule.at(-1) ?? maxFailureRetrySeconds);
   const scheduled = schedule[attempts - 1] ?? (isExtra ? extra : undefined);
   if (scheduled === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { causeOf } from "../../../shared/aws/log.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { deadlineOf } from "./job.ts";
 import { reportEnd } from "./lease.ts";
@@ -27,6 +28,8 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
     },
   ]);
   for (const entry of entries) {
+    // The oldest are first: what there is no time for waits for the next sweep.
+    if (signal.aborted) return;
     if (deadlineOf({ requestedAt: now - ageOf(entry) }) <= now) await expire(entry, ports, signal);
     else if (isWithoutMessage(entry) && ageOf(entry) >= minAgeMilliseconds) await queue(entry, ports, signal);
   }
@@ -64,7 +67,7 @@ async function attempted({ log }: SweepPorts, see: () => Promise<void>): Promise
   try {
     await see();
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    log("DEPENDENCY_FAILED", { cause: error.message });
+    if (error instanceof Unavailable) log("DEPENDENCY_FAILED", { cause: error.message });
+    else log("CRASH", { cause: causeOf(error) });
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type * as Accept from "../../../functions/population-density/delivery/accept.ts";
 import type { Job } from "../../../functions/population-density/delivery/job.ts";
@@ -201,6 +202,18 @@ describe("a request that is sent again with its idempotency key", () => {
     expect(await accept(newJob({ ...order, now: new Date() }))).toBe("accepted");
     expect(await storedJob(first.operationId)).toMatchObject({ state: "pending", attempts: 0 });
   });
+});
+
+test("a look for places that are free takes no longer than there is time, and leaves nothing behind", async () => {
+  const job = newJob(someOrder({ now: new Date(Date.now() - 2_300) }));
+  const releaseEnded = (_: string, signal: AbortSignal) => wait(60_000, 0, { signal });
+  const slow = {
+    ...ports(),
+    jobs: { ...modules.jobStore, store: async () => "full" as const, releaseEnded },
+  };
+  expect(await modules.acceptJob(job, 20, slow, AbortSignal.timeout(5_000))).toBe("withdrawn");
+  expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
+  expect(await pendingOf(job.caller)).toEqual(new Set());
 });
 
 test("the limit of pending jobs is exact, and places of jobs that are over do not count", async () => {

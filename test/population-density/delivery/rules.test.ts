@@ -132,6 +132,25 @@ describe("the next attempt", () => {
     });
   });
 
+  test.each([[[]], [[5]], [[2, 4, 6]], [schedule]])(
+    "tells the failure three times at least, also when answers used the whole schedule: %j",
+    (waits) => {
+      const circumstances = { now, schedule: waits, random: 0.5 };
+      let job = aJob({ attempts: 0 });
+      const modes: string[] = [];
+      for (;;) {
+        const begun = nextAttempt(job, circumstances, false);
+        if ("kind" in begun) break;
+        modes.push(begun.mode);
+        job = { ...job, mode: begun.mode, attempts: job.attempts + 1 };
+        const step = nextStep(job, failed({ status: 429, sentWhole: true }), true, circumstances);
+        if (step.kind === "finish") break;
+        job = { ...job, mode: step.mode };
+      }
+      expect(modes).toEqual([...Array(waits.length + 1).fill("answer"), ...Array(3).fill("failure")]);
+    },
+  );
+
   test("tells the failure in the last hour, and nothing when it could end too late", () => {
     expect(next(aJob({ requestedAt: now - 23 * hour - 1 }))).toEqual({ mode: "failure" });
     const tooLate = aJob({ requestedAt: now - 24 * hour + attemptMilliseconds - 1 });

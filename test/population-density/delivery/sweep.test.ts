@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { itemOf, job } from "../../../functions/population-density/delivery/job.ts";
+import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
+import type { PendingEntry } from "../../../functions/population-density/delivery/ports.ts";
+import { sweep } from "../../../functions/population-density/delivery/sweep.ts";
+import { Unavailable } from "../../../shared/errors.ts";
+import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
+
+const now = Date.UTC(2026, 10, 22);
+const minute = 60_000;
+
+function jobOf(ageMilliseconds: number) {
+  const request = {
+    area: { areaType: "POLYGON", boundary: [] },
+    startTime: "2026-11-22T00:00:00Z",
+    endTime: "2026-11-22T01:00:00Z",
+    precision: 7,
+    sink: "https://sink.example.com/",
+  };
+  const client = crypto.randomUUID();
+  const requestedAt = new Date(now - ageMilliseconds);
+  const stored = newJob({ request, client, correlator: "c", idempotencyKey: undefined, now: requestedAt });
+  return job.parse(itemOf(stored));
+}
+
+/** A sweep of jobs in memory, and what it sent and logged. */
+async function sweepOf(
+  memory: MemoryJobs,
+  { read = (id: string) => memory.read(id), signal = new AbortController().signal, send = () => {} } = {},
+) {
+  const sent: string[] = [];
+  const logged: string[] = [];
+  const unused = () => Promise.reject(new Error("not a call of the sweep"));
+  await sweep(
+    {
+      jobs: {
+        store: unused,
+        promise: unused,
+        withdraw: unused,
+        releaseEnded: unused,
+        markPossiblyDelivered: unused,
+        scheduleRetry: unused,
+        read: async (id) => read(id),
+        markQueued: async (id, at) => memory.markQueued(id, at),
+        lease: async (found, lease) => memory.lease(found, lease),
+        finish: async (found, lease, end) => memory.finish(found, lease, end),
+        pending: async (): Promise<readonly PendingEntry[]> => memory.pending(),
+      },
+      queues: {
+        send: async (id, { aborted }) => {
+          if (aborted) throw new Unavailable("SQS", "AbortError");
+          sent.push(id);
+          send();
+        },
+      },
+      clock: { now: () => now, deadline: () => signal },
+      newId: () => crypto.randomUUID(),
+      log: (event) => void logged.push(event),
+      writeMetrics: () => {},
+    },
+    signal,
+  );
+  return { sent, logged };
+}
+
+test("a job that cannot be read keeps the sweep from no other", async () => {
+  const memory = new MemoryJobs();
+  const [unreadable, expired, unsent] = [jobOf(25 * 60 * minute), jobOf(24.5 * 60 * minute), jobOf(minute)];
+  for (const one of [unreadable, expired, unsent]) memory.store(one, undefined, 20);
+  const { sent, logged } = await sweepOf(memory, {
+    read: (id) => {
+      if (id === unreadable.operationId) throw new TypeError("not a job");
+      return memory.read(id);
+    },
+  });
+  expect(memory.read(expired.operationId)).toMatchObject({ state: "failed", reason: "expired" });
+  expect(sent).toEqual([unsent.operationId]);
+  expect(logged).toContain("CRASH");
+});
+
+test("the sweep leaves what it has no time for to the next one, without a word for each job", async () => {
+  const memory = new MemoryJobs();
+  for (let index = 0; index < 50; index++) memory.store(jobOf(minute + index), undefined, 20);
+  const time = new AbortController();
+  const { sent, logged } = await sweepOf(memory, { signal: time.signal, send: () => time.abort() });
+  expect(sent).toHaveLength(1);
+  expect(logged.length).toBeLessThanOrEqual(1);
+  expect((await sweepOf(memory)).sent).toHaveLength(49);
+});
