@@ -28,7 +28,7 @@ let configured: Configured | undefined;
  * The shared authorizer: a bearer token in, a policy and the caller out.
  *
  * API Gateway's contract: an error with exactly the message `Unauthorized` is 401, any other error is
- * AUTHORIZER_FAILURE, which the stack renders as 503: all that can fail here is getting keys.
+ * AUTHORIZER_FAILURE, which the stack renders as 503: only fetching keys can fail here.
  */
 export async function handler(event: unknown): Promise<APIGatewayAuthorizerResult> {
   const { authorizationToken, methodArn } = tokenEvent.parse(event);
@@ -49,7 +49,7 @@ function ownKeys({ issuer }: TrustedIssuer): KeySet {
   return new KeySet({
     fetch: async () => ({ keys: await publicKeys(new Date(), AbortSignal.timeout(tableMilliseconds)) }),
     timeoutMilliseconds: tableMilliseconds,
-    // Ids that somebody makes up cost no query each. A key of ours is public for minutes before it signs.
+    // Limits the queries that made-up key ids cause. A key of ours is public for minutes before it signs.
     cooldownMilliseconds: ownKeysCooldownSeconds * 1_000,
     retryMilliseconds: 1_000,
     onFailure: unreachable(issuer),
@@ -69,7 +69,7 @@ function foreign(trusted: TrustedIssuer): Issuer {
   return { trusted, own: false, keys };
 }
 
-/** Only trouble is logged, so the logger is loaded when there is some: every request waits for a cold authorizer. */
+/** Loads the logger when a failure is logged: without it the authorizer, for which every request waits, starts sooner. */
 function unreachable(issuer: string) {
   return async (error: unknown): Promise<void> => {
     const [{ causeOf, log }, { writeMetrics }] = await Promise.all([

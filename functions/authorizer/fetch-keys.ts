@@ -1,13 +1,13 @@
 import { type Jwks, jwks } from "./key-set.ts";
 
-/** A fetch of keys takes no longer, with its whole answer. */
+/** The time-out of a fetch of keys, response body included. */
 export const fetchTimeoutMilliseconds = 2_000;
 const maximumBytes = 256 * 1024;
 
 /**
  * Fetches an issuer's keys from its configured address, never from one that a token names.
  *
- * Bounded in time and size, and without redirects: the address is trusted, not wherever it might point.
+ * Time and size are limited. Redirects are not followed: only the configured address is trusted.
  */
 export async function fetchKeys(address: string): Promise<Jwks> {
   const response = await fetch(address, {

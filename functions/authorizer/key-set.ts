@@ -14,47 +14,46 @@ export const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() }))
 /** A JSON Web Key Set. */
 export type Jwks = z.infer<typeof jwks>;
 
-/** Whoever asks for a key waits for new keys when their source was not asked for this long. */
+/** A request waits for new keys when the last fetch ended longer ago than this. */
 const freshMilliseconds = publicKeyCacheSeconds * 1_000;
 
-/** Keys of this age are renewed beside the requests that go on with them. */
+/** Keys older than this are renewed in the background, while requests go on with them. */
 const renewalMilliseconds = freshMilliseconds - 60_000;
 
-/** Keys that could not be renewed stay good this long: an issuer's outage must not become ours. */
+/** Keys that cannot be renewed are used for this long: an issuer's outage must not become ours. */
 const lastGoodMilliseconds = 86_400_000;
 
 interface KeySource {
   readonly fetch: () => Promise<Jwks>;
   /** A fetch ends by itself within this time. */
   readonly timeoutMilliseconds: number;
-  /** An unknown key id leads to a new fetch at most this often; a key just published is found that much later. */
+  /** The minimum time between fetches for unknown key ids; a newly published key is found this much later. */
   readonly cooldownMilliseconds: number;
-  /** A fetch that failed is tried again at most this often. */
+  /** The minimum time before a failed fetch is retried. */
   readonly retryMilliseconds: number;
-  /** Told of every fetch that failed. */
+  /** Called for every failed fetch. */
   readonly onFailure: (error: unknown) => void | Promise<void>;
-  /** The time as it passes while a fetch is under way, in milliseconds. */
+  /** The current time in milliseconds, read again when a fetch ends. */
   readonly clock: () => number;
 }
 
 /**
  * The keys of one issuer, fetched when needed and kept in memory.
  *
- * A request with a known key does not wait as long as the source was asked, with success or in vain, within the last five
- * minutes: keys are renewed in the fifth minute, and again and again while that fails, beside the requests. A fetch that
- * fails leaves the last good keys in use for a day. Concurrent callers share one fetch.
+ * A request with a known key does not wait if a fetch, successful or failed, has ended within the last five minutes. Keys
+ * are renewed in the background in their fifth minute, and again while that fails. When fetches fail, the last keys are
+ * used for a day. Concurrent requests share one fetch.
  *
- * Lambda freezes an execution environment between requests, and with it a fetch that nobody waits for. So whoever comes
- * after a pause of more than five minutes waits for one fetch: without it a key that was withdrawn during the pause would
- * be good once more. A fetch that was frozen, and failed for it, says nothing of its source: it is tried again and not
- * reported.
+ * Lambda freezes an execution environment between requests, and with it a background fetch. So the first request after a
+ * pause of more than five minutes waits for one fetch: otherwise a key that was withdrawn during the pause would be
+ * accepted again. A fetch that failed because it was frozen is retried and not reported: it says nothing about the source.
  */
 export class KeySet {
   readonly #source: KeySource;
   #select: ReturnType<typeof createLocalJWKSet> | undefined;
-  /** When the fetch began that the keys are from. */
+  /** When the fetch that returned the keys began. */
   #fetchedAt = Number.NEGATIVE_INFINITY;
-  /** When the last fetch began that has ended. */
+  /** When the last completed fetch began. */
   #askedAt = Number.NEGATIVE_INFINITY;
   /** When the last fetch began. */
   #triedAt = Number.NEGATIVE_INFINITY;
@@ -67,8 +66,8 @@ export class KeySet {
 
   /**
    * Finds the key a token names; for jose's `jwtVerify`.
-   * @throws {Unavailable} when there are no usable keys, or none fits those that could not be renewed; jose's own
-   * errors when no key of the issuer fits.
+   * @throws {Unavailable} when there are no usable keys, or the key is unknown while keys cannot be renewed; jose's own
+   * errors when the issuer has no such key.
    */
   async keyFor(header: JWTHeaderParameters, token: FlattenedJWSInput, now: number) {
     if (now - this.#fetchedAt > renewalMilliseconds) this.#renew(now);
@@ -77,9 +76,9 @@ export class KeySet {
       return await this.#find(header, token, now);
     } catch (error) {
       if (!(error instanceof joseErrors.JWKSNoMatchingKey)) throw error;
-      // A key published a moment ago is the only good reason for an unknown id.
+      // The id may be that of a newly published key.
       await this.#askWithin(0, now);
-      // While its issuer does not answer, nobody can say that an id is unknown.
+      // While the issuer does not answer, an id cannot be called unknown.
       if (this.#failed) throw new Unavailable("token issuer", "no answer about a key");
       return await this.#find(header, token, now);
     }
@@ -100,7 +99,7 @@ export class KeySet {
     }
   }
 
-  /** Waits until the source was asked within so long, or must not be asked again yet. */
+  /** Waits until a fetch has ended within these milliseconds, or may not be repeated yet. */
   async #askWithin(milliseconds: number, now: number): Promise<void> {
     // A fetch that is under way may have begun long ago: then there is another.
     for (let fetches = 0; fetches < 2 && now - this.#askedAt > milliseconds; fetches++) {

@@ -15,7 +15,7 @@ export interface Issuer {
   readonly own: boolean;
 }
 
-/** How our own tokens are verified, in the terms in which an operator names another issuer. */
+/** Our own issuer, in the form in which an operator configures another one. */
 export function ownIssuer(issuer: string, audience: string): TrustedIssuer {
   return { issuer, audience, jwksUri: "", algorithms: [tokenAlgorithm], subscriptionClaim: "subscription" };
 }
@@ -38,7 +38,7 @@ const foreignClaims = z.object({
   scope: z._default(z.string(), ""),
   iat: z.optional(z.number()),
   exp: z.number(),
-  /** A token bound to a key (RFC 7800) is for whoever proves that he holds the key, which nobody can do here. */
+  /** A token that is bound to a key (RFC 7800) is refused: the proof of possession is not checked here. */
   cnf: z.optional(z.never()),
 });
 
@@ -47,8 +47,8 @@ const foreignClaims = z.object({
  *
  * jose checks signature, algorithm, issuer, audience, `exp` and `nbf`; the claims then go through our own
  * schema, because a future `iat`, an infinite `exp` and a null `sub` pass jose.
- * @returns `undefined` for a token that is not valid, whatever the reason.
- * @throws {Unavailable} when the issuer's keys cannot be had.
+ * @returns `undefined` for an invalid token, whatever the reason.
+ * @throws {Unavailable} when the issuer's keys are not available.
  */
 export async function callerOf(
   token: string,

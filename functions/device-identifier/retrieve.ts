@@ -5,7 +5,7 @@ import { serve } from "../../shared/http/serve.ts";
 import { retrieveIdentifier } from "./contract.ts";
 import { areInconsistent, equipmentNumbers } from "./rules.ts";
 
-/** Tells which device the subscriber sent, or the subject of the token, uses. */
+/** Returns the device that a subscriber uses: the one whose identifier was sent, or the subject of the token. */
 export const handler = serve(retrieveIdentifier, async ({ body, caller, signal, reply, refuse }) => {
   const sent = body.device && identifiersOf(body.device);
   const subject = subjectOf(caller, sent);

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
 import { publicJwk, publicKeyCacheSeconds } from "../../shared/token.ts";
 
-/** `GET /.well-known/jwks.json`: the public keys of our own tokens, for whoever verifies them elsewhere. */
+/** `GET /.well-known/jwks.json`: the public keys of our own tokens, for services that verify them. */
 export const publishKeys = endpoint({
   id: "keys/publish",
   operationId: "publishKeys",

@@ -51,11 +51,11 @@ function secretsManager(): SecretsManagerClient {
 }
 
 /**
- * Rotates the signing key, a step a call, as Secrets Manager asks for it. Every step can be repeated.
+ * Rotates the signing key, one step per call of Secrets Manager. Every step can be repeated.
  *
- * A key is published in `setSecret` and comes to the signers in `finishSecret`, together with the moment from which
- * on it signs: by then nobody keeps public keys any more among which it is not. Until then the keys before it sign,
- * which are in the same secret. They stay published until the last token signed with them has expired.
+ * `setSecret` publishes the new key. `finishSecret` gives it to the signers, with the time from which it signs: by then
+ * every cache of the public keys contains it. Until then the previous keys sign, which are in the same secret. They stay
+ * published until the last token signed with them has expired.
  */
 export async function handler(event: unknown): Promise<void> {
   const { SecretId, ClientRequestToken, Step } = rotationEvent.parse(event);
@@ -96,7 +96,7 @@ async function setSecret(rotation: Rotation): Promise<void> {
   await publish(publicHalf(await newSecret(rotation)), new Date(), rotation.signal);
 }
 
-/** A token signed with the new key must verify with what is published, whoever looked it up last and when. */
+/** Checks that a token signed with the new key verifies with every cached copy of the public keys. */
 async function testSecret(rotation: Rotation): Promise<void> {
   const { before, signsFrom = 0, ...key } = await newSecret(rotation);
   const token = await new SignJWT()
@@ -129,9 +129,9 @@ async function finishSecret(rotation: Rotation): Promise<void> {
 }
 
 /**
- * Lets every other published key end: those before, and any that a rotation left behind half-way. Signers use a key
- * before until the new one's time begins, or while they remember nothing newer; then its last token lives its whole
- * life.
+ * Retires every other published key: the previous ones, and those of interrupted rotations. Signers use a previous key
+ * until the new one's time begins, or while they have cached nothing newer; the last token signed with it is then valid
+ * for its whole lifetime.
  */
 async function retireOthers(rotation: Rotation): Promise<void> {
   const { signal } = rotation;

@@ -7,7 +7,7 @@ import { checkNumberRecycling } from "./contract.ts";
 import { begunBy, isRecycled } from "./rules.ts";
 import { historyOf } from "./store.ts";
 
-/** Tells whether the number sent, or the one of the token's subject, has changed hands. */
+/** Returns whether the number sent, or that of the token's subject, has changed hands. */
 export const handler = serve(checkNumberRecycling, async ({ body, caller, now, signal, reply, refuse }) => {
   const { specifiedDate, phoneNumber } = body;
   const today = dayOf(now);

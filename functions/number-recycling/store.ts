@@ -1,15 +1,15 @@
 import { deleteItem, putItem, queryPartition } from "../../shared/aws/database.ts";
 import { type NumberAssignment, numberAssignments } from "./tables.ts";
 
-/** Everybody who ever held a number, the earliest first; empty for a number that was never assigned. */
+/** All assignments of a number, the earliest first; empty for a number that was never assigned. */
 export function historyOf(phoneNumber: string, signal: AbortSignal): Promise<NumberAssignment[]> {
   return queryPartition(numberAssignments, phoneNumber, signal);
 }
 
 /**
- * Puts a history in place of the one a number has.
+ * Replaces the history of a number.
  *
- * What stays is written first, so a number never looks unassigned meanwhile.
+ * Assignments that remain are written first, so that the number never looks unassigned meanwhile.
  */
 export async function replaceHistory(
   phoneNumber: string,

@@ -3,7 +3,7 @@ import { endpoint } from "../../shared/endpoint.ts";
 
 const server = z.object({ url: z.string(), description: z.optional(z.string()) });
 
-/** `GET /openapi.json`: the service's own description, for whoever makes a client of it or tries it out. */
+/** `GET /openapi.json`: the service's OpenAPI document, for client generators and for trying it out. */
 export const publishDocument = endpoint({
   id: "openapi/publish",
   operationId: "publishDocument",

@@ -7,7 +7,7 @@ import { isCovered, readTileDay, type TileDay, type TileHour } from "./tiles/til
 
 const hourMilliseconds = 3_600_000;
 
-/** An hour of a query, and the stored days that may know of it. */
+/** An hour of a query, and the stored days that may have data for it. */
 interface AskedHour {
   /** Since the epoch. */
   readonly hour: number;
@@ -19,10 +19,10 @@ interface AskedHour {
 }
 
 /**
- * The answer to a query (behaviour section 7), with everything read that it needs. An hour that has begun is
- * taken from what was observed, and from the typical weekday where nothing was; any other from the typical weekday.
+ * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the observed
+ * day, or from the typical weekday where nothing was observed; a future hour comes from the typical weekday.
  *
- * @param now of the request: the same request has the same answer as long as nothing is imported.
+ * @param now the time of the request: the same request has the same answer as long as nothing is imported.
  * @throws {Unavailable} when the store does not answer.
  */
 export async function answerTo(

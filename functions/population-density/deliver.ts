@@ -3,7 +3,7 @@ import { jobMessage } from "./delivery/job.ts";
 import { workOn } from "./delivery/lease.ts";
 import { workerPorts } from "./delivery/worker-ports.ts";
 
-/** Delivers densities to a sink: one attempt each time a job's message comes. */
+/** Delivers densities to a sink: at most one attempt each time a job's message is received. */
 export const handler = work("density-jobs", jobMessage, ({ message, signal, ...received }) =>
   workOn({ ...message, ...received, queue: "density-jobs", dead: false }, workerPorts(), signal),
 );

@@ -3,7 +3,7 @@ import { jobMessage } from "./delivery/job.ts";
 import { workOn } from "./delivery/lease.ts";
 import { workerPorts } from "./delivery/worker-ports.ts";
 
-/** Tells the sink of a job whose message is a dead letter that there is no answer, unless it may hold one. */
+/** Sends a failure to the sink of a job whose message is a dead letter, unless the sink may hold the answer. */
 export const handler = work("density-jobs-dlq", jobMessage, ({ message, signal, ...received }) =>
   workOn({ ...message, ...received, queue: "density-jobs-dlq", dead: true }, workerPorts(), signal),
 );

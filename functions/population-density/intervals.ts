@@ -28,7 +28,7 @@ export function monthsFrom(moment: Date, months: number): number {
 const months = 3;
 const maxHours = 7 * 24;
 
-/** A start up to this old counts as now: requests travel. */
+/** A start at most this old counts as now, to allow for the time that a request travels. */
 const graceMilliseconds = 60_000;
 
 /**

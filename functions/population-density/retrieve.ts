@@ -10,10 +10,10 @@ import { processPorts, send } from "./delivery/service-ports.ts";
 import { parseQuery, unsupported } from "./rules.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
-/** Tells how many people are in each cell of an area, hour by hour: at once, or later to a sink. */
+/** Returns the densities of an area hour by hour: in the response, or later to a sink. */
 export const handler = serve(retrievePopulationDensity, async (sent) => {
   const { body, caller, now, signal, reply, refuse } = sent;
-  // From here on all is costly: the geometry for the processor, the tiles for the table.
+  // What follows is expensive: geometry, and reading tiles.
   await sent.admission;
   const query = parseQuery(body, now);
   if ("code" in query) throw refuse(query.code, query);
@@ -74,7 +74,7 @@ function slotsOf({ tiles, hours }: Answer): number {
 
 const maxKeyCharacters = 255;
 
-/** Whether a header can name a request; none does not. */
+/** Whether the header is absent or has 1 to 255 characters. */
 function isIdempotencyKey(header: string | undefined): boolean {
   return header === undefined || (header.length > 0 && header.length <= maxKeyCharacters);
 }

@@ -4,7 +4,7 @@ import { countCells } from "./cover/cover.ts";
 import { type Polygon, polygonOf } from "./cover/polygon.ts";
 import { brokenTimeRule, type Hours, hoursOf } from "./intervals.ts";
 
-/** A request that can be understood: where, when, and how finely. */
+/** A valid request: area, period and precision. */
 export interface DensityQuery {
   readonly polygon: Polygon;
   readonly hours: Hours;
@@ -12,7 +12,7 @@ export interface DensityQuery {
   readonly precision: number;
 }
 
-/** What a request can be refused with by the rules of this file. */
+/** The codes with which the rules of this file refuse a request. */
 type Refused =
   | "INVALID_ARGUMENT"
   | `POPULATION_DENSITY_DATA.${
@@ -22,13 +22,13 @@ type Refused =
       | "UNSUPPORTED_SYNC_RESPONSE"
       | Exclude<ReturnType<typeof brokenTimeRule>, "INVALID_ARGUMENT" | undefined>}`;
 
-/** A code, with a message when the catalogue's says less. */
+/** An error of the catalogue, with a more precise message if there is one. */
 export interface Fault {
   readonly code: Refused;
   readonly message?: string;
 }
 
-/** The query in a request, or what is wrong with its area or its period (behaviour sections 3 and 7). */
+/** Parses a request into a query. Returns a fault for an invalid area or period (behaviour sections 3 and 7). */
 export function parseQuery(
   { area, startTime, endTime, precision }: Pick<Retrieval, "area" | "startTime" | "endTime" | "precision">,
   now: Date,
@@ -44,7 +44,7 @@ export function parseQuery(
   return { polygon, hours: hoursOf(start, end), precision };
 }
 
-/** What an operator offers. Limits are in slots: cells × hours. */
+/** What a deployment supports. Limits are in slots: cells × hours. */
 export interface Offer {
   /** Lengths of geohashes, ascending. */
   readonly precisions: readonly number[];
@@ -53,8 +53,9 @@ export interface Offer {
 }
 
 /**
- * Why a query is not answered at its size, if it is not (specification 4.4), and the finest coarser precision at
- * which it would be, everything else being as it was sent. Lists no cell.
+ * Checks precision and size of a query (specification 4.4). The fault's message names the finest coarser precision at
+ * which the same query would be accepted. Counts cells without listing them.
+ * @returns undefined for a query that is supported.
  */
 export function unsupported(query: DensityQuery, offer: Offer, hasSink: boolean): Fault | undefined {
   const { precisions } = offer;
@@ -74,7 +75,7 @@ export function unsupported(query: DensityQuery, offer: Offer, hasSink: boolean)
   return { code: `POPULATION_DENSITY_DATA.${excess.code}`, message: `${excess.message} ${advice}` };
 }
 
-/** What is too big about a query. */
+/** The limit that a query exceeds. */
 interface LimitExceeded {
   readonly code: "UNSUPPORTED_REQUEST" | "UNSUPPORTED_SYNC_RESPONSE";
   readonly message: string;
@@ -99,12 +100,12 @@ function tooBig({ slots, isExact }: Size, limit: number, mode: string): string {
   return `Cells × hours are ${isExact ? "" : "at least "}${slots}, the limit ${mode} is ${limit}.`;
 }
 
-/** Days of tiles that are read for one answer, whose items are in memory together: a long narrow area has many. */
+/** The maximum of tiles × days in one answer: all of their items are in memory together. A long narrow area has many. */
 const maxTileDays = { sync: 1_300, async: 2_600 } as const;
 
 const hoursPerDay = 24;
 
-/** Why a query is not answered that has few cells in too many tiles, if it has. */
+/** Checks the number of tiles: a long narrow area may have few cells in many tiles. */
 function tooWide({ polygon, precision, hours }: DensityQuery, hasSink: boolean): LimitExceeded | undefined {
   const days =
     Math.floor((hours.first + hours.count - 1) / hoursPerDay) - Math.floor(hours.first / hoursPerDay) + 1;
@@ -131,5 +132,5 @@ function sizeOf({ polygon, precision, hours }: DensityQuery, limit: number): Siz
   return { slots: cells * hours.count, isExact: cells <= maxCells };
 }
 
-/** Cells that are counted exactly for a message; beyond it counting would take longer than the answer is worth. */
+/** Up to this number, cells are counted exactly for the error message; counting more would take too long. */
 const maxCounted = 1_000_000;

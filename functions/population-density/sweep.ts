@@ -2,7 +2,7 @@ import { jobStore } from "./delivery/job-store.ts";
 import { processPorts, send } from "./delivery/service-ports.ts";
 import { sweep } from "./delivery/sweep.ts";
 
-/** Kept back from the function's time. */
+/** Reserved at the end of the function's time. */
 const reserveMilliseconds = 2_000;
 
 /** Runs every minute: see `sweep`. */

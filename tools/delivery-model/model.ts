@@ -536,10 +536,10 @@ class Model {
   }
 
   #takeWhole(plan: Plan, job: Job, { keeps }: Behaviour): void {
-    if (this.#time > deadlineOf(job) + maxSkewMilliseconds) this.#broken.add("told too late");
+    if (this.#time > deadlineOf(job) + maxSkewMilliseconds) this.#broken.add("sent too late");
     if (!keeps) return;
     plan.kept.add(job.mode);
-    if (plan.kept.size > 1) this.#broken.add("told both kinds of outcome");
+    if (plan.kept.size > 1) this.#broken.add("two kinds of outcome at a sink");
     if (plan.answers.length > 0 && plan.answers.every((answer) => isCertainRefusal(answer))) {
       this.#broken.add("delivered what was refused with 503");
     }
@@ -569,7 +569,7 @@ class Model {
       // Whoever ends just before the last chunk leaves nobody who may say that there is no answer.
       const isUncertain = this.#wasFaulty && job?.reason === "possibly delivered";
       if (isPromised && kept.size === 0 && isDeserved(plan) && !isUncertain) {
-        this.#broken.add(`nothing was told to a sink that takes everything: ${job?.reason}`);
+        this.#broken.add(`nothing was sent to a sink that accepts everything: ${job?.reason}`);
       }
     }
     for (const [, places] of this.#jobs.places) if (places.size > 0) this.#broken.add("a place is leaked");

@@ -4,19 +4,19 @@ import { isForgotten, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
 
 /**
- * What became of a request for a job. `accepted`: it will be delivered. `conflict`: its idempotency key belongs to
- * another request. `full`: its caller has no place left. `withdrawn`: it is certain that nothing will be delivered for
- * it. `unknown`: neither is certain; the same request with the same idempotency key finds out.
+ * The result of a request for a job. `accepted`: it will be delivered. `conflict`: its idempotency key belongs to another
+ * request. `full`: its caller has no place left. `withdrawn`: nothing will be delivered. `unknown`: it is not known whether
+ * the job was accepted; the same request with the same idempotency key finds out.
  */
 export type Acceptance = "accepted" | "conflict" | "full" | "withdrawn" | "unknown";
 
-/** From the request on: what storing and queueing may take together. */
+/** Time from the start of the request until the job must be stored. */
 const storeMilliseconds = 2_600;
 
-/** For taking back what may have been stored, within the request's own time. */
+/** Time to withdraw a job that may have been stored; it is part of the request's time. */
 const withdrawMilliseconds = 1_800;
 
-/** For the message; without it the sweep sends one. */
+/** Time to send the message; if that fails, the sweep sends one. */
 const queueMilliseconds = 800;
 
 type AcceptPorts = Pick<Ports, "clock" | "log"> & {
@@ -28,9 +28,9 @@ type AcceptPorts = Pick<Ports, "clock" | "log"> & {
 };
 
 /**
- * Accepts a job. It is stored together with one of its caller's places, and from then on it will be delivered: the
- * message is sent at once, and by the sweep if that fails. A request that is sent again with the same idempotency key
- * joins the job that is there.
+ * Accepts a job. One transaction stores it and reserves one of its caller's places; from then on it will be delivered. The
+ * message is sent at once, or by the sweep if that fails. A repeated request with the same idempotency key joins the stored
+ * job.
  *
  * @param job not stored yet, with an `intake` of its own.
  */
@@ -73,7 +73,7 @@ async function storeOrJoin(
     const found = await jobs.read(job.operationId, signal);
     replaces = found?.state === "withdrawn" ? found : undefined;
     if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) continue;
-    // Its answer was lost, and it was sent again.
+    // This request stored the job, but the response was lost.
     if (found.intake === job.intake) return "stored";
     if (found.requestHash !== job.requestHash) return "conflict";
     if (found.state !== "pending" || (await jobs.promise(found, signal))) return "accepted";
@@ -81,8 +81,8 @@ async function storeOrJoin(
 }
 
 /**
- * Takes back what a request may have stored: whether it did is not known. Nobody else is let down by it: a job that was
- * promised to another request, or has begun, is delivered.
+ * Withdraws a job when it is not known whether it was stored. A job that was promised to another request, or of which an
+ * attempt has begun, is not withdrawn but delivered.
  */
 async function withdraw(job: Job, { jobs, clock, log }: AcceptPorts): Promise<Acceptance> {
   const signal = clock.deadline(withdrawMilliseconds);
@@ -105,7 +105,7 @@ async function withdraw(job: Job, { jobs, clock, log }: AcceptPorts): Promise<Ac
   }
 }
 
-/** The fast way into the queue. What fails here is made good by the sweep. */
+/** Sends the message of a stored job. If that fails, the sweep sends one. */
 async function queue({ operationId }: Job, { jobs, queues, clock, log }: AcceptPorts): Promise<void> {
   const signal = clock.deadline(queueMilliseconds);
   try {

@@ -15,7 +15,7 @@ const names = { "#state": "state" };
 
 const dayMilliseconds = 86_400_000;
 
-/** The tables of jobs and of their callers' places. */
+/** The store of jobs and of their callers' places in DynamoDB. */
 export const jobStore: JobStore = {
   async store(stored, replaces, pendingLimit, signal) {
     const { caller, operationId } = stored;
@@ -117,7 +117,7 @@ export const jobStore: JobStore = {
     const write = {
       update:
         "SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, startedAt = if_not_exists(startedAt, :now)",
-      // A call that is sent twice because its answer was lost counts once.
+      // A call that is repeated because its response was lost counts once.
       condition: `#state = :pending AND (lease = :lease OR (${isFree}))`,
       names: { ...names, "#mode": "mode" },
       values: {
@@ -188,7 +188,7 @@ export const jobStore: JobStore = {
 
 const isLeased = "lease = :lease AND #state = :pending";
 
-/** That nobody has the id: no job, one that is over and forgotten, or the withdrawn one that was read. */
+/** The condition that the id is free: no job, one whose day is over, or the withdrawn one that was read. */
 function ifFree({ requestedAt }: Job, replaces: Job | undefined) {
   const isWithdrawn =
     replaces === undefined ? "" : " OR (#state = :withdrawn AND withdrawnIntakes = :replaced)";
@@ -205,13 +205,13 @@ function ifFree({ requestedAt }: Job, replaces: Job | undefined) {
   };
 }
 
-/** A job with the withdrawn requests that are known under its id. */
+/** The job, with the withdrawn requests of the job it replaces. */
 function keeping(stored: Job, replaces: Job | undefined): Job {
   const { withdrawnIntakes } = replaces ?? {};
   return withdrawnIntakes === undefined ? stored : { ...stored, withdrawnIntakes };
 }
 
-/** Takes an operation off the pending ones of its caller. */
+/** The operation of a transaction that releases a job's place. */
 function placeReleased({
   caller,
   operationId,

@@ -18,7 +18,7 @@ import {
 /** A message of a job, as a worker has it. */
 export interface JobMessage {
   readonly operationId: string;
-  /** The queue that it came from, and by what it can be hidden or woken. */
+  /** The queue it was received from. With the receipt handle, it can be hidden or made visible. */
   readonly queue: string;
   readonly receiptHandle: string;
   /** How often it was received, this time included. */
@@ -27,27 +27,27 @@ export interface JobMessage {
   readonly dead: boolean;
 }
 
-/** Longer than a worker may run: whoever holds a lease or a permit past it is gone. */
+/** Longer than a worker may run: a worker whose lease or permit is older no longer runs. */
 const leaseMilliseconds = attemptMilliseconds;
 
-/** For recording what came of an attempt, and for what follows, also when the attempt has used up all other time. */
+/** Time reserved after an attempt, even when it has used up all other time: to note an agreement, to record, to release. */
 export const agreementMilliseconds = 1_000;
 export const recordMilliseconds = 4_000;
 export const releaseMilliseconds = 4_000;
 
-/** Clocks differ: a message that is hidden until a moment comes a little after it. */
+/** Added to the time for which a message is hidden, because clocks differ. */
 const skewSeconds = 1;
 
-/** Thrown where an attempt finds that it is no longer the one that may go on. */
+/** Thrown when an attempt has lost its lease. */
 class LeaseLost extends Error {}
 
 /**
- * Works on the job that a message names: makes an attempt if one is due, records what came of it, and says what becomes
- * of the message. However often messages come, there is one attempt at a time, none before it is due, and one outcome.
- * A message is done with only when its job is known to be over, or not to exist.
+ * Works on the job that a message names: makes an attempt if one is due, records its result, and returns the verdict on
+ * the message. However often messages are received, there is one attempt at a time, none before it is due, and one outcome.
+ * A message is acknowledged only when its job has ended or does not exist.
  *
- * @param signal ends everything but the recording.
- * @throws {Unavailable} when a store does not answer; an attempt that was made then may be made again.
+ * @param signal aborts everything but the recording.
+ * @throws {Unavailable} when a store does not answer; the attempt may then be repeated.
  */
 export async function workOn(message: JobMessage, ports: WorkerPorts, signal: AbortSignal): Promise<Verdict> {
   const { operationId } = message;
@@ -86,7 +86,7 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   }
 }
 
-/** Somebody else is at it. */
+/** Another worker has the lease. */
 const whenLeaseIsOver: Verdict = { retryInSeconds: leaseMilliseconds / 1_000 };
 
 function begin(
@@ -101,8 +101,8 @@ function begin(
 }
 
 /**
- * Takes a permit, or says how long the message is hidden. Who waits leaves by what he can be woken, and asks once more:
- * a permit that came free before that is not missed.
+ * Acquires a permit, or returns for how long the message is hidden. A job that waits stores its receipt handle, and then
+ * tries once more, so that it does not miss a permit that was released before.
  */
 async function waitForPermit(
   request: PermitRequest,
@@ -132,7 +132,7 @@ async function waitForPermit(
   return undefined;
 }
 
-/** Sends what the job's mode wants. What cannot be computed is a result too. */
+/** Sends the answer or the failure. An answer that cannot be computed is a result too. */
 async function attempt(
   job: PendingJob,
   lease: string,
@@ -196,7 +196,7 @@ async function stepAfter(
   return nextStep(job, result, hostHasAgreed, { now: clock.now(), schedule, random: random() });
 }
 
-/** Writes down what becomes of a job, before anything becomes of its message. */
+/** Records the step before the verdict on the message is returned. */
 async function record(
   job: PendingJob,
   lease: string,
@@ -232,7 +232,7 @@ async function record(
   return "ack";
 }
 
-/** Says how a job ended, for operators. */
+/** Logs and counts the outcome of a job. */
 export function reportEnd(
   { operationId, correlator }: Pick<Job, "operationId" | "correlator">,
   { outcome, reason }: Extract<Step, { kind: "finish" }>,
@@ -243,7 +243,7 @@ export function reportEnd(
   writeMetrics([{ metric: "Deliveries", outcome }]);
 }
 
-/** A permit that cannot be given back ends by itself: no reason to forget what came of the attempt. */
+/** Releases a permit. If that fails, the permit expires by itself, and the result of the attempt is kept. */
 async function release(request: PermitRequest, ports: WorkerPorts): Promise<void> {
   await unlessUnavailable(ports, () =>
     releasePermit(request, ports, ports.clock.deadline(releaseMilliseconds)),

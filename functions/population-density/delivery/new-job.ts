@@ -9,12 +9,12 @@ export interface JobOrder {
   readonly request: Retrieval & { readonly sink: string };
   readonly client: string;
   readonly correlator: string;
-  /** The caller's name for this request, by which it is known again for a day. */
+  /** The caller's key for this request: within a day, the same key is the same operation. */
   readonly idempotencyKey: string | undefined;
   readonly now: Date;
 }
 
-/** The job for a request, under an id that belongs to caller and idempotency key; without a key it is random. */
+/** Makes the job of a request. Its id is derived from caller and idempotency key; without a key it is random. */
 export function newJob({ request, client, correlator, idempotencyKey, now }: JobOrder): Job {
   const { sink, sinkCredential, area, startTime, endTime, precision } = request;
   const { accessToken, accessTokenExpiresUtc } = sinkCredential ?? {};
@@ -42,7 +42,7 @@ export function newJob({ request, client, correlator, idempotencyKey, now }: Job
   };
 }
 
-/** A UUID of version 8, whose content RFC 9562 leaves to whoever makes it. */
+/** A UUID of version 8, whose content RFC 9562 leaves to the implementation. */
 function idOf(client: string, idempotencyKey: string): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([client, idempotencyKey]))

@@ -1,4 +1,4 @@
-/** An upload that is under way, or about to be: `holder` is absent while it is kept for a job that is being woken. */
+/** The right to one upload. `holder` is absent while the permit is reserved for a job whose message was made visible. */
 export interface Permit {
   readonly operationId: string;
   readonly holder?: string | undefined;
@@ -7,39 +7,39 @@ export interface Permit {
   /** Hash of the caller. */
   readonly caller: string;
   readonly mode: "answer" | "failure";
-  /** Epoch milliseconds; past them whoever holds it is gone. */
+  /** Epoch milliseconds at which the permit expires: its holder no longer runs then. */
   readonly until: number;
 }
 
-/** What is asked for a permit. */
+/** A request for a permit. */
 export type PermitRequest = Omit<Permit, "until" | "holder"> & { readonly holder: string };
 
-/** A job that waits for a permit, and the message by which it can be woken. */
+/** A job that waits for a permit, and the receipt handle by which its message can be made visible. */
 export interface Waiting extends Omit<Permit, "until" | "holder"> {
   /** The limit that it waits for. */
   readonly limit: string;
-  /** When it was due, in epoch milliseconds: the longest waiting goes first. */
+  /** When the job was due, in epoch milliseconds: the one that has waited longest goes first. */
   readonly since: number;
   readonly queue: string;
   readonly receiptHandle: string;
 }
 
-/** Uploads to a host at a time, of all callers. */
+/** Maximum of concurrent uploads to a host, of all callers. */
 export const uploadsPerHost = 4;
 
-/** Of one caller to one host: fewer, so that nobody has a host to himself. */
+/** Maximum of concurrent uploads of one caller to one host: fewer, so that no caller occupies a host alone. */
 export const uploadsPerCallerAndHost = 3;
 
-/** Failures that are told to a host at a time: they are small, and wait for no upload. */
+/** Maximum of concurrent failures sent to a host: they are small, and do not wait for uploads. */
 const failuresPerHost = 2;
 
 /**
- * The limit that keeps a job from being sent now, if any.
+ * The limit that keeps a job from being sent now; undefined if there is none.
  *
- * Of the workers that others leave free a caller may have half, and one in any case: whoever comes later finds some,
- * however slow the sinks of those before are.
+ * A caller may have half of the workers that others leave free, and at least one, so that later callers find free workers
+ * however slow the sinks of earlier ones are.
  *
- * @param permits in use; a permit that is kept for the same job does not stand in its way.
+ * @param permits in use; a permit that is reserved for the same job does not count.
  */
 export function limitReached(
   permits: readonly Permit[],

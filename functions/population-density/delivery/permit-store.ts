@@ -6,7 +6,7 @@ import type { Waiting } from "./permit-rules.ts";
 import type { PermitStore } from "./ports.ts";
 import { densityPermits } from "./tables.ts";
 
-/** All permits are one item: there are as many as workers, and every limit can be decided on them at once. */
+/** All permits are one item: there are at most as many as workers, and all limits can be decided together. */
 const permitsKey = { limit: "permits", entry: "all" };
 
 const waitingEntries = withSchema(
@@ -30,7 +30,7 @@ const waitingCount = 100;
 
 const agreementSeconds = 90 * 86_400;
 
-/** The table of permits: those in use, who waits at which limit, and the hosts that ever took something. */
+/** The table of permits: those in use, the jobs that wait at each limit, and the hosts that have answered 2xx. */
 export const permitStore: PermitStore = {
   async read(signal) {
     return (await getItem(densityPermits, permitsKey, signal)) ?? { permits: [], version: 0 };
@@ -71,7 +71,7 @@ export const permitStore: PermitStore = {
   },
 };
 
-/** Entries are sorted as texts: the time has as many digits for all of them. */
+/** Entries are sorted as text, so the time is padded to a fixed number of digits. */
 function keyOf({ limit, since, operationId }: Pick<Waiting, "limit" | "since" | "operationId">) {
   return { limit, entry: `${String(since).padStart(16, "0")}#${operationId}` };
 }

@@ -1,7 +1,7 @@
 import { handOver, limitReached, limitsFreed, type Permit, type PermitRequest } from "./permit-rules.ts";
 import type { Clock, PermitStore, Queues } from "./ports.ts";
 
-/** What permits are kept in and by. */
+/** What acquiring and releasing permits needs. */
 export interface PermitPorts {
   readonly permits: PermitStore;
   readonly queues: Pick<Queues, "wake">;
@@ -11,9 +11,10 @@ export interface PermitPorts {
 }
 
 /**
- * Takes a permit until a moment.
- * @returns undefined when it is taken, otherwise the limit that is reached.
- * @throws {Unavailable} when the store does not answer; the permit may be taken then, until its end.
+ * Acquires a permit.
+ * @param until when it expires, in epoch milliseconds.
+ * @returns undefined when it is acquired, otherwise the limit that is reached.
+ * @throws {Unavailable} when the store does not answer; the permit may then be held until it expires.
  */
 export async function acquirePermit(
   request: PermitRequest,
@@ -24,7 +25,7 @@ export async function acquirePermit(
   for (;;) {
     const now = clock.now();
     const found = await store.read(signal);
-    // The write is ours when its answer was lost and it is made again.
+    // An earlier write succeeded, but its response was lost.
     if (found.permits.some(({ holder }) => holder === request.holder)) return undefined;
     const reached = limitReached(found.permits, request, workers, now);
     if (reached !== undefined) return reached;
@@ -37,9 +38,9 @@ export async function acquirePermit(
 }
 
 /**
- * Gives a permit back, and wakes those for whom there is one now. A job whose message cannot be woken is under way or
- * over: the next one has its turn. It looks once more when nothing is left to do: who began to wait before the permit
- * was given back is seen then, and whoever begins later finds it free.
+ * Releases a permit and wakes the waiting jobs that there are permits for now. A job whose message cannot be made visible
+ * is under way or has ended: then the next job is woken. The loop ends when a reading finds nothing to do: jobs that began
+ * to wait before the release are seen by then, and jobs that begin later find the permit free.
  */
 export async function releasePermit(
   { holder, host, caller }: PermitRequest,

@@ -5,8 +5,8 @@ import type { Permit, Waiting } from "./permit-rules.ts";
 import type { Sent } from "./rules.ts";
 
 /**
- * What the delivery core is given: real stores, queue, sinks and clock in a function, others in the model test.
- * Every call but the clock's may throw `Unavailable`: it was made, or was not.
+ * Everything that the delivery code reaches: stores, queue, sinks and clock; real ones in a function, others in the model
+ * test. Every call except the clock's may throw `Unavailable`; whether it had an effect is then not known.
  */
 export interface Ports {
   readonly jobs: JobStore;
@@ -16,7 +16,7 @@ export interface Ports {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** An id that nobody else has. */
+  /** A new unique id. */
   readonly newId: () => string;
   readonly log: typeof log;
   readonly writeMetrics: typeof writeMetrics;
@@ -26,17 +26,17 @@ export interface Ports {
   readonly workers: number;
 }
 
-/** What a worker is given: it never sends to the queue that it consumes. */
+/** The ports of a worker, which never sends to the queue that it consumes. */
 export type WorkerPorts = Omit<Ports, "queues"> & { readonly queues: Pick<Queues, "wake"> };
 
-/** The time, and deadlines that it sets. */
+/** The time, and signals that abort after some of it. */
 export interface Clock {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly deadline: (milliseconds: number) => AbortSignal;
 }
 
-/** What holds jobs and the places of their callers. All writes are conditional; `false` says that nothing was written. */
+/** The store of jobs and of their callers' places. All writes are conditional; `false` means that nothing was written. */
 export interface JobStore {
   /**
    * Stores a job and reserves one of its caller's places, both or none.
@@ -50,20 +50,20 @@ export interface JobStore {
     signal: AbortSignal,
   ): Promise<"stored" | "exists" | "full">;
   read(operationId: string, signal: AbortSignal): Promise<Job | undefined>;
-  /** Keeps the request that stored a job from withdrawing it. `false` when the job was withdrawn. */
+  /** Promises a job to a further request, so that it cannot be withdrawn any more. `false` when it was withdrawn. */
   promise(job: Job, signal: AbortSignal): Promise<boolean>;
   /**
-   * Withdraws what a request stored, or will yet store, and releases its place. `false` when its job was promised to
-   * another request, has begun, or is another's.
+   * Withdraws the job that a request stored, or may still store, and releases its place. `false` when the job was promised
+   * to another request, an attempt has begun, or another request stored it.
    * @param replaces a withdrawn job under the same id, as it was read.
    */
   withdraw(job: Job, replaces: Job | undefined, signal: AbortSignal): Promise<boolean>;
-  /** Releases those places of a caller whose jobs are over or absent. Returns how many. */
+  /** Releases the places of a caller whose jobs have ended or do not exist. Returns their number. */
   releaseEnded(caller: string, signal: AbortSignal): Promise<number>;
   /** Notes that a job has a message. */
   markQueued(operationId: string, now: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Begins an attempt: counts it, records what it sends, and keeps others off until a moment.
+   * Begins an attempt: counts it, records what it sends, and excludes other workers until `lease.until`.
    * @param job as it was read; `false` when it has changed since.
    */
   lease(job: Job, lease: Lease, signal: AbortSignal): Promise<boolean>;
@@ -96,12 +96,12 @@ export interface Lease {
   readonly until: number;
 }
 
-/** What the index of pending jobs knows of one. */
+/** An entry of the index of pending jobs. */
 export type PendingEntry = Pick<Job, "operationId" | "queuedAt" | "startedAt"> & {
   readonly pendingSince: string;
 };
 
-/** What holds the permits of uploads, and who waits for one. */
+/** The store of permits and of the jobs that wait for one. */
 export interface PermitStore {
   read(signal: AbortSignal): Promise<{ readonly permits: readonly Permit[]; readonly version: number }>;
   /** Replaces all permits, unless somebody else did so since they were read. */
@@ -126,12 +126,12 @@ export interface Queues {
   wake(queue: string, receiptHandle: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** The way to sinks. */
+/** Sending to sinks. */
 export interface Sinks {
   /**
-   * Computes what the job's mode wants and sends it.
-   * @param beforeLastChunk is awaited before the last chunk is released; when it throws, that is never sent.
-   * @throws {Unavailable} and other errors, when it cannot be computed; and what `beforeLastChunk` throws.
+   * Computes the answer, or makes the failure, and sends it.
+   * @param beforeLastChunk awaited before the last chunk is sent; if it throws, the last chunk is never sent.
+   * @throws {Unavailable} and other errors, when the answer cannot be computed; and what `beforeLastChunk` throws.
    */
   post(
     job: Job & { readonly sink: string },

@@ -1,25 +1,25 @@
 import { deadlineOf, isAboutToExpire, type Job, type Outcome, type PendingJob } from "./job.ts";
 
-/** What an attempt to send came to; see `post` of `shared/sinks`. */
+/** The result of sending; see `post` of `shared/sinks`. */
 export interface Sent {
   readonly outcome: "delivered" | "refused" | "failed";
   /** Of the sink's answer. */
   readonly status?: number;
   /** The code of an error. */
   readonly cause?: string;
-  /** What the sink asks for; the least that is waited. */
+  /** From the sink's `Retry-After`: the minimum wait. */
   readonly retryAfterSeconds?: number;
-  /** Whether the last chunk was released. */
+  /** Whether the last chunk was sent. */
   readonly sentWhole: boolean;
   readonly bytes: number;
 }
 
-/** How an attempt ended: something was sent, or nothing could be computed. `isPassing`: it may be possible later. */
+/** The result of an attempt: something was sent, or the answer could not be computed. `isPassing`: a retry may succeed. */
 export type AttemptResult =
   | Sent
   | { readonly outcome: "not computed"; readonly cause: string; readonly isPassing: boolean };
 
-/** What is to become of a job. */
+/** The next step of a job. */
 export type Step =
   | { readonly kind: "finish"; readonly outcome: Outcome; readonly reason: string }
   | {
@@ -29,7 +29,7 @@ export type Step =
       readonly inSeconds: number;
     };
 
-/** What the rules need beside the job. */
+/** What the rules need besides the job. */
 export interface Circumstances {
   /** Epoch milliseconds. */
   readonly now: number;
@@ -39,18 +39,18 @@ export interface Circumstances {
   readonly random: number;
 }
 
-/** What an attempt may take, recording included: none begins that could end after the job's deadline. */
+/** The maximum duration of an attempt, recording included: no attempt begins that could end after the job's deadline. */
 export const attemptMilliseconds = 330_000;
 
-/** How often telling a failure may be tried beyond the schedule, so that a crash does not end it. */
+/** Further attempts to send a failure after the schedule has ended, so that a crash does not prevent it. */
 const extraFailureAttempts = 3;
 const maxFailureRetrySeconds = 60;
 
 /**
- * What the next attempt at a job that is due sends, or that there is none. Pure: what is decided here is recorded
- * with the lease, before anything is sent.
+ * Decides what the next attempt at a due job sends, or that the job ends without one. The decision is recorded with the
+ * lease, before anything is sent.
  *
- * @param dead whether the message of the job is a dead letter: the answer is not tried again.
+ * @param dead whether the message of the job is a dead letter: then the answer is not sent again.
  */
 export function nextAttempt(
   job: PendingJob,
@@ -79,7 +79,7 @@ function failed(reason: string): Extract<Step, { kind: "finish" }> {
   return { kind: "finish", outcome: "failed", reason };
 }
 
-/** Statuses by which a server says that it did not take what it read. */
+/** Statuses by which a server says that it did not accept the body. */
 const notTaken = new Set([408, 413, 429]);
 
 /** Whether a sink may hold the whole answer after an attempt to send it. */
@@ -87,21 +87,21 @@ export function isPossiblyDelivered({ sentWhole, status }: Pick<Sent, "sentWhole
   return sentWhole && !(status !== undefined && notTaken.has(status));
 }
 
-/** A body that is large, and how often it is sent to a host that never took anything. */
+/** A large body, and how often it is sent to a host that has never answered 2xx. */
 const largeBytes = 1_048_576;
 const maxLargeAttempts = 3;
 
-/** Whether it matters for the next step if the host has ever answered with 2xx. */
+/** Whether the next step depends on whether the host has ever answered with 2xx. */
 export function dependsOnHost(job: Pick<Job, "attempts" | "mode">, result: AttemptResult): boolean {
   const isLarge = result.outcome === "failed" && result.bytes > largeBytes;
   return isLarge && job.mode === "answer" && job.attempts >= maxLargeAttempts;
 }
 
 /**
- * What becomes of a job after an attempt (behaviour section 7).
+ * Decides the next step of a job after an attempt (behaviour section 7).
  *
- * @param job as it was leased: with this attempt counted, and `possiblyDelivered` as it was before it.
- * @param hostHasAgreed whether the sink's host ever answered with 2xx; only asked for when it matters.
+ * @param job as it was leased: with this attempt counted, and `possiblyDelivered` as before the attempt.
+ * @param hostHasAgreed whether the sink's host has ever answered with 2xx; see `dependsOnHost`.
  */
 export function nextStep(
   job: PendingJob,
@@ -112,7 +112,7 @@ export function nextStep(
   if (result.outcome === "delivered") {
     return job.mode === "answer"
       ? { kind: "finish", outcome: "delivered", reason: "delivered" }
-      : failed("failure told");
+      : failed("failure sent");
   }
   if (result.outcome === "refused") {
     return job.mode === "answer"
@@ -135,9 +135,9 @@ export function nextStep(
       job.mode === "answer" ? !isAboutToExpire(job, at) : deadlineOf(job) - at >= attemptMilliseconds;
     if (isInTime) return { kind: "retry", mode: job.mode, possiblyDelivered, inSeconds };
   }
-  if (job.mode === "failure") return failed("failure not told");
+  if (job.mode === "failure") return failed("failure not sent");
   if (possiblyDelivered) return failed("possibly delivered");
-  // Who asked to be left alone for a while is, also with a failure, as long as there is time to tell it.
+  // The sink's `Retry-After` holds for a failure too, if enough time is left to send it.
   const pause = (asked ?? 0) * (1 + 0.2 * circumstances.random);
   const canWait = deadlineOf(job) - (now + pause * 1_000) >= attemptMilliseconds;
   return { kind: "retry", mode: "failure", possiblyDelivered: false, inSeconds: canWait ? pause : 0 };
@@ -148,11 +148,11 @@ function reasonOf({ status, cause }: Sent): string {
 }
 
 /**
- * Seconds before the next attempt: what the sink asks for or what the schedule says, whichever is longer. Jitter
- * lengthens what is asked by up to a fifth, never shortens it, and moves the schedule by a fifth to either side.
+ * Seconds before the next attempt: the longer of the sink's `Retry-After` and the schedule's wait. Jitter adds up to 20 %
+ * to `Retry-After`, and up to ±20 % to the schedule.
  *
- * @param attempts that have begun; the first wait follows the first of them.
- * @returns undefined when there were enough attempts.
+ * @param attempts the number that have begun; the first wait follows the first attempt.
+ * @returns undefined when no attempts are left.
  */
 export function retryDelay(
   attempts: number,

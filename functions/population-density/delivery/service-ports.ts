@@ -4,7 +4,7 @@ import { deadlineFactor } from "../../../shared/environment.ts";
 import { sendMessage } from "../../../shared/sqs/messages.ts";
 import type { Clock, Ports, Queues } from "./ports.ts";
 
-/** What every function of deliveries shares of its ports: the clock of the machine, ids, log and metrics. */
+/** The ports that all delivery functions share: clock, ids, log and metrics. */
 export const processPorts = {
   clock: {
     now: () => Date.now(),
@@ -16,6 +16,6 @@ export const processPorts = {
   writeMetrics,
 } satisfies Partial<Ports>;
 
-/** The way into the queue of jobs. */
+/** Sends the message of a job. */
 export const send: Queues["send"] = (operationId, signal) =>
   sendMessage("density-jobs", { version: 1, operationId }, signal);

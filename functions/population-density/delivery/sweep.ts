@@ -4,7 +4,7 @@ import { deadlineOf } from "./job.ts";
 import { reportEnd } from "./lease.ts";
 import type { PendingEntry, Ports } from "./ports.ts";
 
-/** A job that is younger may still be on its way into the queue. */
+/** The message of a younger job may still be on its way into the queue. */
 const minAgeMilliseconds = 10_000;
 
 type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics"> & {
@@ -12,8 +12,8 @@ type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics
 };
 
 /**
- * Sees to the jobs that are pending: sends a message for those that have none, ends those whose day is over, and
- * measures how old they are. What it cannot do now it does the next time.
+ * Goes through the pending jobs: sends a message for those without one, ends those whose day is over, and measures the age
+ * of the oldest. What fails is done by the next run.
  */
 export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const now = ports.clock.now();
@@ -39,7 +39,7 @@ function isWithoutMessage({ queuedAt, startedAt }: PendingEntry): boolean {
   return queuedAt === undefined && startedAt === undefined;
 }
 
-/** Sent first and noted then: a crash in between costs a second message, which does no harm. */
+/** Sends a message, then notes that in the job. A crash in between leads to a second message, which does no harm. */
 async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, queues, clock } = ports;
   await attempted(ports, async () => {
@@ -48,7 +48,7 @@ async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: A
   });
 }
 
-/** Ends a job of which nobody knows the outcome: its sink was not told, and cannot be any more. */
+/** Ends a job that has expired without an outcome: its sink got nothing, and will get nothing. */
 async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, clock, newId } = ports;
   await attempted(ports, async () => {
@@ -62,7 +62,7 @@ async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: 
   });
 }
 
-/** One job that cannot be seen to does not keep the others from it. */
+/** Keeps a failure with one job from stopping the others. */
 async function attempted({ log }: SweepPorts, see: () => Promise<void>): Promise<void> {
   try {
     await see();

@@ -1,6 +1,6 @@
 import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "./tile.ts";
 
-/** What is answered, and where its numbers come from. Hours are counted from 1970-01-01T00:00Z. */
+/** An answer and the source of its numbers. Hours are counted from 1970-01-01T00:00Z. */
 export interface Answer {
   /** First member of an answer that is delivered to a sink. */
   readonly operationId?: string | undefined;
@@ -18,8 +18,8 @@ export interface Answer {
   /** One interval for each; none for an answer without data. */
   readonly hours: readonly number[];
   /**
-   * What is stored of `tiles[tile]` in `hours[hour]`; undefined if that is nothing. Asked once for each pair, hour
-   * by hour and within it tile by tile, when everything before the pair is written.
+   * The stored hour of `tiles[tile]` in `hours[hour]`; undefined without data. Called once for each pair, hour by hour and
+   * within it tile by tile, when everything before the pair is written.
    */
   readonly openHour: (tile: number, hour: number) => TileHour | undefined | Promise<TileHour | undefined>;
 }
@@ -33,9 +33,9 @@ export interface CellsOfTile {
 
 /**
  * The body of an answer (specification 2.11): the same bytes as `JSON.stringify` of the same value, in chunks of
- * 64 KiB or less that belong to the receiver. Whatever its size, it holds one tile's hour and the few chunks that
- * are filled from it at a time. A receiver that is done with a chunk may push it to `bufferPool`, to be written over
- * and given out again; chunks that are only dropped stay in memory until the next garbage collection.
+ * 64 KiB or less that belong to the receiver. For a body of any size, only one tile's hour and the chunks filled from it
+ * are in memory at a time. A receiver that has finished with a chunk may push it to `bufferPool` to be used again;
+ * otherwise the chunk stays in memory until the next garbage collection.
  */
 export async function* bodyOf(
   answer: Answer,

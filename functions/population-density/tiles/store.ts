@@ -1,7 +1,7 @@
 import { getItems, putItem } from "../../../shared/aws/database.ts";
 import { densities, type NewTileDay, type StoredTileDay } from "./table.ts";
 
-/** Where a day of a tile is stored. */
+/** The key of a day of a tile. */
 export interface TileDayKey {
   /** `tileName`. */
   readonly tile: string;

@@ -6,7 +6,7 @@ export const cellsPerTile = 1_024;
 /** Hours in one stored item, in UTC. */
 export const hoursPerDay = 24;
 
-/** What is known of a cell in an hour, by its name in an answer (specification 2.11). */
+/** The `dataType` of a cell in an hour (specification 2.11). */
 type CellKind = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
 
 /** The code of a cell that is not covered in an hour. */
@@ -19,15 +19,15 @@ const firstValue = 2;
 const maxCode = 0xffff;
 
 /**
- * The greatest density a slot can hold, in people per km². Values up to 4,096 are kept exactly, greater ones with
- * 12 significant bits: at most 1/4,096 away from what was stored.
+ * The maximum density of a slot, in people per km². Values up to 4,096 are stored exactly, larger ones with 12
+ * significant bits: their error is at most 1/4,096.
  */
 export const maxDensity = 4_093 * 2 ** 30;
 
 /**
  * One tile in one hour: a slot of 4 bytes per cell, all in one buffer of 4,096 bytes. A slot of a new hour has no
- * data. Cells are indexes 0…1023; any other reads as no data. Numbers are integers in people per km²; those of a
- * cell without an estimate mean nothing.
+ * data. Cells are indexes 0…1023; any other index reads as no data. Numbers are integers in people per km²; they are
+ * undefined for a cell without an estimate.
  */
 export class TileHour {
   /** 0 for no data, 1 for suppressed, otherwise a value: a greater code is a greater value. */
