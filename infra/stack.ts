@@ -73,15 +73,6 @@ const changingActions = /^(?:Delete|Put|Update)Item$/;
 const readingKey = ["Decrypt", "DescribeKey"];
 const changingKey = ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"];
 
-/** Why an endpoint takes no token. One without a line does not pass the checks. */
-const openBecause: Readonly<Record<string, string>> = {
-  "profile/authenticate":
-    "Where a caller gets its token: it cannot have one yet. Failed attempts are counted and refused by account and by source address.",
-  "keys/publish": "Public keys, by which anybody may check a token of ours.",
-  "openapi/publish":
-    "The description of the API, which is public: it is the same for everybody and holds no data.",
-};
-
 /** The whole service: tables, queues, signing key, one function per endpoint, authorizer, workers, API, alarms. */
 export class NetworkCapabilitiesStack extends Stack {
   readonly #bundles: string;
@@ -338,14 +329,11 @@ export class NetworkCapabilitiesStack extends Stack {
   }
 }
 
-/** What is open without a reason is left for the checks to find. */
-function acknowledgeAuthorization(method: Method, { id, scope }: Endpoint): void {
-  const isOpen = scope === null;
-  const reason = isOpen
-    ? openBecause[id]
-    : "Tokens are those of this service and of the operator's authorization servers; the authorizer verifies both. A Cognito user pool knows neither.";
-  if (reason === undefined) return;
-  const rules = isOpen ? ["APIG4", "COG4"] : ["COG4"];
+function acknowledgeAuthorization(method: Method, { publicBecause }: Endpoint): void {
+  const reason =
+    publicBecause ??
+    "Tokens are those of this service and of the operator's authorization servers; the authorizer verifies both. A Cognito user pool knows neither.";
+  const rules = publicBecause === undefined ? ["COG4"] : ["APIG4", "COG4"];
   Validations.of(method).acknowledge(...rules.map((rule) => ({ id: `AwsSolutions-${rule}`, reason })));
 }
 

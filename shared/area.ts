@@ -8,13 +8,18 @@ export interface Area {
   /** What it is about, in a sentence for the reference. */
   readonly about: string;
   readonly endpoints: readonly Endpoint[];
+  /** The scopes of its endpoints, with what each permits in a sentence for the reference. */
+  readonly scopes: Readonly<Record<`${string}:${string}`, string>>;
   /** Those that are its own; what several areas use is declared in `shared/`. */
   readonly tables: readonly Table[];
 }
 
-/** Refuses an endpoint whose id names another area. */
+/** Refuses an endpoint whose id names another area, and one whose scope is not among the area's. */
 interface Checked<A extends Area> {
-  readonly endpoints: readonly { readonly id: `${A["name"]}/${string}` }[];
+  readonly endpoints: readonly {
+    readonly id: `${A["name"]}/${string}`;
+    readonly scope: keyof A["scopes"] | null;
+  }[];
 }
 
 /** Declares an area. `functions/areas.ts` lists it. */

@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
-import { scopeName } from "./scopes.ts";
 
 const callerSchema = z.object({
   /** Who is counted against the quota: the token's `client_id`, else its `sub`, within its issuer. */
   client: z.string().check(z.minLength(1)),
-  scopes: z.array(scopeName),
+  scopes: z.array(z.string()),
   /** Epoch second at which the token expires. */
   expires: z.number(),
   /** The subscription a 3-legged token is tied to; a 2-legged token has none. */

@@ -1,14 +1,12 @@
 import type * as z from "zod/mini";
 import type { Code } from "./errors.ts";
-import type { Scope } from "./scopes.ts";
 
 /** Names of the `{parameters}` of a path. */
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
 
-/** An operation of the API, declared once; routes, functions, documents and tests are made from it. */
-export interface Endpoint {
+interface Operation {
   /** `<area>/<operation>`: the handler's file below `functions/`, and the folder and name of its events. */
   readonly id: `${string}/${string}`;
   /** The operation's name in the OpenAPI document. */
@@ -20,8 +18,6 @@ export interface Endpoint {
   readonly path: `/${string}`;
   /** Further paths that run the same function, with the same parameters. */
   readonly aliases: readonly `/${string}`[];
-  /** What the token must permit; `null` for an operation that needs no token. */
-  readonly scope: Scope | null;
   /** One schema for each `{parameter}` of the path. */
   readonly parameters?: Readonly<Record<string, z.ZodMiniType>>;
   readonly body?: z.ZodMiniType;
@@ -32,6 +28,23 @@ export interface Endpoint {
   /** The codes the specification lists for the operation; the handler can refuse with no other. */
   readonly errors: readonly Code[];
 }
+
+/** An operation that needs a token. */
+interface ProtectedOperation extends Operation {
+  /** What the token must permit; the area says what that is. */
+  readonly scope: `${string}:${string}`;
+  readonly publicBecause?: never;
+}
+
+/** An operation that needs no token. */
+interface PublicOperation extends Operation {
+  readonly scope: null;
+  /** Why everybody may call it. */
+  readonly publicBecause: string;
+}
+
+/** An operation of the API, declared once; routes, functions, documents and tests are made from it. */
+export type Endpoint = ProtectedOperation | PublicOperation;
 
 /** Those of some paths that have exactly these `{parameters}`. */
 type WithParameters<Path extends string, Names extends string> = Path extends string
@@ -63,8 +76,8 @@ export function endpoint<const D extends Endpoint>(declaration: D & Checked<D>):
 }
 
 /** Every path of an endpoint: the specification's, then the aliases. */
-export function pathsOf(declaration: Endpoint): readonly string[] {
-  return [declaration.path, ...declaration.aliases];
+export function pathsOf({ path, aliases }: Pick<Endpoint, "path" | "aliases">): readonly string[] {
+  return [path, ...aliases];
 }
 
 type Parsed<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;

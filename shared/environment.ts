@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { Misconfigured } from "./errors.ts";
-import { scopeName } from "./scopes.ts";
 import { type AllowedNetwork, parseAllowedNetworks } from "./sinks/networks.ts";
 
 /** Algorithms a token may be signed with: asymmetric only, so that verifying never takes a secret. */
@@ -185,7 +184,7 @@ export type ConfigurationName = keyof typeof configuration;
 const wiring = {
   /** The routes each scope opens, made from the endpoints. */
   ROUTES_BY_SCOPE: json(
-    () => z.partialRecord(scopeName, z.array(z.string())),
+    () => z.record(z.string(), z.array(z.string())),
     "be a JSON object with a list of routes for each scope",
   ),
   SIGNING_KEY_SECRET_ARN: text,

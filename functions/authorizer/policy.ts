@@ -1,14 +1,13 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
 import { type Caller, contextOf } from "../../shared/caller.ts";
-import type { Scope } from "../../shared/scopes.ts";
 
 /** Routes as `METHOD/path`, with `*` for a parameter. */
-export type RoutesByScope = Readonly<Partial<Record<Scope, readonly string[] | undefined>>>;
+export type RoutesByScope = Readonly<Record<string, readonly string[]>>;
 
 /**
  * The policy for a caller: every route its scopes open, not only the one asked for, because API Gateway keeps
  * the answer for the token whatever the route. A path with a slash at its end is the same route to API Gateway, but
- * another resource to a policy.
+ * another resource to a policy. Scopes that open no route are left out, of what the functions are told too.
  *
  * @param methodArn `arn:aws:execute-api:region:account:api/stage/METHOD/path` of the request.
  */
@@ -18,7 +17,8 @@ export function policyFor(
   routes: RoutesByScope,
 ): APIGatewayAuthorizerResult {
   const [api, stage] = methodArn.split("/");
-  const open = caller.scopes
+  const scopes = caller.scopes.filter((scope) => Object.hasOwn(routes, scope));
+  const open = scopes
     .flatMap((scope) => routes[scope] ?? [])
     .flatMap((route) => (route.endsWith("*") ? [route] : [route, `${route}/`]))
     .map((route) => `${api}/${stage}/${route}`);
@@ -32,6 +32,6 @@ export function policyFor(
           : { Action: "execute-api:Invoke", Effect: "Deny", Resource: `${api}/${stage}/*` },
       ],
     },
-    context: contextOf(caller),
+    context: contextOf({ ...caller, scopes }),
   };
 }

@@ -3,7 +3,6 @@ import * as z from "zod/mini";
 import type { Caller } from "../../shared/caller.ts";
 import { isSubscriptionId } from "../../shared/devices/subscription.ts";
 import type { TrustedIssuer } from "../../shared/environment.ts";
-import { scopesIn } from "../../shared/scopes.ts";
 import { accessTokenClaims, clockToleranceSeconds, tokenAlgorithm, tokenType } from "../../shared/token.ts";
 import type { KeySet } from "./key-set.ts";
 
@@ -90,7 +89,7 @@ function callerFrom(payload: JWTPayload, { trusted, own }: Issuer, now: Date): C
   const client = claims.client_id ?? ("azp" in claims ? claims.azp : undefined) ?? claims.sub;
   return {
     client: own ? client : `${trusted.issuer} ${client}`,
-    scopes: scopesIn(claims.scope),
+    scopes: [...new Set(claims.scope.split(" ").filter(Boolean))],
     expires: claims.exp,
     ...(subscription === undefined ? {} : { subscription }),
   };

@@ -6,5 +6,6 @@ export const deviceIdentifierArea = area({
   name: "device-identifier",
   about: "The identifiers of the device a subscriber uses.",
   endpoints: [retrieveIdentifier],
+  scopes: { "device-identifier:retrieve-identifier": "Retrieve the identifiers of a subscriber's device." },
   tables: [],
 });

@@ -6,5 +6,6 @@ export const keysArea = area({
   name: "keys",
   about: "The public keys that verify access tokens.",
   endpoints: [publishKeys],
+  scopes: {},
   tables: [],
 });

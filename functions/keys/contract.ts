@@ -12,6 +12,7 @@ export const publishKeys = endpoint({
   path: "/.well-known/jwks.json",
   aliases: [],
   scope: null,
+  publicBecause: "Public keys, by which anybody may check a token of ours.",
   responses: {
     200: z.object({ keys: z.array(publicJwk) }).check(
       z.meta({

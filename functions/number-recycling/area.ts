@@ -7,5 +7,6 @@ export const numberRecyclingArea = area({
   name: "number-recycling",
   about: "Whether a phone number has changed hands.",
   endpoints: [checkNumberRecycling],
+  scopes: { "number-recycling:check": "Check whether a phone number changed hands." },
   tables: [numberAssignments],
 });

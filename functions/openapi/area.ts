@@ -6,5 +6,6 @@ export const openApiArea = area({
   name: "openapi",
   about: "What the service offers, for programs to read.",
   endpoints: [publishDocument],
+  scopes: {},
   tables: [],
 });

@@ -14,6 +14,8 @@ export const publishDocument = endpoint({
   path: "/openapi.json",
   aliases: [],
   scope: null,
+  publicBecause:
+    "The description of the API, which is public: it is the same for everybody and holds no data.",
   responses: {
     200: z
       .looseObject({

@@ -8,5 +8,6 @@ export const populationDensityArea = area({
   name: "population-density",
   about: "Estimates of how many people are in an area, by cell and hour.",
   endpoints: [retrievePopulationDensity],
+  scopes: { "population-density-data:read": "Retrieve population density." },
   tables: [densities, densityJobs, densityCallers, densityPermits],
 });

@@ -7,5 +7,6 @@ export const profileArea = area({
   name: "profile",
   about: "Logins and the access tokens they give.",
   endpoints: [authenticate],
+  scopes: {},
   tables: [profiles, loginAttempts],
 });

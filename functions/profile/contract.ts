@@ -52,6 +52,8 @@ export const authenticate = endpoint({
   path: "/v3/profile/authenticate",
   aliases: ["/profile/authenticate"],
   scope: null,
+  publicBecause:
+    "Where a caller gets its token: it cannot have one yet. Failed attempts are counted and refused by account and by source address.",
   body: z
     .object({
       emailaddress: z.optional(z.string()),

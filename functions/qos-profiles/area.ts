@@ -7,5 +7,6 @@ export const qosProfilesArea = area({
   name: "qos-profiles",
   about: "Named sets of network quality parameters, and the devices they are available to.",
   endpoints: [retrieveQosProfiles, getQosProfile],
+  scopes: { "qos-profiles:read": "List QoS profiles and read one by name." },
   tables: [qosProfiles],
 });

@@ -1,17 +1,16 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { endpoints } from "../../functions/areas.ts";
+import { areas, endpoints, tables } from "../../functions/areas.ts";
 import { access } from "../../infra/access.ts";
 import { constructName, functionIds, handlerFile } from "../../infra/bundles.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
-import { scopes } from "../../shared/scopes.ts";
 
-const areas = readdirSync("functions", { withFileTypes: true })
+const folders = readdirSync("functions", { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-const areasWithContract = areas.filter((area) => existsSync(join("functions", area, "contract.ts")));
+const areasWithContract = folders.filter((area) => existsSync(join("functions", area, "contract.ts")));
 
 type Exports = Readonly<Record<string, unknown>>;
 
@@ -29,7 +28,7 @@ describe.each(endpoints.map((endpoint: Endpoint) => [endpoint.id, endpoint] as c
 
     test("its id names a folder and a file below `functions`, in words with dashes", () => {
       expect(endpoint.id).toMatch(/^[a-z]+(?:-[a-z]+)*\/[a-z]+(?:-[a-z]+)*$/);
-      expect(areas).toContain(area);
+      expect(folders).toContain(area);
       expect(existsSync(join("functions", area, `${operation}.ts`))).toBe(true);
     });
 
@@ -64,7 +63,7 @@ describe("what is in the folders is also in the lists", () => {
 
   test("each file that exports a handler is a function in `access`, and each function has its file", async () => {
     const handlers: string[] = [];
-    for (const area of areas) {
+    for (const area of folders) {
       const names = readdirSync(join("functions", area)).filter((name) => name.endsWith(".ts"));
       for (const file of names.map((name) => basename(name, ".ts"))) {
         const module: Exports = await import(`../../functions/${area}/${file}.ts`);
@@ -73,13 +72,33 @@ describe("what is in the folders is also in the lists", () => {
     }
     expect(handlers.sort()).toEqual([...functionIds].sort());
     expect(functionIds.filter((id) => !existsSync(handlerFile(id)))).toEqual([]);
-    expect(functionIds.filter((id) => !areas.includes(dirname(id)))).toEqual([]);
+    expect(functionIds.filter((id) => !folders.includes(dirname(id)))).toEqual([]);
   });
 
-  test("each scope of an endpoint is a known one", () => {
+  test("each scope of an area is one of its endpoints' and of no other area, and says what it permits", () => {
+    const scopes = areas.flatMap((area) => Object.entries<string>(area.scopes));
     const used = ([...endpoints] as Endpoint[]).flatMap(({ scope }) => scope ?? []);
-    expect(used.filter((scope) => !Object.hasOwn(scopes, scope))).toEqual([]);
-    expect(Object.values(scopes).filter((permits) => !/^[A-Z].*\.$/.test(permits))).toEqual([]);
+    expect(scopes.map(([scope]) => scope).sort()).toEqual([...new Set(used)].sort());
+    expect(scopes.filter(([, permits]) => !/^[A-Z].*\.$/.test(permits))).toEqual([]);
+  });
+
+  test("each table that a folder declares is in its area's list", async () => {
+    const files = readdirSync("functions", { recursive: true, encoding: "utf8" }).filter((file) =>
+      /(?:^|[\\/])tables?\.ts$/.test(file),
+    );
+    expect(files.length).toBeGreaterThan(3);
+    for (const file of files.map((name) => name.replaceAll("\\", "/"))) {
+      const module: Exports = await import(`../../functions/${file}`);
+      const declared = Object.values(module).filter(
+        (value) => typeof value === "object" && value !== null && "partitionKey" in value,
+      );
+      const area = areas.find(({ name }) => file.startsWith(`${name}/`));
+      expect(area?.tables).toEqual(expect.arrayContaining(declared));
+    }
+  });
+
+  test("no two tables have the same name", () => {
+    expect(new Set(tables.map(({ name }) => name)).size).toBe(tables.length);
   });
 
   test("no two functions have the same name in the stack", () => {

@@ -2,13 +2,12 @@ import { describe, expect, test } from "vitest";
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errors } from "../../shared/errors.ts";
-import type { Scope } from "../../shared/scopes.ts";
 
 interface Specified {
   readonly method: string;
   readonly path: string;
   readonly aliases: readonly string[];
-  readonly scope: Scope | null;
+  readonly scope: Endpoint["scope"];
   readonly statuses: readonly number[];
   readonly parameters: readonly string[];
   readonly hasBody: boolean;

@@ -8,7 +8,6 @@ import { hashPassword } from "../../functions/profile/password.ts";
 import { keysOf } from "../../shared/devices/keys.ts";
 import { hashed } from "../../shared/hash.ts";
 import { errorBody } from "../../shared/schemas.ts";
-import { scopes } from "../../shared/scopes.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import { type Answer, claimsOf } from "../support/client.ts";
@@ -18,6 +17,7 @@ import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/
 import { deliveredBody, type Gate, openGate } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { runs, sampleOf } from "../support/sample.ts";
+import { everyScope } from "../support/scopes.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 // Whatever DynamoDB does, a caller gets the answer of a good day or is told to come again, and soon.
@@ -121,7 +121,7 @@ async function store(tile: string): Promise<void> {
 /** A token of the service's own, which takes a table to verify; of a caller nobody else uses. */
 async function token(): Promise<string> {
   const key = await service.signingKey();
-  const claims = { ...claimsOf(crypto.randomUUID()), scope: Object.keys(scopes).join(" ") };
+  const claims = { ...claimsOf(crypto.randomUUID()), scope: everyScope.join(" ") };
   return await new SignJWT(claims)
     .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: key.kid })
     .sign(await importJWK(key, "ES256"));

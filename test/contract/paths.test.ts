@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
-import { scopes } from "../../shared/scopes.ts";
 import { call, tokenWith } from "../support/client.ts";
+import { everyScope } from "../support/scopes.ts";
 
 const routes = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
   pathsOf(endpoint).map((path) => [endpoint.method, path.replaceAll(/\{[^}]+\}/g, "QOS_E")] as const),
@@ -10,7 +10,7 @@ const routes = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
 
 describe("a path with one slash at its end", () => {
   it.each(routes)("is answered like the path without: %s %s", async (method, path) => {
-    const token = await tokenWith({ scope: Object.keys(scopes).join(" ") });
+    const token = await tokenWith({ scope: everyScope.join(" ") });
     const request = method === "GET" ? { token } : { method, token, body: [] };
 
     const plain = await call(path, request);

@@ -12,7 +12,6 @@ import type { DeviceRecord } from "../../shared/devices/record.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { type Code, errors } from "../../shared/errors.ts";
 import { hashed } from "../../shared/hash.ts";
-import { scopes } from "../../shared/scopes.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
 import type { ListeningServer } from "../../tools/local/servers/listening-server.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
@@ -20,6 +19,7 @@ import { boxIn, cellIn, freshTile } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type Gate, openGate, requestIn } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { everyScope } from "../support/scopes.ts";
 import { countingServer, ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
 
@@ -186,7 +186,7 @@ function bearer(claims: Readonly<Record<string, unknown>> = {}, signer = key): s
     aud: "operator",
     sub: "zq-subject",
     client_id: `zq-client-${crypto.randomUUID()}`,
-    scope: Object.keys(scopes).join(" "),
+    scope: everyScope.join(" "),
     exp: Math.floor(Date.now() / 1_000) + 600,
     ...claims,
   };

@@ -6,9 +6,9 @@ import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
-import { scopes } from "../../shared/scopes.ts";
 import { tokenWith } from "../support/client.ts";
 import { runs } from "../support/sample.ts";
+import { everyScope } from "../support/scopes.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 // Whatever is sent, the service answers as it declares, and never with a failure of its own.
@@ -449,7 +449,7 @@ test("every random request is answered as its operation declares", async () => {
   const next = async () => {
     if (used++ >= requestsOfCaller) {
       used = 1;
-      token = await tokenWith({ scope: Object.keys(scopes).join(" ") });
+      token = await tokenWith({ scope: everyScope.join(" ") });
     }
     return token;
   };

@@ -4,6 +4,7 @@
  * `types.test.ts` compiles this file with the expectations and without them; nothing runs it.
  */
 import * as z from "zod/mini";
+import { retrieveIdentifier } from "../../functions/device-identifier/contract.ts";
 import { publishKeys } from "../../functions/keys/contract.ts";
 import { type Access, access } from "../../infra/access.ts";
 import { area } from "../../shared/area.ts";
@@ -42,6 +43,7 @@ const readStatus = endpoint({
   path: "/notes/status",
   aliases: [],
   scope: null,
+  publicBecause: "It is a test.",
   responses: { 200: z.object({ ready: z.boolean() }) },
   errors: ["INVALID_ARGUMENT"],
 });
@@ -185,8 +187,18 @@ endpoint({
 
 endpoint({
   ...readStatus,
-  // @ts-expect-error `notes:read` is not among the scopes
-  scope: "notes:read",
+  // @ts-expect-error `notes` is no scope
+  scope: "notes",
+});
+
+const { publicBecause: _, ...unexplained } = readStatus;
+// @ts-expect-error `publicBecause` is missing: everybody may call it
+endpoint(unexplained);
+
+// @ts-expect-error `publicBecause` is for what needs no token
+endpoint({
+  ...listNotes,
+  publicBecause: "It is a test.",
 });
 
 // Rights.
@@ -243,6 +255,16 @@ area({
   about: "Notes.",
   // @ts-expect-error `notes/` is how the ids of the area's endpoints begin
   endpoints: [publishKeys],
+  scopes: {},
+  tables: [],
+});
+
+area({
+  name: "device-identifier",
+  about: "Devices.",
+  // @ts-expect-error `device-identifier:retrieve-identifier` is not among the scopes of the area
+  endpoints: [retrieveIdentifier],
+  scopes: { "device-identifier:other": "Another thing." },
   tables: [],
 });
 

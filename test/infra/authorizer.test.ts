@@ -4,8 +4,8 @@ import { endpoints } from "../../functions/areas.ts";
 import { retrieveQosProfiles } from "../../functions/qos-profiles/contract.ts";
 import { routesByScope } from "../../infra/stack.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
-import { scopes } from "../../shared/scopes.ts";
 import { tokenWith } from "../support/client.ts";
+import { everyScope } from "../support/scopes.ts";
 import { functionOf, only, resourcesOf, textOf } from "./template.ts";
 
 const authorizerProperties = z.object({
@@ -99,14 +99,14 @@ describe("authorizer", () => {
     ).toEqual(expected.map(({ scope, route }) => `${scope} ${route.replaceAll(/\{[^}]+\}/g, "*")}`).sort());
   });
 
-  test.each(Object.keys(scopes))("%s opens the endpoints that declare it, and no other", (scope) => {
+  test.each(everyScope)("%s opens the endpoints that declare it, and no other", (scope) => {
     const patterns = opened[scope] ?? [];
     const open = declared.filter(({ route }) => patterns.some((pattern) => covers(pattern, route)));
     expect(open).toEqual(declared.filter((endpoint) => endpoint.scope === scope));
   });
 
   test("no pattern opens nothing, and no scope is unknown", () => {
-    expect(Object.keys(opened).filter((scope) => !Object.hasOwn(scopes, scope))).toEqual([]);
+    expect(Object.keys(opened).filter((scope) => !everyScope.includes(scope))).toEqual([]);
     const idle = Object.values(opened)
       .flat()
       .filter((pattern) => !declared.some(({ route }) => covers(pattern, route)));
@@ -132,7 +132,7 @@ test("an endpoint that is added is open to its scope without a further line", ()
     { ...sample, scope: "number-recycling:check" },
     { ...sample, scope: "number-recycling:check", path: "/d", aliases: [] },
     { ...sample, scope: "population-density-data:read", path: "/e", aliases: [] },
-    { ...sample, scope: null },
+    { ...sample, scope: null, publicBecause: "It is a test." },
   ]);
   expect(added).toEqual({
     "number-recycling:check": ["GET/a/*/b/*", "GET/c", "GET/d"],

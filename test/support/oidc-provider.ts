@@ -2,8 +2,8 @@ import { createHash, type KeyObject, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import Provider, { type Adapter, type AdapterPayload, type Configuration, type JWK } from "oidc-provider";
 import * as z from "zod";
-import { scopes } from "../../shared/scopes.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
+import { everyScope } from "./scopes.ts";
 import { ellipticKey, rsaKey } from "./signed.ts";
 
 /** The name of our service among those the provider issues tokens for. */
@@ -174,7 +174,7 @@ function configurationOf(
         enabled: true,
         useGrantedResource: async () => true,
         getResourceServerInfo: async (_, resource, client) => ({
-          scope: Object.keys(scopes).join(" "),
+          scope: everyScope.join(" "),
           audience: resource === otherResource ? "another-service" : "network-capabilities",
           accessTokenTTL: ttlSeconds,
           accessTokenFormat: "jwt",

@@ -16,6 +16,7 @@ const declaration = endpoint({
   path: "/bench/warm-request",
   aliases: [],
   scope: null,
+  publicBecause: "It is a benchmark.",
   body: z.object({ device, since: z.iso.date(), details: z.boolean().default(false) }),
   responses: { 200: z.object({ phoneNumber, since: z.iso.date(), details: z.boolean(), count: z.int() }) },
   errors: ["INVALID_ARGUMENT"],

@@ -12,7 +12,6 @@ import type { Area } from "../../shared/area.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
 import { correlator, errorBody } from "../../shared/schemas.ts";
-import { scopes } from "../../shared/scopes.ts";
 import {
   codesOf,
   errorResponses,
@@ -60,7 +59,12 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
         headers: { ...responseHeaders },
         responses: sharedErrorResponses(endpoints),
         securitySchemes: {
-          bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: tokenDescription() },
+          bearer: {
+            type: "http",
+            scheme: "bearer",
+            bearerFormat: "JWT",
+            description: tokenDescription(areas),
+          },
         },
         examples: exampleComponents(endpoints),
       },
@@ -82,8 +86,9 @@ const openObject: ZodOpenApiOverride = ({ jsonSchema, zodSchema }) => {
   if (jsonSchema.additionalProperties === false && !strict) delete jsonSchema.additionalProperties;
 };
 
-function tokenDescription(): string {
-  const permissions = Object.entries(scopes).map(([scope, permits]) => `- \`${scope}\`: ${permits}`);
+function tokenDescription(areas: readonly Area[]): string {
+  const scopes = areas.flatMap((area) => Object.entries(area.scopes));
+  const permissions = scopes.map(([scope, permits]) => `- \`${scope}\`: ${permits}`);
   return ["An access token. Each operation names the scope it needs.", "", ...permissions].join("\n");
 }
 
