@@ -13,7 +13,7 @@ function readsService(file: string, seen = new Set<string>()): boolean {
   if (seen.has(file)) return false;
   seen.add(file);
   const text = readFileSync(file, "utf8");
-  if (/\binject\(/.test(text)) return true;
+  if (/\binject\("/.test(text)) return true;
   const imported = [...text.matchAll(/from "(\.[^"]+\.ts)"/g)].map(([, path]) =>
     join(dirname(file), path ?? ""),
   );

@@ -13,8 +13,8 @@ import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import { type Answer, claimsOf } from "../support/client.ts";
 import { boxIn, cellIn, freshTile, precision } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
-import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/faulty-database.ts";
-import { deliveredBody, type Gate, openGate } from "../support/jobs.ts";
+import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { deliveredBody } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { runs, sampleOf } from "../support/sample.ts";
 import { everyScope } from "../support/scopes.ts";
@@ -40,8 +40,8 @@ const midnight = (Math.floor(Date.now() / (24 * hour)) + 2) * 24 * hour;
 type Ask = { readonly id: EndpointId; readonly body?: unknown };
 
 let service: OwnService;
-let database: FaultyDatabase;
-let queue: Gate;
+let database: FaultyEndpoint;
+let queue: FaultyEndpoint;
 let sink: TestSink;
 let sinkUrl: string;
 let asks: readonly Ask[];
@@ -169,15 +169,14 @@ function noteAccepted(answers: readonly Answer[]): void {
 
 beforeAll(async () => {
   const tables = keep(await openDatabase(undefined));
-  database = keep(await openFaultyDatabase(tables.endpoint));
+  database = keep(await openFaultyEndpoint(tables.endpoint));
   const queues = keep(await openQueueServer(undefined));
-  const gate = keep(await openGate(queues.endpoint));
-  queue = gate;
+  queue = keep(await openFaultyEndpoint(queues.endpoint));
   sink = keep(await openSink());
   sinkUrl = sink.urlOf();
   const environment = {
     AWS_ENDPOINT_URL_DYNAMODB: database.url,
-    AWS_ENDPOINT_URL_SQS: gate.url,
+    AWS_ENDPOINT_URL_SQS: queue.url,
     SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
     SINK_RETRY_SECONDS: "0,0,0,0",
     LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: "100000",
@@ -206,52 +205,52 @@ test("without a fault every operation that uses a table is answered, by several 
 });
 
 const refuse = (status: number, refusal: string): Fault => {
-  return () => ({ kind: "refuse", status, name: refusal });
+  return () => ({ refuse: { status, name: refusal } });
 };
 const provisioned = refuse(400, "ProvisionedThroughputExceededException");
 const throttling = refuse(400, "ThrottlingException");
 const limited = refuse(400, "RequestLimitExceeded");
 const broken = refuse(500, "InternalServerError");
-const hang: Fault = () => ({ kind: "hang" });
-const reset: Fault = () => ({ kind: "reset" });
-const cut: Fault = () => ({ kind: "cut" });
-const page: Fault = () => ({ kind: "say", text: "<html><body>Bad gateway</body></html>" });
-const list: Fault = () => ({ kind: "say", text: "[1, 2" });
-const lose: Fault = () => ({ kind: "lose" });
-const delay: Fault = () => ({ kind: "delay", milliseconds: 300 });
+const hang: Fault = () => "hang";
+const reset: Fault = () => "reset";
+const cut: Fault = () => "cut";
+const page: Fault = () => ({ text: "<html><body>Bad gateway</body></html>" });
+const list: Fault = () => ({ text: "[1, 2" });
+const lose: Fault = () => "lose";
+const delay: Fault = () => ({ delayMilliseconds: 300 });
 
 /** What goes wrong with the first attempt of every call, and not with those that follow. */
 const atFirst =
   (fault: Fault): Fault =>
   (call) =>
-    call.attempt === 1 ? fault(call) : { kind: "pass" };
+    call.attempt === 1 ? fault(call) : "pass";
 
 /** So many keys of each batch are read, in turn. */
 function reading(...counts: readonly number[]): Fault {
   let batches = 0;
   return ({ operation: called }) => {
-    if (called !== "BatchGetItem") return { kind: "pass" };
-    return { kind: "read", keys: counts[batches++ % counts.length] ?? 0 };
+    if (called !== "BatchGetItem") return "pass";
+    return { readKeys: counts[batches++ % counts.length] ?? 0 };
   };
 }
 
 /** What the first does, and what the second does where the first lets pass. */
 const either =
   (first: Fault, second: Fault): Fault =>
-  (call) => {
-    const treatment = first(call);
-    return treatment.kind === "pass" ? second(call) : treatment;
+  async (call) => {
+    const behaviour = await first(call);
+    return behaviour === "pass" ? second(call) : behaviour;
   };
 
 async function under(fault: Fault): Promise<readonly Timed[]> {
-  const before = database.troubled();
-  database.suffer(fault);
+  const before = database.faultCount();
+  database.inject(fault);
   try {
     const answers = await Promise.all(asks.map(send));
-    expect(database.troubled()).toBeGreaterThan(before);
+    expect(database.faultCount()).toBeGreaterThan(before);
     return answers;
   } finally {
-    database.suffer();
+    database.inject();
   }
 }
 
@@ -321,11 +320,11 @@ test("no caller notices that one call of twenty is throttled, if not three times
   timeout: 60_000,
 }, async () => {
   const random = randomBy(20_261_120);
-  const before = database.troubled();
+  const before = database.faultCount();
   const kinds = [provisioned, throttling, limited];
-  database.suffer((call) => {
+  database.inject((call) => {
     const [isHit, kind] = [random() < 0.05, kinds[Math.floor(random() * kinds.length)]];
-    return isHit && call.attempt < 3 && kind !== undefined ? kind(call) : { kind: "pass" };
+    return isHit && call.attempt < 3 && kind !== undefined ? kind(call) : "pass";
   });
   const numbers = Array.from({ length: runs(200, 80) }, (_, number) => number);
   // Hashing and large answers cost much, and a few of them tell as much.
@@ -347,10 +346,10 @@ test("no caller notices that one call of twenty is throttled, if not three times
     // Few at a time: on a busy machine many logins at once take five seconds for their hashes alone.
     await Promise.all(Array.from({ length: 4 }, work));
   } finally {
-    database.suffer();
+    database.inject();
   }
   expect(faulty).toEqual([]);
-  expect(database.troubled() - before).toBeGreaterThan(runs(15, 4));
+  expect(database.faultCount() - before).toBeGreaterThan(runs(15, 4));
 });
 
 test("what was accepted while calls came through at last is delivered, whole", async () => {

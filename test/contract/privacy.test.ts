@@ -13,11 +13,11 @@ import type { Endpoint } from "../../shared/endpoint.ts";
 import { type Code, errors } from "../../shared/errors.ts";
 import { hashed } from "../../shared/hash.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
-import type { ListeningServer } from "../../tools/local/servers/listening-server.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import { boxIn, cellIn, freshTile } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
-import { type Gate, openGate, requestIn } from "../support/jobs.ts";
+import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { requestIn } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { everyScope } from "../support/scopes.ts";
 import { countingServer, ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
@@ -98,7 +98,7 @@ interface Answered {
 const line = z.record(z.string(), z.unknown());
 
 let service: OwnService;
-let gate: Gate & ListeningServer;
+let gate: FaultyEndpoint;
 let sink: TestSink;
 const opened: { close(): Promise<void> }[] = [];
 const answers: Answered[] = [];
@@ -439,7 +439,7 @@ const patiently = { timeout: 60_000, interval: 250 };
 
 beforeAll(async () => {
   const queue: BackingServer = keep(await openQueueServer(undefined));
-  gate = keep(await openGate(queue.endpoint));
+  gate = keep(await openFaultyEndpoint(queue.endpoint));
   sink = keep(await openSink());
   const jwks = keep(await countingServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))));
   const trusted = { audience: "operator", algorithms: ["RS256"], subscriptionClaim: "line" };

@@ -5,7 +5,7 @@ import { replaceProfile } from "../../functions/profile/store.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { useTables } from "../support/database.ts";
-import { openWorkplace, type Workplace } from "../support/jobs.ts";
+import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
 
 const plenty = { getRemainingTimeInMillis: () => 10_000 };
@@ -13,26 +13,26 @@ const settings = Object.fromEntries(
   Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
 ) as Record<ConfigurationName, string>;
 
-let workplace: Workplace;
+let harness: Harness;
 let output: ReturnType<typeof captureOutput>;
 
 beforeAll(async () => {
   useTables();
-  workplace = await openWorkplace(settings);
+  harness = await openHarness(settings);
 });
-afterAll(() => workplace.close());
+afterAll(() => harness.close());
 beforeEach(() => {
   output = captureOutput();
 });
 afterEach(() => {
   output.stop();
-  workplace.tables.rule();
+  harness.tables.inject();
 });
 
 /** Lets a table refuse whatever is written into it. */
 function stopWrites(table: TableName): void {
   const name = process.env[tableVariable({ name: table })];
-  workplace.tables.rule(({ operation, parameters }) =>
+  harness.tables.inject(({ operation, parameters }) =>
     operation === "UpdateItem" && parameters.TableName === name ? "refuse" : "pass",
   );
 }
@@ -66,7 +66,7 @@ describe("when failures to log in cannot be counted", () => {
     await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(5_000));
     stopWrites("login-attempts");
     const { handler } = await import("../../functions/profile/authenticate.ts");
-    const before = workplace.tables.calls.length;
+    const before = harness.tables.calls.length;
 
     const { statusCode, headers, body } = await handler(
       eventOf({ body: JSON.stringify({ emailaddress: EmailAddress, password: "right" }) }),
@@ -76,7 +76,7 @@ describe("when failures to log in cannot be counted", () => {
     expect(statusCode).toBe(503);
     expect(JSON.parse(body)).toMatchObject({ code: "UNAVAILABLE" });
     expect(Number(headers?.["retry-after"])).toBeGreaterThan(0);
-    const called = workplace.tables.calls.slice(before);
+    const called = harness.tables.calls.slice(before);
     expect(new Set(called.map(({ operation }) => operation))).toEqual(new Set(["UpdateItem"]));
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
-import { openWorkplace, type Workplace } from "../support/jobs.ts";
+import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
 
 const hour = 3_600_000;
@@ -10,7 +10,7 @@ const defaults = Object.fromEntries(
   Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
 ) as Record<ConfigurationName, string>;
 
-let workplace: Workplace;
+let harness: Harness;
 let geometryCalls = 0;
 
 /** Counts the calls of a module's functions, and lets them do what they do. */
@@ -27,14 +27,14 @@ async function counting(original: () => Promise<object>): Promise<object> {
 }
 
 beforeAll(async () => {
-  workplace = await openWorkplace({ ...defaults, DAILY_QUOTA: "1" });
+  harness = await openHarness({ ...defaults, DAILY_QUOTA: "1" });
   vi.doMock("../../functions/population-density/cover/polygon.ts", counting);
   vi.doMock("../../functions/population-density/cover/cover.ts", counting);
 });
 afterAll(async () => {
   vi.doUnmock("../../functions/population-density/cover/polygon.ts");
   vi.doUnmock("../../functions/population-density/cover/cover.ts");
-  await workplace.close();
+  await harness.close();
 });
 
 it("a request over its quota costs no geometry and reads no tile", async () => {
@@ -54,13 +54,13 @@ it("a request over its quota costs no geometry and reads no tile", async () => {
   const authorizer = authorizerContext({ scope: "population-density-data:read" });
   const ask = async () => {
     geometryCalls = 0;
-    workplace.tables.calls.length = 0;
+    harness.tables.calls.length = 0;
     const output = captureOutput();
     const { statusCode } = await handler(eventOf({ body, authorizer }), {
       getRemainingTimeInMillis: () => 10_000,
     }).finally(output.stop);
-    const tables = new Set(workplace.tables.calls.map(({ parameters }) => parameters.TableName));
-    const batches = workplace.tables.calls.filter(({ operation }) => operation === "BatchGetItem").length;
+    const tables = new Set(harness.tables.calls.map(({ parameters }) => parameters.TableName));
+    const batches = harness.tables.calls.filter(({ operation }) => operation === "BatchGetItem").length;
     return { statusCode, batches, tables, geometryCalls };
   };
 

@@ -12,8 +12,8 @@ import { type ConfigurationName, configuration } from "../../shared/environment.
 import { hashed } from "../../shared/hash.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
-import { type Fault, type FaultyDatabase, openFaultyDatabase } from "../support/faulty-database.ts";
-import { openWorkplace, type Workplace } from "../support/jobs.ts";
+import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { type Harness, openHarness } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { captureOutput, eventOf } from "../support/pipeline.ts";
 
@@ -34,19 +34,19 @@ describe("a login that ends in a fault of ours", () => {
   const settings = Object.fromEntries(
     Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
   ) as Record<ConfigurationName, string>;
-  let workplace: Workplace;
+  let harness: Harness;
   let output: ReturnType<typeof captureOutput>;
 
   beforeAll(async () => {
-    workplace = await openWorkplace(settings);
+    harness = await openHarness(settings);
   });
-  afterAll(() => workplace.close());
+  afterAll(() => harness.close());
   beforeEach(() => {
     output = captureOutput();
   });
   afterEach(() => {
     output.stop();
-    workplace.tables.rule();
+    harness.tables.inject();
   });
 
   /** What a login is answered with, and what its counters hold afterwards. */
@@ -82,7 +82,7 @@ describe("a login that ends in a fault of ours", () => {
 
   it("costs the caller no attempt when the store fails: 503", async () => {
     const address = await account(await hashPassword(password));
-    workplace.tables.rule(({ operation, parameters }) => (isRead(operation, parameters) ? "refuse" : "pass"));
+    harness.tables.inject(({ operation, parameters }) => (isRead(operation, parameters) ? "refuse" : "pass"));
 
     const answer = await logIn(address, password, 10_000);
 
@@ -92,7 +92,7 @@ describe("a login that ends in a fault of ours", () => {
   it("costs the caller no attempt when the request's time is over: 504", async () => {
     const address = await account(await hashPassword(password));
     const held: (() => void)[] = [];
-    workplace.tables.rule(({ operation, parameters }) => {
+    harness.tables.inject(({ operation, parameters }) => {
       if (!isRead(operation, parameters)) return "pass";
       return new Promise((resolve) => {
         held.push(() => resolve("pass"));
@@ -121,7 +121,7 @@ describe("a login that ends in a fault of ours", () => {
     const address = await account(await hashPassword(password));
     const isWithdrawal = (parameters: Readonly<Record<string, unknown>>) =>
       String(parameters.UpdateExpression).startsWith("ADD attempts :less");
-    workplace.tables.rule(({ operation, parameters }) =>
+    harness.tables.inject(({ operation, parameters }) =>
       isRead(operation, parameters) || isWithdrawal(parameters) ? "refuse" : "pass",
     );
 
@@ -143,14 +143,14 @@ function weakHash(secret: string): string {
 }
 
 describe("over HTTP", () => {
-  let database: FaultyDatabase;
+  let database: FaultyEndpoint;
   let service: OwnService;
   const closing: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
     const tables = await openDatabase(undefined);
     closing.push(() => tables.close());
-    database = await openFaultyDatabase(tables.endpoint);
+    database = await openFaultyEndpoint(tables.endpoint);
     closing.push(() => database.close());
     const environment = {
       AWS_ENDPOINT_URL_DYNAMODB: database.url,
@@ -162,7 +162,7 @@ describe("over HTTP", () => {
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
   });
-  afterEach(() => database.suffer());
+  afterEach(() => database.inject());
 
   async function account(passwordHash: string): Promise<string> {
     const EmailAddress = `${crypto.randomUUID()}@example.com`;
@@ -188,13 +188,10 @@ describe("over HTTP", () => {
 
   it("failures of the store leave the right password its attempts, and guesses count as ever", async () => {
     const address = await account(await hashPassword(password));
-    const failsToRead: Fault = ({ operation }) =>
-      operation === "GetItem"
-        ? { kind: "refuse", status: 500, name: "InternalServerError" }
-        : { kind: "pass" };
-    database.suffer(failsToRead);
+    const failsToRead: Fault = ({ operation }) => (operation === "GetItem" ? "refuse" : "pass");
+    database.inject(failsToRead);
     for (let failure = 0; failure < 4; failure++) expect((await logIn(address)).status).toBe(503);
-    database.suffer();
+    database.inject();
 
     expect((await logIn(address)).status).toBe(200);
     expect((await logIn(address, "wrong")).status).toBe(401);
@@ -222,11 +219,11 @@ describe("over HTTP", () => {
     const current = await hashPassword(password);
     let renewal: Promise<void> | undefined;
     // What records the login arrives when the other has renewed the hash.
-    database.suffer(({ parameters }) => {
+    database.inject(({ parameters }) => {
       const isRecord = String(parameters.UpdateExpression).includes("DateLastLogin");
-      if (!isRecord || renewal !== undefined) return { kind: "pass" };
+      if (!isRecord || renewal !== undefined) return "pass";
       renewal = service.put("profiles", { ...profileOf(address, current), address: hashed(address) });
-      return { kind: "delay", milliseconds: 500 };
+      return { delayMilliseconds: 500 };
     });
 
     const answer = await logIn(address);
@@ -240,14 +237,12 @@ describe("over HTTP", () => {
   it("a login is right, and soon answered, though the renewed hash cannot be written", async () => {
     const weak = weakHash(password);
     const address = await account(weak);
-    database.suffer(({ parameters }) =>
-      String(parameters.UpdateExpression).startsWith("SET passwordHash")
-        ? { kind: "hang" }
-        : { kind: "pass" },
+    database.inject(({ parameters }) =>
+      String(parameters.UpdateExpression).startsWith("SET passwordHash") ? "hang" : "pass",
     );
 
     expect((await logIn(address)).status).toBe(200);
-    expect(database.troubled()).toBeGreaterThan(0);
+    expect(database.faultCount()).toBeGreaterThan(0);
     expect(await hashOf(address)).toBe(weak);
   });
 });

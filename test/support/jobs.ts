@@ -1,4 +1,3 @@
-import { createServer, type IncomingMessage } from "node:http";
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
@@ -19,70 +18,15 @@ import { hashed } from "../../shared/hash.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { withSchema } from "../../shared/table.ts";
 import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";
-import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { queueClient } from "../../tools/local/servers/queue-server.ts";
 import { useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
-
-/** A call to a server of AWS: its operation, such as `UpdateItem`, and what it was sent. */
-interface AwsCall {
-  readonly operation: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-}
-
-/** What becomes of a call: it goes through; it is refused; it goes through and its answer is lost. */
-type Passage = "pass" | "refuse" | "lose";
-
-/** The way to a real server, at which a test can see and stop what passes. */
-export interface Gate {
-  /** The calls that came, in this order. */
-  readonly calls: AwsCall[];
-  /** Decides on each call from now on; without a rule all of them pass. */
-  rule(decide?: (call: AwsCall) => Passage | Promise<Passage>): void;
-}
-
-/** Opens the way to a server of AWS by its address. */
-export async function openGate(target: string): Promise<Gate & ListeningServer> {
-  const calls: AwsCall[] = [];
-  let decide: Parameters<Gate["rule"]>[0];
-  const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray());
-    const called = {
-      operation: String(request.headers["x-amz-target"]).replace(/^.*\./, ""),
-      parameters: z.looseObject({}).parse(JSON.parse(body.toString())),
-    };
-    calls.push(called);
-    const passage = (await decide?.(called)) ?? "pass";
-    if (passage === "refuse") {
-      response.writeHead(500, { "content-type": "application/x-amz-json-1.0" });
-      response.end('{"__type":"InternalServerError"}');
-      return;
-    }
-    try {
-      const answer = await fetch(target, { method: "POST", headers: headersOf(request), body });
-      const bytes = Buffer.from(await answer.arrayBuffer());
-      if (passage === "lose") response.destroy();
-      else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(bytes);
-    } catch (error) {
-      // Whoever waited for messages has gone, and then the server too.
-      if (!response.destroyed) throw error;
-    }
-  });
-  const rule: Gate["rule"] = (next) => {
-    decide = next;
-  };
-  return { ...(await listen(server, 0)), calls, rule };
-}
-
-function headersOf({ headers }: IncomingMessage): Headers {
-  const kept = Object.entries(headers).filter(([name]) => !/^(?:host|connection|content-length)$/.test(name));
-  return new Headers(kept.map(([name, value]) => [name, String(value)]));
-}
+import { type FaultyEndpoint, openFaultyEndpoint } from "./faulty-endpoint.ts";
 
 /** A place where the handlers of jobs run in this process, with the real tables and with queues of their own. */
-export interface Workplace {
-  readonly tables: Gate;
-  readonly queues: Gate;
+export interface Harness {
+  readonly tables: FaultyEndpoint;
+  readonly queues: FaultyEndpoint;
   readonly addressOf: (queue: QueueName) => string;
   /** Puts messages into a queue: of a job by its id, or any text. */
   send(queue: QueueName, ...messages: readonly (string | { readonly operationId: string })[]): Promise<void>;
@@ -97,17 +41,17 @@ export interface Workplace {
 
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-/** Lets modules that are imported after it work on tables and queues through gates. */
-export async function openWorkplace(
+/** Lets modules that are imported after it work on tables and queues through endpoints that tests can disturb. */
+export async function openHarness(
   settings: Readonly<Partial<Record<ConfigurationName, string>>> = {},
-): Promise<Workplace> {
+): Promise<Harness> {
   useTables();
-  // What this file itself reads and writes goes around the gate: the process keeps its first client.
+  // What this file itself reads and writes goes around them: the process keeps its first client.
   await storedJob(crypto.randomUUID());
   vi.resetModules();
-  const [tables, gate] = [
-    await openGate(inject("databaseEndpoint")),
-    await openGate(inject("queueEndpoint") ?? ""),
+  const [tables, queueEndpoint] = [
+    await openFaultyEndpoint(inject("databaseEndpoint")),
+    await openFaultyEndpoint(inject("queueEndpoint") ?? ""),
   ];
   const client = queueClient(inject("queueEndpoint") ?? "", credentials);
   const addresses = new Map<QueueName, string>();
@@ -120,12 +64,12 @@ export async function openWorkplace(
     vi.stubEnv(queueVariable(queue), QueueUrl);
   }
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", tables.url);
-  vi.stubEnv("AWS_ENDPOINT_URL_SQS", gate.url);
+  vi.stubEnv("AWS_ENDPOINT_URL_SQS", queueEndpoint.url);
   const fitting = { SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535", DENSITY_PENDING_LIMIT: "20" };
   for (const [name, value] of Object.entries({ ...fitting, ...settings })) vi.stubEnv(name, value);
 
   const addressOf = (queue: QueueName) => addresses.get(queue) ?? "";
-  const receive: Workplace["receive"] = async (queue) => {
+  const receive: Harness["receive"] = async (queue) => {
     const { Messages = [] } = await client.send(
       new ReceiveMessageCommand({
         QueueUrl: addressOf(queue),
@@ -138,7 +82,7 @@ export async function openWorkplace(
   };
   return {
     tables,
-    queues: gate,
+    queues: queueEndpoint,
     addressOf,
     send: async (queue, ...messages) => {
       for (const message of messages) {
@@ -160,7 +104,7 @@ export async function openWorkplace(
       }
     },
     hidden: ({ Records }, index = 0) =>
-      gate.calls
+      queueEndpoint.calls
         .filter(({ operation, parameters }) => {
           const isOfMessage = parameters.ReceiptHandle === Records[index]?.receiptHandle;
           return operation === "ChangeMessageVisibility" && isOfMessage;
@@ -170,7 +114,7 @@ export async function openWorkplace(
       vi.unstubAllEnvs();
       vi.resetModules();
       client.destroy();
-      await Promise.all([tables.close(), gate.close()]);
+      await Promise.all([tables.close(), queueEndpoint.close()]);
     },
   };
 }

@@ -3,33 +3,33 @@ import type { Job } from "../../functions/population-density/delivery/job.ts";
 import { hashed } from "../../shared/hash.ts";
 import type * as Jobs from "../../tools/cli/job-operations.ts";
 import {
-  openWorkplace,
+  type Harness,
+  openHarness,
   pendingOf,
   requestIn,
   someJob,
   storedJob,
   storeJob,
-  type Workplace,
 } from "../support/jobs.ts";
 
 const parked = "density-jobs-parked";
 const jobs = "density-jobs";
 
-let workplace: Workplace;
+let harness: Harness;
 let tools: typeof Jobs;
 let look: typeof Jobs.parkedMessages;
 let retry: typeof Jobs.retryParked;
 
 beforeAll(async () => {
-  workplace = await openWorkplace();
+  harness = await openHarness();
   tools = await import("../../tools/cli/job-operations.ts");
   ({ parkedMessages: look, retryParked: retry } = tools);
 });
-afterAll(() => workplace.close());
+afterAll(() => harness.close());
 afterEach(async () => {
-  workplace.queues.rule();
-  await workplace.drain(parked);
-  await workplace.drain(jobs);
+  harness.queues.inject();
+  await harness.drain(parked);
+  await harness.drain(jobs);
 });
 
 const triangle = [
@@ -43,20 +43,20 @@ async function parkedJob(changes: Partial<Job> = {}): Promise<Job> {
   const job = await storeJob(
     someJob("https://sink.example", requestIn(triangle), { attempts: 9, ...changes }),
   );
-  await workplace.send(parked, job);
+  await harness.send(parked, job);
   return job;
 }
 
 /** A message of a job that has expired, or never was. */
 async function goneJob(): Promise<{ readonly operationId: string }> {
   const job = { operationId: crypto.randomUUID() };
-  await workplace.send(parked, job);
+  await harness.send(parked, job);
   return job;
 }
 
 /** What can be received of a queue now, parsed if it is JSON. */
 async function inQueue(queue: typeof parked | typeof jobs): Promise<unknown[]> {
-  const { Records } = await workplace.receive(queue);
+  const { Records } = await harness.receive(queue);
   return Records.map(({ body }) => (body.startsWith("{") ? JSON.parse(body) : body));
 }
 
@@ -75,7 +75,7 @@ describe("a look at what is parked", () => {
       (["delivered", "refused", "failed"] as const).map((state) => parkedJob({ state })),
     );
     const gone = await goneJob();
-    await workplace.send(parked, "no JSON", '{"version":2}');
+    await harness.send(parked, "no JSON", '{"version":2}');
 
     const messages = await look();
 
@@ -110,7 +110,7 @@ describe("a look at what is parked", () => {
 describe("trying again", () => {
   test("one gives it to the workers, and leaves the others for the next look", async () => {
     const [wanted, other] = [await parkedJob(), await parkedJob()];
-    await workplace.send(parked, "no JSON");
+    await harness.send(parked, "no JSON");
 
     expect(await retry([wanted.operationId])).toEqual({ retried: 1, removed: 0, missing: [] });
 
@@ -122,7 +122,7 @@ describe("trying again", () => {
     const waiting = [await parkedJob(), await parkedJob()];
     await parkedJob({ state: "delivered" });
     await goneJob();
-    await workplace.send(parked, "no JSON", "[]", '{"version":1}');
+    await harness.send(parked, "no JSON", "[]", '{"version":1}');
 
     expect(await retry()).toEqual({ retried: 2, removed: 5, missing: [] });
 
@@ -164,12 +164,12 @@ describe("trying again", () => {
 
   test("what the workers' queue does not take stays parked", async () => {
     await parkedJob();
-    const before = workplace.queues.calls.length;
-    workplace.queues.rule(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
+    const before = harness.queues.calls.length;
+    harness.queues.inject(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
 
     await expect(retry()).rejects.toThrow();
 
-    const operations = workplace.queues.calls.slice(before).map(({ operation }) => operation);
+    const operations = harness.queues.calls.slice(before).map(({ operation }) => operation);
     expect(operations).toContain("SendMessage");
     expect(operations).not.toContain("DeleteMessage");
   });

@@ -7,15 +7,15 @@ import { newJob } from "../../../functions/population-density/delivery/new-job.t
 import type * as ServicePorts from "../../../functions/population-density/delivery/service-ports.ts";
 import type * as Sweep from "../../../functions/population-density/delivery/sweep.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
-import { openWorkplace, pendingOf, requestIn, storedJob, type Workplace } from "../../support/jobs.ts";
+import { type Harness, openHarness, pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 
-let workplace: Workplace;
+let harness: Harness;
 let modules: typeof Accept & typeof JobStore & typeof ServicePorts & typeof Sweep;
 let output: ReturnType<typeof captureOutput>;
 
 beforeAll(async () => {
-  workplace = await openWorkplace();
+  harness = await openHarness();
   modules = {
     ...(await import("../../../functions/population-density/delivery/accept.ts")),
     ...(await import("../../../functions/population-density/delivery/job-store.ts")),
@@ -26,12 +26,12 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   output.stop();
-  await workplace.close();
+  await harness.close();
 });
 afterEach(async () => {
-  workplace.tables.rule();
-  workplace.queues.rule();
-  await workplace.drain("density-jobs");
+  harness.tables.inject();
+  harness.queues.inject();
+  await harness.drain("density-jobs");
 });
 
 type Order = Parameters<typeof newJob>[0];
@@ -63,7 +63,7 @@ const sweepAt = (now: number) =>
 
 /** The jobs that messages were sent for, as far as they can be received. */
 async function queued(): Promise<unknown[]> {
-  const { Records } = await workplace.receive("density-jobs");
+  const { Records } = await harness.receive("density-jobs");
   return Records.map(({ body }) => JSON.parse(body));
 }
 
@@ -83,9 +83,9 @@ describe("a job that is accepted", () => {
 
   test("is accepted though the queue does not answer: the sweep sends its message, once", async () => {
     const job = newJob(someOrder());
-    workplace.queues.rule(() => "refuse");
+    harness.queues.inject(() => "refuse");
     expect(await accept(job)).toBe("accepted");
-    workplace.queues.rule();
+    harness.queues.inject();
     expect(await queued()).toEqual([]);
 
     await sweepAt(job.requestedAt + 5_000);
@@ -100,7 +100,7 @@ describe("a job that is accepted", () => {
   test("is stored once when the answer of the store is lost", async () => {
     const job = newJob(someOrder());
     let isLost = false;
-    workplace.tables.rule(({ operation }) => {
+    harness.tables.inject(({ operation }) => {
       if (operation !== "TransactWriteItems" || isLost) return "pass";
       isLost = true;
       return "lose";
@@ -115,7 +115,7 @@ describe("a store that does not answer", () => {
   test("when a job is stored: it is withdrawn for certain, and holds no place", async () => {
     const job = newJob(someOrder());
     const started = Date.now();
-    workplace.tables.rule(({ operation, parameters }) => {
+    harness.tables.inject(({ operation, parameters }) => {
       const isStore =
         operation === "TransactWriteItems" && JSON.stringify(parameters).includes("ADD operations");
       return isStore ? "lose" : "pass";
@@ -131,9 +131,9 @@ describe("a store that does not answer", () => {
 
   test("at all: nothing is certain, and the same request finds out with its key", async () => {
     const order = someOrder({ idempotencyKey: "key" });
-    workplace.tables.rule(() => "lose");
+    harness.tables.inject(() => "lose");
     expect(await accept(newJob(order))).toBe("unknown");
-    workplace.tables.rule();
+    harness.tables.inject();
     const again = newJob({ ...order, now: new Date() });
     expect(await accept(again)).toBe("accepted");
     expect(await storedJob(again.operationId)).toMatchObject({ state: "pending" });
@@ -142,13 +142,13 @@ describe("a store that does not answer", () => {
 
   test("many times does not lock a caller out", async () => {
     const client = crypto.randomUUID();
-    workplace.tables.rule(({ operation }) => (operation === "TransactWriteItems" ? "lose" : "pass"));
-    workplace.queues.rule(() => "refuse");
+    harness.tables.inject(({ operation }) => (operation === "TransactWriteItems" ? "lose" : "pass"));
+    harness.queues.inject(() => "refuse");
     const jobs = Array.from({ length: 6 }, () => newJob(someOrder({ client })));
     for (const acceptance of await Promise.all(jobs.map((job) => accept(job, 3)))) {
       expect(["withdrawn", "unknown", "full"]).toContain(acceptance);
     }
-    workplace.tables.rule();
+    harness.tables.inject();
     // What may have been stored is delivered, and then holds no place any more.
     for (const job of jobs) await modules.jobStore.withdraw(job, undefined, AbortSignal.timeout(5_000));
     expect(await accept(newJob(someOrder({ client })), 3)).toBe("accepted");

@@ -5,7 +5,8 @@ import { putItem } from "../../../shared/aws/database.ts";
 import { boxIn } from "../../support/densities.ts";
 import {
   deliveredBody,
-  openWorkplace,
+  type Harness,
+  openHarness,
   pendingOf,
   requestIn,
   run,
@@ -14,25 +15,24 @@ import {
   storedJob,
   storeJob,
   synchronousBody,
-  type Workplace,
 } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
 
 type Handler = typeof import("../../../functions/population-density/deliver.ts").handler;
 
-let workplace: Workplace;
+let harness: Harness;
 let deliver: Handler;
 let densities: Awaited<ReturnType<typeof storeDensities>>;
 let sink: TestSink;
 let output: ReturnType<typeof captureOutput>;
 
 beforeAll(async () => {
-  workplace = await openWorkplace();
+  harness = await openHarness();
   densities = await storeDensities();
   ({ handler: deliver } = await import("../../../functions/population-density/deliver.ts"));
 });
-afterAll(() => workplace.close());
+afterAll(() => harness.close());
 
 beforeEach(async () => {
   sink = await openSink();
@@ -41,10 +41,10 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   output.stop();
-  workplace.tables.rule();
-  workplace.queues.rule();
+  harness.tables.inject();
+  harness.queues.inject();
   await sink.close();
-  await workplace.drain("density-jobs");
+  await harness.drain("density-jobs");
 });
 
 function schedule(seconds: string): void {
@@ -54,15 +54,15 @@ function schedule(seconds: string): void {
 /** A job that is stored and counted, and one of its messages, received. */
 async function queued(url: string, changes: Parameters<typeof someJob>[2] = {}) {
   const job = await storeJob(someJob(url, densities.request, changes));
-  await workplace.send("density-jobs", job);
-  return { job, message: await workplace.receive("density-jobs") };
+  await harness.send("density-jobs", job);
+  return { job, message: await harness.receive("density-jobs") };
 }
 
 /** What became of a message: it is done with, it was hidden for so many seconds, or it is kept as it is. */
-async function delivered(message: Awaited<ReturnType<Workplace["receive"]>>, milliseconds?: number) {
-  const before = workplace.hidden(message).length;
+async function delivered(message: Awaited<ReturnType<Harness["receive"]>>, milliseconds?: number) {
+  const before = harness.hidden(message).length;
   const failures = await run(deliver, message, milliseconds);
-  const hidden = workplace.hidden(message).slice(before);
+  const hidden = harness.hidden(message).slice(before);
   if (failures.length === 0) {
     expect(hidden).toEqual([]);
     return "ack";
@@ -167,8 +167,8 @@ describe("a job whose sink takes it", () => {
 
   test("gets it once, however often its message comes again afterwards", async () => {
     const { job, message } = await queued(sink.urlOf());
-    await workplace.send("density-jobs", job, job);
-    const copies = await workplace.receive("density-jobs");
+    await harness.send("density-jobs", job, job);
+    const copies = await harness.receive("density-jobs");
     await delivered(message);
 
     expect(await run(deliver, message)).toEqual([]);
@@ -181,8 +181,8 @@ describe("a job whose sink takes it", () => {
   test("gets it once, however many workers have its messages at the same time", async () => {
     const { answer, after } = held();
     const { job, message } = await queued(sink.urlOf({ status: 204, after }));
-    await workplace.send("density-jobs", ...Array.from({ length: 9 }, () => job));
-    const copies = await workplace.receive("density-jobs");
+    await harness.send("density-jobs", ...Array.from({ length: 9 }, () => job));
+    const copies = await harness.receive("density-jobs");
     expect(copies.Records).toHaveLength(9);
 
     const first = run(deliver, message);
@@ -213,7 +213,7 @@ describe("a sink that does not take it", () => {
     expect(await delivered(message)).toBe(0);
     expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", attempts: 1 });
     expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
-    const [again] = (await workplace.receive("density-jobs")).Records;
+    const [again] = (await harness.receive("density-jobs")).Records;
     expect(again?.messageId).toBe(message.Records[0]?.messageId);
     expect(await delivered({ Records: again === undefined ? [] : [again] })).toBe("ack");
 
@@ -281,8 +281,8 @@ describe("a sink that does not take it", () => {
     schedule("1000,1000");
     const busy = { status: 429, headers: { "retry-after": "700" } };
     const { job, message } = await queued(sink.urlOf(busy));
-    await workplace.send("density-jobs", job);
-    const copy = await workplace.receive("density-jobs");
+    await harness.send("density-jobs", job);
+    const copy = await harness.receive("density-jobs");
 
     const asked = await delivered(message);
     expect(asked).toBeGreaterThanOrEqual(800);
@@ -396,10 +396,10 @@ describe("a worker that is gone", () => {
   test("that was to record what came of its attempt is replaced when its lease is over", async () => {
     const url = sink.urlOf();
     const { job, message } = await queued(url);
-    workplace.tables.rule(({ operation }) => (operation === "TransactWriteItems" ? "refuse" : "pass"));
+    harness.tables.inject(({ operation }) => (operation === "TransactWriteItems" ? "refuse" : "pass"));
 
     expect(await delivered(message)).toBe(15);
-    workplace.tables.rule();
+    harness.tables.inject();
     expect(await delivered(message)).toBeGreaterThan(300);
     await makeDue(job);
     expect(await delivered(message)).toBe("ack");
@@ -431,14 +431,14 @@ describe("a worker that is gone", () => {
   test("that cannot give its permit back has recorded its attempt all the same", async () => {
     const url = sink.urlOf({ status: 500 }, { status: 204 });
     let writes = 0;
-    workplace.tables.rule(({ operation, parameters }) => {
+    harness.tables.inject(({ operation, parameters }) => {
       if (operation !== "PutItem" || !/permits/i.test(String(parameters.TableName))) return "pass";
       return ++writes > 1 ? "refuse" : "pass";
     });
     const { job, message } = await queued(url);
     expect(await delivered(message)).toBe(0);
     expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, notBefore: expect.any(Number) });
-    workplace.tables.rule();
+    harness.tables.inject();
     expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
     expect(output.text()).toContain("NCS-003");
@@ -467,7 +467,7 @@ describe("an answer of AWS that is lost", () => {
   /** Lets one call through without its answer. */
   function loseOnce(part: string): () => boolean {
     let isLost = false;
-    workplace.tables.rule(({ parameters }) => {
+    harness.tables.inject(({ parameters }) => {
       if (isLost || !JSON.stringify(parameters).includes(part)) return "pass";
       isLost = true;
       return "lose";
@@ -488,7 +488,7 @@ describe("an answer of AWS that is lost", () => {
     expect(await delivered(message)).toBe("ack");
 
     expect(isLost()).toBe(true);
-    workplace.tables.rule();
+    harness.tables.inject();
     expect(sink.received()).toHaveLength(1);
     await expectEnd(job, "delivered");
     expect((await storedJob(job.operationId))?.attempts).toBe(1);
@@ -530,7 +530,7 @@ describe("an answer that cannot be computed", () => {
 
     expect(await delivered(message)).toBe(0);
     expect(sink.received()).toEqual([]);
-    const again = await workplace.receive("density-jobs");
+    const again = await harness.receive("density-jobs");
     expect(await delivered(again)).toBe("ack");
     expect(await delivered(again)).toBe("ack");
 
@@ -641,8 +641,8 @@ describe("a job that has waited so long that it is about to expire", () => {
 
 test("a job that is gone is done with, and the log says so", async () => {
   const job = someJob(sink.urlOf(), densities.request);
-  await workplace.send("density-jobs", job);
-  expect(await delivered(await workplace.receive("density-jobs"))).toBe("ack");
+  await harness.send("density-jobs", job);
+  expect(await delivered(await harness.receive("density-jobs"))).toBe("ack");
   expect(output.text()).toContain("NCS-035");
   expect(output.text()).toContain(job.operationId);
   expect(sink.received()).toEqual([]);
@@ -650,7 +650,7 @@ test("a job that is gone is done with, and the log says so", async () => {
 
 describe("a store that does not answer", () => {
   const refuseDensities = () =>
-    workplace.tables.rule(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
+    harness.tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
 
   test("is asked again on the schedule; the sink notices nothing", async () => {
     schedule("100,0");
@@ -662,7 +662,7 @@ describe("a store that does not answer", () => {
     expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, mode: "answer" });
     expect(sink.received()).toEqual([]);
 
-    workplace.tables.rule();
+    harness.tables.inject();
     await makeDue(job);
     expect(await delivered(message)).toBe("ack");
     expect(sink.received()).toHaveLength(1);
@@ -696,9 +696,9 @@ describe("a store that does not answer", () => {
 
   test("at all leaves the message where it is for a moment", async () => {
     const { job, message } = await queued(sink.urlOf());
-    workplace.tables.rule(() => "refuse");
+    harness.tables.inject(() => "refuse");
     expect(await delivered(message)).toBe(15);
-    workplace.tables.rule();
+    harness.tables.inject();
     expect(sink.received()).toEqual([]);
     expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
@@ -719,13 +719,13 @@ describe("messages that come together", () => {
       AbortSignal.timeout(9_000),
     );
     const unknown = someJob(sink.urlOf(), densities.request);
-    await workplace.send(
+    await harness.send(
       "density-jobs",
       "poison",
       '{"version":2,"operationId":"x"}',
       ...[one, unknown, broken, other].flatMap((job) => (job === undefined ? [] : [job])),
     );
-    const batch = await workplace.receive("density-jobs");
+    const batch = await harness.receive("density-jobs");
     expect(batch.Records).toHaveLength(6);
 
     const kept = new Set(await run(deliver, batch));
@@ -738,7 +738,7 @@ describe("messages that come together", () => {
       true,
       true,
     ]);
-    expect(batch.Records.map((_, index) => workplace.hidden(batch, index))).toEqual([
+    expect(batch.Records.map((_, index) => harness.hidden(batch, index))).toEqual([
       [0],
       [0],
       [],
@@ -755,12 +755,12 @@ describe("messages that come together", () => {
     const urls = Array.from({ length: 5 }, () => sink.urlOf({ status: 204, after }));
     const jobs = [];
     for (const url of urls) jobs.push(await storeJob(someJob(url, densities.request)));
-    await workplace.send("density-jobs", ...jobs);
-    const batch = await workplace.receive("density-jobs");
+    await harness.send("density-jobs", ...jobs);
+    const batch = await harness.receive("density-jobs");
 
     const running = run(deliver, batch);
     await expect.poll(() => sink.received()).toHaveLength(4);
-    const hidden = () => batch.Records.flatMap((_, index) => workplace.hidden(batch, index));
+    const hidden = () => batch.Records.flatMap((_, index) => harness.hidden(batch, index));
     await expect.poll(() => hidden().length).toBe(1);
     expect(hidden()[0]).toBeGreaterThanOrEqual(4);
     const left = jobs.filter(({ sink: url }) => sink.received(url).length === 0);
@@ -769,12 +769,12 @@ describe("messages that come together", () => {
     answer();
     expect(await running).toHaveLength(1);
 
-    const woken = await workplace.receive("density-jobs");
+    const woken = await harness.receive("density-jobs");
     expect(woken.Records).toHaveLength(1);
     expect(await run(deliver, woken)).toEqual([]);
     expect(sink.received()).toHaveLength(5);
     expect(sink.maxAtOnce()).toBe(4);
-    expect(workplace.queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
+    expect(harness.queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
     expect(await uploadsTo(urls[0] ?? "")).toBe(0);
   });
 
@@ -785,15 +785,15 @@ describe("messages that come together", () => {
     for (let index = 0; index < 4; index++) {
       jobs.push(await storeJob(someJob(sink.urlOf({ status: 204, after }), densities.request, { caller })));
     }
-    await workplace.send("density-jobs", ...jobs);
-    const running = run(deliver, await workplace.receive("density-jobs"));
+    await harness.send("density-jobs", ...jobs);
+    const running = run(deliver, await harness.receive("density-jobs"));
     await expect.poll(() => sink.received()).toHaveLength(3);
     const { job, message } = await queued(sink.urlOf());
     expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
     answer();
     expect(await running).toHaveLength(1);
-    expect(await run(deliver, await workplace.receive("density-jobs"))).toEqual([]);
+    expect(await run(deliver, await harness.receive("density-jobs"))).toEqual([]);
     expect(await pendingOf(caller)).toEqual(new Set());
   });
 
@@ -828,18 +828,18 @@ describe("nobody reads of a sink, its credential or an answer", () => {
       accessToken: canary,
       ...(isBroken ? { request: await brokenRequest() } : {}),
     });
-    const queueCalls = workplace.queues.calls.length;
+    const queueCalls = harness.queues.calls.length;
     while ((await delivered(message)) !== "ack") await makeDue(job);
 
     const lines = output.text().split("\n");
     expect(lines.filter((line) => line.includes(job.operationId)).length).toBeGreaterThan(1);
     expect(lines.some((line) => line.includes(job.correlator))).toBe(true);
-    const written = output.text() + JSON.stringify(workplace.queues.calls.slice(queueCalls));
+    const written = output.text() + JSON.stringify(harness.queues.calls.slice(queueCalls));
     const { pathname, host } = new URL(url);
     for (const secretText of [canary, pathname, host, "pplDensity", densities.tile]) {
       expect(written).not.toContain(secretText);
     }
-    const permits = workplace.tables.calls.filter(({ parameters }) =>
+    const permits = harness.tables.calls.filter(({ parameters }) =>
       String(parameters.TableName).toLowerCase().includes("permits"),
     );
     expect(JSON.stringify(permits)).not.toContain(host);
@@ -896,10 +896,10 @@ test("an answer is recorded as possibly delivered before the sink can have all o
   const { answer, after } = held();
   const url = sink.urlOf({ status: 204, after });
   const { job, message } = await queued(url);
-  const before = workplace.tables.calls.length;
+  const before = harness.tables.calls.length;
   const running = delivered(message);
   await expect.poll(() => sink.received(url)).toHaveLength(1);
-  const marks = workplace.tables.calls
+  const marks = harness.tables.calls
     .slice(before)
     .filter(({ parameters }) => String(parameters.UpdateExpression).startsWith("SET possiblyDelivered"));
   expect(marks).toHaveLength(1);
@@ -911,7 +911,7 @@ test("an answer is recorded as possibly delivered before the sink can have all o
 test("an answer of which that cannot be recorded is not sent whole", async () => {
   schedule("100");
   const { job, message } = await queued(sink.urlOf());
-  workplace.tables.rule(({ parameters }) =>
+  harness.tables.inject(({ parameters }) =>
     String(parameters.UpdateExpression).startsWith("SET possiblyDelivered") ? "refuse" : "pass",
   );
   expect(await delivered(message)).toBeGreaterThanOrEqual(80);

@@ -1,31 +1,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
-  openWorkplace,
+  type Harness,
+  openHarness,
   pendingOf,
   run,
   someJob,
   storeDensities,
   storedJob,
   storeJob,
-  type Workplace,
 } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 import { openSink, type TestSink } from "../../support/sink.ts";
 
 const queue = "density-jobs-dlq";
 
-let workplace: Workplace;
+let harness: Harness;
 let fail: typeof import("../../../functions/population-density/fail.ts").handler;
 let densities: Awaited<ReturnType<typeof storeDensities>>;
 let sink: TestSink;
 let output: ReturnType<typeof captureOutput>;
 
 beforeAll(async () => {
-  workplace = await openWorkplace();
+  harness = await openHarness();
   densities = await storeDensities();
   ({ handler: fail } = await import("../../../functions/population-density/fail.ts"));
 });
-afterAll(() => workplace.close());
+afterAll(() => harness.close());
 beforeEach(async () => {
   vi.stubEnv("SINK_RETRY_SECONDS", "0,0,0");
   sink = await openSink();
@@ -34,14 +34,14 @@ beforeEach(async () => {
 afterEach(async () => {
   output.stop();
   await sink.close();
-  await workplace.drain(queue);
+  await harness.drain(queue);
 });
 
 /** A job whose message is a dead letter. */
 async function dead(url: string, changes: Parameters<typeof someJob>[2] = {}) {
   const job = await storeJob(someJob(url, densities.request, { attempts: 2, ...changes }));
-  await workplace.send(queue, job);
-  return { job, message: await workplace.receive(queue) };
+  await harness.send(queue, job);
+  return { job, message: await harness.receive(queue) };
 }
 
 describe("a job whose message is a dead letter", () => {
@@ -82,7 +82,7 @@ describe("a job whose message is a dead letter", () => {
   test("is left to the worker that is still at it", async () => {
     const { job, message } = await dead(sink.urlOf(), { lease: "other", notBefore: Date.now() + 200_000 });
     expect(await run(fail, message)).toHaveLength(1);
-    expect(workplace.hidden(message)[0]).toBeGreaterThan(190);
+    expect(harness.hidden(message)[0]).toBeGreaterThan(190);
     expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", lease: "other" });
   });
 
@@ -95,7 +95,7 @@ describe("a job whose message is a dead letter", () => {
   });
 
   test("is kept for manual action when it cannot be read", async () => {
-    await workplace.send(queue, "poison");
-    expect(await run(fail, await workplace.receive(queue))).toHaveLength(1);
+    await harness.send(queue, "poison");
+    expect(await run(fail, await harness.receive(queue))).toHaveLength(1);
   });
 });

@@ -1,26 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type * as Queue from "../../../shared/sqs/messages.ts";
-import { openWorkplace, type Workplace } from "../../support/jobs.ts";
+import { type Harness, openHarness } from "../../support/jobs.ts";
 
 const queue = "density-jobs";
 const message = { version: 1, operationId: "a" };
 
-let workplace: Workplace;
+let harness: Harness;
 let queues: typeof Queue;
 
 beforeAll(async () => {
-  workplace = await openWorkplace();
+  harness = await openHarness();
   queues = await import("../../../shared/sqs/messages.ts");
 });
-afterAll(() => workplace.close());
+afterAll(() => harness.close());
 afterEach(async () => {
-  workplace.queues.rule();
-  await workplace.drain(queue);
+  harness.queues.inject();
+  await harness.drain(queue);
 });
 
 const signal = () => AbortSignal.timeout(10_000);
 const send = (within = signal()) => queues.sendMessage(queue, message, within);
-const received = async () => (await workplace.receive(queue)).Records;
+const received = async () => (await harness.receive(queue)).Records;
 
 /** The error that a call ends with. */
 async function errorOf(calling: Promise<void>): Promise<unknown> {
@@ -39,13 +39,13 @@ describe("a message", () => {
   test("goes to the queue that is named", async () => {
     await queues.sendMessage("density-jobs-dlq", message, signal());
     expect(await received()).toEqual([]);
-    expect((await workplace.receive("density-jobs-dlq")).Records).toHaveLength(1);
+    expect((await harness.receive("density-jobs-dlq")).Records).toHaveLength(1);
   });
 
   test("of a queue whose address is not in the environment is an error that names the variable", async () => {
     vi.stubEnv("QUEUE_DENSITY_JOBS", "");
     const error = await errorOf(send());
-    vi.stubEnv("QUEUE_DENSITY_JOBS", workplace.addressOf(queue));
+    vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
     expect(String(error)).toContain("QUEUE_DENSITY_JOBS");
   });
 });
@@ -54,7 +54,7 @@ describe("a message that was received", () => {
   const hide = async (seconds: number) => {
     const [record] = await received();
     await queues.changeVisibility(queue, record?.receiptHandle ?? "", seconds, signal());
-    return workplace.queues.calls.at(-1)?.parameters.VisibilityTimeout;
+    return harness.queues.calls.at(-1)?.parameters.VisibilityTimeout;
   };
 
   test("comes again at once when it is hidden for no time", async () => {
@@ -99,8 +99,8 @@ describe("a message that was received", () => {
 });
 
 describe("a queue", () => {
-  test.each(["refuse", "lose"] as const)("is unavailable when it does: %s", async (passage) => {
-    workplace.queues.rule(() => passage);
+  test.each(["refuse", "lose"] as const)("is unavailable when it does: %s", async (behaviour) => {
+    harness.queues.inject(() => behaviour);
     expect(await errorOf(send())).toMatchObject({
       name: "Unavailable",
       message: expect.stringMatching(/^SQS: \w+$/),
@@ -109,30 +109,30 @@ describe("a queue", () => {
 
   test("is asked again when an answer is lost", async () => {
     let calls = 0;
-    workplace.queues.rule(() => (++calls === 1 ? "lose" : "pass"));
+    harness.queues.inject(() => (++calls === 1 ? "lose" : "pass"));
     await send();
     expect(calls).toBe(2);
     expect((await received()).length).toBeGreaterThanOrEqual(1);
   });
 
   test("that never answers is unavailable, with its deadlines thrice as long, before a function's time is over", async () => {
-    workplace.queues.rule(() => new Promise(() => {}));
+    harness.queues.inject(() => new Promise(() => {}));
     const started = performance.now();
     expect(await errorOf(send())).toMatchObject({ name: "Unavailable" });
     expect(performance.now() - started).toBeLessThan(14_000);
   });
 
   test("that does not answer is given up when the time for it is over", async () => {
-    workplace.queues.rule(() => new Promise(() => {}));
+    harness.queues.inject(() => new Promise(() => {}));
     const started = performance.now();
     expect(await errorOf(send(AbortSignal.timeout(200)))).toMatchObject({ name: "Unavailable" });
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
   test("that does not exist is not unavailable: it is a fault of ours", async () => {
-    vi.stubEnv("QUEUE_DENSITY_JOBS", `${workplace.addressOf(queue)}-not-there`);
+    vi.stubEnv("QUEUE_DENSITY_JOBS", `${harness.addressOf(queue)}-not-there`);
     const error = await errorOf(send());
-    vi.stubEnv("QUEUE_DENSITY_JOBS", workplace.addressOf(queue));
+    vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toMatchObject({ name: "Unavailable" });
   });

@@ -1,37 +1,37 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import type { work as Work } from "../../../shared/sqs/worker.ts";
-import { openWorkplace, run, type Workplace } from "../../support/jobs.ts";
+import { type Harness, openHarness, run } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 
 const queue = "density-jobs";
 const schema = z.object({ name: z.string() });
 
-let workplace: Workplace;
+let harness: Harness;
 let work: typeof Work;
 let unavailable: () => Error;
 let output: ReturnType<typeof captureOutput>;
 
 beforeAll(async () => {
-  workplace = await openWorkplace();
+  harness = await openHarness();
   ({ work } = await import("../../../shared/sqs/worker.ts"));
   const { Unavailable } = await import("../../../shared/errors.ts");
   unavailable = () => new Unavailable("Something", "TimeoutError");
 });
-afterAll(() => workplace.close());
+afterAll(() => harness.close());
 beforeEach(() => {
   output = captureOutput();
 });
 afterEach(async () => {
   output.stop();
-  workplace.queues.rule();
-  await workplace.drain(queue);
+  harness.queues.inject();
+  await harness.drain(queue);
 });
 
 /** Messages of these texts, received in one batch, in this order. */
 async function batchOf(...texts: readonly string[]) {
-  await workplace.send(queue, ...texts);
-  const batch = await workplace.receive(queue);
+  await harness.send(queue, ...texts);
+  const batch = await harness.receive(queue);
   expect(batch.Records.map(({ body }) => body)).toEqual(texts);
   return batch;
 }
@@ -58,7 +58,7 @@ describe("a batch", () => {
     }, batch);
     expect(kept).toEqual([]);
     expect(seen.sort()).toEqual(["a", "b", "c"]);
-    expect(batch.Records.flatMap((_, index) => workplace.hidden(batch, index))).toEqual([]);
+    expect(batch.Records.flatMap((_, index) => harness.hidden(batch, index))).toEqual([]);
   });
 
   test("of good, failing and malformed messages keeps those that are not done with, each for its time", async () => {
@@ -79,7 +79,7 @@ describe("a batch", () => {
     }, batch);
 
     expect(kept).toEqual([1, 2, 3, 4, 5]);
-    const hidden = batch.Records.map((_, index) => workplace.hidden(batch, index));
+    const hidden = batch.Records.map((_, index) => harness.hidden(batch, index));
     expect(hidden).toEqual([[], [700], [], [15], [0], [0], []]);
   });
 
@@ -112,13 +112,13 @@ describe("a message", () => {
   ])("that is to come again in %d seconds is hidden for %i", async (retryInSeconds, seconds) => {
     const batch = await named("a");
     expect(await keptOf(async () => ({ retryInSeconds }), batch)).toEqual([0]);
-    expect(workplace.hidden(batch)).toEqual([seconds]);
+    expect(harness.hidden(batch)).toEqual([seconds]);
   });
 
   test("that is to come again at once does, also one that cannot be read", async () => {
     const batch = await batchOf('{"name":"a"}', "malformed");
     await keptOf(async () => ({ retryInSeconds: 0 }), batch);
-    const again = await workplace.receive(queue);
+    const again = await harness.receive(queue);
     expect(again.Records.map(({ messageId }) => messageId).sort()).toEqual(
       batch.Records.map(({ messageId }) => messageId).sort(),
     );
@@ -127,12 +127,12 @@ describe("a message", () => {
 
   test("that is to come again later does not come before", async () => {
     await keptOf(async () => ({ retryInSeconds: 600 }), await named("a"));
-    expect((await workplace.receive(queue)).Records).toEqual([]);
+    expect((await harness.receive(queue)).Records).toEqual([]);
   });
 
   test("that cannot be hidden is kept all the same, and the log says so", async () => {
     const batch = await named("a");
-    workplace.queues.rule(() => "refuse");
+    harness.queues.inject(() => "refuse");
     expect(await keptOf(async () => ({ retryInSeconds: 500 }), batch)).toEqual([0]);
     expect(output.text()).toContain("NCS-031");
     expect(output.text()).toContain("SQS: ");
@@ -149,7 +149,7 @@ describe("a message", () => {
       const attributes = { ...record.attributes, ApproximateReceiveCount: String(receives) };
       const event = { Records: [{ ...record, attributes }] };
       expect(await run(handler, event)).toHaveLength(1);
-      waits.push(Number(workplace.hidden(event).at(-1)));
+      waits.push(Number(harness.hidden(event).at(-1)));
     }
     expect(waits.slice(0, 4)).toEqual([15, 30, 60, 120]);
     expect(Math.max(...waits)).toBe(600);
@@ -188,7 +188,7 @@ describe("a message", () => {
     });
     expect(await run(handler, batch, 1_000)).toHaveLength(1);
     expect(isOver).toBe(true);
-    expect(workplace.hidden(batch)).toEqual([300]);
+    expect(harness.hidden(batch)).toEqual([300]);
   });
 });
 

@@ -3,74 +3,77 @@ import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
-/** A call to DynamoDB, as it arrives. */
-interface DatabaseCall {
+/** A call to a server of AWS, as it arrives. */
+interface AwsCall {
   /** Such as `GetItem`. */
   readonly operation: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /** How often the SDK has sent it, from 1. */
   readonly attempt: number;
-  /** Counts all calls, from 0. */
-  readonly index: number;
 }
 
-/** What becomes of a call. */
-type Treatment =
-  | { readonly kind: "pass" }
-  | { readonly kind: "refuse"; readonly status: number; readonly name: string }
-  | { readonly kind: "delay"; readonly milliseconds: number }
-  /** Nothing is ever answered. */
-  | { readonly kind: "hang" }
-  | { readonly kind: "reset" }
+/**
+ * What becomes of a call. `refuse`: 500 InternalServerError. `hang`: nothing is ever answered. `cut`: the connection
+ * ends half-way through the answer. `lose`: it is done, and the answer is lost.
+ */
+type Behaviour =
+  | "pass"
+  | "refuse"
+  | "hang"
+  | "reset"
+  | "cut"
+  | "lose"
+  | { readonly refuse: { readonly status: number; readonly name: string } }
+  | { readonly delayMilliseconds: number }
   /** Answered with 200 and this text. */
-  | { readonly kind: "say"; readonly text: string }
-  /** The connection ends half-way through the answer. */
-  | { readonly kind: "cut" }
-  /** Done, and the answer is lost. */
-  | { readonly kind: "lose" }
+  | { readonly text: string }
   /** At most so many keys of a BatchGetItem are read, the others are left unprocessed. */
-  | { readonly kind: "read"; readonly keys: number };
+  | { readonly readKeys: number };
 
 /** Decides on a call. */
-export type Fault = (call: DatabaseCall) => Treatment;
+export type Fault = (call: AwsCall) => Behaviour | Promise<Behaviour>;
 
-/** The way to a DynamoDB, on which things go wrong. */
-export interface FaultyDatabase extends ListeningServer {
+/** The way to a real server of AWS, at which a test sees what passes and lets things go wrong. */
+export interface FaultyEndpoint extends ListeningServer {
+  /** The calls that came, in this order. */
+  readonly calls: AwsCall[];
   /** From now on; without a fault all calls pass. */
-  suffer(fault?: Fault): void;
+  readonly inject: (fault?: Fault) => void;
   /** How many calls did not simply pass, ever. */
-  readonly troubled: () => number;
+  readonly faultCount: () => number;
 }
 
-const pass: Fault = () => ({ kind: "pass" });
+const pass: Fault = () => "pass";
 
-/** Opens the way to a DynamoDB by its address. */
-export async function openFaultyDatabase(target: string): Promise<FaultyDatabase> {
+/** Opens the way to a server of AWS by its address. */
+export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint> {
+  const calls: AwsCall[] = [];
   let fault = pass;
-  let index = 0;
-  let troubled = 0;
+  let faultCount = 0;
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
-    const treatment = fault({
-      parameters: z.looseObject({}).parse(JSON.parse(body.toString())),
+    const call = {
       operation: String(request.headers["x-amz-target"]).replace(/^.*\./, ""),
+      parameters: z.looseObject({}).parse(JSON.parse(body.toString())),
       attempt: Number(/attempt=(\d+)/.exec(String(request.headers["amz-sdk-request"]))?.[1] ?? 1),
-      index: index++,
-    });
-    if (treatment.kind !== "pass") troubled++;
+    };
+    calls.push(call);
+    const behaviour = await fault(call);
+    if (behaviour !== "pass") faultCount++;
     try {
-      await treat(treatment, (sent = body) => forward(target, request, sent), body, response);
+      await behave(behaviour, (sent = body) => forward(target, request, sent), body, response);
     } catch {
-      // The database has gone before its last caller has.
+      // The server has gone before its last caller has.
       response.destroy();
     }
   });
   return {
     ...(await listen(server, 0)),
-    suffer: (next = pass) => {
+    calls,
+    inject: (next = pass) => {
       fault = next;
     },
-    troubled: () => troubled,
+    faultCount: () => faultCount,
   };
 }
 
@@ -80,36 +83,34 @@ interface Forwarded {
   readonly bytes: Buffer;
 }
 
-async function treat(
-  treatment: Treatment,
+async function behave(
+  behaviour: Behaviour,
   ask: (body?: Buffer) => Promise<Forwarded>,
   body: Buffer,
   response: ServerResponse,
 ): Promise<void> {
   const json = { "content-type": "application/x-amz-json-1.0" };
   const answer = ({ status, headers, bytes }: Forwarded) => response.writeHead(status, headers).end(bytes);
-  switch (treatment.kind) {
+  const refuse = ({ status, name }: { readonly status: number; readonly name: string }) => {
+    const refusal = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "later" };
+    response.writeHead(status, json).end(JSON.stringify(refusal));
+  };
+  if (typeof behaviour === "object") {
+    if ("refuse" in behaviour) return refuse(behaviour.refuse);
+    if ("text" in behaviour) return void response.writeHead(200, json).end(behaviour.text);
+    if ("readKeys" in behaviour) return void answer(await readSome(body, behaviour.readKeys, ask));
+    await wait(behaviour.delayMilliseconds);
+    return void answer(await ask());
+  }
+  switch (behaviour) {
     case "pass":
-      answer(await ask());
-      return;
+      return void answer(await ask());
     case "refuse":
-      response.writeHead(treatment.status, json);
-      response.end(
-        JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${treatment.name}`, message: "later" }),
-      );
-      return;
-    case "delay":
-      await wait(treatment.milliseconds);
-      answer(await ask());
-      return;
+      return refuse({ status: 500, name: "InternalServerError" });
     case "hang":
       return;
     case "reset":
-      response.socket?.resetAndDestroy();
-      return;
-    case "say":
-      response.writeHead(200, json).end(treatment.text);
-      return;
+      return void response.socket?.resetAndDestroy();
     case "cut": {
       const { status, headers, bytes } = await ask();
       response.writeHead(status, { ...headers, "content-length": bytes.length });
@@ -119,9 +120,6 @@ async function treat(
     case "lose":
       await ask();
       response.destroy();
-      return;
-    case "read":
-      answer(await readSome(body, treatment.keys, ask));
   }
 }
 
