@@ -2,7 +2,7 @@
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const date = new Date(`${text}T00:00:00Z`);
-  // A day that is not there, such as 30 February, is read as a later one.
+  // `Date` reads a date that does not exist, such as 30 February, as a later one.
   return !Number.isNaN(date.getTime()) && dayOf(date) === text;
 }
 
@@ -11,9 +11,9 @@ export function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
-/** A moment with all the digits that were sent. */
+/** A point in time with all the digits that were sent. */
 export interface Instant {
-  /** Since the epoch; what is below a millisecond is cut off. */
+  /** Since the epoch, truncated. */
   readonly milliseconds: number;
   /** The digits of the fraction that follow the third, without zeros at the end; empty for a whole millisecond. */
   readonly digits: string;
@@ -31,14 +31,14 @@ export function isAfter(one: Instant, other: Instant): boolean {
   return one.digits > other.digits;
 }
 
-/** Where RFC 3339 and ours part: `T` and `Z` in either case, a zone, any number of fraction digits. */
+/** RFC 3339: `T` and `Z` in either case, a zone, any number of fraction digits. */
 const dateTime = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /**
  * Reads an RFC 3339 date-time with a zone.
  *
- * A leap second is the first second of the next minute, as on every clock that does not show it.
- * @returns `undefined` for any other text, and for a day or time that is not there.
+ * A leap second is read as the first second of the next minute.
+ * @returns `undefined` for any other text, and for a date or time that does not exist.
  */
 export function instantOf(text: string): Instant | undefined {
   const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour = "0", zoneMinute = "0"] =
@@ -46,7 +46,7 @@ export function instantOf(text: string): Instant | undefined {
   if (year === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
   if (Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined;
   const midnight = new Date(`${year}-${month}-${day}T00:00:00Z`);
-  // A day that is not there, such as 30 February, is read as a later one.
+  // `Date` reads a date that does not exist, such as 30 February, as a later one.
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return undefined;
   const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
   const offsetMinutes = (sign === "-" ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 const callerSchema = z.object({
-  /** Who is counted against the quota: the token's `client_id`, else its `sub`, within its issuer. */
+  /** The client whose quota counts: the token's `client_id`, else its `sub`, within its issuer. */
   client: z.string().check(z.minLength(1)),
   scopes: z.array(z.string()),
   /** Epoch second at which the token expires. */
@@ -10,10 +10,10 @@ const callerSchema = z.object({
   subscription: z.optional(z.string().check(z.minLength(1))),
 });
 
-/** Who calls, as the authorizer found out from the verified token. */
+/** The caller, from the verified token. */
 export type Caller = z.infer<typeof callerSchema>;
 
-/** What API Gateway hands from the authorizer to the functions: strings only. */
+/** The authorizer's context as API Gateway passes it to the functions: strings only. */
 const contextSchema = z.object({
   client: z.string(),
   scope: z.string(),
@@ -21,7 +21,7 @@ const contextSchema = z.object({
   subscription: z.optional(z.string()),
 });
 
-/** Writes the caller as the flat context of an authorizer's answer. */
+/** The caller as the flat context of an authorizer's result. */
 export function contextOf(caller: Caller): Record<string, string> {
   return {
     client: caller.client,
@@ -31,7 +31,7 @@ export function contextOf(caller: Caller): Record<string, string> {
   };
 }
 
-/** Reads the caller back from a request's context; `undefined` when there is none, so that a function fails closed. */
+/** Reads the caller from a request's context; `undefined` without one, so that a function fails closed. */
 export function callerIn(context: unknown): Caller | undefined {
   const { success, data } = contextSchema.safeParse(context);
   if (!success) return undefined;

@@ -65,8 +65,7 @@ type Checked<D extends Endpoint> = ([ParameterOf<D["path"]>] extends [never]
 };
 
 /**
- * Codes any function can answer with whatever it declares: failures of ours, not of the caller. They are not
- * in an endpoint's `errors`.
+ * Codes that every function may answer with, although no endpoint declares them: faults of the service.
  */
 export const failures = ["INTERNAL", "UNAVAILABLE", "TIMEOUT"] as const satisfies readonly Code[];
 

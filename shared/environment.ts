@@ -28,14 +28,14 @@ const trustedIssuer = () => {
   });
 };
 
-/** An authorization server of the operator whose tokens are accepted beside our own. */
+/** An authorization server of the operator, whose tokens are accepted besides our own. */
 export type TrustedIssuer = z.infer<ReturnType<typeof trustedIssuer>>;
 
 function haveOneEntryEach(issuers: readonly { readonly issuer: string }[]): boolean {
   return new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length;
 }
 
-/** The log stream of functions that run on one machine; on Lambda it has another name, which nobody can choose. */
+/** The log stream name of local functions. On Lambda the name is assigned, and is never this one. */
 export const localLogStream = "local";
 
 /** Plain http is for an issuer on this machine, and only while the service runs on this machine too. */
@@ -50,7 +50,7 @@ function isHttpsOrLocal(address: string): boolean {
 
 /** What a variable's text may be. */
 interface Format<Value> {
-  /** What the text stands for; `undefined` when it is not allowed. */
+  /** Parses the text; `undefined` when it is not allowed. */
   readonly read: (text: string) => Value | undefined;
   /** What is allowed, as the end of the sentence "it must …". */
   readonly must: string;
@@ -97,12 +97,12 @@ function numbers(min: number, max: number): Format<readonly number[]> {
   };
 }
 
-/** A queue hides a message for twelve hours at most, and a job is kept for a day: with their jitter, waits fit. */
+/** SQS hides a message for at most 12 hours, and a job lives a day: waits with their jitter must fit into both. */
 const maxWaitSeconds = 28_800;
 const maxWaitsSeconds = 64_800;
 const maxWaits = 20;
 
-/** Seconds, in order. */
+/** Seconds, in the order of the waits. */
 const waits: Format<readonly number[]> = {
   read: (value) => {
     if (value === "") return [];
@@ -123,7 +123,9 @@ const allowedNetworks: Format<readonly AllowedNetwork[]> = {
     "such as 10.0.0.0/8:443,[fd12::]/16:8080-8090",
 };
 
-/** The schema is made when it is needed: most functions read no such variable, and all wait for a cold start. */
+/**
+ * The schema is made when the variable is read: making it at import would slow down the cold start of all functions.
+ */
 function json<Value>(schema: () => z.ZodMiniType<Value>, must: string): Format<Value> {
   const read = (value: string) => {
     try {
@@ -164,9 +166,9 @@ export const configuration = {
   DENSITY_SYNC_LIMIT: { ...count(1, 1_000_000_000), default: "40000" },
   /** Slots of the largest answer that is delivered to a sink. */
   DENSITY_ASYNC_LIMIT: { ...count(1, 1_000_000_000), default: "2000000" },
-  /** Geohash lengths that can be asked for. */
+  /** Supported geohash lengths. */
   DENSITY_PRECISIONS: { ...numbers(1, 12), default: "3-7" },
-  /** Fewer people in a cell and hour are not told; read by the import. */
+  /** The suppression threshold K: counts below it are not published. Read by the import. */
   DENSITY_K: { ...count(1, 1_000_000), default: "10" },
   /** Operations of a caller that may be pending at a time. */
   DENSITY_PENDING_LIMIT: { ...count(0, 100), default: "20" },
@@ -180,7 +182,7 @@ export const configuration = {
 /** The name of a configuration variable. */
 export type ConfigurationName = keyof typeof configuration;
 
-/** What the stack tells a function about itself; not for an operator to set. */
+/** Variables that the stack sets; operators do not. */
 const wiring = {
   /** The routes each scope opens, made from the endpoints. */
   ROUTES_BY_SCOPE: json(
@@ -198,7 +200,7 @@ export type VariableName = keyof typeof variables;
 /**
  * Reads one environment variable.
  *
- * Read when needed, never at import, so that a test or a local run can set it first.
+ * It is read at each call, never at import, so that a test or a local run can set it first.
  * @throws {Misconfigured} naming the variable and what it must be, never its value, when it is absent or malformed.
  */
 export function setting<N extends VariableName>(
@@ -229,8 +231,8 @@ export function lambdaRuntimeApi(): string | undefined {
 }
 
 /**
- * By how much the deadlines within a request are longer than what they say: 1 on every stage. Tests, whose machine
- * may be busy with other tests, set `DEADLINE_FACTOR`.
+ * The factor by which deadlines are longer than specified: 1 on every stage. Tests set `DEADLINE_FACTOR`, because their
+ * machine may be busy.
  */
 export function deadlineFactor(): number {
   return Number(process.env.DEADLINE_FACTOR ?? "1");

@@ -2,7 +2,7 @@
 interface ErrorRow {
   /** HTTP status, also the `status` member of the body (specification 2.14). */
   readonly status: number;
-  /** The `message` member when the place that refuses has nothing more exact to say. */
+  /** The default of the `message` member; `ErrorDetails` may replace it. */
   readonly message: string;
   /** Seconds a caller waits before it tries again; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -142,12 +142,12 @@ export const errors = {
 /** A code of the catalogue; the `code` member of an error body. */
 export type Code = keyof typeof errors;
 
-/** A row of the catalogue, with its optional members visible whatever the code. */
+/** A row of the catalogue, with its optional members visible to the type checker. */
 export function errorRow(code: Code): ErrorRow {
   return errors[code];
 }
 
-/** What a limit leaves in the running window of time; sent as `X-RateLimit-*` (behaviour section 9). */
+/** What is left of a limit in the current window; sent as `X-RateLimit-*` (behaviour section 9). */
 export interface Allowance {
   readonly limit: number;
   readonly remaining: number;
@@ -155,17 +155,17 @@ export interface Allowance {
   readonly resetSeconds: number;
 }
 
-/** What a place that refuses may add to the catalogue's row. */
+/** What replaces or completes the catalogue's row in one response. */
 export interface ErrorDetails {
   /** Replaces the catalogue's message. Never holds a value the caller sent. */
   readonly message?: string;
   /** Replaces the catalogue's waiting time. */
   readonly retryAfterSeconds?: number;
-  /** Of the limit that refuses, when it is one of a window of time. */
+  /** Of the limit that was exceeded, if it has a window. */
   readonly allowance?: Allowance;
 }
 
-/** A specified error on its way to the caller; the pipeline turns it into a response. */
+/** An error of the catalogue. `serve` turns it into a response. */
 export class ApiError extends Error {
   readonly code: Code;
   readonly details: ErrorDetails;
@@ -178,7 +178,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A dependency did not answer, refused for load, or answered garbage: 503 for the caller. */
+/** A dependency did not answer, throttled, or sent an unreadable response: 503 for the caller. */
 export class Unavailable extends Error {
   /** @param cause for the log: the class of the failure, never data. */
   constructor(dependency: string, cause: string) {
@@ -187,7 +187,10 @@ export class Unavailable extends Error {
   }
 }
 
-/** A variable of the environment is absent or not what it must be. The message names it, never its value: it may be logged. */
+/**
+ * A variable of the environment is absent or not what it must be. The message names it, never its value: it may be
+ * logged.
+ */
 export class Misconfigured extends Error {
   constructor(message: string) {
     super(message);

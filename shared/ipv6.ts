@@ -1,5 +1,5 @@
 /**
- * The /64 network of an IPv6 address, written one way whatever way the address was written.
+ * The /64 network of an IPv6 address in one canonical form.
  * @param address one that `isIPv6` accepts, without a zone.
  */
 export function networkOf(address: string): string {

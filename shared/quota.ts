@@ -5,7 +5,7 @@ import type { Allowance, ErrorDetails } from "./errors.ts";
 import { hashed } from "./hash.ts";
 import { quotas } from "./quota-table.ts";
 
-/** How a request stands to its caller's limits: what is left of the one that is nearer, or why it is over one. */
+/** The result of counting a request: what is left of the limit with fewer requests left, or the exceeded limit. */
 export type RateLimitResult = { readonly code?: undefined; readonly allowance: Allowance } | LimitExceeded;
 
 interface LimitExceeded extends ErrorDetails {
@@ -19,24 +19,23 @@ const dayMilliseconds = 86_400_000;
 /** What every count writes. */
 const counts = z.object({ dayCount: z.number(), minuteCount: z.number() });
 
-/** Times a count is tried: a further one only after another request opened a window first, which two can. */
+/** Attempts at counting. One is repeated only when another request opened the minute or the day first. */
 const attempts = 4;
 
 /**
  * Counts one request of a caller in the running UTC minute and day, exactly under concurrency.
  *
- * A write that was done but whose answer was lost is sent again by the SDK and counts twice.
- *
- * One conditional write in a window that is open; a read and a second write to open the next. A window never
- * goes back: functions whose clocks differ by a moment count into the later one.
- * @returns without a code when the request is within both limits and has been counted; else nothing was counted.
+ * In an open window this takes one conditional write; opening the next window takes a read and a second write. A window
+ * never goes back: functions whose clocks differ slightly count into the later one. A write whose response was lost is
+ * repeated by the SDK and counts twice.
+ * @returns a result without a code when the request was counted; with a code, nothing was counted.
  */
 export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<RateLimitResult> {
   const day = Math.floor(now.getTime() / dayMilliseconds);
   const minute = Math.floor(now.getTime() / minuteMilliseconds);
   const rate = setting("RATE_LIMIT_PER_MINUTE");
   const quota = setting("DAILY_QUOTA");
-  // A client's name may be long, and may be a person's.
+  // A client's name may be long, and may be that of a person.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
     updatedItem(quotas, key, { update, condition, names, values }, counts, signal);
@@ -92,7 +91,7 @@ function within(
 ): RateLimitResult {
   const ofMinute = allowance(rate, rate - minuteCount, now, minuteMilliseconds);
   const ofDay = allowance(quota, quota - dayCount, now, dayMilliseconds);
-  // Of two that are as near, the one that refuses for longer.
+  // When both have as many left, the one with the longer window.
   return { allowance: ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute };
 }
 

@@ -6,7 +6,10 @@ import type { FunctionId } from "../infra/access.ts";
 import { functionIds } from "../infra/bundles.ts";
 import { instantOf } from "../shared/calendar.ts";
 
-/** An event on disk, with its times moved to now: which function it is for, what must come back, and the environment that makes it so. */
+/**
+ * An event on disk, with its times moved to now: which function it is for, what must come back, and the environment
+ * that makes it so.
+ */
 export interface EventFile {
   readonly functionId: FunctionId;
   readonly status: number;

@@ -69,7 +69,9 @@ function foreign(trusted: TrustedIssuer): Issuer {
   return { trusted, own: false, keys };
 }
 
-/** Loads the logger when a failure is logged: without it the authorizer, for which every request waits, starts sooner. */
+/**
+ * Loads the logger when a failure is logged: without it the authorizer, for which every request waits, starts sooner.
+ */
 function unreachable(issuer: string) {
   return async (error: unknown): Promise<void> => {
     const [{ causeOf, log }, { writeMetrics }] = await Promise.all([

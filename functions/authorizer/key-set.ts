@@ -40,13 +40,14 @@ interface KeySource {
 /**
  * The keys of one issuer, fetched when needed and kept in memory.
  *
- * A request with a known key does not wait if a fetch, successful or failed, has ended within the last five minutes. Keys
- * are renewed in the background in their fifth minute, and again while that fails. When fetches fail, the last keys are
- * used for a day. Concurrent requests share one fetch.
+ * A request with a known key does not wait if a fetch, successful or failed, has ended within the last five minutes.
+ * Keys are renewed in the background in their fifth minute, and again while that fails. When fetches fail, the last
+ * keys are used for a day. Concurrent requests share one fetch.
  *
- * Lambda freezes an execution environment between requests, and with it a background fetch. So the first request after a
- * pause of more than five minutes waits for one fetch: otherwise a key that was withdrawn during the pause would be
- * accepted again. A fetch that failed because it was frozen is retried and not reported: it says nothing about the source.
+ * Lambda freezes an execution environment between requests, and with it a background fetch. So the first request after
+ * a pause of more than five minutes waits for one fetch: otherwise a key that was withdrawn during the pause would be
+ * accepted again. A fetch that failed because it was frozen is retried and not reported: it says nothing about the
+ * source.
  */
 export class KeySet {
   readonly #source: KeySource;

@@ -1,6 +1,8 @@
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 
-/** The numbers of a device (3GPP TS 23.003, 6.2): `imei` and `imeisv` share all but the end, `tac` is the start of both. */
+/**
+ * The numbers of a device (3GPP TS 23.003, 6.2): `imei` and `imeisv` share all but the end, `tac` is the start of both.
+ */
 interface EquipmentNumbers {
   readonly imei: string;
   readonly imeisv: string;
@@ -13,7 +15,9 @@ export function equipmentNumbers({ imei, softwareVersion }: DeviceRecord): Equip
   return { imei, imeisv: withoutCheckDigit + softwareVersion, tac: imei.slice(0, 8) };
 }
 
-/** Whether identifiers were sent that stand for different subscriptions (specification 7.2); unknown ones say nothing. */
+/**
+ * Whether identifiers were sent that stand for different subscriptions (specification 7.2); unknown ones say nothing.
+ */
 export function areInconsistent(found: readonly (DeviceRecord | undefined)[]): boolean {
   const subscriptions = found.flatMap((device) => (device === undefined ? [] : [device.subscription]));
   return new Set(subscriptions).size > 1;

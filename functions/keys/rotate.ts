@@ -54,8 +54,8 @@ function secretsManager(): SecretsManagerClient {
  * Rotates the signing key, one step per call of Secrets Manager. Every step can be repeated.
  *
  * `setSecret` publishes the new key. `finishSecret` gives it to the signers, with the time from which it signs: by then
- * every cache of the public keys contains it. Until then the previous keys sign, which are in the same secret. They stay
- * published until the last token signed with them has expired.
+ * every cache of the public keys contains it. Until then the previous keys sign, which are in the same secret. They
+ * stay published until the last token signed with them has expired.
  */
 export async function handler(event: unknown): Promise<void> {
   const { SecretId, ClientRequestToken, Step } = rotationEvent.parse(event);

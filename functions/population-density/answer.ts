@@ -19,8 +19,8 @@ interface AskedHour {
 }
 
 /**
- * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the observed
- * day, or from the typical weekday where nothing was observed; a future hour comes from the typical weekday.
+ * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the
+ * observed day, or from the typical weekday where nothing was observed; a future hour comes from the typical weekday.
  *
  * @param now the time of the request: the same request has the same answer as long as nothing is imported.
  * @throws {Unavailable} when the store does not answer.

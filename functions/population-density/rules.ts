@@ -100,7 +100,9 @@ function tooBig({ slots, isExact }: Size, limit: number, mode: string): string {
   return `Cells × hours are ${isExact ? "" : "at least "}${slots}, the limit ${mode} is ${limit}.`;
 }
 
-/** The maximum of tiles × days in one answer: all of their items are in memory together. A long narrow area has many. */
+/**
+ * The maximum of tiles × days in one answer: all of their items are in memory together. A long narrow area has many.
+ */
 const maxTileDays = { sync: 1_300, async: 2_600 } as const;
 
 const hoursPerDay = 24;

@@ -26,13 +26,13 @@ type Key = Readonly<Record<string, string>>;
 
 let client: DynamoDBClient | undefined;
 
-/** Attempts at a call while transactions are under way on its items; the pauses between them double. */
+/** Attempts at a call that conflicts with transactions; the pauses between them double. */
 const conflictAttempts = 4;
 const conflictPauseMilliseconds = 20;
 
 /**
- * Runs one call on the process's client, again when a transaction on the same items was in its way.
- * @throws {Unavailable} when the table did not answer; other errors are faults of ours.
+ * Makes one call with the process's client. It is repeated when it conflicts with a transaction on the same items.
+ * @throws {Unavailable} when the table did not answer; any other error is a fault of this code.
  */
 async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
   for (let attempt = 1; ; attempt++) {
@@ -46,7 +46,7 @@ async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): P
         continue;
       }
       if (!isConflict && !isRetryable(error)) throw error;
-      // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
+      // The client may have used up its retry tokens; a new client starts with all of them.
       client = undefined;
       throw new Unavailable("DynamoDB", error.name);
     }
@@ -56,7 +56,7 @@ async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): P
 const conflictErrors = new Set(["TransactionConflictException", "TransactionInProgressException"]);
 const passingReasons = new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
 
-/** Whether a write would succeed later: a condition that did not hold or a malformed operation says no. */
+/** Whether a call failed only because of a concurrent transaction or a throttle, so that it may succeed later. */
 function isTransactionConflict(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (!(error instanceof TransactionCanceledException)) return conflictErrors.has(error.name);
@@ -159,17 +159,17 @@ async function queryAll<Item>(
 /** DynamoDB's limit of keys in one call. */
 const keysPerCall = 100;
 
-/** Calls of one read that are under way at a time. */
+/** Concurrent calls of one read. */
 const callsAtOnce = 4;
 
-/** The wait before keys are asked for again of which a call read none; doubled until one reads some. */
+/** The pause after a call that read none of its keys; doubled until a call reads some. */
 const firstPauseMilliseconds = 25;
 const longestPauseMilliseconds = 400;
 
 /**
- * Reads items by their keys, of which no two are the same, in as many calls as it takes, a few at a time. Keys that
- * a call leaves out are asked for again until all were read; only the signal ends that.
- * @returns what was found, in no order; a key without an item is left out.
+ * Reads items by distinct keys, in as many calls as needed, a few at a time. Keys that a call leaves out are requested
+ * again until all were read or the signal aborts.
+ * @returns the items that exist, in no order.
  */
 export async function getItems<Item>(
   table: Table<Item>,
@@ -250,7 +250,7 @@ export function updateItem(table: Table, key: Key, update: Update, signal: Abort
 }
 
 /**
- * Changes an item in place and tells what it has changed, at no cost beyond the write's.
+ * Changes an item in place and returns the changed attributes, at no cost beyond the write's.
  * @param schema of the attributes that the update names, as they are afterwards.
  * @returns `undefined` when the condition did not hold: nothing was written.
  */
@@ -267,7 +267,7 @@ export async function updatedItem<Item>(
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 
-/** Deletes an item. Returns whether the condition held; `false` means that it is still there, or was not. */
+/** Deletes an item. Returns whether the condition held; `false` means that nothing was deleted. */
 export function deleteItem(
   table: Table,
   key: Key,
@@ -315,7 +315,7 @@ export type TransactionOperation =
   | ({ readonly kind: "delete"; readonly table: Table; readonly key: Key } & Partial<Condition>)
   | ({ readonly kind: "check"; readonly table: Table; readonly key: Key } & Condition);
 
-/** What became of a transaction: everything was written, or nothing. */
+/** The result of a transaction: everything was written, or nothing. */
 export type TransactionResult =
   | { readonly isWritten: true }
   /** Positions of the operations whose conditions did not hold. */
@@ -325,8 +325,8 @@ export type TransactionResult =
  * Writes several items, all or none. No two operations may be on one item; at most 100 fit.
  * @param token at most 36 characters: the same operations under the same token are written once in ten minutes, so
  * that a call whose answer was lost can be made again.
- * @throws {Unavailable} when transactions on the same items were in the way each time, or the table did not answer:
- * then everything may have been written all the same.
+ * @throws {Unavailable} when each attempt conflicted with other transactions, or the table did not answer: whether
+ * everything or nothing was written is then not known.
  */
 export async function transactWrite(
   operations: readonly TransactionOperation[],

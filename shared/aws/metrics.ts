@@ -1,44 +1,44 @@
 import { Console } from "node:console";
 
-/** Where CloudWatch files everything the service counts. */
+/** The CloudWatch namespace of the service's metrics. */
 export const metricNamespace = "NetworkCapabilities";
 
 /**
- * Everything the service counts, each with the dimension that its counts are split by, if any. A name never changes
- * its meaning; alarms and dashboards rely on it.
+ * Every metric of the service, with its dimension if it has one. A name never changes its meaning: alarms and
+ * dashboards rely on it.
  */
 export const metrics = {
   /** Requests that a function answered. What API Gateway refuses by itself is in API Gateway's own metrics. */
   Requests: "operation",
   /** Those of them that were answered with an error. */
   Errors: "code",
-  /** Slots, cells × hours, of the densities that were read for an answer to be given at once. */
+  /** Slots (cells × hours) of synchronous density answers. */
   DensitySlots: undefined,
-  /** Jobs that came to their end. */
+  /** Jobs that ended. */
   Deliveries: "outcome",
-  /** Attempts to deliver, whatever came of them. */
+  /** Attempts to deliver, whatever their result. */
   Attempts: undefined,
   /** Age of the oldest job without an outcome, measured every minute. */
   OldestJobSeconds: undefined,
-  /** Age of the oldest job of which no attempt has begun, measured every minute. */
+  /** Age of the oldest job without an attempt, measured every minute. */
   OldestUnstartedJobSeconds: undefined,
-  /** Logins with a wrong address or password, or after too many such. */
+  /** Logins with a wrong address or password, or refused after too many of them. */
   LoginFailures: undefined,
   /** Fetches of a token issuer's keys that failed. */
   IssuerKeysUnreachable: undefined,
-  /** Requests that were let through uncounted. */
+  /** Requests that were served without being counted against the quota. */
   QuotaNotCounted: undefined,
 } as const satisfies Record<string, string | undefined>;
 
-/** The name of something that is counted. */
+/** The name of a metric. */
 export type MetricName = keyof typeof metrics;
 
-/** The names of everything that is counted. */
+/** The names of all metrics. */
 export const metricNames = Object.keys(metrics) as MetricName[];
 
 /**
- * What is added to a metric: one unless a value is given. A dimension's value is a word of ours, never anything that
- * was sent.
+ * A value for a metric: 1 unless `value` is given. The value of a dimension is a fixed word of the service, never
+ * anything that was sent.
  */
 export type Count = {
   [Name in MetricName]: { readonly metric: Name; readonly value?: number } & Dimension<Name>;
@@ -51,8 +51,8 @@ type Dimension<Name extends MetricName> = (typeof metrics)[Name] extends infer K
 let output: Console | undefined;
 
 /**
- * Writes counts, of each metric one, in a line of the embedded metric format, whatever the level of the log. Never
- * throws: what cannot be written is lost.
+ * Writes at most one value for each metric in a line of the embedded metric format, at any log level. Never throws:
+ * a line that cannot be written is lost.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 export function writeMetrics(counts: readonly Count[]): void {

@@ -16,7 +16,7 @@ const privateKey = (publicAddress: string, privateAddress: string) =>
   `ipv4#${publicAddress}#private#${privateAddress}`;
 const ipv6Key = (address: string) => `ipv6#${networkOf(address)}`;
 
-/** Without NAT both addresses are the same, and the port says nothing. */
+/** Without NAT both addresses are the same, and the port does not matter. */
 function isBehindNat({ publicAddress, privateAddress }: Ipv4Address): boolean {
   return privateAddress !== publicAddress;
 }

@@ -3,7 +3,7 @@ import { hasAddress, type Identifier, keysOf } from "./keys.ts";
 import type { DeviceRecord } from "./record.ts";
 import { devices } from "./table.ts";
 
-/** Finds the device an identifier stands for: one item read, whatever the identifier, known or not. */
+/** Finds the device of an identifier: one read, whether the identifier is known or not. */
 export async function findDevice(
   identifier: Identifier,
   signal: AbortSignal,
@@ -13,7 +13,7 @@ export async function findDevice(
   return record === undefined || (sent !== undefined && !hasAddress(record, sent)) ? undefined : record;
 }
 
-/** To whom the identifiers of a device belong now; those that nobody has are left out. */
+/** The current owners of a device's identifiers; identifiers without an owner are left out. */
 export async function ownersOf(
   device: DeviceRecord,
   signal: AbortSignal,

@@ -1,16 +1,16 @@
 import type { Caller } from "../caller.ts";
 import { type Identifier, subscriptionIdentifier } from "./keys.ts";
 
-/** Whom a request is about, or the code it is refused with. */
+/** The subscriber that a request is about, or the code it is refused with. */
 type Subject<Refused> = { readonly identifier: Identifier } | { readonly refused: Refused };
 
 /**
- * Whom a request is about (specification 5.3, 2.9): the subscription of a 3-legged token, else the first
- * supported identifier sent, which decides alone.
+ * The subject of a request (specification 5.3, 2.9): the subscription of a 3-legged token, otherwise the first
+ * supported identifier sent, which is used alone.
  *
  * @param sent the supported identifiers of the request in the order in which they decide; `undefined` when the
  * request has none at all, empty when it has none that is supported.
- * @returns `undefined` when neither token nor request names anybody.
+ * @returns `undefined` when neither token nor request names a subscriber.
  */
 export function subjectOf(
   caller: Caller,

@@ -6,7 +6,7 @@ const maximumDepth = 32;
 /**
  * Reads a request's body as a JSON object.
  *
- * @param sent the event's body; base64 when API Gateway passed the bytes on as they came.
+ * @param sent the body of the event, base64 if API Gateway passed it as bytes.
  * @throws {ApiError} `INVALID_ARGUMENT` for more than 64 KiB, bytes that are not UTF-8, text that is not JSON,
  * a top level that is not an object, and nesting deeper than 32.
  */

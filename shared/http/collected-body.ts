@@ -7,7 +7,7 @@ interface CollectedBody {
   readonly content: { readonly body: string; readonly isBase64Encoded?: boolean };
 }
 
-/** Below it compression saves less time than it takes. */
+/** Compressing a smaller body takes more time than it saves. */
 const minCompressedBytes = 1_000_000;
 
 /** Lambda's limit of 6 MB for a result, as JSON text, with room for status and headers. */
@@ -16,8 +16,8 @@ const maxResultBytes = 6_000_000;
 const compress = promisify(gzip);
 
 /**
- * Collects a body of ASCII text that comes in chunks. A large one is compressed if the caller accepts that.
- * @returns `undefined` when Lambda cannot return it to this caller, whatever is done.
+ * Collects a body of ASCII text from chunks. A large body is compressed if the caller accepts that.
+ * @returns `undefined` when the body is too large for Lambda, compressed or not.
  */
 export async function collectedBody(
   chunks: AsyncIterable<Uint8Array>,
@@ -48,7 +48,7 @@ function escapesIn(bytes: Uint8Array): number {
   return escapes;
 }
 
-/** Whether an `Accept-Encoding` (RFC 9110, 12.5.3) takes gzip; one that is absent is taken to want no encoding. */
+/** Whether `Accept-Encoding` (RFC 9110, 12.5.3) accepts gzip. An absent header is read as no encoding. */
 function acceptsGzip(header = ""): boolean {
   const weights = new Map(
     header.split(",").map((part) => {

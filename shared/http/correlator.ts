@@ -6,13 +6,13 @@ export const correlatorHeader = "x-correlator";
 
 /** What a request's `x-correlator` means (behaviour section 2). */
 export interface Correlation {
-  /** The value every response carries: the caller's, or one of ours. */
+  /** The value of every response: the caller's, or a new one. */
   readonly value: string;
-  /** Whether the caller sent a value that is refused; such a value is never echoed. */
+  /** Whether the caller sent an invalid value; it is never echoed. */
   readonly invalid: boolean;
 }
 
-/** Reads the correlator; absent or empty gives one of ours. */
+/** Reads the correlator; makes one if it is absent, empty or invalid. */
 export function correlationOf(sent: string | undefined): Correlation {
   if (sent === undefined || sent === "") return { value: randomUUID(), invalid: false };
   return correlator.safeParse(sent).success

@@ -1,6 +1,6 @@
 import { deadlineFactor } from "../environment.ts";
 
-/** The part of Lambda's context that the time of a request follows from. */
+/** The part of Lambda's context that limits the time of a request. */
 export interface Invocation {
   readonly getRemainingTimeInMillis: () => number;
 }
@@ -8,23 +8,23 @@ export interface Invocation {
 /** Ends a request that takes too long; answered with `TIMEOUT`. */
 export class DeadlinePassed extends Error {}
 
-/** No request takes longer, whatever the function's own time-out. */
+/** The maximum duration of a request, if the function's own time-out is longer. */
 const deadlineMilliseconds = 5_000;
 
-/** Kept back from the function's remaining time to write the answer. */
+/** Reserved at the end of the function's time to write the response. */
 const reserveMilliseconds = 250;
 
-/** How long what a failed request began may take to be undone. */
+/** The time-out of a rollback. */
 const rollbackTimeoutMilliseconds = 1_000;
 
 /** The clock of one request. */
 export interface Deadline {
-  /** Aborts with `DeadlinePassed`; to be handed to every call that waits. */
+  /** Aborts with `DeadlinePassed`; pass it to every call that waits. */
   readonly signal: AbortSignal;
-  /** Rejects with `DeadlinePassed`, so that a request is answered while something does not listen to the signal. */
+  /** Rejects with `DeadlinePassed`, so that a request is answered even if a call ignores the signal. */
   readonly passed: Promise<never>;
   readonly stop: () => void;
-  /** A signal for undoing what a failed request began, whether its own time is over or not. */
+  /** A new signal for the rollback, with a time-out of its own. */
   readonly rollbackSignal: () => AbortSignal;
 }
 

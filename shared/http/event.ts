@@ -19,7 +19,7 @@ const proxyEvent = z.object({
   }),
 });
 
-/** A request as API Gateway hands it over, names and encodings made plain. */
+/** A request of API Gateway in a simpler form: header names without case, body and encoding apart. */
 export interface IncomingRequest {
   readonly header: (name: string) => string | undefined;
   /** Percent-encoded, as received. */
@@ -32,7 +32,7 @@ export interface IncomingRequest {
   readonly address: string | undefined;
 }
 
-/** @throws {z.ZodError} when the event is not one of API Gateway: a fault of the stack, not of the caller. */
+/** @throws {z.ZodError} for an event that is not API Gateway's: a fault of the stack, not of the caller. */
 export function incomingRequest(event: unknown): IncomingRequest {
   const { resource, headers, pathParameters, body, isBase64Encoded, requestContext } =
     proxyEvent.parse(event);
@@ -52,15 +52,15 @@ export function incomingRequest(event: unknown): IncomingRequest {
 }
 
 /**
- * The origin of the domain that API Gateway says it was asked for; a `Host` header says what its sender likes.
- * Every domain of API Gateway speaks https on its usual port: http takes a gateway that says so and names its port.
+ * The origin of the domain in API Gateway's event; the `Host` header cannot be trusted. API Gateway always uses https
+ * on port 443; the local gateway names scheme and port.
  */
 function originOf(domainName: string, scheme: string | undefined): string {
   const isLocal = scheme === "http" && /:\d+$/.test(domainName);
   return `${isLocal ? "http" : "https"}://${domainName}`;
 }
 
-/** What stands before a resource in the path of a request: the stage, the base path of a custom domain, or nothing. */
+/** The part of the path before the resource: the stage, the base path of a custom domain, or nothing. */
 function prefixOf(path: string, resource: string): string {
   const segments = segmentsOf(path);
   const own = segmentsOf(resource).length;

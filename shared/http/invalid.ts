@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { ApiError, type Code } from "../errors.ts";
 
-/** Codes that a schema asks for through the `params` of a refinement and that come before any other fault. */
+/** Codes that take precedence over any other issue; a schema sets them in the `params` of a refinement. */
 const specific = [
   "INVALID_CREDENTIAL",
   "INVALID_TOKEN",
@@ -10,9 +10,9 @@ const specific = [
 ] as const satisfies readonly Code[];
 
 /**
- * Turns the issues of a schema into the refusal they stand for (behaviour section 3): the first of the specific
- * codes that one asks for; `OUT_OF_RANGE` when all ask for it; else `INVALID_ARGUMENT`. The message of the last two
- * names the first member at fault, never its value.
+ * Turns the issues of a schema into one error (behaviour section 3): the first of the specific codes that an issue has;
+ * `OUT_OF_RANGE` if all issues have it; otherwise `INVALID_ARGUMENT`. The message of the last two names the first
+ * invalid field, never its value.
  */
 export function invalid(issues: readonly z.core.$ZodIssue[]): ApiError {
   const [first] = issues;

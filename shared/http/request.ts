@@ -7,7 +7,7 @@ import { parseJsonObject } from "./body.ts";
 import type { IncomingRequest } from "./event.ts";
 import { invalid } from "./invalid.ts";
 
-/** A request as a handler sees it: everything parsed, the caller known. */
+/** A request as a handler gets it: parsed, with the verified caller. */
 export interface Request<E extends Endpoint> {
   readonly parameters: ParametersOf<E>;
   readonly body: BodyOf<E>;
@@ -21,39 +21,39 @@ export interface Request<E extends Endpoint> {
   /** A header of the request, whatever its case. */
   readonly header: (name: string) => string | undefined;
   /**
-   * Settles when the request was counted against the caller's limits; rejects when it is over them. A handler that
-   * changes anything, or whose work costs more than a few small reads, waits for it first.
+   * Resolves when the request was counted against the caller's limits; rejects when it exceeds one. A handler that
+   * changes anything, or costs more than a few small reads, awaits it first.
    */
   readonly admission: Promise<unknown>;
   /**
-   * Names what is undone when the request ends in a fault of ours (500, 503, 504). It runs before the answer is given,
-   * with a time of its own, and the handler may still be at work: it must be safe whatever was done so far.
+   * Registers a rollback for a request that ends in 500, 503 or 504. It runs before the response, with a time-out of
+   * its own. The handler may still be running: the rollback must be safe whatever was done so far.
    */
   readonly onFault: (rollback: Rollback) => void;
-  /** Adds to a metric, at most once to each. */
+  /** Adds to a metric, at most once per metric and request. */
   readonly measure: (count: Count) => void;
-  /** Read once; every rule of the request goes by it. */
+  /** The time of the request, the same for all rules. */
   readonly now: Date;
-  /** Aborts at the request's deadline; to be handed to every call that waits. */
+  /** Aborts at the request's deadline; pass it to every call that waits. */
   readonly signal: AbortSignal;
-  /** Makes the answer to return. Takes only statuses that the endpoint declares, with a body of their shape. */
+  /** Makes the reply to return. Accepts only statuses that the endpoint declares, with their bodies. */
   readonly reply: <Status extends StatusOf<E>>(status: Status, body: ResponseOf<E, Status>) => Reply;
   /**
-   * Makes the answer to return, of a body that is written as JSON already, in chunks. It is not checked again.
-   * @param tooLarge thrown when the answer is more than Lambda can return to this caller.
+   * Makes the reply to return from chunks of JSON text. They are not checked against the schema.
+   * @param tooLarge thrown when the body is too large for Lambda.
    */
   readonly stream: (status: StatusOf<E>, chunks: AsyncIterable<Uint8Array>, tooLarge: ApiError) => Reply;
-  /** Makes the error to throw. Takes only codes that the endpoint declares. */
+  /** Makes the error to throw. Accepts only codes that the endpoint declares. */
   readonly refuse: (code: E["errors"][number], details?: ErrorDetails) => ApiError;
 }
 
-/** Undoes what a request has begun. */
+/** Undoes what a failed request has begun. */
 export type Rollback = (signal: AbortSignal) => Promise<unknown>;
 
 /** What an endpoint does with a request. */
 export type Handle<E extends Endpoint> = (request: Request<E>) => Promise<Reply>;
 
-/** A successful answer, before its schema; or one whose body is written already. */
+/** A successful reply: a body to be written through its schema, or chunks of a written body. */
 export class Reply {
   readonly status: number;
   readonly body: unknown;
@@ -72,9 +72,9 @@ interface WrittenBody {
 }
 
 /**
- * Who sends a request, checked again because API Gateway keeps the authorizer's policies.
- * @returns undefined for an endpoint that takes no token.
- * @throws {ApiError} when the endpoint needs a token and none that is valid and sufficient came along.
+ * The caller of a request. Expiry and scope are checked again, because API Gateway caches the authorizer's policies.
+ * @returns undefined for an endpoint without a token.
+ * @throws {ApiError} `UNAUTHENTICATED` without a caller or after expiry, `PERMISSION_DENIED` without the scope.
  */
 export function callerOf(endpoint: Endpoint, incoming: IncomingRequest, now: Date): Caller | undefined {
   if (endpoint.scope === null) return undefined;

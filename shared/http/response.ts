@@ -7,7 +7,7 @@ import { correlatorHeader } from "./correlator.ts";
 import { DeadlinePassed } from "./deadline.ts";
 import type { Reply } from "./request.ts";
 
-/** What a request is answered with, before the headers that every answer has. */
+/** A response without the headers that every response has. */
 export interface HttpResponse {
   readonly status: number;
   /** Of an error. */
@@ -17,8 +17,8 @@ export interface HttpResponse {
 }
 
 /**
- * The response of a reply, its body through the schema that the endpoint declares for its status.
- * @throws {ApiError} the reply's own when a written body is too large for Lambda and this caller.
+ * Makes the response of a reply, and writes its body through the schema of its status.
+ * @throws {ApiError} the reply's `tooLarge` when a written body is too large for Lambda.
  */
 export async function replyResponse(
   endpoint: Endpoint,
@@ -36,8 +36,8 @@ export async function replyResponse(
 }
 
 /**
- * The one place that turns what was thrown into a response; the inside goes to the log, never to the caller.
- * @param logged what the log says of the request.
+ * The one place that turns a thrown value into a response. The cause is logged, and never sent to the caller.
+ * @param logged the fields of the request's log lines.
  */
 export function errorResponse(
   error: unknown,

@@ -26,7 +26,7 @@ import {
   replyResponse,
 } from "./response.ts";
 
-/** A request under way: what came, and what has gathered so far. */
+/** The state of a request under way. */
 interface Exchange {
   readonly endpoint: Endpoint;
   readonly incoming: IncomingRequest;
@@ -75,7 +75,9 @@ export function serve<const E extends Endpoint>(
   };
 }
 
-/** The quota is counted while the handler reads; a request over its quota is refused whatever the handler found. */
+/**
+ * Counts the quota and runs the handler concurrently. A request over its quota is 429, whatever the handler returned.
+ */
 async function answer<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
@@ -94,9 +96,8 @@ async function answer<E extends Endpoint>(
 }
 
 /**
- * Counts a request against its caller's limits. A counter that cannot be reached lets the request through: the reads
- * behind it may still be answered.
- * @returns what the caller has left, when the request was counted.
+ * Counts a request against its caller's limits. When the counter does not answer, the request is served uncounted.
+ * @returns what the caller has left, if the request was counted.
  */
 async function admit({ endpoint, caller, counts, now, signal }: Exchange): Promise<Allowance | undefined> {
   if (caller === undefined) return undefined;
@@ -137,7 +138,7 @@ async function reply<E extends Endpoint>(
   return await replyResponse(endpoint, replied, incoming.header("accept-encoding"));
 }
 
-/** Undoes what a failed request has begun. What cannot be undone now must come to an end by itself. */
+/** Runs the rollbacks of a failed request. What cannot be undone here must lapse by itself. */
 async function rollBack(exchange: Exchange, deadline: Deadline): Promise<void> {
   const signal = deadline.rollbackSignal();
   const outcomes = await Promise.allSettled(exchange.rollbacks.map((rollback) => rollback(signal)));
@@ -148,7 +149,7 @@ async function rollBack(exchange: Exchange, deadline: Deadline): Promise<void> {
   }
 }
 
-/** One line of log and one of metrics: what became of a request, and nothing of what was sent. */
+/** Writes one log line and one line of metrics with the result of a request, and nothing that was sent. */
 function report(exchange: Exchange, { status, code }: HttpResponse, milliseconds: number): void {
   const { endpoint, caller, counts } = exchange;
   log("REQUEST", {

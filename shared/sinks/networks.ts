@@ -2,10 +2,10 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 type Family = "ipv4" | "ipv6";
 
-/** Addresses and ports that the operator opens although they are not public. */
+/** Private addresses and ports that the operator allows sinks to have. */
 export interface AllowedNetwork {
   readonly family: Family;
-  /** Bits behind the prefix mean nothing. */
+  /** Bits after the prefix are ignored. */
   readonly address: string;
   /** Bits that an address has in common with `address`, 0…32 or 0…128. */
   readonly prefix: number;
@@ -66,7 +66,7 @@ function listOf(family: Family, networks: readonly string[]): BlockList {
   return list;
 }
 
-/** What no list of an operator opens: the host itself, its link, its cloud's services, and detours to them. */
+/** Addresses that no list can allow: the host itself, its link, its cloud's services, and detours to them. */
 const neverOpened = {
   ipv4: listOf("ipv4", ["0.0.0.0/8", "169.254.0.0/16"]),
   ipv6: listOf("ipv6", [

@@ -42,21 +42,21 @@ const defaultLimits: Limits = {
   answer: 1_000,
 };
 
-/** What one attempt is given. */
+/** The input of one attempt. */
 export interface PostOptions extends Reach {
   readonly sink: string;
   /** Values are printable ASCII. */
   readonly headers: Readonly<Partial<Record<(typeof headerNames)[number], string>>>;
-  /** Closed in any case, and asked for the next chunk only when the sink has taken all but one of those before. */
+  /** Always closed. The next chunk is requested only when the sink has read all but one of the previous ones. */
   readonly body: AsyncIterable<Buffer>;
   /**
-   * Awaited within the attempt's time when all but the last chunk is sent: the sink cannot have the whole body before
-   * it resolves. When it rejects, the last chunk is never released.
+   * Awaited within the attempt's time when all chunks but the last are sent: the sink cannot have the whole body before
+   * it resolves. If it rejects, the last chunk is never sent.
    */
   readonly beforeLastChunk?: () => Promise<void>;
-  /** Gets the chunks back when nothing will read them any more. */
+  /** Receives the chunks that are no longer needed. */
   readonly bufferPool?: Buffer[];
-  /** Ends the attempt. What the body waits for should listen to it too: an attempt waits for its body to be closed. */
+  /** Aborts the attempt. The body should listen to it too: an attempt waits for its body to be closed. */
   readonly signal?: AbortSignal;
   /** All addresses of a host name, as they come from the system's resolver by default. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
@@ -66,13 +66,13 @@ export interface PostOptions extends Reach {
   readonly limits?: Partial<Limits>;
 }
 
-/** How an attempt ended. A `cause` is the code of an error, never a text of the sink or about it. */
+/** The result of an attempt. A `cause` is the code of an error, never a text from the sink or about it. */
 export type PostResult = {
-  /** Whether the last chunk was released, so that the sink may hold the whole body whatever the outcome is. */
+  /** Whether the last chunk was sent, so that the sink may hold the whole body whatever the outcome. */
   readonly sentWhole: boolean;
 } & (
   | { readonly outcome: "delivered" }
-  /** Not to be tried again. `SINK`: not a sink's URL. `ADDRESS`: an address where no sink may be. */
+  /** Not to be retried. `SINK`: not a valid sink URL. `ADDRESS`: an address that is not allowed. */
   | { readonly outcome: "refused"; readonly status: number }
   | { readonly outcome: "refused"; readonly cause: "SINK" | "ADDRESS" }
   /** To be tried again, and not before what the sink asks for. */
@@ -81,18 +81,18 @@ export type PostResult = {
 );
 
 /**
- * Makes one attempt to POST a body to a sink, which is taken for hostile: it decides nothing but the status of its
- * answer and, within bounds, when to try again.
+ * Makes one attempt to POST a body to a sink. The sink is assumed to be hostile: it decides nothing but the status of
+ * its response and, within limits, the time of the next attempt.
  *
- * A name is looked up anew in each attempt. If one of its addresses is neither public nor allowed, the sink is
- * refused for good. Otherwise the addresses are tried until one is connected to, and the connection's own address is
- * checked before anything is sent. No proxy, no redirect, no connection used twice, TLS 1.2 or later with a verified
+ * A name is looked up anew in each attempt. If one of its addresses is neither public nor allowed, the sink is refused
+ * for good. Otherwise the addresses are tried until one is connected to, and the connection's own address is checked
+ * before anything is sent. No proxy, no redirect, no connection used twice, TLS 1.2 or later with a verified
  * certificate.
  *
  * A status that comes before the whole body is sent ends the sending, unless it is 2xx: then the body is sent to its
  * end, and is delivered if the sink takes all of it.
- * @throws what the body throws while it is wanted, or `beforeLastChunk`, and then the sink never sees the body's end;
- * an error that names a header whose value is not printable ASCII.
+ * @throws what the body or `beforeLastChunk` throws; the sink then never gets the end of the body. An error that names
+ * a header whose value is not printable ASCII.
  */
 export async function post(options: PostOptions): Promise<PostResult> {
   const chunks = options.body[Symbol.asyncIterator]();

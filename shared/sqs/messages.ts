@@ -39,12 +39,12 @@ export async function sendMessage(
   await call((to) => to.send(command, { abortSignal: signal }));
 }
 
-/** SQS's limit are 12 hours from when the message was received, which is minutes ago when its work is done. */
+/** SQS limits this to 12 hours from the receive, which may be some minutes ago. */
 const maxHiddenSeconds = 42_600;
 
 /**
- * Hides a message that was received for some seconds from now, 0 to make it receivable at once. More seconds than
- * SQS allows are as many as it allows.
+ * Hides a received message for some seconds from now; 0 makes it receivable at once. More seconds than SQS allows are
+ * reduced to its maximum.
  */
 export async function changeVisibility(
   queue: QueueName,
@@ -60,12 +60,12 @@ export async function changeVisibility(
   await call((to) => to.send(command, { abortSignal: signal }));
 }
 
-/** How SQS says that a message with a handle is not hidden any more, or not there. */
+/** The errors of SQS for a receipt handle whose message is no longer hidden or no longer exists. */
 const notHidden = /^(?:MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)/;
 
 /**
- * Makes a message receivable that was hidden, by the handle with which it was received last.
- * @returns `false` when it is not hidden any more.
+ * Makes a hidden message receivable, by the handle of its last receive.
+ * @returns `false` when it is no longer hidden.
  */
 export async function wakeMessage(
   queue: QueueName,

@@ -1,32 +1,32 @@
-/** How long a worker may take for its messages. It sends up to some hundred megabytes to sinks that may be slow. */
+/** The time-out of a worker. It may send hundreds of megabytes to a slow sink. */
 export const workerSeconds = 300;
 
-/** Messages of a queue that are worked on at a time. */
+/** Maximum of concurrent workers per queue. */
 export const maxWorkers = 10;
 
 /**
- * How long a message is hidden once it is received. Lambda wants it not to be shorter than a worker's time; when it
- * ends, the lease of a worker that is gone has ended too.
+ * The visibility time-out. Lambda requires that it is not shorter than a worker's time-out. When it ends, the lease of
+ * a worker that crashed has ended too.
  */
 export const visibilitySeconds = 360;
 
 interface QueueDescription {
-  /** Where a message goes that was received more often. */
+  /** The queue for messages that were received more often than `maxReceiveCount`. */
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number };
 }
 
 /** Every queue, described once, a queue for dead letters before those that use it: the stack creates them in order. */
 export const queues = {
-  /** Messages that nothing can be done with; for manual action. */
+  /** The parking queue: messages that could not be completed, for manual action. */
   "density-jobs-parked": {},
   /**
-   * Messages of jobs that were received far too often: their sinks are told that there is no answer. SQS goes on
-   * counting receives in a queue for dead letters.
+   * Messages that were received far too often: the sinks of their jobs get a failure. SQS continues to count receives
+   * in a dead-letter queue.
    */
   "density-jobs-dlq": { deadLetters: { queue: "density-jobs-parked", maxReceiveCount: 1_000 } },
   /**
-   * Population densities to be delivered to a sink. A message names a job and holds nothing else; the same message is
-   * received for each attempt, and now and then while the job waits. Attempts are counted in the job.
+   * Population densities to be delivered to a sink. A message holds the id of a job and nothing else. The same message
+   * is received for each attempt, and occasionally while the job waits. Attempts are counted in the job.
    */
   "density-jobs": { deadLetters: { queue: "density-jobs-dlq", maxReceiveCount: 500 } },
 } as const satisfies Record<string, QueueDescription>;

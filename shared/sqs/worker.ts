@@ -7,10 +7,10 @@ import { Unavailable } from "../errors.ts";
 import { changeVisibility } from "./messages.ts";
 import type { QueueName } from "./queues.ts";
 
-/** What becomes of a message: it is deleted, or hidden for so many seconds and received again. */
+/** What happens to a message: it is deleted, or hidden for some seconds and received again. */
 export type Verdict = "ack" | { readonly retryInSeconds: number };
 
-/** How a message reaches its handler. */
+/** A received message, as its handler gets it. */
 export interface Received<Message> {
   readonly message: Message;
   readonly receiptHandle: string;
@@ -25,22 +25,22 @@ interface Invocation {
   readonly getRemainingTimeInMillis: () => number;
 }
 
-/** Kept back from the function's time: for the handler to record how it ended, and for what becomes of the message. */
+/** Reserved at the end of the function's time: for the handler to record its result, and for the verdict. */
 export const reserveMilliseconds = 15_000;
 
-/** For the call that decides what becomes of a message. */
+/** The time-out of the call that changes a message's visibility. */
 export const verdictMilliseconds = 4_000;
 
-/** What a dependency that did not answer is given to recover, doubled each time that a message was received, … */
+/** The first pause after a dependency did not answer, doubled with each receive of the message, … */
 const firstRecoverySeconds = 15;
 
-/** … up to this: an outage of a day must not use up the times that a message may be received. */
+/** … up to this: an outage of a day must not use up the receives of a message. */
 const maxRecoverySeconds = 600;
 
 /**
- * Makes the Lambda handler of a queue's messages. A worker never sends a message again: it keeps the one that it has and
- * changes its visibility. One that throws comes again when its visibility time-out has passed, or sooner if a dependency
- * did not answer; one that cannot be read comes again at once, until it is dead.
+ * Makes the Lambda handler of a queue's messages. A worker never sends a message again: it keeps the received one and
+ * changes its visibility. A message whose handler throws is received again after its visibility time-out, or sooner if
+ * a dependency did not answer. A malformed message is received again at once, until it is a dead letter.
  */
 export function work<Schema extends z.ZodMiniType>(
   queue: QueueName,
@@ -98,7 +98,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A message that cannot be hidden comes again with its visibility time-out: later, but it does. */
+/** Hides a message. If that fails, the message is received again when its visibility time-out ends. */
 async function hide(queue: QueueName, receiptHandle: string, seconds: number): Promise<void> {
   try {
     await changeVisibility(

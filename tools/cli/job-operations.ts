@@ -182,8 +182,8 @@ export async function pendingJobs(): Promise<readonly JobSummary[]> {
 }
 
 /**
- * Ends a job without a word to its sink, and releases its caller's place. An attempt that is under way does not send its
- * last chunk any more.
+ * Ends a job without a word to its sink, and releases its caller's place. An attempt that is under way does not send
+ * its last chunk any more.
  * @returns `false` when there is no such job, or it is over.
  */
 export async function releaseJob(operationId: string): Promise<boolean> {

@@ -116,8 +116,8 @@ interface Plan {
 
 /**
  * Runs the code of deliveries on stores, a queue, sinks and a clock of the model's own: calls of all processes in a
- * random order, any of them killed before or after a call, calls refused, answers lost, calls made late, messages doubled and late, clocks
- * that differ. Everything follows from the seed.
+ * random order, any of them killed before or after a call, calls refused, answers lost, calls made late, messages
+ * doubled and late, clocks that differ. Everything follows from the seed.
  */
 export async function runModel(seed: number): Promise<Run> {
   return await new Model(seed).run();

@@ -46,7 +46,9 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
   });
 }
 
-/** What a program may do at once off its threads, files and hashes alike: https://docs.libuv.org/en/v1.x/threadpool.html */
+/**
+ * What a program may do at once off its threads, files and hashes alike: https://docs.libuv.org/en/v1.x/threadpool.html
+ */
 const poolThreads = 4;
 
 /**

@@ -51,7 +51,9 @@ function rounded({ latitude, longitude }: Point): Place {
   return { x: round(longitude), y: round(latitude) };
 }
 
-/** Longitudes of up to 180 + 7 · 360 degrees, shifted by as much as the ring is wide, stay below 2¹³: 53 bits in all. */
+/**
+ * Longitudes of up to 180 + 7 · 360 degrees, shifted by as much as the ring is wide, stay below 2¹³: 53 bits in all.
+ */
 const maxTurns = 7;
 
 /**

@@ -6,7 +6,9 @@ import type { Polygon } from "./polygon.ts";
 interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** From left to right: a left side of the polygon, its right side, the next left side. None in a row with a vertex. */
+  /**
+   * From left to right: a left side of the polygon, its right side, the next left side. None in a row with a vertex.
+   */
   readonly sides: readonly number[] | undefined;
 }
 

@@ -4,9 +4,9 @@ import { isForgotten, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
 
 /**
- * The result of a request for a job. `accepted`: it will be delivered. `conflict`: its idempotency key belongs to another
- * request. `full`: its caller has no place left. `withdrawn`: nothing will be delivered. `unknown`: it is not known whether
- * the job was accepted; the same request with the same idempotency key finds out.
+ * The result of a request for a job. `accepted`: it will be delivered. `conflict`: its idempotency key belongs to
+ * another request. `full`: its caller has no place left. `withdrawn`: nothing will be delivered. `unknown`: it is not
+ * known whether the job was accepted; the same request with the same idempotency key finds out.
  */
 export type Acceptance = "accepted" | "conflict" | "full" | "withdrawn" | "unknown";
 
@@ -28,9 +28,9 @@ type AcceptPorts = Pick<Ports, "clock" | "log"> & {
 };
 
 /**
- * Accepts a job. One transaction stores it and reserves one of its caller's places; from then on it will be delivered. The
- * message is sent at once, or by the sweep if that fails. A repeated request with the same idempotency key joins the stored
- * job.
+ * Accepts a job. One transaction stores it and reserves one of its caller's places; from then on it will be delivered.
+ * The message is sent at once, or by the sweep if that fails. A repeated request with the same idempotency key joins
+ * the stored job.
  *
  * @param job not stored yet, with an `intake` of its own.
  */
@@ -81,8 +81,8 @@ async function storeOrJoin(
 }
 
 /**
- * Withdraws a job when it is not known whether it was stored. A job that was promised to another request, or of which an
- * attempt has begun, is not withdrawn but delivered.
+ * Withdraws a job when it is not known whether it was stored. A job that was promised to another request, or of which
+ * an attempt has begun, is not withdrawn but delivered.
  */
 async function withdraw(job: Job, { jobs, clock, log }: AcceptPorts): Promise<Acceptance> {
   const signal = clock.deadline(withdrawMilliseconds);

@@ -15,8 +15,8 @@ const request = z.object({
 
 /**
  * A job as the table holds it: `pending` until it has its one outcome: `delivered`, `refused` by the sink, or `failed`.
- * Sink and token are then erased. `withdrawn` is the tombstone of a job whose storing was abandoned: a write of that request
- * that arrives late is refused.
+ * Sink and token are then erased. `withdrawn` is the tombstone of a job whose storing was abandoned: a write of that
+ * request that arrives late is refused.
  */
 export const job = z.object({
   operationId: z.string(),

@@ -30,7 +30,9 @@ export interface JobMessage {
 /** Longer than a worker may run: a worker whose lease or permit is older no longer runs. */
 const leaseMilliseconds = attemptMilliseconds;
 
-/** Time reserved after an attempt, even when it has used up all other time: to note an agreement, to record, to release. */
+/**
+ * Time reserved after an attempt, even when it has used up all other time: to note an agreement, to record, to release.
+ */
 export const agreementMilliseconds = 1_000;
 export const recordMilliseconds = 4_000;
 export const releaseMilliseconds = 4_000;
@@ -43,8 +45,8 @@ class LeaseLost extends Error {}
 
 /**
  * Works on the job that a message names: makes an attempt if one is due, records its result, and returns the verdict on
- * the message. However often messages are received, there is one attempt at a time, none before it is due, and one outcome.
- * A message is acknowledged only when its job has ended or does not exist.
+ * the message. However often messages are received, there is one attempt at a time, none before it is due, and one
+ * outcome. A message is acknowledged only when its job has ended or does not exist.
  *
  * @param signal aborts everything but the recording.
  * @throws {Unavailable} when a store does not answer; the attempt may then be repeated.
@@ -101,8 +103,8 @@ function begin(
 }
 
 /**
- * Acquires a permit, or returns for how long the message is hidden. A job that waits stores its receipt handle, and then
- * tries once more, so that it does not miss a permit that was released before.
+ * Acquires a permit, or returns for how long the message is hidden. A job that waits stores its receipt handle, and
+ * then tries once more, so that it does not miss a permit that was released before.
  */
 async function waitForPermit(
   request: PermitRequest,

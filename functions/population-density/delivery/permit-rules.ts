@@ -1,4 +1,6 @@
-/** The right to one upload. `holder` is absent while the permit is reserved for a job whose message was made visible. */
+/**
+ * The right to one upload. `holder` is absent while the permit is reserved for a job whose message was made visible.
+ */
 export interface Permit {
   readonly operationId: string;
   readonly holder?: string | undefined;
@@ -36,8 +38,8 @@ const failuresPerHost = 2;
 /**
  * The limit that keeps a job from being sent now; undefined if there is none.
  *
- * A caller may have half of the workers that others leave free, and at least one, so that later callers find free workers
- * however slow the sinks of earlier ones are.
+ * A caller may have half of the workers that others leave free, and at least one, so that later callers find free
+ * workers however slow the sinks of earlier ones are.
  *
  * @param permits in use; a permit that is reserved for the same job does not count.
  */

@@ -38,9 +38,9 @@ export async function acquirePermit(
 }
 
 /**
- * Releases a permit and wakes the waiting jobs that there are permits for now. A job whose message cannot be made visible
- * is under way or has ended: then the next job is woken. The loop ends when a reading finds nothing to do: jobs that began
- * to wait before the release are seen by then, and jobs that begin later find the permit free.
+ * Releases a permit and wakes the waiting jobs that there are permits for now. A job whose message cannot be made
+ * visible is under way or has ended: then the next job is woken. The loop ends when a reading finds nothing to do: jobs
+ * that began to wait before the release are seen by then, and jobs that begin later find the permit free.
  */
 export async function releasePermit(
   { holder, host, caller }: PermitRequest,

@@ -5,8 +5,8 @@ import type { Permit, Waiting } from "./permit-rules.ts";
 import type { Sent } from "./rules.ts";
 
 /**
- * Everything that the delivery code reaches: stores, queue, sinks and clock; real ones in a function, others in the model
- * test. Every call except the clock's may throw `Unavailable`; whether it had an effect is then not known.
+ * Everything that the delivery code reaches: stores, queue, sinks and clock; real ones in a function, others in the
+ * model test. Every call except the clock's may throw `Unavailable`; whether it had an effect is then not known.
  */
 export interface Ports {
   readonly jobs: JobStore;
@@ -36,7 +36,9 @@ export interface Clock {
   readonly deadline: (milliseconds: number) => AbortSignal;
 }
 
-/** The store of jobs and of their callers' places. All writes are conditional; `false` means that nothing was written. */
+/**
+ * The store of jobs and of their callers' places. All writes are conditional; `false` means that nothing was written.
+ */
 export interface JobStore {
   /**
    * Stores a job and reserves one of its caller's places, both or none.
@@ -53,8 +55,8 @@ export interface JobStore {
   /** Promises a job to a further request, so that it cannot be withdrawn any more. `false` when it was withdrawn. */
   promise(job: Job, signal: AbortSignal): Promise<boolean>;
   /**
-   * Withdraws the job that a request stored, or may still store, and releases its place. `false` when the job was promised
-   * to another request, an attempt has begun, or another request stored it.
+   * Withdraws the job that a request stored, or may still store, and releases its place. `false` when the job was
+   * promised to another request, an attempt has begun, or another request stored it.
    * @param replaces a withdrawn job under the same id, as it was read.
    */
   withdraw(job: Job, replaces: Job | undefined, signal: AbortSignal): Promise<boolean>;

@@ -14,7 +14,9 @@ export interface Sent {
   readonly bytes: number;
 }
 
-/** The result of an attempt: something was sent, or the answer could not be computed. `isPassing`: a retry may succeed. */
+/**
+ * The result of an attempt: something was sent, or the answer could not be computed. `isPassing`: a retry may succeed.
+ */
 export type AttemptResult =
   | Sent
   | { readonly outcome: "not computed"; readonly cause: string; readonly isPassing: boolean };
@@ -39,7 +41,9 @@ export interface Circumstances {
   readonly random: number;
 }
 
-/** The maximum duration of an attempt, recording included: no attempt begins that could end after the job's deadline. */
+/**
+ * The maximum duration of an attempt, recording included: no attempt begins that could end after the job's deadline.
+ */
 export const attemptMilliseconds = 330_000;
 
 /** Further attempts to send a failure after the schedule has ended, so that a crash does not prevent it. */
@@ -148,8 +152,8 @@ function reasonOf({ status, cause }: Sent): string {
 }
 
 /**
- * Seconds before the next attempt: the longer of the sink's `Retry-After` and the schedule's wait. Jitter adds up to 20 %
- * to `Retry-After`, and up to ±20 % to the schedule.
+ * Seconds before the next attempt: the longer of the sink's `Retry-After` and the schedule's wait. Jitter adds up to 20
+ * % to `Retry-After`, and up to ±20 % to the schedule.
  *
  * @param attempts the number that have begun; the first wait follows the first attempt.
  * @returns undefined when no attempts are left.
@@ -171,8 +175,8 @@ const minPermitWaitSeconds = 5;
 const maxPermitWaitSeconds = 600;
 
 /**
- * Seconds for which a job that waits for a permit is hidden: longer the longer it has waited, as it is woken anyway, and
- * no longer than a quarter of the time in which an attempt may still begin.
+ * Seconds for which a job that waits for a permit is hidden: longer the longer it has waited, as it is woken anyway,
+ * and no longer than a quarter of the time in which an attempt may still begin.
  *
  * @param since when it was due, in epoch milliseconds.
  */

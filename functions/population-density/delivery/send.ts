@@ -8,7 +8,9 @@ import { type Answer, bodyOf } from "../tiles/json.ts";
 import { failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
 
-/** Sends to real sinks (behaviour section 7, delivery). All tiles of an answer are read before the sink is connected. */
+/**
+ * Sends to real sinks (behaviour section 7, delivery). All tiles of an answer are read before the sink is connected.
+ */
 export const sinks: Sinks = {
   async post(job, beforeLastChunk, signal) {
     const answer = job.mode === "failure" ? failureOf(job) : await answerOf(job, signal);

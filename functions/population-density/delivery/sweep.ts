@@ -12,8 +12,8 @@ type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics
 };
 
 /**
- * Goes through the pending jobs: sends a message for those without one, ends those whose day is over, and measures the age
- * of the oldest. What fails is done by the next run.
+ * Goes through the pending jobs: sends a message for those without one, ends those whose day is over, and measures the
+ * age of the oldest. What fails is done by the next run.
  */
 export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const now = ports.clock.now();

@@ -18,8 +18,8 @@ export interface Answer {
   /** One interval for each; none for an answer without data. */
   readonly hours: readonly number[];
   /**
-   * The stored hour of `tiles[tile]` in `hours[hour]`; undefined without data. Called once for each pair, hour by hour and
-   * within it tile by tile, when everything before the pair is written.
+   * The stored hour of `tiles[tile]` in `hours[hour]`; undefined without data. Called once for each pair, hour by hour
+   * and within it tile by tile, when everything before the pair is written.
    */
   readonly openHour: (tile: number, hour: number) => TileHour | undefined | Promise<TileHour | undefined>;
 }
@@ -32,9 +32,9 @@ export interface CellsOfTile {
 }
 
 /**
- * The body of an answer (specification 2.11): the same bytes as `JSON.stringify` of the same value, in chunks of
- * 64 KiB or less that belong to the receiver. For a body of any size, only one tile's hour and the chunks filled from it
- * are in memory at a time. A receiver that has finished with a chunk may push it to `bufferPool` to be used again;
+ * The body of an answer (specification 2.11): the same bytes as `JSON.stringify` of the same value, in chunks of 64 KiB
+ * or less that belong to the receiver. For a body of any size, only one tile's hour and the chunks filled from it are
+ * in memory at a time. A receiver that has finished with a chunk may push it to `bufferPool` to be used again;
  * otherwise the chunk stays in memory until the next garbage collection.
  */
 export async function* bodyOf(

@@ -23,8 +23,8 @@ const demoModel = fileURLToPath(new URL(`../../demo/${modelFile}`, import.meta.u
 const model = z.strictObject({ bbox });
 
 /**
- * Stores the typical week of a data folder, in place of an earlier one whatever that was made from: as it is counted in its files, else as made up for the box of its model,
- * else for the box of the demo data.
+ * Stores the typical week of a data folder, in place of an earlier one whatever that was made from: as it is counted in
+ * its files, else as made up for the box of its model, else for the box of the demo data.
  * @throws {ImportError} when a file is refused.
  */
 export async function importDensityFolder(folder: string): Promise<void> {

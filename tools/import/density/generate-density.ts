@@ -18,7 +18,9 @@ export interface DensityGeneration {
   readonly out: string;
 }
 
-/** Writes files for `importDensity` about a city that does not exist: always the same ones for the same box and dates. */
+/**
+ * Writes files for `importDensity` about a city that does not exist: always the same ones for the same box and dates.
+ */
 export async function generateDensity({ box, dates, precision, out }: DensityGeneration): Promise<void> {
   const days = modelDays(box, { precision, dates });
   await pipeline(Readable.from(csvOf(days)), createWriteStream(out));

@@ -30,10 +30,11 @@ export interface RowsOptions {
 }
 
 /**
- * The rows of files of any size, one file after the other. A `.csv` begins with the names of its columns, in any
- * order: `geohash,startTime,people` and perhaps `minPeople,maxPeople`; an `.ndjson` or `.jsonl` has an object with these
+ * The rows of files of any size, one file after the other. A `.csv` begins with the names of its columns, in any order:
+ * `geohash,startTime,people` and perhaps `minPeople,maxPeople`; an `.ndjson` or `.jsonl` has an object with these
  * members in each line. Blank lines are skipped. A row that is refused is a problem and left out.
- * @throws {ImportError} after the last row, or as soon as there are enough problems: before, nothing is known to be good.
+ * @throws {ImportError} after the last row, or as soon as there are enough problems: before, nothing is known to be
+ * good.
  */
 export async function* rowsOf(paths: readonly string[], options: RowsOptions): AsyncGenerator<Row> {
   const { problems } = options;
