@@ -7,12 +7,12 @@ import { logId } from "../shared/aws/log.ts";
 import { type MetricName, metricNamespace, type metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
-import { access, type FunctionId } from "./access.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import type { ServiceApi } from "./constructs/service-api.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { ServiceQueue } from "./constructs/service-queue.ts";
 import type { ServiceTable } from "./constructs/service-table.ts";
+import { type FunctionId, functionRecords } from "./functions.ts";
 
 /** What alarms and dashboard look at. */
 export interface Watched {
@@ -49,7 +49,7 @@ export function throttled(
 ): readonly (readonly [table: TableName, metric: Metric])[] {
   const pattern =
     kind === "Read" ? /^(?:BatchGetItem|GetItem|Query)$/ : /^(?:DeleteItem|PutItem|UpdateItem)$/;
-  const granted = Object.values(access).flatMap((line) => Object.entries(line.tables ?? {}));
+  const granted = Object.values(functionRecords).flatMap((line) => Object.entries(line.tables ?? {}));
   const used = granted.filter(([, actions]) => actions.some((action) => pattern.test(action)));
   const names = [...new Set(used.map(([name]) => name as TableName))].sort();
   return names.map((name) => [name, tables[name].metric(`${kind}ThrottleEvents`, { statistic: "sum" })]);
@@ -59,7 +59,7 @@ export function throttled(
 interface AlarmLine {
   readonly metric: Metric;
   readonly threshold: number;
-  readonly loss: string;
+  readonly impact: string;
   readonly minutes?: number;
 }
 
@@ -79,24 +79,27 @@ function requestAlarms({ api }: Watched): Record<string, AlarmLine> {
     RequestsFailing: {
       metric: api.metricServerError({ statistic: "sum" }),
       threshold: 10,
-      loss: "Callers get failures in place of answers. The access log says of which route, the functions' logs why.",
+      impact:
+        "Callers get failures in place of answers. The access log says of which route, the functions' logs why.",
     },
     RequestsSlow: {
       metric: api.metricLatency({ statistic: "p95" }),
       threshold: 3_000,
       minutes: 15,
-      loss: "Callers wait: one answer in twenty takes three seconds or more, and at five seconds none is given.",
+      impact:
+        "Callers wait: one answer in twenty takes three seconds or more, and at five seconds none is given.",
     },
     FunctionsThrottled: {
       // Of all functions of the account, as they share its executions.
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "sum" }),
       threshold: 1,
-      loss: "Callers get failures, as the account runs as many functions at a time as it may, or one as many as are reserved for it.",
+      impact:
+        "Callers get failures, as the account runs as many functions at a time as it may, or one as many as are reserved for it.",
     },
     RequestsUncounted: {
       metric: counted("QuotaNotCounted"),
       threshold: 10,
-      loss: "Callers are let through uncounted: one that asks too much takes the time of all others.",
+      impact: "Callers are let through uncounted: one that asks too much takes the time of all others.",
     },
   };
 }
@@ -104,8 +107,8 @@ function requestAlarms({ api }: Watched): Record<string, AlarmLine> {
 function tableAlarms({ tables }: Watched): Record<string, AlarmLine> {
   const lines = (["Read", "Write"] as const).flatMap((kind) =>
     throttled(tables, kind).map(([name, metric]) => {
-      const loss = `Callers wait longer or are refused: DynamoDB turns ${kind.toLowerCase()}s of ${name} away.`;
-      return [`${tableVariable({ name })}${kind}sThrottled`, { metric, threshold: 1, loss }] as const;
+      const impact = `Callers wait longer or are refused: DynamoDB turns ${kind.toLowerCase()}s of ${name} away.`;
+      return [`${tableVariable({ name })}${kind}sThrottled`, { metric, threshold: 1, impact }] as const;
     }),
   );
   return Object.fromEntries(lines);
@@ -116,12 +119,14 @@ function loginAlarms({ rotation }: Watched): Record<string, AlarmLine> {
     LoginsFailing: {
       metric: counted("LoginFailures"),
       threshold: 300,
-      loss: "People may lose their accounts to somebody who guesses passwords, or cannot log in themselves.",
+      impact:
+        "People may lose their accounts to somebody who guesses passwords, or cannot log in themselves.",
     },
     IssuerKeysUnreachable: {
       metric: counted("IssuerKeysUnreachable"),
       threshold: 3,
-      loss: "Callers with tokens of an issuer whose keys cannot be fetched are refused, or soon are. The authorizer's log says which issuer it is.",
+      impact:
+        "Callers with tokens of an issuer whose keys cannot be fetched are refused, or soon are. The authorizer's log says which issuer it is.",
     },
     ...(rotation === undefined
       ? {}
@@ -129,7 +134,7 @@ function loginAlarms({ rotation }: Watched): Record<string, AlarmLine> {
           SigningKeyNotRenewed: {
             metric: rotation.metricErrors({ statistic: "sum" }),
             threshold: 1,
-            loss: "People who log in get tokens of a key that should have been replaced, or none before there is a first key.",
+            impact: `${functionRecords["keys/rotate"].impact}.`,
           },
         }),
   };
@@ -141,7 +146,8 @@ function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, Ala
     const line = {
       metric: lineCount(worker, "JobsFailed", { JobsFailed }),
       threshold: 1,
-      loss: "Callers do not get densities they were promised: they could not be computed, or the sink was not to be reached. `reason` in the line says which.",
+      impact:
+        "Callers do not get densities they were promised: they could not be computed, or the sink was not to be reached. `reason` in the line says which.",
     };
     return [`${worker.node.id}JobsFailed`, line] as const;
   });
@@ -150,34 +156,28 @@ function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, Ala
     JobsParked: {
       metric: queues["density-jobs-parked"].metricApproximateNumberOfMessagesVisible({ statistic: "max" }),
       threshold: 1,
-      loss: "Callers were promised densities and neither get them nor are told so. Look at them with `ncs jobs list`.",
+      impact:
+        "Callers were promised densities and neither get them nor are told so. Look at them with `ncs jobs list`.",
     },
     ...Object.fromEntries(failed),
     JobsExpired: {
       metric: lineCounts([...workers, sweep], "JobsExpired", { JobsExpired }),
       threshold: 1,
-      loss: "Callers were promised densities a day ago, and neither got them nor were told so.",
+      impact: "Callers were promised densities a day ago, and neither got them nor were told so.",
     },
     JobsWaiting: {
       metric: measured("OldestUnstartedJobSeconds"),
       threshold: 15 * 60,
-      loss: "Callers wait for densities whose delivery has not begun: the workers do not keep up.",
+      impact: "Callers wait for densities whose delivery has not begun: the workers do not keep up.",
     },
     JobsLate: {
       metric: measured("OldestJobSeconds"),
       threshold: 23.5 * 3_600,
-      loss: "Callers wait for densities for almost a day; half an hour later the delivery ends without a word to them.",
+      impact:
+        "Callers wait for densities for almost a day; half an hour later the delivery ends without a word to them.",
     },
   };
 }
-
-/** What people lose when a function fails that is no endpoint. */
-const lossOf: Readonly<Partial<Record<FunctionId, string>>> = {
-  "authorizer/authorize": "Callers are refused, good tokens or not",
-  "population-density/deliver": "Callers wait for densities they were promised",
-  "population-density/fail": "Callers wait to be told that densities do not come",
-  "population-density/sweep": "Callers wait for densities whose message was lost",
-};
 
 /** The alarms on a function's own faults, which take a release of it back: each goes off at the first one. */
 export function addFaultAlarms(
@@ -187,13 +187,13 @@ export function addFaultAlarms(
   topic: ITopic | undefined,
 ): ServiceAlarm[] {
   const summary = endpoints.find((endpoint) => endpoint.id === id)?.summary;
-  const loss = lossOf[id] ?? `Callers of "${summary}" get failures in place of answers`;
+  const impact = functionRecords[id].impact ?? `Callers of "${summary}" get failures in place of answers`;
   const alarm = (name: string, metric: Metric, cause: string) =>
     new ServiceAlarm(scope, `${watched.node.id}${name}`, {
       metric,
       threshold: 1,
       minutes: 1,
-      loss: `${loss}: ${cause}.`,
+      impact: `${impact}: ${cause}.`,
       topic,
     });
   if (id === "authorizer/authorize") return [alarm("Failing", authorizerFailures(watched), `${id} fails`)];

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { access, type FunctionId } from "./access.ts";
+import { type FunctionId, functionRecords } from "./functions.ts";
 
 /** Every function of the service. */
-export const functionIds = Object.keys(access) as FunctionId[];
+export const functionIds = Object.keys(functionRecords) as FunctionId[];
 
 /** The file with a function's handler. */
 export function handlerFile(id: FunctionId): string {

@@ -1,8 +1,8 @@
 import type { Node } from "constructs";
 import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
 import { maxWorkers } from "../shared/sqs/queues.ts";
-import { access, type FunctionId } from "./access.ts";
 import { functionIds } from "./bundles.ts";
+import { type FunctionId, functionRecords } from "./functions.ts";
 import { type Stage, stages, type Throttling } from "./stage.ts";
 
 /** A host name of the operator's under which callers reach the API. */
@@ -117,7 +117,7 @@ function reservationsIn(list: string | undefined): Settings["reservedConcurrency
     const [name, count] = item.split(":");
     const id = functionIds.find((one) => one === name);
     if (id === undefined) throw new Error(`reservedConcurrency names ${name}, which is no function`);
-    const least = access[id].consumes === undefined ? 1 : maxWorkers;
+    const least = functionRecords[id].consumes === undefined ? 1 : maxWorkers;
     if (Number(count) < least) throw new Error(`reservedConcurrency of ${id} is not ${least} or more`);
     return [id, Number(count)] as const;
   });

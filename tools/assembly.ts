@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { FunctionId } from "../infra/access.ts";
 import { constructName } from "../infra/bundles.ts";
+import type { FunctionId } from "../infra/functions.ts";
 import type { Stage } from "../infra/stage.ts";
 import { installed, keptFolder } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import * as z from "zod";
-import type { FunctionId } from "../infra/access.ts";
 import { functionIds } from "../infra/bundles.ts";
+import type { FunctionId } from "../infra/functions.ts";
 import { instantOf } from "../shared/calendar.ts";
 
 /**

@@ -9,7 +9,7 @@ interface ServiceAlarmProps {
   /** The alarm goes off at this number. */
   readonly threshold: number;
   /** What a person loses while it is on, and where to look. */
-  readonly loss: string;
+  readonly impact: string;
   /** Minutes it must last. */
   readonly minutes?: number;
   /** Who is told. */
@@ -19,7 +19,7 @@ interface ServiceAlarmProps {
 /** An alarm that says what a person loses. Without data, or with too little to tell, it is off. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, id: string, props: ServiceAlarmProps) {
-    const { metric, threshold, loss, minutes = 5, topic } = props;
+    const { metric, threshold, impact, minutes = 5, topic } = props;
     const isPercentile = /^p\d/.test(metric.statistic);
     super(scope, id, {
       metric: metric.with({ period: Duration.minutes(minutes) }),
@@ -27,7 +27,7 @@ export class ServiceAlarm extends Alarm {
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
-      alarmDescription: loss,
+      alarmDescription: impact,
       ...(isPercentile ? { evaluateLowSampleCountPercentile: "ignore" } : {}),
     });
     if (topic !== undefined) this.addAlarmAction(new SnsAction(topic));

@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { areas, endpoints, tables } from "../../functions/areas.ts";
-import { access } from "../../infra/access.ts";
 import { constructName, functionIds, handlerFile } from "../../infra/bundles.ts";
+import { functionRecords } from "../../infra/functions.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 
 const folders = readdirSync("functions", { withFileTypes: true })
@@ -41,12 +41,12 @@ describe.each(endpoints.map((endpoint: Endpoint) => [endpoint.id, endpoint] as c
       expect(module.handler).toBeTypeOf("function");
     });
 
-    test("its rights are in `access`", () => {
-      expect(Object.hasOwn(access, endpoint.id)).toBe(true);
+    test("its rights are in `infra/functions.ts`", () => {
+      expect(Object.hasOwn(functionRecords, endpoint.id)).toBe(true);
     });
 
     test("its requests are counted exactly when it needs a token", () => {
-      const line = access[endpoint.id as keyof typeof access];
+      const line = functionRecords[endpoint.id as keyof typeof functionRecords];
       expect([...(line.tables?.quotas ?? [])].sort()).toEqual(
         endpoint.scope === null ? [] : ["GetItem", "UpdateItem"],
       );
@@ -61,7 +61,7 @@ describe("what is in the folders is also in the lists", () => {
     expect(declared.length).toBeGreaterThan(0);
   });
 
-  test("each file that exports a handler is a function in `access`, and each function has its file", async () => {
+  test("each file that exports a handler is a function in `infra/functions.ts`, and each function has its file", async () => {
     const handlers: string[] = [];
     for (const area of folders) {
       const names = readdirSync(join("functions", area)).filter((name) => name.endsWith(".ts"));

@@ -6,7 +6,7 @@
 import * as z from "zod/mini";
 import { retrieveIdentifier } from "../../functions/device-identifier/contract.ts";
 import { publishKeys } from "../../functions/keys/contract.ts";
-import { type Access, access } from "../../infra/access.ts";
+import { type FunctionRecord, functionRecords } from "../../infra/functions.ts";
 import { area } from "../../shared/area.ts";
 import { log } from "../../shared/aws/log.ts";
 import { writeMetrics } from "../../shared/aws/metrics.ts";
@@ -203,44 +203,44 @@ endpoint({
 
 // Rights.
 
-accept<Access>({
+accept<FunctionRecord>({
   tables: {
     // @ts-expect-error `notes` is not a described table
     notes: ["GetItem"],
   },
 });
 
-accept<Access>({
+accept<FunctionRecord>({
   tables: {
     // @ts-expect-error `Scan` is not to be had
     quotas: ["Scan"],
   },
 });
 
-accept<Access>({
+accept<FunctionRecord>({
   tables: {
     // @ts-expect-error `*` is not an action
     quotas: ["*"],
   },
 });
 
-accept<Access>({
+accept<FunctionRecord>({
   // @ts-expect-error `DeleteSecret` is nothing the service does
   signingKey: ["DeleteSecret"],
 });
 
-accept<Access>({
+accept<FunctionRecord>({
   // @ts-expect-error `NOTES_LIMIT` is not a described variable
   variables: ["NOTES_LIMIT"],
 });
 
-const { "keys/publish": publish, ...others } = access;
+const { "keys/publish": publish, ...others } = functionRecords;
 accept(publish);
 // @ts-expect-error `keys/publish` has no line
-accept<typeof access>(others);
+accept<typeof functionRecords>(others);
 
 // @ts-expect-error `notes/list` is not a function
-accept<typeof access>({ ...access, "notes/list": {} });
+accept<typeof functionRecords>({ ...functionRecords, "notes/list": {} });
 
 // What is read by name.
 

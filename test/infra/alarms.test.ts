@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
 import { retryDelay } from "../../functions/population-density/delivery/rules.ts";
-import { type Access, access, type FunctionId } from "../../infra/access.ts";
 import { stackNames } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
+import { type FunctionId, type FunctionRecord, functionRecords } from "../../infra/functions.ts";
 import { logId } from "../../shared/aws/log.ts";
 import { metricNames, metricNamespace, metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
@@ -147,7 +147,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
 
   test("each says something of its own, but those of two workers who lose the same", () => {
     const descriptions = alarms.map(({ properties }) => properties.AlarmDescription);
-    const workers = Object.values(access).filter(({ consumes }) => consumes !== undefined);
+    const workers = Object.values(functionRecords).filter(({ consumes }) => consumes !== undefined);
     expect(new Set(descriptions).size).toBe(descriptions.length - (workers.length - 1));
   });
 
@@ -188,7 +188,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
     const used = (pattern: RegExp) =>
       tableNames
         .filter((name) =>
-          Object.values(access).some((line: Access) =>
+          Object.values(functionRecords).some((line: FunctionRecord) =>
             line.tables?.[name]?.some((action) => pattern.test(action)),
           ),
         )
@@ -213,7 +213,7 @@ function alarmOn(metric: string, of: unknown) {
 }
 
 describe("nobody waits in vain without an alarm", () => {
-  const consumed = new Set(Object.values(access).map(({ consumes }) => consumes));
+  const consumed = new Set(Object.values(functionRecords).map(({ consumes }) => consumes));
 
   test.each(queueNames.filter((name) => !consumed.has(name)))(
     "the first message in %s, where no function takes it, raises one",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
-import { access, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
+import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
@@ -78,7 +78,7 @@ const awaited: readonly FunctionId[] = [...endpoints.map(({ id }) => id), "autho
 /** The longest a function may run: nobody waits for a worker, but its lease on a job lasts 330 seconds. */
 function maxSeconds(id: FunctionId): number {
   if (awaited.includes(id)) return 28;
-  return access[id].consumes === undefined ? 30 : 300;
+  return functionRecords[id].consumes === undefined ? 30 : 300;
 }
 
 /** What a function may do, a line for each action on each resource under each condition. */
@@ -113,7 +113,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       id,
     ).properties;
 
-  test("there is one function for each line of `access`, and no other", () => {
+  test("there is one function for each record in `infra/functions.ts`, and no other", () => {
     expect(functions.map(({ logicalId }) => logicalId).sort()).toEqual(
       functionIds.map((id) => functionOf(id)).sort(),
     );
@@ -131,7 +131,13 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
   describe.each(functionIds)("%s", (id) => {
     const properties = propertiesOf(id);
-    const { tables: granted = {}, signingKey = [], queues: used = {}, consumes, variables = [] } = access[id];
+    const {
+      tables: granted = {},
+      signingKey = [],
+      queues: used = {},
+      consumes,
+      variables = [],
+    } = functionRecords[id];
     const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
     const tableNames = grantedTables.map(({ name }) => name);
     const queueNames = Object.keys(used) as QueueName[];
@@ -157,7 +163,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       expect(group.deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
     });
 
-    test("may do what `access` says and what that needs, and write its log", () => {
+    test("may do what its record says and what that needs, and write its log", () => {
       const role = only(
         resourcesOf("AWS::IAM::Role", roleProperties, from).filter(
           ({ logicalId }) => logicalId === properties.Role["Fn::GetAtt"][0],
@@ -301,7 +307,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 
   test("the private key can be read by the login and by its rotation alone", () => {
-    const readers = functionIds.filter((id) => access[id].signingKey?.includes("GetSecretValue"));
+    const readers = functionIds.filter((id) => functionRecords[id].signingKey?.includes("GetSecretValue"));
     expect(readers.sort()).toEqual(["keys/rotate", "profile/authenticate"]);
   });
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { access, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
+import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { queueOutput } from "../../infra/outputs.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
@@ -70,7 +70,7 @@ const functionProperties = z.object({ Role: attribute, Timeout: z.number() });
 const names = Object.keys(queues) as QueueName[];
 
 const consumers = functionIds.flatMap((id: FunctionId) => {
-  const { consumes } = access[id];
+  const { consumes } = functionRecords[id];
   return consumes === undefined ? [] : [{ id, queue: consumes }];
 });
 
@@ -245,7 +245,7 @@ describe.each(eachStage)("consumers of %s", (_stage, from) => {
     });
 
     test("may say when a message comes again", () => {
-      expect(access[id].queues?.[queue] ?? []).toContain("ChangeMessageVisibility");
+      expect(functionRecords[id].queues?.[queue] ?? []).toContain("ChangeMessageVisibility");
     });
 
     test("has all its time for one message", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import type { FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
+import type { FunctionId } from "../../infra/functions.ts";
 import { logId } from "../../shared/aws/log.ts";
 import {
   configured,

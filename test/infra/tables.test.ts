@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type TableName, tables } from "../../functions/areas.ts";
-import { access } from "../../infra/access.ts";
+import { functionRecords } from "../../infra/functions.ts";
 import { tableOutput } from "../../infra/outputs.ts";
 import type { Table } from "../../shared/table.ts";
 import { arnOf, eachStage, only, resourcesOf, tableOf } from "./template.ts";
@@ -104,6 +104,6 @@ test("only a table that forgets is one whose items can be made again", () => {
 });
 
 test("every table is read or written by a function", () => {
-  const used = new Set(Object.values(access).flatMap((line) => Object.keys(line.tables ?? {})));
+  const used = new Set(Object.values(functionRecords).flatMap((line) => Object.keys(line.tables ?? {})));
   expect(declared.filter(({ name }) => !used.has(name))).toEqual([]);
 });

@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import { access, type FunctionId } from "../../infra/access.ts";
 import { functionIds } from "../../infra/bundles.ts";
+import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { buildFunctions, bundle } from "../build.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type Bench, median, type Row } from "./bench.ts";
@@ -125,7 +125,7 @@ function rowsOf(id: string, kibibytes: number, pairs: readonly Pair[]): Row[] {
 
 /** Callers wait for the authorizer and the function of the endpoint; nobody waits for the others. */
 function maxRatioOf(id: string): number | undefined {
-  if (id === authorizer) return access[authorizer].tables === undefined ? 1 : 1.2;
+  if (id === authorizer) return functionRecords[authorizer].tables === undefined ? 1 : 1.2;
   return endpoints.some((endpoint) => endpoint.id === id) ? 1.6 : undefined;
 }
 

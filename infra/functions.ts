@@ -1,6 +1,6 @@
 import type { EndpointId, TableName } from "../functions/areas.ts";
 import type { VariableName } from "../shared/environment.ts";
-import type { QueueName } from "../shared/sqs/queues.ts";
+import { type QueueName, workerSeconds } from "../shared/sqs/queues.ts";
 
 /** Functions that are not behind a route of their own. */
 type InternalFunctionId =
@@ -22,8 +22,8 @@ type QueueAction = "ChangeMessageVisibility" | "SendMessage";
 /** What a function may do with the secret of the signing key. */
 type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "UpdateSecretVersionStage";
 
-/** What a function may touch and what it is told: its rights and its environment. */
-export interface Access {
+/** What the stack makes of a function: its rights, its environment, its size, what invokes it beside a route. */
+export interface FunctionRecord {
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
   readonly signingKey?: readonly SecretAction[];
@@ -34,7 +34,15 @@ export interface Access {
   readonly variables?: readonly VariableName[];
   /** How often the function is run, by a schedule of its own. */
   readonly everyMinutes?: number;
+  /** The service default unless given. */
+  readonly timeoutSeconds?: number;
+  /** The service default unless given. */
+  readonly memoryMegabytes?: number;
+  /** What people lose while it fails, for its alarms; an endpoint's callers get failures in place of answers. */
+  readonly impact?: string;
 }
+
+type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "impact">>;
 
 /** Every endpoint that needs a token counts the caller's requests. */
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
@@ -47,11 +55,14 @@ const jobTables = {
   "density-permits": ["DeleteItem", "GetItem", "PutItem", "Query"],
 } as const;
 
-/** Every grant of the stack. A function without a line does not compile. */
-export const access: Readonly<Record<FunctionId, Access>> = {
+/** Every function of the stack, with every grant. One without a record does not compile. */
+export const functionRecords: Readonly<
+  Record<EndpointId, FunctionRecord> & Record<InternalFunctionId, InternalFunctionRecord>
+> = {
   "authorizer/authorize": {
     tables: { "signing-keys": ["Query"] },
     variables: ["TOKEN_ISSUER", "TOKEN_AUDIENCE", "TRUSTED_ISSUERS", "ROUTES_BY_SCOPE"],
+    impact: "Callers are refused, good tokens or not",
   },
   "profile/authenticate": {
     tables: {
@@ -94,6 +105,7 @@ export const access: Readonly<Record<FunctionId, Access>> = {
       "SINK_ALLOWED_NETWORKS",
       ...quotaVariables,
     ],
+    memoryMegabytes: 1_024,
   },
   "population-density/deliver": {
     tables: { densities: ["BatchGetItem"], ...jobTables },
@@ -103,6 +115,9 @@ export const access: Readonly<Record<FunctionId, Access>> = {
     },
     consumes: "density-jobs",
     variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
+    timeoutSeconds: workerSeconds,
+    memoryMegabytes: 1_024,
+    impact: "Callers wait for densities they were promised",
   },
   "population-density/fail": {
     tables: jobTables,
@@ -112,11 +127,15 @@ export const access: Readonly<Record<FunctionId, Access>> = {
     },
     consumes: "density-jobs-dlq",
     variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
+    timeoutSeconds: workerSeconds,
+    impact: "Callers wait to be told that densities do not come",
   },
   "population-density/sweep": {
     tables: { "density-jobs": ["GetItem", "Query", "UpdateItem"], "density-callers": ["UpdateItem"] },
     queues: { "density-jobs": ["SendMessage"] },
     everyMinutes: 1,
+    timeoutSeconds: 30,
+    impact: "Callers wait for densities whose message was lost",
   },
   "number-recycling/check": {
     tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...quotaTable },
@@ -132,5 +151,8 @@ export const access: Readonly<Record<FunctionId, Access>> = {
     tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },
     signingKey: ["DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"],
     variables: ["TOKEN_LIFETIME_SECONDS"],
+    timeoutSeconds: 30,
+    impact:
+      "People who log in get tokens of a key that should have been replaced, or none before there is a first key",
   },
 };

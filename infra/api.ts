@@ -1,0 +1,94 @@
+import { Duration, Validations } from "aws-cdk-lib";
+import {
+  AuthorizationType,
+  LambdaIntegration,
+  type Method,
+  TokenAuthorizer,
+} from "aws-cdk-lib/aws-apigateway";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { Construct } from "constructs";
+import { endpoints } from "../functions/areas.ts";
+import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
+import { CustomDomain } from "./constructs/custom-domain.ts";
+import { Firewall } from "./constructs/firewall.ts";
+import { ServiceApi } from "./constructs/service-api.ts";
+import type { FunctionId } from "./functions.ts";
+import type { Settings } from "./settings.ts";
+import type { StageTraits, Throttling } from "./stage.ts";
+
+/** A policy is kept per token for this long; functions check the token's expiry themselves. */
+const authorizerCache = Duration.minutes(5);
+
+/** Tokens of another form are refused by API Gateway without running the authorizer. */
+const bearerToken = "^[Bb][Ee][Aa][Rr][Ee][Rr] +[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$";
+
+interface ApiProps {
+  readonly settings: Settings;
+  readonly traits: StageTraits;
+  /** What a function's callers invoke: its alias, or the function. */
+  readonly live: (id: FunctionId) => IFunction;
+}
+
+/** Adds the API with every path of every endpoint, the authorizer before those that need a token. */
+export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {
+  const { throttling, gatewayMayLog, domain, waf } = settings;
+  const api = new ServiceApi(scope, "Api", {
+    traits,
+    throttling,
+    methodThrottling: loginThrottling(settings, traits),
+    gatewayMayLog,
+    hasOwnHost: domain === undefined,
+  });
+  if (domain !== undefined) new CustomDomain(scope, "Domain", api, domain);
+  if (waf) new Firewall(scope, "Firewall", api.deploymentStage);
+  else {
+    Validations.of(api.deploymentStage).acknowledge({
+      id: "AwsSolutions-APIG3",
+      reason:
+        "A firewall costs by the month, and whoever has one elsewhere needs none here: `-c waf=true` puts one before the API. Without it there are the stage's throttling, the authorizer, the quota of each caller and the limits on logins.",
+    });
+  }
+  const authorizer = new TokenAuthorizer(scope, "Authorizer", {
+    handler: live("authorizer/authorize"),
+    resultsCacheTtl: authorizerCache,
+    validationRegex: bearerToken,
+  });
+  for (const endpoint of endpoints) {
+    const integration = new LambdaIntegration(live(endpoint.id), { allowTestInvoke: false });
+    const authorization =
+      endpoint.scope === null
+        ? { authorizationType: AuthorizationType.NONE }
+        : { authorizationType: AuthorizationType.CUSTOM, authorizer };
+    for (const path of pathsOf(endpoint)) {
+      const method = api.root.resourceForPath(path).addMethod(endpoint.method, integration, authorization);
+      acknowledgeAuthorization(method, endpoint);
+    }
+  }
+  return api;
+}
+
+const login = "profile/authenticate" satisfies FunctionId;
+
+/** A login costs a second of an execution, so each of its paths has a rate far below that of the whole API. */
+function loginThrottling(
+  { throttling, reservedConcurrency }: Settings,
+  traits: StageTraits,
+): Record<string, Throttling> {
+  const executions = reservedConcurrency[login] ?? traits.loginExecutions;
+  const ofLogin = {
+    rate: Math.min(executions, throttling.rate),
+    burst: Math.min(executions, throttling.burst),
+  };
+  const methods = endpoints
+    .filter(({ id }) => id === login)
+    .flatMap((endpoint) => pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`));
+  return Object.fromEntries(methods.map((method) => [method, ofLogin]));
+}
+
+function acknowledgeAuthorization(method: Method, { publicBecause }: Endpoint): void {
+  const reason =
+    publicBecause ??
+    "Tokens are those of this service and of the operator's authorization servers; the authorizer verifies both. A Cognito user pool knows neither.";
+  const rules = publicBecause === undefined ? ["COG4"] : ["APIG4", "COG4"];
+  Validations.of(method).acknowledge(...rules.map((rule) => ({ id: `AwsSolutions-${rule}`, reason })));
+}

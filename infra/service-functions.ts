@@ -1,0 +1,141 @@
+import { join } from "node:path";
+import { Stack } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+import { endpoints, tables } from "../functions/areas.ts";
+import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
+import { configuration, type VariableName } from "../shared/environment.ts";
+import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
+import { tableVariable } from "../shared/table.ts";
+import { constructName } from "./bundles.ts";
+import { ServiceFunction } from "./constructs/service-function.ts";
+import type { SecretReference } from "./constructs/signing-key.ts";
+import type { Data } from "./data.ts";
+import { type FunctionId, functionRecords } from "./functions.ts";
+import type { Settings } from "./settings.ts";
+import type { StageTraits } from "./stage.ts";
+
+interface FunctionContext {
+  /** The folder with the bundles. */
+  readonly bundles: string;
+  readonly data: Data;
+  readonly signingKey: SecretReference;
+  readonly settings: Settings;
+  readonly traits: StageTraits;
+}
+
+/** Adds a function with exactly the rights, the environment and the size that its record gives it. */
+export function addFunction(scope: Construct, id: FunctionId, context: FunctionContext): ServiceFunction {
+  const { bundles, settings, traits } = context;
+  const { timeoutSeconds, memoryMegabytes } = functionRecords[id];
+  const reservedConcurrency = settings.reservedConcurrency[id];
+  const made = new ServiceFunction(scope, constructName(id), {
+    bundle: join(bundles, id),
+    description: id,
+    environment: environmentOf(id, context),
+    traits,
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),
+    ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
+  });
+  grant(made, id, context);
+  return made;
+}
+
+function environmentOf(id: FunctionId, { data, signingKey, settings }: FunctionContext) {
+  const { tables: granted = {}, queues: used = {}, variables = [] } = functionRecords[id];
+  const valueFor = (name: VariableName): string => {
+    if (name === "SIGNING_KEY_SECRET_ARN") return signingKey.secretArn;
+    if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));
+    return settings.configuration[name] ?? configuration[name].default;
+  };
+  const named = tables.filter(({ name }) => granted[name] !== undefined);
+  const queueNames = Object.keys(used) as QueueName[];
+  return {
+    LOG_LEVEL: valueFor("LOG_LEVEL"),
+    ...Object.fromEntries(named.map((table) => [tableVariable(table), data.tables[table.name].tableName])),
+    ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), data.queues[name].queueUrl])),
+    ...Object.fromEntries(
+      variables.map((name) => [name, valueFor(name)]).filter(([, value]) => value !== ""),
+    ),
+  };
+}
+
+/** The routes each scope opens, as the authorizer writes them into a policy. */
+export function routesByScope(declared: readonly Endpoint[]): Record<string, string[]> {
+  const routes: Record<string, string[]> = {};
+  for (const endpoint of declared) {
+    if (endpoint.scope === null) continue;
+    const opened = pathsOf(endpoint).map((path) => `${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`);
+    routes[endpoint.scope] = [...(routes[endpoint.scope] ?? []), ...opened];
+  }
+  return routes;
+}
+
+/** Actions on a table that write. */
+const changingActions = /^(?:Delete|Put|Update)Item$/;
+
+/** What DynamoDB does with the key for whom it serves: when items are read, and beside that when they are written. */
+const readingKey = ["Decrypt", "DescribeKey"];
+const changingKey = ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"];
+
+function grant(made: ServiceFunction, id: FunctionId, { data, signingKey }: FunctionContext): void {
+  const {
+    tables: granted = {},
+    signingKey: secretActions,
+    queues: used = {},
+    consumes,
+  } = functionRecords[id];
+  const permit = (actions: string[], resource: string) =>
+    made.addToRolePolicy(new PolicyStatement({ actions, resources: [resource] }));
+  const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
+  for (const { name, index } of grantedTables) {
+    const actions = granted[name] ?? [];
+    const { tableArn } = data.tables[name];
+    permit(
+      actions.map((action) => `dynamodb:${action}`),
+      tableArn,
+    );
+    if (index !== undefined && actions.includes("Query"))
+      permit(["dynamodb:Query"], `${tableArn}/index/${index.name}`);
+  }
+  if (secretActions !== undefined) {
+    permit(
+      secretActions.map((action) => `secretsmanager:${action}`),
+      signingKey.secretArn,
+    );
+  }
+  const queueNames = Object.keys(used) as QueueName[];
+  for (const name of queueNames) {
+    permit(
+      (used[name] ?? []).map((action) => `sqs:${action}`),
+      data.queues[name].queueArn,
+    );
+  }
+  const encrypted = grantedTables.filter(({ personalData }) => personalData);
+  if (encrypted.length > 0) {
+    const changes = encrypted.some(({ name }) =>
+      granted[name]?.some((action) => changingActions.test(action)),
+    );
+    permitKey(made, data, "dynamodb", changes ? [...readingKey, ...changingKey] : readingKey);
+  }
+  if (queueNames.length > 0 || consumes !== undefined) {
+    permitKey(made, data, "sqs", ["Decrypt", "GenerateDataKey"]);
+  }
+}
+
+/** The use of the key through a service alone: what the function may do there bounds what it may decrypt. */
+function permitKey(
+  user: ServiceFunction,
+  { key }: Data,
+  service: "dynamodb" | "sqs",
+  operations: readonly string[],
+): void {
+  user.addToRolePolicy(
+    new PolicyStatement({
+      actions: operations.map((operation) => `kms:${operation}`),
+      resources: [key.keyArn],
+      conditions: { StringEquals: { "kms:ViaService": `${service}.${Stack.of(user).region}.amazonaws.com` } },
+    }),
+  );
+}

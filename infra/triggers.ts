@@ -1,0 +1,46 @@
+import { Duration } from "aws-cdk-lib";
+import { Rule, Schedule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { EventSourceMapping, type IFunction } from "aws-cdk-lib/aws-lambda";
+import type { Construct } from "constructs";
+import { maxWorkers } from "../shared/sqs/queues.ts";
+import { constructName } from "./bundles.ts";
+import type { ServiceFunction } from "./constructs/service-function.ts";
+import type { Data } from "./data.ts";
+import { type FunctionId, functionRecords } from "./functions.ts";
+
+/**
+ * Adds what invokes a function beside a route, as its record says: the messages of a queue, a schedule.
+ * @param live what is invoked: the function's alias, or the function.
+ */
+export function addTriggers(
+  scope: Construct,
+  id: FunctionId,
+  { queues }: Data,
+  worker: ServiceFunction,
+  live: IFunction,
+): void {
+  const { consumes, everyMinutes } = functionRecords[id];
+  if (consumes !== undefined) {
+    const { queueArn } = queues[consumes];
+    const actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+    worker.addToRolePolicy(new PolicyStatement({ actions, resources: [queueArn] }));
+    const mapping = new EventSourceMapping(scope, `${constructName(id)}Messages`, {
+      target: live,
+      eventSourceArn: queueArn,
+      // One message at a time: it may take as long as its worker has.
+      batchSize: 1,
+      reportBatchItemFailures: true,
+      maxConcurrency: maxWorkers,
+    });
+    mapping.node.addDependency(worker.role ?? worker);
+  }
+  if (everyMinutes !== undefined) {
+    new Rule(scope, `${constructName(id)}Schedule`, {
+      schedule: Schedule.rate(Duration.minutes(everyMinutes)),
+      // A run that fails is not made again: the next one comes soon.
+      targets: [new LambdaTarget(live, { retryAttempts: 0 })],
+    });
+  }
+}
