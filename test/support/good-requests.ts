@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import * as z from "zod";
-import type { FunctionId } from "../../infra/access.ts";
+import type { FunctionId } from "../../infra/functions.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 
 const proxyEvent = z.object({
