@@ -4,7 +4,7 @@ import { type Box, bbox } from "../import/density/box.ts";
 import { coveragePathOf, datesBefore, generateDensity } from "../import/density/generate-density.ts";
 import type { Print } from "./print.ts";
 
-/** `ncs generate`: files to import that tell of nobody. */
+/** `ncs generate`: made-up files to import, which hold no data of real people. */
 export function addGenerate(program: Command, print: Print): void {
   const generating = program.command("generate").description("Make up files to import.");
 

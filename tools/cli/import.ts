@@ -32,13 +32,13 @@ export function addImport(program: Command, print: Print): void {
     .requiredOption(...outputsOption)
     .requiredOption(
       "--coverage <area.geojson>",
-      "where people are counted; `rows` for the cells that any row names, which tells where there was nobody",
+      "the covered area; or `rows`: the cells that any row names, for files with all cells, also the empty ones",
     )
-    .option("--market-share <share>", "which share of all people is counted, such as 0.31", shareOf)
-    .option("--typical", "the dates stand for all of their weekday")
+    .option("--market-share <share>", "the share of all people that is counted, such as 0.31", shareOf)
+    .option("--typical", "store the dates as typical weekdays")
     .option(
       "--recounted",
-      "with --typical: people were counted anew, so that coverage, precision and threshold may differ from before",
+      "with --typical: people were counted again, so coverage, precision and threshold may differ from before",
     )
     .action(async (files: string[], options: DensityOptions, command: Command) => {
       if (options.recounted === true && options.typical !== true) {

@@ -11,23 +11,25 @@ import { hashed } from "../../shared/hash.ts";
 import { sendMessage } from "../../shared/sqs/messages.ts";
 import { queueVariable } from "../../shared/sqs/queues.ts";
 
-/** A message that nothing could be done with, in the queue for manual action. */
+/** A message in the parking queue. */
 export interface ParkedMessage {
   /** Absent for a message that names no job. */
   readonly operationId: string | undefined;
-  /** When the message was sent to the workers: it keeps this time when it comes to another queue. */
+  /** When the message was sent to the workers; moving to another queue does not change it. */
   readonly since: Date;
-  /** `gone` for a job that is not there any more. */
+  /** `gone` for a job that no longer exists. */
   readonly state: Job["state"] | "gone";
   readonly receiptHandle: string;
 }
 
 const queue = "density-jobs-parked";
 
-/** A queue answers a short poll from some of its servers only: an empty answer would not say that it is empty. */
+/**
+ * Long polling: a short poll asks only some servers of the queue, and may return nothing although there are messages.
+ */
 const pollSeconds = 1;
 
-/** While one person looks at the messages, no other sees them. */
+/** For how long the messages are hidden from other readers. */
 const hiddenSeconds = 30;
 
 const callMilliseconds = 10_000;
@@ -36,7 +38,7 @@ function deadline(): AbortSignal {
   return AbortSignal.timeout(callMilliseconds);
 }
 
-/** All messages of the queue, each of which can be seen again at once. */
+/** All messages of the queue. They are made visible again at once. */
 export async function parkedMessages(): Promise<ParkedMessage[]> {
   return await withQueue(async (client) => {
     const messages = await receiveAll(client);
@@ -45,7 +47,7 @@ export async function parkedMessages(): Promise<ParkedMessage[]> {
   });
 }
 
-/** Lends a client whose calls end with their deadlines only: a poll waits longer than others call for. */
+/** Lends a client without the usual time-outs: long polling waits longer. Each call has a deadline. */
 async function withQueue<Result>(use: (client: SQSClient) => Promise<Result>): Promise<Result> {
   const client = new SQSClient({ useQueueUrlAsEndpoint: false });
   try {
@@ -107,9 +109,9 @@ function operationIdIn(body: string): string | undefined {
 }
 
 /**
- * Gives parked jobs to the workers again, and takes their messages and those that are about nothing any more away.
- * @param operationIds those to try again; all if absent, and then also messages that name no job are taken away.
- * @returns how many were tried again and how many taken away, and which operations are not in the queue.
+ * Sends parked jobs to the workers again. Deletes their messages, and those of jobs that have ended.
+ * @param operationIds the jobs to retry; all if absent, and then messages that name no job are deleted too.
+ * @returns how many jobs were retried, how many messages were only deleted, and which operations are not in the queue.
  */
 export async function retryParked(operationIds?: readonly string[]): Promise<{
   readonly retried: number;
@@ -154,7 +156,7 @@ export type JobSummary = Pick<
   | "notBefore"
 >;
 
-/** What is known of a job; undefined when it is not there, or not any more. */
+/** The summary of a job; undefined when it does not exist. */
 export async function jobSummary(operationId: string): Promise<JobSummary | undefined> {
   const found = await jobStore.read(operationId, deadline());
   if (found === undefined) return undefined;

@@ -11,13 +11,13 @@ import {
 import type { Print } from "./print.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
-/** `ncs jobs`: deliveries, those that wait and those that nothing could be done with. */
+/** `ncs jobs`: pending and parked deliveries. */
 export function addJobs(program: Command, print: Print): void {
-  const jobs = program.command("jobs").description("Look after deliveries of densities.");
+  const jobs = program.command("jobs").description("Inspect, retry and release deliveries of densities.");
 
   jobs
     .command("list")
-    .description("jobs without an outcome, the oldest first, and messages in the queue for manual action")
+    .description("pending jobs, the oldest first, and messages in the parking queue")
     .requiredOption(...outputsOption)
     .action(async ({ outputs }: { outputs: string }) => {
       await useStack(outputs);
@@ -33,7 +33,7 @@ export function addJobs(program: Command, print: Print): void {
 
   jobs
     .command("show <operationId>")
-    .description("what has become of a job, and why")
+    .description("the state of a job, and the reason")
     .requiredOption(...outputsOption)
     .action(async (operationId: string, { outputs }: { outputs: string }) => {
       await useStack(outputs);
@@ -44,23 +44,24 @@ export function addJobs(program: Command, print: Print): void {
 
   jobs
     .command("retry [operationIds...]")
-    .description("try parked jobs again, all of them if none is named, and forget those that are over")
+    .description("retry parked jobs, all if none is named; delete messages of jobs that have ended")
     .requiredOption(...outputsOption)
     .action(async (operationIds: string[], { outputs }: { outputs: string }) => {
       await useStack(outputs);
       const named = operationIds.length === 0 ? undefined : operationIds;
       const { retried, removed, missing } = await retryParked(named);
-      print(`${retried} tried again, ${removed} forgotten`);
+      print(`${retried} retried, ${removed} deleted`);
       if (missing.length > 0) throw new Error(`not parked: ${missing.join(", ")}`);
     });
 
   jobs
     .command("release [operationIds...]")
-    .description("end jobs without a word to their sinks, or release what a caller's jobs left behind")
-    .option("--caller <client>", "release the places of this client whose jobs are over")
+    .description("end jobs without sending anything, or release the places of a caller's ended jobs")
+    .option("--caller <client>", "release the places of this client's ended jobs")
     .requiredOption(...outputsOption)
     .action(async (operationIds: string[], { outputs, caller }: { outputs: string; caller?: string }) => {
-      if (operationIds.length === 0 && caller === undefined) throw new Error("name jobs, or --caller");
+      if (operationIds.length === 0 && caller === undefined)
+        throw new Error("expected operation ids or --caller");
       await useStack(outputs);
       if (caller !== undefined) print(`${await releaseCaller(caller)} places released`);
       const missing: string[] = [];

@@ -14,8 +14,8 @@ const rotationMilliseconds = 180_000;
 const pauseMilliseconds = 1_000;
 
 /**
- * Rotates the signing key at once and waits until the new one has come to the signers.
- * @returns when all of them sign with it, at the latest.
+ * Rotates the signing key at once and waits until the signers have the new one.
+ * @returns the time from which all of them sign with it.
  * @throws {Error} when the secret has no rotation, or the rotation does not end in time.
  */
 export async function rotateKeys(): Promise<Date> {

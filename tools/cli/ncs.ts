@@ -12,10 +12,10 @@ export interface CommandOutput {
 }
 
 /**
- * Runs `ncs`. A command that works on a stack finds it through `process.env`, as the functions do, and puts there
- * what the stack's outputs name.
- * @param args what a person types after `ncs`.
- * @returns the exit code: 1 when the arguments are wrong or the command fails, and standard error says why.
+ * Runs `ncs`. Commands on a stack write the names in its outputs to `process.env`, where the functions' code reads
+ * them.
+ * @param args the arguments after `ncs`.
+ * @returns the exit code: 1 for wrong arguments or a failed command, with the reason on standard error.
  */
 export async function ncs(args: readonly string[], { stdout, stderr }: CommandOutput): Promise<number> {
   const program = new Command("ncs")
@@ -28,7 +28,7 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     await program.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
-    // Commander has written what is wrong, or the help that was asked for.
+    // Commander has already written the error or the requested help.
     if (error instanceof CommanderError) return error.exitCode;
     stderr(`${error instanceof Error ? error.message : error}\n`);
     return 1;

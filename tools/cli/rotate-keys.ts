@@ -3,11 +3,11 @@ import { rotateKeys } from "./key-rotation.ts";
 import type { Print } from "./print.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
-/** `ncs rotate-keys`: a new signing key now, not when the month is over. */
+/** `ncs rotate-keys`: rotates the signing key at once. */
 export function addRotateKeys(program: Command, print: Print): void {
   program
     .command("rotate-keys")
-    .description("make a new key that signs access tokens; tokens that are signed already stay good")
+    .description("rotate the key that signs access tokens; tokens that are already signed stay valid")
     .requiredOption(...outputsOption)
     .action(async ({ outputs }: { outputs: string }) => {
       await useStack(outputs);

@@ -13,8 +13,7 @@ const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
 export const outputsOption = ["--outputs <file>", "what `cdk deploy --outputs-file` wrote"] as const;
 
 /**
- * Puts the names of a deployed stack's tables, the addresses of its queues and the place of its signing key where
- * the functions look for them.
+ * Sets the environment variables of the functions to a deployed stack's tables, queues and signing key.
  * @param path what `cdk deploy --outputs-file` wrote.
  * @throws {Error} when the file does not have the outputs of exactly one stack of the service, of any stage.
  */

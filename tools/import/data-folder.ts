@@ -28,6 +28,6 @@ export async function importFolder(folder: string): Promise<void> {
     throw new Error(`${folder} holds none of ${files.join(", ")}`);
   }
   await Promise.all(present.map((kind) => importFile(kind, join(folder, kind.file))));
-  // Alone: while densities are worked out, the answers to other calls would be heard too late.
+  // Not concurrently: computing densities blocks the thread, and other calls would time out.
   await importDensityFolder(folder);
 }

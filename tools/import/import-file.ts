@@ -3,30 +3,32 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type * as z from "zod";
 
-/** What is wrong with a record beside others; the position counts from 0. */
+/** A problem of a record that conflicts with another one; the position counts from 0. */
 interface Conflict {
   readonly record: number;
   readonly field: string;
   readonly message: string;
 }
 
-/** A kind of file that can be imported: what a record is, what must differ between records, how it is stored. */
+/** A kind of file that can be imported: the schema of its records, their identities, and how they are stored. */
 export interface ImportKind<Schema extends z.ZodType> {
   /** The file's name in a data folder. */
   readonly file: string;
   readonly schema: Schema;
-  /** The values by which a record is told from every other, each with the field it comes from. */
+  /** The values that must be unique in the file, each with its field. */
   readonly identities: (
     record: z.output<Schema>,
   ) => readonly { readonly field: string; readonly value: string }[];
-  /** What else records of the file contradict each other in. */
+  /** Further conflicts between records of the file. */
   readonly contradictions?: (records: readonly z.output<Schema>[]) => readonly Conflict[];
-  /** What records contradict in what is stored already. */
+  /** Conflicts of records with what is stored. */
   readonly conflicts?: (records: readonly z.output<Schema>[]) => Promise<readonly Conflict[]>;
   readonly write: (records: readonly z.output<Schema>[]) => Promise<void>;
 }
 
-/** Files that are refused as a whole. Each problem names file, record or line, and field, never a value. */
+/**
+ * A file was refused, and nothing of it was written. Each problem names file, record or line, and field, never a value.
+ */
 export class ImportError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join("\n"));
@@ -41,13 +43,13 @@ function refusal(file: string, ...problems: readonly string[]): ImportError {
 /** For a record's reads, hashes and writes together. */
 const recordMilliseconds = 30_000;
 
-/** Problems named at most; a file with the wrong shape has one in every record. */
+/** Maximum of reported problems: a file of the wrong form has one in every record. */
 const problemsNamed = 20;
 
 /**
- * Imports a JSON array of records. Every record is checked, by itself, beside the others and against what is
- * stored, before any is written. Records replace those with their identity, so a file whose writing was cut short
- * is simply imported once more; a login that is replaced has not logged in yet.
+ * Imports a JSON array of records. All records are checked before any is written: each alone, against the others, and
+ * against what is stored. A record replaces the one with its identity, so an interrupted import is simply repeated. A
+ * login that is replaced loses its time of last login.
  * @returns how many records were written.
  * @throws {ImportError} naming each bad record by its position, counted from 1, and its field.
  */

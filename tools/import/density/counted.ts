@@ -17,7 +17,7 @@ export interface CountedTile {
   readonly hours: readonly (CountedHour | undefined)[];
 }
 
-/** People counted on a day, everywhere: a cell of a counted hour in which nobody is counted has nobody. */
+/** All people counted on a day. A covered cell without people in a counted hour is empty. */
 export interface CountedDay {
   /** `YYYY-MM-DD`, UTC. */
   readonly date: string;

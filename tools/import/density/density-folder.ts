@@ -14,17 +14,17 @@ const countedFiles = ["density.csv", "density.ndjson"];
 const modelFile = "density-model.json";
 const coverageFile = "density-coverage.geojson";
 
-/** The files of a data folder that say how many people are where. */
+/** The density files of a data folder. */
 export const densityFiles: readonly string[] = [...countedFiles, modelFile];
 
-/** The model of folders that say nothing: that of the project's own demo data. */
+/** The model for folders without one: that of the demo data. */
 const demoModel = fileURLToPath(new URL(`../../demo/${modelFile}`, import.meta.url));
 
 const model = z.strictObject({ bbox });
 
 /**
- * Stores the typical week of a data folder, in place of an earlier one whatever that was made from: as it is counted in
- * its files, else as made up for the box of its model, else for the box of the demo data.
+ * Stores the typical week of a data folder, in place of any earlier one: from the counts in its files, otherwise
+ * generated for the box of its model, otherwise for the box of the demo data.
  * @throws {ImportError} when a file is refused.
  */
 export async function importDensityFolder(folder: string): Promise<void> {

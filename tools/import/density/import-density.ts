@@ -18,18 +18,18 @@ export interface DensityImport {
   readonly coverage?: string | undefined;
   /** Which share of all people is counted, above 0 and at most 1; everybody if absent. */
   readonly marketShare?: number | undefined;
-  /** Whether the days are typical weekdays and no dates: each stands for all with its weekday. */
+  /** Whether the days are stored as typical weekdays and not as dates. */
   readonly typical: boolean;
-  /** Whether typical weekdays were counted anew: nothing of earlier counts is kept. See `DayStorage`. */
+  /** Whether typical weekdays were counted again: earlier counts are discarded. See `DayStorage`. */
   readonly isRecounted?: boolean | undefined;
-  /** Lengths of geohashes that are offered. */
+  /** Supported lengths of geohashes. */
   readonly precisions: readonly number[];
   /** K: cells with fewer people who were really counted are suppressed. */
   readonly threshold: number;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
 }
 
-/** How far an import is. */
+/** The progress of an import. */
 export interface DensityProgress {
   readonly bytes: number;
   readonly allBytes: number;
@@ -37,18 +37,18 @@ export interface DensityProgress {
   readonly date?: string;
 }
 
-/** What an import came to. */
+/** The result of an import. */
 export interface DensityImported {
   readonly rows: number;
   /** Items of the table that depend on the rows. */
   readonly items: number;
-  /** Those that were written, as they were absent or different. */
+  /** Items that were written, because they were absent or different. */
   readonly changed: number;
 }
 
 /**
- * Imports files of counted people. Nothing is stored before every row of every file was found good, and every day may
- * be stored beside what is published of it; an import that was cut short is simply repeated.
+ * Imports files of counted people. Nothing is stored before every row of every file is valid and every day is
+ * compatible with what is published of it. An interrupted import is simply repeated.
  * @throws {ImportError} naming what is refused; what `storeDay` throws.
  */
 export async function importDensity(wanted: DensityImport): Promise<DensityImported> {
@@ -84,7 +84,7 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
     checkDay: async (day) => {
       if (precisions.every((precision) => precision > day.precision)) {
         throw new ImportError([
-          `geohashes of ${day.precision} characters are shorter than any that are offered`,
+          `geohashes of ${day.precision} characters are shorter than every supported precision`,
         ]);
       }
       await checkDay(day, storage);

@@ -11,12 +11,12 @@ export interface Lines {
   readonly count: number;
 }
 
-/** Where lines come from, and who hears of them. */
+/** The source of lines, and callbacks while they are read. */
 export interface LinesOptions {
   /** The position of the file among those of the import. */
   readonly file: number;
   readonly problems: Problems;
-  /** Told how many bytes more were read. */
+  /** Called with the number of further bytes that were read. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 

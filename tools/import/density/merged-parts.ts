@@ -7,7 +7,7 @@ import {
 } from "../../../functions/population-density/tiles/tile.ts";
 import { setPeople } from "./anonymous-tiles.ts";
 
-/** What of a part is published in a tile. */
+/** What is published of a part in a tile. */
 export interface MergedPart {
   /** Of each cell, the area of what the part covers of it, in km². */
   readonly areas: Float64Array;

@@ -1,6 +1,6 @@
 /**
- * The parts of a day. What an import covers of a day for the first time is a part, and stays one: a part is published
- * anew only by an import that covers all of it, and never together with other cells. So an import with more or fewer
+ * The parts of a day. The cells that an import is the first to cover on a day are a part for ever: a part is published
+ * again only by an import that covers all of it, and never together with other cells. So an import with more or fewer
  * cells than an earlier one, or of a neighbouring region, changes no group of suppressed cells, and the difference of
  * two answers discloses nothing that each part does not disclose alone.
  */

@@ -1,9 +1,9 @@
 import { ImportError } from "../import-file.ts";
 
-/** Problems named at most; a file with the wrong shape has one in every row. */
+/** Maximum of reported problems: a file of the wrong form has one in every row. */
 const problemsNamed = 20;
 
-/** What is wrong with the files of an import: collected, so that an operator hears of more than the first. */
+/** The problems of an import, collected so that an operator sees more than the first. */
 export class Problems {
   readonly #files: readonly string[];
   readonly #found: string[] = [];

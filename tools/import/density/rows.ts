@@ -22,10 +22,10 @@ export interface Row extends Range {
   readonly line: number;
 }
 
-/** Who hears of rows that are read. */
+/** Callbacks while rows are read. */
 export interface RowsOptions {
   readonly problems: Problems;
-  /** Told how many bytes more were read. */
+  /** Called with the number of further bytes that were read. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
@@ -33,8 +33,8 @@ export interface RowsOptions {
  * The rows of files of any size, one file after the other. A `.csv` begins with the names of its columns, in any order:
  * `geohash,startTime,people` and perhaps `minPeople,maxPeople`; an `.ndjson` or `.jsonl` has an object with these
  * members in each line. Blank lines are skipped. A row that is refused is a problem and left out.
- * @throws {ImportError} after the last row, or as soon as there are enough problems: before, nothing is known to be
- * good.
+ * @throws {ImportError} after the last row, or when the maximum of problems is reached. Rows are not known to be valid
+ * before the last one was read.
  */
 export async function* rowsOf(paths: readonly string[], options: RowsOptions): AsyncGenerator<Row> {
   const { problems } = options;
@@ -66,10 +66,10 @@ const columns = ["geohash", "startTime", "people", "minPeople", "maxPeople"] as 
 type Column = (typeof columns)[number];
 const required: readonly Column[] = ["geohash", "startTime", "people"];
 
-/** What a line says, before it is checked; undefined where it says nothing. */
+/** The fields of a line before they are checked; undefined for absent ones. */
 type Fields = { readonly [column in Column]: unknown } & { readonly line: number };
 
-/** Takes the lines of a file, some after the others: what they say, or undefined if nobody can know any more. */
+/** Parses the lines of a file, batch by batch; undefined when the rest of the file cannot be parsed. */
 type Format = (file: number, problems: Problems) => (lines: Lines) => Iterable<Fields> | undefined;
 
 const formats: Readonly<Record<string, Format>> = { ".csv": csv, ".ndjson": ndjson, ".jsonl": ndjson };
@@ -214,7 +214,7 @@ const notPeople = `must be a number from 0 to ${maxPeople}`;
 /** Of times that are remembered: a year has fewer. */
 const maxHours = 10_000;
 
-/** Checks rows one by one. How long all geohashes are, the first one says. */
+/** Checks rows one by one. The first geohash determines the length of all. */
 class RowCheck {
   readonly #problems: Problems;
   #precision: number | undefined;

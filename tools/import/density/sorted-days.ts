@@ -11,7 +11,7 @@ import { Partitions } from "./partitions.ts";
 import type { Problems } from "./problems.ts";
 import type { Row } from "./rows.ts";
 
-/** What counts in rows, and who hears of those that do not. */
+/** How rows are sorted and checked. */
 export interface SortOptions {
   readonly problems: Problems;
   /**
@@ -225,7 +225,7 @@ class DaySort {
 
   #giveUp({ file, line }: Row): void {
     const { problems } = this.#options;
-    problems.add(file, "too many days and places for one import: import a part at a time", line);
+    problems.add(file, "too many days and tiles for one import: split it", line);
     problems.refuse();
   }
 }

@@ -50,19 +50,19 @@ export interface DayStorage extends Anonymity {
    */
   readonly kind: "observed" | "typical";
   /**
-   * Of a typical day: people were counted anew, so that it does not matter what was published of an earlier count:
-   * its parts are forgotten.
+   * Of a typical day: people were counted again, so the parts of the earlier count are discarded and what was published
+   * of it is ignored.
    */
   readonly isRecounted?: boolean | undefined;
   /** Shared by the days of an import. */
   readonly coverages?: PartCoverages | undefined;
 }
 
-/** What storing a day came to. */
+/** The result of storing a day. */
 export interface DayStored {
   /** Items of the table that depend on the day. */
   readonly items: number;
-  /** Those that were written, as they were absent or different. */
+  /** Items that were written, because they were absent or different. */
   readonly changed: number;
 }
 
@@ -144,7 +144,7 @@ function refuseOtherRules(day: CountedDay, { threshold }: DayStorage, part: List
       ? `with DENSITY_K ${part.threshold}, not ${threshold}`
       : `from cells of precision ${part.precision}, not ${day.precision}`;
   throw new ImportError([
-    `${day.date}: was published ${before}: both together would disclose counts of few people. Import it as it was before`,
+    `${day.date}: was published ${before}: both together would disclose suppressed counts. Import it with the same threshold and precision as before`,
   ]);
 }
 
@@ -173,8 +173,8 @@ async function refuseContradictions(day: CountedDay, storage: DayStorage, found:
         if (published[hour]?.codes[cell] === wanted.codes[cell]) continue;
         const geohash = tile.geohash + suffixesOf(day.precision)[cell];
         throw new ImportError([
-          `${day.date}: cell ${geohash} in hour ${hour} was published by an import that covers cells which this one does not, ` +
-            "and not with this number: import everything that one covered, or leave the cell out",
+          `${day.date}: cell ${geohash} in hour ${hour} was published with another number, by an import that covers further cells: ` +
+            "import everything that it covered, or leave the cell out",
         ]);
       }
     }
@@ -222,7 +222,7 @@ async function beginWriting(day: CountedDay, storage: DayStorage, writer: string
     const listed = await listParts(day, storage, found, writer);
     if (listed !== undefined) return { ...found, listed };
   }
-  throw new ImportError([`${day.date}: another import is storing it: repeat this one when that has ended`]);
+  throw new ImportError([`${day.date}: another import is storing it: repeat this one when it has ended`]);
 }
 
 /**
@@ -273,7 +273,7 @@ async function storeTiles(
       if (Date.now() - keptAt > writingMilliseconds / 4) {
         keptAt = Date.now();
         if (!(await keepDay(context.key, writer, keptAt + writingMilliseconds))) {
-          throw new ImportError([`${day.date}: another import has begun to store it: repeat this one`]);
+          throw new ImportError([`${day.date}: another import has started to store it: repeat this one`]);
         }
       }
       const name = tileName(tile.precision, tile.geohash);
