@@ -7,7 +7,7 @@ import { runProgram } from "./child-program.ts";
 import type { Template } from "./local/template/template.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** What a local run is made from; folders of its own, so that several runs do not meet. */
+/** The bundles and the cloud assembly of a local run, in folders of its own, so that runs do not share files. */
 export interface MadeAssembly {
   /** The folder of the cloud assembly. */
   readonly assembly: string;
@@ -16,7 +16,7 @@ export interface MadeAssembly {
   readonly remove: () => void;
 }
 
-/** What an assembly is made from, but for what its stage says. */
+/** The files from which an assembly is made. */
 export const assemblySources = [
   "functions",
   "shared",
@@ -29,8 +29,8 @@ export const assemblySources = [
 ];
 
 /**
- * Builds the functions and synthesizes the stack into a new temporary folder, of the stage that is for trying out. What
- * was made from the same sources before is copied.
+ * Builds the functions and synthesizes the stack into a new temporary folder. If the same sources were built before,
+ * the result is copied.
  */
 export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> {
   const { path, remove } = temporaryFolder("network-capabilities-");
@@ -50,7 +50,7 @@ export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> 
   }
 }
 
-/** Lends an assembly; it is gone afterwards. */
+/** Lends an assembly and removes it afterwards. */
 export async function withAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
   const { assembly, remove } = await makeAssembly();
   try {
@@ -67,7 +67,7 @@ export function logicalIdOf(id: FunctionId, template: Template): string {
   return found.logicalId;
 }
 
-/** Whether a function of a template is this one of the service. */
+/** Whether a function of a template is the one with this id. */
 export function isFunction(id: FunctionId, { logicalId }: { readonly logicalId: string }): boolean {
   return new RegExp(`^${constructName(id)}[0-9A-F]{8}$`).test(logicalId);
 }

@@ -1,4 +1,4 @@
-/** What takes seconds to make and follows from files of the project alone is kept until one of them changes. */
+/** A cache of folders that take seconds to make and depend on files of the project only. */
 import { createHash, randomUUID } from "node:crypto";
 import {
   cpSync,
@@ -14,25 +14,24 @@ import {
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Of each name so many are kept: those that were used last. */
+/** The number of folders that are kept for each name: those that were used last. */
 const maxKept = 4;
 
-/** A copy that is not complete after so long is of a run that was killed. */
+/** An incomplete copy that is older than this belongs to a run that was killed. */
 const copyingMilliseconds = 600_000;
 
-/** What says which packages there are: those that shall be, and those that npm has installed. */
+/** The files that determine the packages: wanted and installed ones. */
 export const installed = ["package.json", "package-lock.json", "node_modules/.package-lock.json"];
 
 /** A folder that can be made again. */
 export interface KeptFolder {
   /**
-   * Copies what was made before into an empty folder; `false` when nothing was made from these sources yet. The folder
-   * is empty then.
+   * Copies the kept folder into an empty one; `false` when none is kept for these sources. The folder is then empty.
    */
   readonly restore: (folder: string) => boolean;
   /**
-   * Keeps a copy of what was made, for the next time; not when a source has changed since, as nobody knows what it was
-   * made from then. What cannot be kept, such as on a disk that is full or read-only, is made again the next time.
+   * Keeps a copy of the folder for the next time, unless a source has changed since. On a disk that is full or
+   * read-only nothing is kept.
    */
   readonly keep: (folder: string) => void;
 }
@@ -40,15 +39,15 @@ export interface KeptFolder {
 interface Origin {
   /** Files and folders, named from the root of the project. One that does not exist is a source too. */
   readonly sources: readonly string[];
-  /** What else it follows from. */
+  /** Further input that the folder depends on. */
   readonly settings?: string;
   /** The root of the project. */
   readonly project?: string;
 }
 
 /**
- * A folder that follows from sources as they are now, from the version of Node.js and from settings, if any. Copies
- * are handed out, so that a run keeps its own whatever other runs make or throw away meanwhile.
+ * A folder that depends on the current sources, the version of Node.js, and settings, if any. Each run gets a copy, so
+ * that it does not depend on what other runs make or remove.
  */
 export function keptFolder(name: string, origin: Origin): KeptFolder {
   const { project = fileURLToPath(new URL("..", import.meta.url)) } = origin;
@@ -63,7 +62,7 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
       } catch (error) {
         if (existsSync(kept)) throw error;
       }
-      // Folders are moved away before they are removed: what is still there was there as a whole.
+      // Folders are moved away before they are removed, so that a folder in its place is complete.
       if (existsSync(kept)) {
         whereWritable(() => utimesSync(kept, new Date(), new Date()));
         return true;
@@ -102,7 +101,7 @@ function digestOf(project: string, { sources, settings = "" }: Origin): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Links are left out: such are the locks of editors, which lead nowhere. */
+/** Links are skipped: the locks of editors are links without a target. */
 function filesOf(project: string, source: string): string[] {
   const path = join(project, source);
   const found = statSync(path, { throwIfNoEntry: false });
@@ -113,7 +112,7 @@ function filesOf(project: string, source: string): string[] {
     .sort();
 }
 
-/** Discards all but the last of a name, and what runs that were killed have left. */
+/** Removes all but the last folders of a name, and what killed runs have left. */
 function discardOld(cache: string, name: string): void {
   const entries = readdirSync(cache).flatMap((entry) => {
     // Another run may have discarded it.
@@ -130,7 +129,7 @@ function discardOld(cache: string, name: string): void {
   for (const { entry } of [...left, ...old]) discard(cache, entry);
 }
 
-/** Moves a folder away before it is removed: whoever copies it meanwhile sees that it is gone. */
+/** Moves a folder away before it is removed, so that a run that copies it notices. */
 function discard(cache: string, entry: string): void {
   const away = join(cache, `.${randomUUID()}`);
   try {
@@ -142,7 +141,7 @@ function discard(cache: string, entry: string): void {
   rmSync(away, { recursive: true, force: true });
 }
 
-/** Does nothing where the disk is full or may not be written to. */
+/** Ignores a disk that is full or read-only. */
 function whereWritable(write: () => void): void {
   try {
     write();

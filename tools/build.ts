@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { type BuildResult, build } from "esbuild";
 import { defaultBundles, functionIds, handlerFile } from "../infra/bundles.ts";
 
-/** Bundles one file into `index.mjs` of a folder. Returns what esbuild knows of the bundle. */
+/** Bundles one file into `index.mjs` of a folder. Returns esbuild's metadata of the bundle. */
 export async function bundle(file: string, outdir: string): Promise<BuildResult<{ metafile: true }>> {
   await rm(outdir, { recursive: true, force: true });
   return await build({

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 const project = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Runs a TypeScript program of the project in a process of its own: what it loads and holds is gone when it ends. It
- * does not outlive this program, nor do its own children.
+ * Runs a TypeScript program of the project in a process of its own, so that its memory is freed when it ends. Neither
+ * it nor its children outlive this program.
  * @throws {Error} with what it wrote to standard error when it fails.
  */
 export async function runProgram(

@@ -15,7 +15,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** A file that holds generated text: how it gets it from the declarations, and from what it held before. */
+/** A file with generated text, made from the declarations and the file's current text. */
 interface GeneratedFile {
   readonly path: string;
   readonly textAfter: (before: string | undefined) => string;
@@ -48,7 +48,7 @@ try {
   process.exitCode = 1;
 }
 
-/** What a file should hold, when it holds something else. */
+/** The text that a file should have; undefined when it has it. */
 async function changeOf({
   path,
   textAfter,

@@ -6,10 +6,7 @@ import { functionIds } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { instantOf } from "../shared/calendar.ts";
 
-/**
- * An event on disk, with its times moved to now: which function it is for, what must come back, and the environment
- * that makes it so.
- */
+/** An event on disk, with its times moved to now, its function, the expected response, and the environment for it. */
 export interface EventFile {
   readonly functionId: FunctionId;
   readonly status: number;
@@ -22,7 +19,7 @@ export interface EventFile {
 
 const name = /^(?<operation>[a-z-]+)\.(?<status>\d{3})-(?<outcome>[a-z0-9-]+)\.json$/;
 
-/** The members of an event, and of the body in it, that say when. */
+/** The members of an event and of its body that hold times. */
 const received = z.looseObject({
   body: z.string().nullable(),
   isBase64Encoded: z.boolean(),
@@ -33,8 +30,8 @@ const times = ["startTime", "endTime", "accessTokenExpiresUtc"];
 const hourMilliseconds = 3_600_000;
 
 /**
- * An event with the times of its body moved by as many whole hours as have passed since it was received: a period
- * that was about to come is about to come again. Anything else is left as it is.
+ * An event with the times of its body moved by the whole hours that have passed since it was recorded, so that a future
+ * period is a future period again. Everything else stays as it is.
  */
 export function replayedAt(event: unknown, now: Date): unknown {
   const parsed = received.safeParse(event);
@@ -56,7 +53,7 @@ export function replayedAt(event: unknown, now: Date): unknown {
 
 /**
  * Reads `events/<area>/<operation>.<status>-<case>.json`.
- * @throws {Error} when the file's name does not say what must come back, or names no function.
+ * @throws {Error} when the file's name does not give a status and a case, or names no function.
  */
 export async function readEventFile(path: string): Promise<EventFile> {
   const { operation = "", status, outcome = "" } = name.exec(basename(path))?.groups ?? {};

@@ -25,12 +25,12 @@ interface DemoServiceOptions
   readonly data: string;
 }
 
-/** Sinks on this machine, which no deployed stage can reach. */
+/** Sinks on this machine. No deployed stage allows them. */
 const localSinks = "127.0.0.1/32:1024-65535";
 
 /** Serves an assembly with data in its tables. */
 export async function startDemoService(options: DemoServiceOptions): Promise<LocalService> {
-  // The SDK warns of the Node.js it runs on, not of the one the functions are deployed on.
+  // The SDK would warn about the local Node.js version, which is not that of the deployed functions.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
   refuseMalformedConfiguration(options.environment);
   return await startLocalService({
@@ -46,21 +46,19 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
   });
 }
 
-/**
- * What a program may do at once off its threads, files and hashes alike: https://docs.libuv.org/en/v1.x/threadpool.html
- */
+/** The size of libuv's thread pool, which files and hashes share: https://docs.libuv.org/en/v1.x/threadpool.html */
 const poolThreads = 4;
 
 /**
- * Logins at once. A hash keeps a processor and one of the threads that all functions share busy; two of these are
- * left, or a function that is loaded meanwhile would wait behind all logins.
+ * Maximum of concurrent logins. A hash occupies a processor and one thread of the pool that all functions share. Two
+ * threads stay free, because loading a function would otherwise wait behind all logins.
  */
 function hashesAtOnce(): number {
   const size = Number(process.env.UV_THREADPOOL_SIZE) || poolThreads;
   return Math.max(1, Math.min(availableParallelism(), size - 2));
 }
 
-/** Everything that the items of the demo data follow from, but for the settings of their densities. */
+/** The files on which the items of the demo data depend. */
 export const demoSources = [
   "tools/demo",
   "tools/import",
@@ -74,9 +72,9 @@ export const demoSources = [
   ...installed,
 ];
 
-/** Imports the demo data, or reads back what the same import came to before. */
+/** Imports the demo data, or restores the items of an earlier, identical import. */
 async function importDemo(backend: LocalBackend): Promise<void> {
-  // What is there before, such as the signing key, is not of the import.
+  // Items that exist before, such as the signing key, do not belong to the import.
   const tables = await emptyTables({
     endpoint: backend.databaseEndpoint,
     credentials: embeddedCredentials,
@@ -99,7 +97,7 @@ async function importDemo(backend: LocalBackend): Promise<void> {
   }
 }
 
-/** Imports as an operator does, in a process of its own: what an import holds is not kept by the service. */
+/** Imports as an operator does, in a process of its own, so that its memory is freed. */
 async function importData(data: string, backend: LocalBackend): Promise<void> {
   const temporary = temporaryFolder("network-capabilities-import-");
   try {
@@ -110,7 +108,7 @@ async function importData(data: string, backend: LocalBackend): Promise<void> {
   }
 }
 
-/** Lets a program's stores work on the tables of a local service, as a function's do. */
+/** Lets a program's stores use the tables of a local service. */
 function importEnvironment({ template, environmentOf }: LocalBackend): NodeJS.ProcessEnv {
   const variables = template.functions.flatMap(({ logicalId }) => Object.entries(environmentOf(logicalId)));
   const needed = variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name));

@@ -13,19 +13,19 @@ import { openSecretsEndpoint } from "./servers/secrets-endpoint.ts";
 import type { LocalFunction } from "./template/functions.ts";
 import { loadTemplate, type Template } from "./template/template.ts";
 
-/** What a local run serves. */
+/** The input of a local run. */
 export interface LocalServiceOptions {
   /** The folder of the cloud assembly. */
   readonly assembly: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** The shell's environment; functions see of it only what is configuration. */
+  /** The shell's environment; functions get only its configuration variables. */
   readonly environment: NodeJS.ProcessEnv;
   /** Names of variables that the shell may set on every function. */
   readonly configuration: readonly string[];
   /** Set on every function, above everything else. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
-  /** How many events a function may run at a time on this machine; eight where it says nothing. */
+  /** Maximum of concurrent events of a function on this machine; eight if undefined. */
   readonly maxThreadsOf?: (definition: LocalFunction) => number | undefined;
   /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
   readonly logs?: LogSink;

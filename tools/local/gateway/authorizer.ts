@@ -11,7 +11,7 @@ import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
 const cachedTokens = 1_000;
 
-/** What an authorizer tells a function; strings, but for the milliseconds its call took. */
+/** The authorizer's context for a function: strings, except for the duration of the call in milliseconds. */
 export type AuthorizerContext = Readonly<Record<string, string | number>>;
 
 const answerSchema = z.object({
@@ -25,7 +25,7 @@ const answerSchema = z.object({
 
 type Answer = z.output<typeof answerSchema>;
 
-/** One authorizer and the answers it remembers. */
+/** One authorizer with its cache. */
 export class Authorizer {
   readonly #definition: AuthorizerDefinition;
   readonly #invoke: (event: unknown) => Promise<unknown>;
@@ -37,8 +37,8 @@ export class Authorizer {
   }
 
   /**
-   * Decides on one request. An answer is remembered by token alone, and its policy is evaluated for the method of
-   * each request.
+   * Decides on one request. The result is cached by token alone, and its policy is evaluated for the method of each
+   * request.
    * @throws {GatewayRefusal} when the request must not reach its function.
    */
   async authorize(request: ReceivedRequest, methodArn: string): Promise<AuthorizerContext> {

@@ -45,21 +45,21 @@ const responseTypes = {
   UNAUTHORIZED: { status: 401, message: "Unauthorized", exception: "UnauthorizedException" },
 } as const satisfies Record<string, ResponseType>;
 
-/** The kinds of refusal that the local gateway can come to. */
+/** The types of gateway response that the local gateway uses. */
 export type RefusalType = keyof typeof responseTypes;
 
 /** Ends a request with a gateway response. */
 export class GatewayRefusal extends Error {
   readonly type: RefusalType;
 
-  /** @param reason is for the log, never for the caller. */
+  /** @param reason logged, never sent to the caller. */
   constructor(type: RefusalType, reason: string = type, options?: ErrorOptions) {
     super(reason, options);
     this.type = type;
   }
 }
 
-/** An answer on its way to the client. */
+/** An HTTP response. */
 export interface Reply {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];

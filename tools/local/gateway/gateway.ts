@@ -24,10 +24,10 @@ import { type ReceivedRequest, receive, receiveUnread } from "./received-request
 import { readBody } from "./request-body.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
 
-/** What a gateway serves and with what. */
+/** The input of a gateway. */
 export interface GatewayOptions {
   readonly api: RestApi;
-  /** One event through a function. */
+  /** Invokes a function with one event. */
   readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
   readonly logs: LogSink;
 }
@@ -71,7 +71,7 @@ export class Gateway {
     );
     server.keepAliveTimeout = 60_000;
     server.timeout = 60_000;
-    // A client that has said all it has to say still hears the answer.
+    // A client that has ended its side of the connection still gets the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
     server.on("connect", (request, socket) => {
@@ -81,7 +81,7 @@ export class Gateway {
     return listen(server, port);
   }
 
-  /** What is not HTTP, too slow, cut off or too large in its head: no route sees it. */
+  /** Answers what is not HTTP, too slow, cut off, or has too large a head. */
   #refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     const refusal = new GatewayRefusal("BAD_REQUEST_PARAMETERS");
@@ -121,7 +121,7 @@ export class Gateway {
     try {
       send(request, response, received, await this.#answer(request, received));
     } catch (error) {
-      // A client that went away while it sent its request is nobody to answer.
+      // The client has closed the connection while sending: there is no one to answer.
       if (request.destroyed && !request.complete) return;
       this.#log("The gateway failed", received, { reason: String(error) });
       send(request, response, received, {
@@ -186,7 +186,7 @@ export class Gateway {
   }
 }
 
-/** The integration goes on when its time is up, as it does on AWS; only its answer is no longer wanted. */
+/** After the time-out the function continues, as on AWS; only its result is discarded. */
 async function within(milliseconds: number, invocation: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -23,10 +23,10 @@ export const policySchema = z.object({
 /** A parsed policy document. */
 export type Policy = z.output<typeof policySchema>;
 
-/** What a policy says about a method: no word is also a no, but another one than a Deny. */
+/** The decision of a policy on a method: an implicit deny differs from an explicit one. */
 export type Decision = "allow" | "explicit deny" | "implicit deny";
 
-/** Whether a policy lets its holder call a method. */
+/** Evaluates a policy for a method. */
 export function decide(policy: Policy, methodArn: string): Decision {
   const effects = policy.Statement.filter(
     ({ Action, Resource }) =>

@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-/** What Node.js tells of a request. */
+/** A request of Node.js. */
 type Received = Pick<IncomingMessage, "method" | "url" | "rawHeaders" | "httpVersion"> & {
   readonly socket: Partial<Pick<Socket, "remoteAddress" | "localPort">>;
 };
 
-/** A request that could not be read: nothing is known but where it came from. */
+/** A request that could not be read: only its source is known. */
 export function receiveUnread(socket: Received["socket"]): ReceivedRequest {
   return receive({ method: "GET", url: "/", rawHeaders: [], httpVersion: "1.1", socket });
 }
@@ -30,7 +30,7 @@ export interface ReceivedRequest {
   readonly receivedAt: Date;
 }
 
-/** Takes note of a request and gives it its identifiers. */
+/** Records a request and assigns its identifiers. */
 export function receive(request: Received): ReceivedRequest {
   // A proxy's form of the target, http://host/path, names the same resource.
   const target = (request.url ?? "/").replace(/^https?:\/\/[^/?]*/i, "") || "/";

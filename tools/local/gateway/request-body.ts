@@ -3,7 +3,9 @@ import type { IncomingMessage } from "node:http";
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const bodyBytes = 10 * 1024 * 1024;
 
-/** A client that is cut off while it sends may never read the refusal, so this much more is read and thrown away. */
+/**
+ * This much more is read and discarded, because a client that is cut off while it sends may never read the response.
+ */
 const discardedBytes = 64 * 1024 * 1024;
 
 /** Reads the body of a request, undefined when it is too large; the server's time-out for requests bounds the wait. */

@@ -3,7 +3,7 @@ import type { Credentials } from "../servers/backing-server.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { region } from "../template/physical-names.ts";
 
-/** Where a function finds what the template does not tell it. */
+/** The endpoints and names of a function's environment that the template does not contain. */
 export interface Surroundings {
   readonly databaseEndpoint: string;
   readonly secretsEndpoint: string;
@@ -18,9 +18,9 @@ export interface Surroundings {
 }
 
 /**
- * The whole environment of a function: of the shell it sees only what is configuration, and, where the shell is a
- * function itself, the address that no sink may have.
- * Reserved names: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
+ * The whole environment of a function. Of the shell's variables it gets only configuration and, if the shell itself
+ * runs in Lambda, `AWS_LAMBDA_RUNTIME_API`, because no sink may have that address. Reserved names:
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
  */
 export function functionEnvironment(
   definition: LocalFunction,

@@ -6,7 +6,7 @@ import type { LogSink } from "./log-sink.ts";
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for a request and for a response. */
 const payloadBytes = 6 * 1024 * 1024;
-/** Longer than API Gateway waits for a function, so that callers hear of its time-out rather than of ours. */
+/** Longer than API Gateway waits for a function, so that callers get the gateway's time-out and not this one. */
 const waitingMilliseconds = 35_000;
 const defaultThreads = 8;
 
@@ -18,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * The execution environments of one function: warm ones are used again, new ones are started while events wait and
- * the limit is not reached, broken ones are forgotten.
+ * The execution environments of one function: warm ones are reused, new ones are started while events wait and the
+ * limit is not reached, broken ones are removed.
  */
 export class FunctionPool {
   readonly #definition: LocalFunction;
@@ -45,7 +45,7 @@ export class FunctionPool {
   }
 
   /**
-   * One event through the function. Event and result cross as JSON, so members that are undefined vanish.
+   * Invokes the function with one event. Event and result are passed as JSON, so undefined members vanish.
    * @throws {InvocationError} when the function does not answer.
    */
   async invoke(event: unknown): Promise<unknown> {
@@ -55,7 +55,7 @@ export class FunctionPool {
     return parsedResult(result);
   }
 
-  /** One event through an execution environment of its own, which other variables may be given to. */
+  /** Invokes the function in a new execution environment, which may have further variables. */
   async invokeAlone(event: unknown, overrides: Readonly<Record<string, string>>): Promise<unknown> {
     const text = eventText(event);
     if (this.#isClosed) throw stopped();
@@ -131,7 +131,7 @@ export class FunctionPool {
     this.#serve();
   }
 
-  /** The event that has waited longest; whoever takes it must settle it. */
+  /** Takes the event that has waited longest; the caller must settle it. */
   #next(): Waiting | undefined {
     const next = this.#waiting.shift();
     clearTimeout(next?.timer);

@@ -1,6 +1,6 @@
 /**
- * The Lambda runtime inside a function's thread: loads the handler, says that it is ready, then answers one event
- * after the other. What it says: `{ready: true}`, `{result}` or `{errorType, errorMessage}`.
+ * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event after
+ * the other and sends `{result}` or `{errorType, errorMessage}`.
  */
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";

@@ -30,7 +30,7 @@ export class FunctionThread {
       }
     | undefined;
 
-  /** @param onEnd is told once when the thread takes no more events. */
+  /** @param onEnd called once when the thread accepts no more events. */
   constructor(
     definition: LocalFunction,
     environment: Readonly<Record<string, string>>,
@@ -121,7 +121,7 @@ export class FunctionThread {
 
   #onMessage(message: unknown): void {
     const parsed = messageSchema.safeParse(message);
-    // Code of the function can reach the same port; what is not ours is not an answer.
+    // Code of the function can use the same port; messages of another form are ignored.
     if (parsed.success) this.#listener?.onMessage(parsed.data);
   }
 

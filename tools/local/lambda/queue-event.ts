@@ -6,7 +6,7 @@ import type { SQSEvent, SQSMessageAttribute } from "aws-lambda";
 import * as z from "zod";
 import { region } from "../template/physical-names.ts";
 
-/** A message as ReceiveMessage answers it when asked for everything. */
+/** A message of ReceiveMessage with all attributes. */
 export const messageSchema = z.object({
   MessageId: z.string().min(1),
   ReceiptHandle: z.string().min(1),

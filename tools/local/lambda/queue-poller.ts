@@ -10,15 +10,15 @@ import { messageSchema, queueEvent, type ReceivedMessage, reportedFailures } fro
 
 const restMilliseconds = 1_000;
 
-/** What a poller reads, and where it brings it. */
+/** The queue of a poller and the function that it invokes. */
 export interface QueuePollerOptions {
   readonly source: LocalEventSource;
   readonly queue: LocalQueue;
   readonly endpoint: string;
   readonly credentials: Credentials;
-  /** One event through a function. */
+  /** Invokes a function with one event. */
   readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
-  /** Receives a line when a batch fails, and when the server begins to fail. */
+  /** Gets a line when a batch fails, and when the server starts to fail. */
   readonly logs: LogSink;
 }
 
@@ -51,7 +51,7 @@ export class QueuePoller {
     for (let started = 0; started < this.#source.concurrency; started++) void this.#work();
   }
 
-  /** Cuts the poll short. The answer to a batch that is under way no longer counts; its messages are not deleted. */
+  /** Aborts the poll. The result of a batch under way is ignored; its messages are not deleted. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#client.destroy();
@@ -68,7 +68,7 @@ export class QueuePoller {
     return this.#closing.signal.aborted;
   }
 
-  /** Nothing when no message came for the length of a poll or the server failed. */
+  /** Empty when no message came during a poll or the server failed. */
   async #receive(): Promise<ReceivedMessage | undefined> {
     const command = new ReceiveMessageCommand({
       QueueUrl: this.#queue.url,

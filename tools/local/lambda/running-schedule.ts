@@ -8,7 +8,7 @@ import type { LogSink } from "./log-sink.ts";
 /** What a schedule calls. */
 export interface RunningScheduleOptions {
   readonly schedule: LocalSchedule;
-  /** One event through a function. */
+  /** Invokes a function with one event. */
   readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
   /** Receives a line when a run fails. */
   readonly logs: LogSink;
@@ -28,12 +28,12 @@ export class RunningSchedule {
     this.#logs = logs;
   }
 
-  /** Begins to count; returns at once. */
+  /** Starts the timer; returns at once. */
   start(): void {
     this.#timer = setInterval(() => void this.#run(), this.#schedule.seconds * 1000);
   }
 
-  /** Begins no further run. */
+  /** Starts no further run. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,5 +1,5 @@
 /**
- * The thread of the embedded DynamoDB: it tells its port to the thread that started it.
+ * The thread of the embedded DynamoDB: it sends its port to the thread that started it.
  * A thread of its own keeps large batches away from the gateway's event loop.
  */
 import { parentPort } from "node:worker_threads";

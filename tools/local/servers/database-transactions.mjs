@@ -21,10 +21,10 @@ const writeNames = {
   ConditionCheck: "deleteItem",
 };
 
-/** The transactions of one store. Whoever calls `write` sees to it that nothing else runs meanwhile. */
+/** The transactions of one store. The caller of `write` must hold the lock of the store. */
 export class DatabaseTransactions {
   #store;
-  /** What was asked for under a token, and until when the same answer is given again. */
+  /** The request of each token, and until when its response is repeated. */
   #done = new Map();
 
   constructor(store) {
@@ -69,7 +69,7 @@ export class DatabaseTransactions {
     });
   }
 
-  /** One operation, valid as far as that can be said without writing it, with the item as it stands. */
+  /** One operation, validated as far as possible before writing, with the current item. */
   async #read(transactItem) {
     const kinds = Object.keys(transactItem);
     const [kind] = kinds;
@@ -106,7 +106,7 @@ export class DatabaseTransactions {
     };
   }
 
-  /** What cannot be written takes back what was written before it. */
+  /** A failed write undoes the writes before it. */
   async #writeAll(operations) {
     const written = [];
     for (const operation of operations) {

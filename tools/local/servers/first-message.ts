@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 
 /**
- * The first thing a thread says.
+ * The first message of a thread.
  * @throws {Error} naming the thread when it dies or stays silent; the caller stops it.
  */
 export function firstMessage(thread: Worker, milliseconds: number, name: string): Promise<unknown> {

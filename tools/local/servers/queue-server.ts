@@ -104,7 +104,7 @@ async function urlOf(client: SQSClient, QueueName: string): Promise<string | und
   }
 }
 
-/** Asked, as a server of somebody else may have another region or account in it than the template has. */
+/** Read from the server, because an external one may use another region or account than the template. */
 async function arnOf(client: SQSClient, QueueUrl: string | undefined): Promise<string | undefined> {
   const { Attributes } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),

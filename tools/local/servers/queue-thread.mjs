@@ -1,16 +1,16 @@
 /**
- * The thread of the embedded SQS: it tells its port to the thread that started it.
+ * The thread of the embedded SQS: it sends its port to the thread that started it.
  * It takes twice as long to load as the embedded DynamoDB; here that happens beside the rest of a start.
  */
 import { parentPort } from "node:worker_threads";
 import { buildApp } from "fauxqs";
 
-// Not among its exports, but the only way to correct what its queues do.
+// Not exported, but the only way to correct the behaviour of its queues.
 const { SqsStore } = await import(new URL("./sqs/sqsStore.js", import.meta.resolve("fauxqs")).href);
 
 const sqsStore = new SqsStore();
 
-// Queues are then named after the host that is asked, not after one that not every machine can find.
+// URLs of queues then contain the requested host, and not one that some machines cannot resolve.
 sqsStore.host = undefined;
 
 const app = buildApp({ logger: false, stores: { sqsStore } });

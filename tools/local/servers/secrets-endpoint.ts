@@ -32,7 +32,7 @@ const updateSchema = z.strictObject({
   RemoveFromVersionId: versionId.optional(),
 });
 
-/** Of its options, what Secrets Manager does without any: a rotation at once, by the function that it has. */
+/** Only the default of its options is supported: a rotation at once, by the configured function. */
 const rotateSchema = z.strictObject({
   SecretId: secretId,
   ClientRequestToken: versionId.default(() => randomUUID()),

@@ -1,4 +1,4 @@
-/** A lock that many hold together or one holds alone; it is given in the order in which it was asked for. */
+/** A readers–writer lock: many share it or one holds it alone, in the order of the requests. */
 export class SharedLock {
   #holders = 0;
   #isExclusive = false;

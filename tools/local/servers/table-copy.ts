@@ -14,14 +14,14 @@ import type { Credentials } from "./backing-server.ts";
 
 type Item = Record<string, AttributeValue>;
 
-/** Where tables are. */
+/** The server and the names of tables. */
 interface Tables {
   readonly endpoint: string;
   readonly credentials: Credentials;
   readonly tables: readonly LocalTable[];
 }
 
-/** Those of the tables that have no item. */
+/** The tables without items. */
 export async function emptyTables(source: Tables): Promise<Tables> {
   const client = clientOf(source);
   try {
