@@ -114,14 +114,14 @@ describe("queues and their consumers", () => {
         logicalId: "Mapping",
         queueLogicalId: "Jobs",
         functionLogicalId: "Run",
-        concurrency: 5,
+        concurrency: 10,
       },
     ]);
   });
 
-  it("are consumed as the mapping says, by at most five batches at a time", () => {
+  it("are consumed by as many batches at a time as the mapping says: limits of callers count on them", () => {
     expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 50 } }).eventSources).toMatchObject([
-      { concurrency: 5 },
+      { concurrency: 50 },
     ]);
     expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 2 } }).eventSources).toMatchObject([
       { concurrency: 2 },

@@ -32,8 +32,12 @@ export const uploadsPerHost = 4;
 /** Maximum of concurrent uploads of one caller to one host: fewer, so that no caller occupies a host alone. */
 export const uploadsPerCallerAndHost = 3;
 
-/** Maximum of concurrent failures sent to a host: they are small, and do not wait for uploads. */
+/**
+ * Maximum of concurrent failures sent to a host, and of those of one caller: they are small, and do not wait for
+ * uploads.
+ */
 const failuresPerHost = 2;
+const failuresPerCaller = 2;
 
 /**
  * The limit that keeps a job from being sent now; undefined if there is none.
@@ -45,25 +49,40 @@ const failuresPerHost = 2;
  */
 export function limitReached(
   permits: readonly Permit[],
-  { operationId, host, caller, mode }: Omit<PermitRequest, "holder">,
+  request: Omit<PermitRequest, "holder">,
   workers: number,
   now: number,
 ): string | undefined {
+  return limitsReached(permits, request, workers, now)[0];
+}
+
+function limitsReached(
+  permits: readonly Permit[],
+  { operationId, host, caller, mode }: Omit<PermitRequest, "holder">,
+  workers: number,
+  now: number,
+): readonly string[] {
   const inUse = permits.filter(
     (permit) => permit.until > now && !(permit.operationId === operationId && permit.holder === undefined),
   );
-  const toHost = inUse.filter((permit) => permit.host === host && permit.mode === mode);
-  if (mode === "failure")
-    return toHost.length < failuresPerHost ? undefined : limitNames(host, caller).failures;
+  const alike = inUse.filter((permit) => permit.mode === mode);
+  const toHost = alike.filter((permit) => permit.host === host);
+  const own = alike.filter((permit) => permit.caller === caller).length;
   const names = limitNames(host, caller);
-  if (toHost.length >= uploadsPerHost) return names.host;
-  if (toHost.filter((permit) => permit.caller === caller).length >= uploadsPerCallerAndHost) {
-    return names.callerAndHost;
+  const reached = (name: string, inUseOfIt: number, limit: number) => (inUseOfIt < limit ? [] : [name]);
+  if (mode === "failure") {
+    return [
+      ...reached(names.failures, toHost.length, failuresPerHost),
+      ...reached(names.callerFailures, own, failuresPerCaller),
+    ];
   }
-  const uploads = inUse.filter((permit) => permit.mode === "answer");
-  const own = uploads.filter((permit) => permit.caller === caller).length;
-  const share = Math.floor((workers - (uploads.length - own)) / 2);
-  return own < Math.max(1, share) ? undefined : names.caller;
+  const others = inUse.filter((permit) => permit.caller !== caller).length;
+  const ownToHost = toHost.filter((permit) => permit.caller === caller).length;
+  return [
+    ...reached(names.host, toHost.length, uploadsPerHost),
+    ...reached(names.callerAndHost, ownToHost, uploadsPerCallerAndHost),
+    ...reached(names.caller, own, Math.max(1, Math.floor((workers - others) / 2))),
+  ];
 }
 
 /** The limits of an upload, by their names. */
@@ -73,6 +92,7 @@ function limitNames(host: string, caller: string) {
     callerAndHost: `caller ${caller} host ${host}`,
     caller: `caller ${caller}`,
     failures: `failures ${host}`,
+    callerFailures: `failures of caller ${caller}`,
   };
 }
 
@@ -82,32 +102,57 @@ export function limitsOf(host: string, caller: string): readonly string[] {
 }
 
 /**
- * The limits at which somebody may wait for a permit that comes free: those of its host and caller, and the shares of
- * all callers that have permits, as each grows with what others leave.
+ * The limits at which a job may wait for a permit that was released: those of its host and caller, and the shares of all
+ * callers that have permits, as each grows with what others leave. A limit that is still reached is left out: no job
+ * that waits at it may go.
+ *
+ * @param permits that are left.
  */
-export function limitsFreed(host: string, caller: string, permits: readonly Permit[]): readonly string[] {
-  const shares = permits.map((permit) => limitNames(host, permit.caller).caller);
-  return [...new Set([...limitsOf(host, caller), ...shares])];
+export function limitsFreed(
+  host: string,
+  caller: string,
+  permits: readonly Permit[],
+  workers: number,
+  now: number,
+): readonly string[] {
+  const callers = [...new Set([caller, ...permits.map((permit) => permit.caller)])];
+  return callers.flatMap((one) => {
+    const request = { operationId: "", host, caller: one };
+    const modes = ["answer", "failure"] as const;
+    const reached = modes.flatMap((mode) => limitsReached(permits, { ...request, mode }, workers, now));
+    const names = one === caller ? limitsOf(host, one) : [limitNames(host, one).caller];
+    return names.filter((name) => !reached.includes(name));
+  });
 }
 
 /** For how long a permit is kept for a job that is being woken. */
 const reservedMilliseconds = 10_000;
 
 /**
- * Gives permits that came free to those who wait for them, the longest waiting first.
- * @param candidates who waits at the limits in question.
- * @returns the permits with those that are kept now, and who is to be woken.
+ * Reserves free permits for the jobs that wait for them, the longest waiting first.
+ * @param candidates the jobs that wait at the limits in question.
+ * @returns the permits with the reserved ones, the jobs to be woken, and jobs that another limit than the one they wait
+ * at holds back, each with that limit: the first job of each.
  */
 export function handOver(
   permits: readonly Permit[],
   candidates: readonly Waiting[],
   workers: number,
   now: number,
-): { readonly permits: readonly Permit[]; readonly woken: readonly Waiting[] } {
+): {
+  readonly permits: readonly Permit[];
+  readonly woken: readonly Waiting[];
+  readonly heldBack: readonly { readonly entry: Waiting; readonly limit: string }[];
+} {
   let left = permits.filter(({ until }) => until > now);
   const woken: Waiting[] = [];
+  const heldBack = new Map<string, Waiting>();
   for (const candidate of candidates.toSorted((one, other) => one.since - other.since)) {
-    if (limitReached(left, candidate, workers, now) !== undefined) continue;
+    const limit = limitReached(left, candidate, workers, now);
+    if (limit !== undefined) {
+      if (limit !== candidate.limit && !heldBack.has(limit)) heldBack.set(limit, candidate);
+      continue;
+    }
     const { operationId, host, caller, mode } = candidate;
     left = [
       ...left.filter((permit) => permit.operationId !== operationId || permit.holder !== undefined),
@@ -115,5 +160,5 @@ export function handOver(
     ];
     woken.push(candidate);
   }
-  return { permits: left, woken };
+  return { permits: left, woken, heldBack: [...heldBack].map(([limit, entry]) => ({ entry, limit })) };
 }

@@ -39,8 +39,9 @@ export async function acquirePermit(
 
 /**
  * Releases a permit and wakes the waiting jobs that there are permits for now. A job whose message cannot be made
- * visible is under way or has ended: then the next job is woken. The loop ends when a reading finds nothing to do: jobs
- * that began to wait before the release are seen by then, and jobs that begin later find the permit free.
+ * visible is under way or has ended: then the next job is woken. A job that is held back by another limit than the one
+ * it waits at waits at that one from now on. The loop ends when a reading finds nothing to do: jobs that began to wait
+ * before the release are seen by then, and jobs that begin later find the permit free.
  */
 export async function releasePermit(
   { holder, host, caller }: PermitRequest,
@@ -54,14 +55,18 @@ export async function releasePermit(
     const now = clock.now();
     const found = await store.read(signal);
     const kept = found.permits.filter((permit) => !isToGo(permit));
-    const limits = limitsFreed(host, caller, found.permits);
+    const limits = limitsFreed(host, caller, kept, workers, now);
     const waiting = await Promise.all(limits.map((limit) => store.waitingAt(limit, signal)));
-    const { permits, woken } = handOver(kept, waiting.flat(), workers, now);
+    const { permits, woken, heldBack } = handOver(kept, waiting.flat(), workers, now);
     if (kept.length === found.permits.length && woken.length === 0) return;
     if (!(await store.write(permits, found.version, signal))) continue;
     for (const entry of woken) {
       await store.removeWaiting(entry, signal);
       if (!(await queues.wake(entry.queue, entry.receiptHandle, signal))) notWoken.add(entry.operationId);
+    }
+    for (const { entry, limit } of heldBack) {
+      await store.addWaiting({ ...entry, limit }, signal);
+      await store.removeWaiting(entry, signal);
     }
   }
 }

@@ -74,12 +74,26 @@ describe("an upload", () => {
   });
 });
 
-test("a failure is told however crowded its host and its caller are, two at a time", () => {
-  const crowded = Array.from({ length: 4 }, () => permit("h", "a"));
-  expect(may(crowded, "h", "a", "failure")).toBe(true);
-  const failures = [1, 2].map(() => permit("h", "b", { mode: "failure" }));
-  expect(may([...crowded, ...failures], "h", "a", "failure")).toBe(false);
-  expect(may(failures, "h", "a")).toBe(true);
+describe("a failure", () => {
+  test("is told however crowded its host and its caller are, two at a time to a host", () => {
+    const crowded = Array.from({ length: 4 }, () => permit("h", "a"));
+    expect(may(crowded, "h", "a", "failure")).toBe(true);
+    const failures = [1, 2].map((caller) => permit("h", `b${caller}`, { mode: "failure" }));
+    expect(may([...crowded, ...failures], "h", "a", "failure")).toBe(false);
+    expect(may(failures, "h", "a")).toBe(true);
+  });
+
+  test("is one of two of its caller, whose dead hosts do not take all workers", () => {
+    const failures = ["h", "i"].map((host) => permit(host, "a", { mode: "failure" }));
+    expect(may(failures, "j", "a", "failure")).toBe(false);
+    expect(may(failures, "j", "b", "failure")).toBe(true);
+  });
+
+  test("takes a worker that others do not find free", () => {
+    const failures = Array.from({ length: 8 }, (_, index) => permit(`h${index}`, "a", { mode: "failure" }));
+    expect(may(failures, "j", "b")).toBe(true);
+    expect(may([...failures, permit("j", "b")], "k", "b")).toBe(false);
+  });
 });
 
 describe("a permit that comes free", () => {

@@ -81,6 +81,19 @@ describe("an upload that ends", () => {
     expect(uploads.woken).toEqual(["a2", "a3", "a4"]);
   });
 
+  test("lets who may not go yet wait for what holds him back now, and that wakes him", async () => {
+    const uploads = new Uploads();
+    for (let index = 0; index < 3; index++) await uploads.begin(`b${index}`, "h", "b");
+    const toHost = await uploads.begin("c1", "h", "c");
+    const own = [];
+    for (let index = 0; index < 3; index++) own.push(await uploads.begin(`a${index}`, `g${index}`, "a"));
+    await uploads.begin("a3", "h", "a");
+    await uploads.end(toHost);
+    expect(uploads.woken).toEqual([]);
+    await uploads.end(own[0] as PermitRequest);
+    expect(uploads.woken).toEqual(["a3"]);
+  });
+
   test("wakes who began to wait while it ended", async () => {
     const uploads = new Uploads();
     const first = await uploads.begin("a1", "h", "a");

@@ -23,9 +23,6 @@ const eventSourceSchema = z.object({
   ScalingConfig: z.object({ MaximumConcurrency: count.min(2).max(1_000) }),
 });
 
-/** Each is a thread here, and a queue is not to take all processors of the machine. */
-const maxConcurrency = 5;
-
 /** A standard queue of the template. */
 export interface LocalQueue {
   readonly logicalId: string;
@@ -93,7 +90,7 @@ export function readEventSources(
       logicalId,
       queueLogicalId: queue.logicalId,
       functionLogicalId: called.logicalId,
-      concurrency: Math.min(mapping.ScalingConfig.MaximumConcurrency, maxConcurrency),
+      concurrency: mapping.ScalingConfig.MaximumConcurrency,
     };
   });
 }
