@@ -6,8 +6,10 @@ import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { encodeTileDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { keysOf } from "../../shared/devices/keys.ts";
+import type { Endpoint } from "../../shared/endpoint.ts";
 import { hashed } from "../../shared/hash.ts";
 import { errorBody } from "../../shared/schemas.ts";
+import { requestExamples } from "../../tools/docs/examples.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import { type Answer, claimsOf } from "../support/client.ts";
@@ -66,16 +68,23 @@ function asksOf(tile: string): readonly Ask[] {
     endTime: new Date(midnight + hour).toISOString(),
     precision,
   };
-  const bodies: Readonly<Record<Exclude<EndpointId, "openapi/publish">, readonly unknown[]>> = {
+  const bodies: Readonly<Partial<Record<EndpointId, readonly unknown[]>>> = {
     "profile/authenticate": [{ emailaddress, password }],
     "qos-profiles/retrieve": [{ device }, {}],
-    "qos-profiles/get-by-name": [undefined],
     "population-density/retrieve": [density, { ...density, sink: sinkUrl }],
     "number-recycling/check": [{ specifiedDate: "2023-01-01", phoneNumber }],
     "device-identifier/retrieve": [{ device }],
-    "keys/publish": [undefined],
   };
-  return Object.entries(bodies).flatMap(([id, each]) => each.map((body) => ({ id: id as EndpointId, body })));
+  // The document is text that the function holds. What has no bodies here sends those of the contract.
+  return endpoints
+    .filter(({ id }) => id !== "openapi/publish")
+    .flatMap((endpoint) =>
+      (bodies[endpoint.id] ?? bodiesOf(endpoint)).map((body) => ({ id: endpoint.id, body })),
+    );
+}
+
+function bodiesOf(endpoint: Endpoint): readonly unknown[] {
+  return endpoint.body === undefined ? [undefined] : requestExamples(endpoint).map(({ value }) => value);
 }
 
 async function store(tile: string): Promise<void> {
@@ -135,7 +144,7 @@ async function send({ id, body }: Ask): Promise<Timed> {
   const { path = "", method = "" } = endpoints.find((endpoint) => endpoint.id === id) ?? {};
   const headers = { authorization: `Bearer ${await token()}` };
   const started = performance.now();
-  const answer = await service.call(path.replace("{name}", name), {
+  const answer = await service.call(path.replaceAll(/\{[^}]+\}/g, name), {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
