@@ -14,35 +14,35 @@ import type { ServiceQueue } from "./constructs/service-queue.ts";
 import type { ServiceTable } from "./constructs/service-table.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 
-/** What alarms and dashboard look at. */
+/** The resources that alarms and dashboard watch. */
 export interface Watched {
   readonly api: ServiceApi;
   readonly tables: Readonly<Record<TableName, ServiceTable>>;
   readonly queues: Readonly<Record<QueueName, ServiceQueue>>;
-  /** Functions that deliver densities, or tell that there are none. */
+  /** The functions that send densities or failures to sinks. */
   readonly workers: readonly ServiceFunction[];
-  /** The function that sees to jobs without a message, and to those that are too old. */
+  /** The function that queues jobs without a message and ends expired ones. */
   readonly sweep: ServiceFunction;
   /** Absent when the operator rotates the key. */
   readonly rotation?: ServiceFunction;
 }
 
-/** What is counted by a dimension has no sum over all of its values in CloudWatch. */
+/** Metrics without a dimension: CloudWatch has no sum over the values of a dimension. */
 type Undivided = {
   [Name in MetricName]: (typeof metrics)[Name] extends undefined ? Name : never;
 }[MetricName];
 
-/** Something the functions count. */
+/** The sum of a metric. */
 export function counted(metricName: Undivided): Metric {
   return new Metric({ namespace: metricNamespace, metricName, statistic: "sum" });
 }
 
-/** Something that the functions measure: of several values the greatest counts. */
+/** The maximum of a metric. */
 export function measured(metricName: Undivided): Metric {
   return new Metric({ namespace: metricNamespace, metricName, statistic: "max" });
 }
 
-/** What DynamoDB turned away, by table: of reads or of writes, for each table that a function may read or write. */
+/** Throttled reads or writes, for each table that a function may read or write. */
 export function throttled(
   tables: Watched["tables"],
   kind: "Read" | "Write",
@@ -55,7 +55,7 @@ export function throttled(
   return names.map((name) => [name, tables[name].metric(`${kind}ThrottleEvents`, { statistic: "sum" })]);
 }
 
-/** On one metric each: what an expression makes of metrics that have no data is not to be relied on. */
+/** Each alarm has one metric: the value of an expression over metrics without data is not reliable. */
 interface AlarmLine {
   readonly metric: Metric;
   readonly threshold: number;
@@ -63,7 +63,7 @@ interface AlarmLine {
   readonly minutes?: number;
 }
 
-/** Every alarm of the service as a whole, by its construct's name; a function's own belong to its release. */
+/** Adds the alarms of the whole service; those of single functions belong to their releases. */
 export function addAlarms(scope: Construct, watched: Watched, topic: ITopic | undefined): void {
   const lines = {
     ...requestAlarms(watched),
@@ -79,27 +79,26 @@ function requestAlarms({ api }: Watched): Record<string, AlarmLine> {
     RequestsFailing: {
       metric: api.metricServerError({ statistic: "sum" }),
       threshold: 10,
-      impact:
-        "Callers get failures in place of answers. The access log says of which route, the functions' logs why.",
+      impact: "Callers get 5xx. The access log names the route, the functions' logs the cause.",
     },
     RequestsSlow: {
       metric: api.metricLatency({ statistic: "p95" }),
       threshold: 3_000,
       minutes: 15,
       impact:
-        "Callers wait: one answer in twenty takes three seconds or more, and at five seconds none is given.",
+        "Callers wait: one response in twenty takes three seconds or more, and requests fail with 504 after five seconds.",
     },
     FunctionsThrottled: {
-      // Of all functions of the account, as they share its executions.
+      // Of all functions of the account, because they share its concurrency.
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "sum" }),
       threshold: 1,
       impact:
-        "Callers get failures, as the account runs as many functions at a time as it may, or one as many as are reserved for it.",
+        "Callers get 5xx: the account's concurrency, or the reserved concurrency of one function, is used up.",
     },
     RequestsUncounted: {
       metric: counted("QuotaNotCounted"),
       threshold: 10,
-      impact: "Callers are let through uncounted: one that asks too much takes the time of all others.",
+      impact: "Callers are served without being counted: one of them may use the capacity of all.",
     },
   };
 }
@@ -107,7 +106,7 @@ function requestAlarms({ api }: Watched): Record<string, AlarmLine> {
 function tableAlarms({ tables }: Watched): Record<string, AlarmLine> {
   const lines = (["Read", "Write"] as const).flatMap((kind) =>
     throttled(tables, kind).map(([name, metric]) => {
-      const impact = `Callers wait longer or are refused: DynamoDB turns ${kind.toLowerCase()}s of ${name} away.`;
+      const impact = `Callers wait longer or are refused: DynamoDB throttles ${kind.toLowerCase()}s of ${name}.`;
       return [`${tableVariable({ name })}${kind}sThrottled`, { metric, threshold: 1, impact }] as const;
     }),
   );
@@ -119,14 +118,13 @@ function loginAlarms({ rotation }: Watched): Record<string, AlarmLine> {
     LoginsFailing: {
       metric: counted("LoginFailures"),
       threshold: 300,
-      impact:
-        "People may lose their accounts to somebody who guesses passwords, or cannot log in themselves.",
+      impact: "People cannot log in, or somebody guesses passwords.",
     },
     IssuerKeysUnreachable: {
       metric: counted("IssuerKeysUnreachable"),
       threshold: 3,
       impact:
-        "Callers with tokens of an issuer whose keys cannot be fetched are refused, or soon are. The authorizer's log says which issuer it is.",
+        "Callers with tokens of one issuer are refused, or soon will be, because its keys cannot be fetched. The authorizer's log names the issuer.",
     },
     ...(rotation === undefined
       ? {}
@@ -147,7 +145,7 @@ function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, Ala
       metric: lineCount(worker, "JobsFailed", { JobsFailed }),
       threshold: 1,
       impact:
-        "Callers do not get densities they were promised: they could not be computed, or the sink was not to be reached. `reason` in the line says which.",
+        "Callers do not get accepted densities: these could not be computed, or the sink was unreachable. See `reason` in the log line.",
     };
     return [`${worker.node.id}JobsFailed`, line] as const;
   });
@@ -156,30 +154,30 @@ function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, Ala
     JobsParked: {
       metric: queues["density-jobs-parked"].metricApproximateNumberOfMessagesVisible({ statistic: "max" }),
       threshold: 1,
-      impact:
-        "Callers were promised densities and neither get them nor are told so. Look at them with `ncs jobs list`.",
+      impact: "Callers get neither accepted densities nor a failure. See `ncs jobs list`.",
     },
     ...Object.fromEntries(failed),
     JobsExpired: {
       metric: lineCounts([...workers, sweep], "JobsExpired", { JobsExpired }),
       threshold: 1,
-      impact: "Callers were promised densities a day ago, and neither got them nor were told so.",
+      impact: "Callers got neither densities accepted a day ago nor a failure.",
     },
     JobsWaiting: {
       metric: measured("OldestUnstartedJobSeconds"),
       threshold: 15 * 60,
-      impact: "Callers wait for densities whose delivery has not begun: the workers do not keep up.",
+      impact:
+        "Callers have waited 15 minutes for deliveries without a first attempt: the workers do not keep up.",
     },
     JobsLate: {
       metric: measured("OldestJobSeconds"),
       threshold: 23.5 * 3_600,
       impact:
-        "Callers wait for densities for almost a day; half an hour later the delivery ends without a word to them.",
+        "Callers have waited almost a day for a delivery; in half an hour it expires, and its sink gets nothing.",
     },
   };
 }
 
-/** The alarms on a function's own faults, which take a release of it back: each goes off at the first one. */
+/** The alarms on faults of one function, which roll back its release: each is raised by the first fault. */
 export function addFaultAlarms(
   scope: Construct,
   id: FunctionId,
@@ -187,7 +185,7 @@ export function addFaultAlarms(
   topic: ITopic | undefined,
 ): ServiceAlarm[] {
   const summary = endpoints.find((endpoint) => endpoint.id === id)?.summary;
-  const impact = functionRecords[id].impact ?? `Callers of "${summary}" get failures in place of answers`;
+  const impact = functionRecords[id].impact ?? `Callers of "${summary}" get 5xx`;
   const alarm = (name: string, metric: Metric, cause: string) =>
     new ServiceAlarm(scope, `${watched.node.id}${name}`, {
       metric,
@@ -200,12 +198,12 @@ export function addFaultAlarms(
   const Crash = FilterPattern.stringValue("$.id", "=", logId("CRASH"));
   return [
     alarm("Ending", watched.metricErrors({ statistic: "sum" }), `executions of ${id} break off`),
-    // Answered with a failure, so that Lambda takes it for a success.
+    // A crash is answered with 500, which Lambda counts as a success.
     alarm("Crashing", lineCount(watched, "Crashes", { Crash }), `${id} crashes`),
   ];
 }
 
-/** For Lambda it is an error too that a bad token was refused; only the log tells that from a failure. */
+/** Lambda counts refused tokens as errors too; only the log distinguishes them from failures. */
 function authorizerFailures(watched: ServiceFunction): Metric {
   return lineCount(watched, "Failures", {
     Broken: FilterPattern.literal('"Invoke Error" -Unauthorized'),

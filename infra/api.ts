@@ -45,7 +45,7 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     Validations.of(api.deploymentStage).acknowledge({
       id: "AwsSolutions-APIG3",
       reason:
-        "A firewall costs by the month, and whoever has one elsewhere needs none here: `-c waf=true` puts one before the API. Without it there are the stage's throttling, the authorizer, the quota of each caller and the limits on logins.",
+        "A firewall has a monthly price, and operators may have one elsewhere: `-c waf=true` adds one. Without it, the stage's throttling, the authorizer, the quota of each caller and the limits on logins protect the API.",
     });
   }
   const authorizer = new TokenAuthorizer(scope, "Authorizer", {
@@ -88,7 +88,7 @@ function loginThrottling(
 function acknowledgeAuthorization(method: Method, { publicBecause }: Endpoint): void {
   const reason =
     publicBecause ??
-    "Tokens are those of this service and of the operator's authorization servers; the authorizer verifies both. A Cognito user pool knows neither.";
+    "Tokens are issued by this service and by the operator's authorization servers; the authorizer verifies both. A Cognito user pool issues neither.";
   const rules = publicBecause === undefined ? ["COG4"] : ["APIG4", "COG4"];
   Validations.of(method).acknowledge(...rules.map((rule) => ({ id: `AwsSolutions-${rule}`, reason })));
 }

@@ -7,20 +7,20 @@ import type { Stage } from "./stage.ts";
 /** The stack of `prod`, and the name of any stage's template in the assembly. */
 export const stackName = "NetworkCapabilities";
 
-/** What CloudFormation calls the stack of each stage: a deployment of one never changes another. */
+/** The CloudFormation stack of each stage: a deployment of one never changes the other. */
 export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-dev`, prod: stackName };
 
 interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
   readonly outdir?: string;
   readonly bundles?: string;
-  /** Instead of what the context says. */
+  /** Overrides the context. */
   readonly stage?: Stage;
-  /** Whether CDK looks through the finished template for mistakes, which takes longer than making it. */
+  /** Whether CDK validates the finished template, which takes longer than making it. */
   readonly validation?: boolean;
 }
 
-/** The CDK application, the same for `cdk` and for a local run. What the context may say is in `Settings`. */
+/** The CDK application, the same for `cdk` and for a local run. `Settings` describes its context. */
 export function networkCapabilities({
   outdir,
   bundles = defaultBundles,
@@ -29,7 +29,7 @@ export function networkCapabilities({
 }: Synthesis = {}): App {
   const app = new App({
     analyticsReporting: false,
-    // Traces of where a construct was made and a tree of all of them take longer than the synthesis itself.
+    // Stack traces and the construct tree take longer than the synthesis itself.
     stackTraces: false,
     treeMetadata: false,
     builtinCloudFormationValidation: validation,

@@ -15,7 +15,7 @@ import { ServiceTable } from "./constructs/service-table.ts";
 import { queueOutput, tableOutput } from "./outputs.ts";
 import { removalPolicyIn, type StageTraits } from "./stage.ts";
 
-/** Where the service keeps what it knows, and the key that encrypts it. */
+/** Tables and queues of the service, and the key that encrypts them. */
 export interface Data {
   /** Encrypts tables with personal data, and all queues. */
   readonly key: Key;
@@ -28,7 +28,7 @@ export function addData(scope: Construct, traits: StageTraits): Data {
   const key = new Key(scope, "DataKey", {
     description: "Personal data, credentials and messages of the Network Capabilities Service",
     enableKeyRotation: true,
-    // Without it, tables that stay could not be read.
+    // Tables that are kept could not be read without it.
     removalPolicy: removalPolicyIn(traits),
   });
   return { key, tables: addTables(scope, key, traits), queues: addQueues(scope, key) };

@@ -13,16 +13,18 @@ type InternalFunctionId =
 /** A function of the service: its handler's file below `functions/`. */
 export type FunctionId = EndpointId | InternalFunctionId;
 
-/** What a function may do with a table. There is no `Scan`: what needs one needs another key. */
+/** What a function may do with a table. There is no `Scan`: a query that needs one needs another key. */
 type TableAction = "BatchGetItem" | "DeleteItem" | "GetItem" | "PutItem" | "Query" | "UpdateItem";
 
-/** What a function may do with a queue, beside what its messages' arrival needs. */
+/** What a function may do with a queue, besides receiving and deleting messages of the one it consumes. */
 type QueueAction = "ChangeMessageVisibility" | "SendMessage";
 
 /** What a function may do with the secret of the signing key. */
 type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "UpdateSecretVersionStage";
 
-/** What the stack makes of a function: its rights, its environment, its size, what invokes it beside a route. */
+/**
+ * Everything that the stack needs to make a function: rights, environment, size, and what invokes it besides a route.
+ */
 export interface FunctionRecord {
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
@@ -32,13 +34,13 @@ export interface FunctionRecord {
   /** The queue whose messages invoke the function; it may receive and delete them. */
   readonly consumes?: QueueName;
   readonly variables?: readonly VariableName[];
-  /** How often the function is run, by a schedule of its own. */
+  /** The interval of its schedule, if it has one. */
   readonly everyMinutes?: number;
   /** The service default unless given. */
   readonly timeoutSeconds?: number;
   /** The service default unless given. */
   readonly memoryMegabytes?: number;
-  /** What people lose while it fails, for its alarms; an endpoint's callers get failures in place of answers. */
+  /** What people lose while it fails, for its alarms. The default for an endpoint: its callers get 5xx. */
   readonly impact?: string;
 }
 
@@ -48,7 +50,7 @@ type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "im
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
 
-/** What work on a job takes: the job, its caller's places, permits of uploads. */
+/** The tables that work on a job needs: the job, its caller's places, permits. */
 const jobTables = {
   "density-jobs": ["GetItem", "UpdateItem"],
   "density-callers": ["UpdateItem"],
@@ -62,7 +64,7 @@ export const functionRecords: Readonly<
   "authorizer/authorize": {
     tables: { "signing-keys": ["Query"] },
     variables: ["TOKEN_ISSUER", "TOKEN_AUDIENCE", "TRUSTED_ISSUERS", "ROUTES_BY_SCOPE"],
-    impact: "Callers are refused, good tokens or not",
+    impact: "Callers with valid tokens are refused",
   },
   "profile/authenticate": {
     tables: {
@@ -117,7 +119,7 @@ export const functionRecords: Readonly<
     variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
     timeoutSeconds: workerSeconds,
     memoryMegabytes: 1_024,
-    impact: "Callers wait for densities they were promised",
+    impact: "Callers wait for accepted densities",
   },
   "population-density/fail": {
     tables: jobTables,
@@ -128,7 +130,7 @@ export const functionRecords: Readonly<
     consumes: "density-jobs-dlq",
     variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
     timeoutSeconds: workerSeconds,
-    impact: "Callers wait to be told that densities do not come",
+    impact: "Callers wait for the failure of a delivery",
   },
   "population-density/sweep": {
     tables: { "density-jobs": ["GetItem", "Query", "UpdateItem"], "density-callers": ["UpdateItem"] },
@@ -153,6 +155,6 @@ export const functionRecords: Readonly<
     variables: ["TOKEN_LIFETIME_SECONDS"],
     timeoutSeconds: 30,
     impact:
-      "People who log in get tokens of a key that should have been replaced, or none before there is a first key",
+      "People who log in get tokens of a key that should have been replaced, or no tokens before there is a first key",
   },
 };

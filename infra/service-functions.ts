@@ -75,7 +75,7 @@ export function routesByScope(declared: readonly Endpoint[]): Record<string, str
 /** Actions on a table that write. */
 const changingActions = /^(?:Delete|Put|Update)Item$/;
 
-/** What DynamoDB does with the key for whom it serves: when items are read, and beside that when they are written. */
+/** The KMS actions of DynamoDB on behalf of a function: for reads, and further ones for writes. */
 const readingKey = ["Decrypt", "DescribeKey"];
 const changingKey = ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"];
 
@@ -124,7 +124,7 @@ function grant(made: ServiceFunction, id: FunctionId, { data, signingKey }: Func
   }
 }
 
-/** The use of the key through a service alone: what the function may do there bounds what it may decrypt. */
+/** Permits the key through one service only, so that the function can decrypt only what it may read there. */
 function permitKey(
   user: ServiceFunction,
   { key }: Data,

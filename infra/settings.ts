@@ -14,7 +14,7 @@ export interface Domain {
   readonly hostedZoneId?: string;
 }
 
-/** What a person says about a deployment with `-c name=value`; nothing else of a deployment varies. */
+/** The settings of a deployment, `-c name=value`; nothing else of a deployment varies. */
 export interface Settings {
   readonly stage: Stage;
   /** The signing key of the operator; without it the stack makes and rotates one. */
@@ -24,19 +24,19 @@ export interface Settings {
   readonly throttling: Throttling;
   /** The SNS topic that every alarm notifies. */
   readonly alarmTopicArn?: string;
-  /** Executions at a time that are kept for a function, and more than which it never has. */
+  /** Reserved concurrency by function, which is also its maximum. */
   readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
   /** Configuration of the functions that differs from its default; `-c DENSITY_K=20` as any other setting. */
   readonly configuration: Readonly<Partial<Record<ConfigurationName, string>>>;
-  /** Whether a release goes to all requests at once, whatever the alarms say: for when the release is the remedy. */
+  /** Whether a release gets all requests at once and ignores alarms: for a release that fixes what raises them. */
   readonly releasesAtOnce: boolean;
-  /** Whether the account's API Gateway may write logs already, so that the stack leaves that setting alone. */
+  /** Whether the account's API Gateway may already write logs, so that the stack does not change that setting. */
   readonly gatewayMayLog: boolean;
 }
 
 /**
  * Reads the settings of a deployment from its context.
- * @throws {Error} naming the setting that is malformed or does not go with the others.
+ * @throws {Error} naming the setting that is malformed or conflicts with others.
  */
 export function settingsIn(node: Node): Settings {
   const text = (name: string, pattern: RegExp, description: string): string | undefined => {
@@ -44,7 +44,7 @@ export function settingsIn(node: Node): Settings {
     if (value === undefined) return undefined;
     // From the command line all are strings; `cdk.json` has numbers and booleans too.
     const written = typeof value === "object" ? "" : String(value);
-    if (!pattern.test(written)) throw new Error(`${name} is not ${description}`);
+    if (!pattern.test(written)) throw new Error(`${name} must be ${description}`);
     return written;
   };
   const flag = (name: string) => text(name, /^(?:true|false)$/, "true or false") === "true";
@@ -101,7 +101,7 @@ function domainOf(
 ): Domain | undefined {
   if (name === undefined && certificateArn === undefined && hostedZoneId === undefined) return undefined;
   if (name === undefined || certificateArn === undefined) {
-    throw new Error("domainName and certificateArn go together, and hostedZoneId goes with them");
+    throw new Error("domainName and certificateArn must be set together; hostedZoneId needs both");
   }
   return {
     name,
@@ -110,15 +110,15 @@ function domainOf(
   };
 }
 
-/** A worker with fewer executions than Lambda gives it messages at a time would have good messages die. */
+/** A worker needs at least `maxWorkers` executions: with fewer, valid messages would become dead letters. */
 function reservationsIn(list: string | undefined): Settings["reservedConcurrency"] {
   if (list === undefined) return {};
   const reserved = list.split(",").map((item) => {
     const [name, count] = item.split(":");
     const id = functionIds.find((one) => one === name);
-    if (id === undefined) throw new Error(`reservedConcurrency names ${name}, which is no function`);
+    if (id === undefined) throw new Error(`reservedConcurrency names ${name}, which is not a function`);
     const least = functionRecords[id].consumes === undefined ? 1 : maxWorkers;
-    if (Number(count) < least) throw new Error(`reservedConcurrency of ${id} is not ${least} or more`);
+    if (Number(count) < least) throw new Error(`reservedConcurrency of ${id} must be at least ${least}`);
     return [id, Number(count)] as const;
   });
   return Object.fromEntries(reserved);

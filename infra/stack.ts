@@ -35,7 +35,7 @@ export class NetworkCapabilitiesStack extends Stack {
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
     new CfnOutput(this, signingKeyOutput, { value: signingKey.secretArn });
 
-    // Who gives the secret rotates it.
+    // An operator's own secret is rotated by the operator.
     const isOurs = settings.signingKeySecretArn === undefined;
     const made = functionIds.filter((name) => isOurs || name !== rotation);
     const context = { bundles, data, signingKey, settings, traits };
@@ -67,7 +67,7 @@ export class NetworkCapabilitiesStack extends Stack {
     if (traits.dashboard) addDashboard(this, watched);
   }
 
-  /** What callers of a function call: an alias that shifts gradually; of the rotation, the function. */
+  /** What callers of a function invoke: an alias that shifts gradually; for the rotation, the function itself. */
   #release(
     functions: Readonly<Record<FunctionId, ServiceFunction>>,
     { releasesAtOnce }: Settings,
@@ -76,7 +76,7 @@ export class NetworkCapabilitiesStack extends Stack {
     const releases = new Releases(this, "Releases", { atOnce: releasesAtOnce });
     const aliases: Partial<Record<FunctionId, IFunction>> = {};
     for (const id of functionIds) {
-      // Secrets Manager runs the rotation, and does so again when it has failed.
+      // Secrets Manager invokes the rotation and retries it after a failure.
       if (id === rotation) continue;
       aliases[id] = releases.add(functions[id], addFaultAlarms(this, id, functions[id], topic));
     }

@@ -7,12 +7,12 @@ export interface Throttling {
   readonly burst: number;
 }
 
-/** What a stage has that another has not. */
+/** The traits in which stages differ. */
 export interface StageTraits {
   /** Whether data of the operator can be recovered and outlives the stack, and the stack cannot be deleted. */
   readonly keepsData: boolean;
   readonly logRetention: RetentionDays;
-  /** Whether a release reaches a tenth of the requests first and is taken back when it fails. */
+  /** Whether a release gets a tenth of the requests first and is rolled back when it fails. */
   readonly releasesGradually: boolean;
   /** Whether requests are sampled into X-Ray. */
   readonly traced: boolean;
@@ -20,15 +20,15 @@ export interface StageTraits {
   /** For all callers together: the outer shield, far above what one caller's quota allows. */
   readonly throttling: Throttling;
   /**
-   * Executions that logins may take unless some are reserved for them. One hashes about a password a second, so it is
-   * also how many logins API Gateway lets through in a second: more would take the executions of all other functions.
+   * The executions that logins may use if none are reserved for them. An execution hashes about one password a second,
+   * so this is also the login rate of API Gateway: more would use the executions of all other functions.
    */
   readonly loginExecutions: number;
 }
 
-/** The one place that tells the stages apart; everything else is the same in each. */
+/** The one list of differences between stages; everything else is the same. */
 export const stages = {
-  /** To try things out: gone without a trace, and as cheap as it can be. */
+  /** To try things out: deleted with its data, and as cheap as possible. */
   dev: {
     keepsData: false,
     logRetention: RetentionDays.ONE_WEEK,
@@ -53,7 +53,7 @@ export const stages = {
 /** The name of a stage, as `-c stage=` says it. */
 export type Stage = keyof typeof stages;
 
-/** What becomes of something that holds data when the stack no longer has it. */
+/** The removal policy of resources that hold data. */
 export function removalPolicyIn({ keepsData }: StageTraits): RemovalPolicy {
   return keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
 }

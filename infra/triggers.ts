@@ -11,7 +11,7 @@ import type { Data } from "./data.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 
 /**
- * Adds what invokes a function beside a route, as its record says: the messages of a queue, a schedule.
+ * Adds what invokes a function besides a route, as in its record: a queue or a schedule.
  * @param live what is invoked: the function's alias, or the function.
  */
 export function addTriggers(
@@ -29,7 +29,7 @@ export function addTriggers(
     const mapping = new EventSourceMapping(scope, `${constructName(id)}Messages`, {
       target: live,
       eventSourceArn: queueArn,
-      // One message at a time: it may take as long as its worker has.
+      // One message per invocation, which may use all of the worker's time.
       batchSize: 1,
       reportBatchItemFailures: true,
       maxConcurrency: maxWorkers,
@@ -39,7 +39,7 @@ export function addTriggers(
   if (everyMinutes !== undefined) {
     new Rule(scope, `${constructName(id)}Schedule`, {
       schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-      // A run that fails is not made again: the next one comes soon.
+      // A failed run is not retried: the next one follows soon.
       targets: [new LambdaTarget(live, { retryAttempts: 0 })],
     });
   }

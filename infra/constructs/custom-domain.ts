@@ -13,8 +13,8 @@ import type { Construct } from "constructs";
 import type { Domain } from "../settings.ts";
 
 /**
- * The host name callers use, over TLS 1.2 or newer. Its record goes into the operator's zone; without one, the
- * outputs say what the operator's record points to.
+ * The host name for callers, over TLS 1.2 or newer. Its record is made in the operator's zone; without a zone, an
+ * output names the target of the operator's record.
  */
 export class CustomDomain extends DomainName {
   constructor(scope: Construct, id: string, api: RestApi, { name, certificateArn, hostedZoneId }: Domain) {

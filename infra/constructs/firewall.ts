@@ -4,15 +4,15 @@ import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 import { type Code, errorRow } from "../../shared/errors.ts";
 
-/** Requests of one source address in five minutes: what its quota allows a caller, for five behind one address. */
+/** Maximum of requests from one source address in five minutes: the quota of five callers behind one address. */
 const maxFromOneAddress = 30_000;
 
 const anyBody =
   "A body is data, whatever it holds: a password may look like an attack, and a sink that is not public is refused by the function, in the words of the specification.";
 
 /**
- * The groups of AWS's rules that are used, in their order, and their rules that only count, each with its reason: they
- * would refuse requests that a function answers, or has an error of the specification for. All others block.
+ * The used groups of AWS's rules, in their order, and those of their rules that only count, each with its reason: they
+ * would block requests that a function answers, with success or with an error of the specification. All others block.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
  *
  * `AWSManagedRulesAnonymousIpList` is not used: callers are servers, and most are with a hosting provider.

@@ -3,10 +3,10 @@ import { type Code, errorRow, errors } from "../../shared/errors.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
 
 /**
- * Renders API Gateway's own refusals from the error catalogue, so that a caller sees one kind of error.
+ * Renders API Gateway's own errors from the error catalogue, so that all errors have one form.
  *
- * The correlator is echoed as it was sent: a gateway response can substitute variables, not decide. A request
- * without one finds `x-amzn-requestid` in the response.
+ * The correlator is echoed as it was sent: a gateway response can substitute variables, but not decide. The response to
+ * a request without one has `x-amzn-requestid`.
  */
 export function addGatewayResponses(api: RestApi): void {
   for (const code of Object.keys(errors) as Code[]) {

@@ -12,8 +12,8 @@ interface ReleasesProps {
 }
 
 /**
- * How functions are released: a version of each is published, and its alias `live` shifts to it, for a tenth of the
- * requests first and five minutes later for all, unless an alarm of the function goes off meanwhile.
+ * Releases of functions: a version of each is published, and its alias `live` shifts a tenth of the requests to it, and
+ * all after five minutes, unless an alarm of the function is raised meanwhile.
  */
 export class Releases extends Construct {
   readonly #application: LambdaApplication;
@@ -32,7 +32,7 @@ export class Releases extends Construct {
     );
   }
 
-  /** The alias that callers of a function use; nothing else of the function is to be called. */
+  /** Adds a function. Returns the alias that must be used to invoke it. */
   add(released: ServiceFunction, alarms: Alarm[]): IFunction {
     // CDK's types do not go by `exactOptionalPropertyTypes`.
     const version = released.currentVersion as IVersion;
@@ -54,7 +54,7 @@ export class Releases extends Construct {
         ? { deploymentConfig: LambdaDeploymentConfig.ALL_AT_ONCE }
         : { deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES, alarms }),
     });
-    // It has its rights before it is to use them.
+    // The role must have its rights before it is used.
     group.node.addDependency(this.#role);
     return alias as IFunction;
   }

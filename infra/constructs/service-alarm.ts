@@ -6,17 +6,17 @@ import type { Construct } from "constructs";
 
 interface ServiceAlarmProps {
   readonly metric: Metric;
-  /** The alarm goes off at this number. */
+  /** The alarm is raised at this value. */
   readonly threshold: number;
   /** What a person loses while it is on, and where to look. */
   readonly impact: string;
-  /** Minutes it must last. */
+  /** The period in minutes. */
   readonly minutes?: number;
-  /** Who is told. */
+  /** The topic that is notified. */
   readonly topic: ITopic | undefined;
 }
 
-/** An alarm that says what a person loses. Without data, or with too little to tell, it is off. */
+/** An alarm that describes its impact. It is off without data, and with too little data for a percentile. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, id: string, props: ServiceAlarmProps) {
     const { metric, threshold, impact, minutes = 5, topic } = props;

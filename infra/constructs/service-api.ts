@@ -24,7 +24,7 @@ interface ServiceApiProps {
 }
 
 /**
- * What a line of the access log says: nothing that was sent and nobody who sent it. The path is the route's, with
+ * The fields of the access log: nothing that was sent, and no caller. The path is the route's, with
  * `{name}` for a name; a gateway error's message is left out, as it may repeat the `Authorization` header.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */
@@ -56,14 +56,14 @@ export class ServiceApi extends RestApi {
     const { traits, throttling, methodThrottling, hasOwnHost, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
     super(scope, id, {
-      // Metrics are filed under it: APIs of several stages are told apart.
+      // The name is the dimension of metrics: stages must differ in it.
       restApiName: Stack.of(scope).stackName,
       description: "Network Capabilities Service",
       endpointTypes: [EndpointType.REGIONAL],
       disableExecuteApiEndpoint: !hasOwnHost,
       // Bodies reach the functions as the bytes that were sent.
       binaryMediaTypes: ["*/*"],
-      // A setting of the account that stays, as other APIs may log by it meanwhile.
+      // A setting of the account that is kept, because other APIs may use it meanwhile.
       cloudWatchRole: !gatewayMayLog,
       deployOptions: {
         stageName: "live",
@@ -80,7 +80,7 @@ export class ServiceApi extends RestApi {
         tracingEnabled: traits.traced,
       },
     });
-    // The API's own policy holds under a custom domain too, and would be TLS 1.0 for a regional API.
+    // The API's own policy applies under a custom domain too; the default of a regional API is TLS 1.0.
     (this.node.defaultChild as CfnRestApi).securityPolicy = SecurityPolicy.TLS_1_2;
     if (!hasOwnHost) this.node.tryRemoveChild("Endpoint");
     addGatewayResponses(this);

@@ -11,17 +11,16 @@ interface ServiceFunctionProps {
   readonly description: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly traits: StageTraits;
-  /** Seconds; the pipeline gives up well before. */
+  /** Seconds; `serve` ends a request well before. */
   readonly timeoutSeconds?: number;
   readonly memoryMegabytes?: number;
-  /** Executions at a time; the account's are shared unless given. */
+  /** Reserved concurrency; the account's is shared if absent. */
   readonly reservedConcurrency?: number;
 }
 
 /**
- * A function of the service with the service defaults: arm64, the newest Node.js runtime, a log group of its own
- * that forgets, and a role that may write there, and traces in a stage that is traced, and nothing else until it is
- * granted more.
+ * A function of the service with the service defaults: arm64, the newest Node.js runtime, a log group with limited
+ * retention, and a role that may write logs, write traces in a traced stage, and nothing else until it is granted more.
  */
 export class ServiceFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -43,7 +42,7 @@ export class ServiceFunction extends LambdaFunction {
       role,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...(traits.traced ? { tracing: Tracing.ACTIVE } : {}),
-      // A version that was replaced is there to go back to.
+      // A replaced version is kept for a rollback.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
     });
     if (!traits.traced) return;

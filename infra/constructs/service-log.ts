@@ -3,8 +3,8 @@ import type { Construct } from "constructs";
 import { removalPolicyIn, type StageTraits } from "../stage.ts";
 
 /**
- * A log group that forgets. It is encrypted as CloudWatch does by itself: no line holds data of a person, and a key
- * that cannot be used must not take the log along that says so.
+ * A log group with limited retention. It has CloudWatch's own encryption: no line holds personal data, and the log must
+ * be readable when our key is disabled.
  */
 export class ServiceLog extends LogGroup {
   constructor(scope: Construct, id: string, traits: StageTraits) {

@@ -4,7 +4,7 @@ import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnRotationSchedule, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 
-/** What the stack needs to know of a secret, made here or elsewhere. */
+/** A secret that the stack makes or refers to. */
 export interface SecretReference {
   readonly secretArn: string;
 }

@@ -3,14 +3,15 @@ import type { Bench, Row } from "./bench.ts";
 
 const runs = 10_000;
 
-/** Whether deliveries keep their promises whatever happens to the processes that make them. */
+/** Whether deliveries keep their guarantees whatever happens to the processes. */
 export const deliveryModel: Bench = {
   about: [
-    "The code of deliveries on stores, a queue, sinks and a clock in memory. Each run is one of as many seeds: up to 14",
-    "operations of two callers, calls of all processes in a random order, processes killed before and after calls, calls",
-    "refused, answers lost, calls made late, messages doubled and late, clocks that differ by up to 6 s, sinks that answer",
-    "2xx, 4xx and 5xx, early, late or not at all. Checked in each: told one kind of outcome, nothing promised is lost, nothing refused",
-    "with 503 is delivered, nothing told late, limits of uploads hold, no place and no permit is leaked.",
+    "The code of deliveries on stores, a queue, sinks and a clock in memory. Each run has a seed of its own: up to 14",
+    "operations of two callers; calls of all processes in random order; processes killed before and after calls; calls",
+    "refused, responses lost, calls made late; messages duplicated and late; clocks that differ by up to 6 s; sinks that",
+    "answer 2xx, 4xx and 5xx, early, late or not at all. Each run checks that a sink gets one kind of outcome, that nothing",
+    "accepted is lost, that nothing refused with 503 is delivered, that nothing is sent too late, that the limits of uploads",
+    "hold, and that no place and no permit is leaked.",
   ].join("\n"),
   run: async () => {
     const sums = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0 };

@@ -20,12 +20,12 @@ import { deliveryTimes } from "./delivery-times.ts";
 /** What it costs to send a large answer to a sink. */
 export const delivery: Bench = {
   about: [
-    "What it costs to send an answer to a sink: stored tiles are opened hour by hour, written as JSON and uploaded over",
-    "loopback by a process of its own to a sink that reads and forgets. A slot is one cell in one hour.",
-    "The comparison is the same upload fed with one constant chunk over and over, as many bytes, in turn with the",
-    "answers; ratios are medians of such turns. The sink counts the bytes of all of them.",
-    "Before that, how soon many small answers arrive: the local service over HTTP, with its embedded queue and tables.",
-    "“Growth” is the greatest resident memory of the process during its first upload, over what it held before.",
+    "What it costs to send an answer to a sink. Stored tiles are opened hour by hour, written as JSON, and uploaded over",
+    "loopback by a separate process to a sink that discards them. A slot is one cell in one hour.",
+    "The comparison is an upload of as many bytes from one constant chunk. Uploads of both kinds alternate; ratios are",
+    "medians of the pairs. The sink counts all bytes.",
+    "Before that, how soon many small answers arrive: over HTTP from the local service, with its embedded queue and tables.",
+    "“Growth” is the maximum resident memory of the process during its first upload, minus that before.",
   ].join("\n"),
   run: async () => {
     const times = await deliveryTimes();

@@ -17,11 +17,11 @@ export const densityCover: Bench = {
     "How fast the cells of a polygon are found: a city and a province of 15 vertices at precision 7.",
     "The comparisons are `ngeohash.bboxes` with a point-in-polygon test of each cell's middle, and `h3-js`",
     "`polygonToCells` at resolution 10. Each finds other cells than the exact cover, so cells per second are compared.",
-    "“Strings” are sorted geohashes; the “compact form” is what the service works with: tiles of 2 bytes a cell.",
-    "Every ratio is the median of the ratios of pairs that ran one right after the other, the garbage of each",
-    "collected before the next began.",
-    "In the same run, every cover is asserted to be sorted, without duplicates and as many cells as are counted, to",
-    "have every cell that `ngeohash` finds, and no other that is not within a cell of the boundary.",
+    "“Strings” are sorted geohashes; the “compact form” is the one that the service uses: tiles of 2 bytes per cell.",
+    "Every ratio is the median of the ratios of pairs that ran one right after the other, with a garbage collection before",
+    "each.",
+    "In the same run, every cover is checked: it is sorted, has no duplicates and as many cells as are counted, has every",
+    "cell that `ngeohash` finds, and no other cell that is more than a cell away from the boundary.",
   ].join("\n"),
   run: async () => {
     const [city, province, sliver] = [areaOf(cityRing), areaOf(provinceRing), areaOf(sliverRing)];

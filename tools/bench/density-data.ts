@@ -23,13 +23,12 @@ export function densityDataWith(cover: () => readonly CellsOfTile[]): Bench {
   return {
     about: [
       "What it costs to read stored densities and to write them as an answer. A slot is one cell in one hour.",
-      "A body is streamed from tiles in memory, and each chunk is given back once it was counted; the cover of its",
-      "polygon is computed within its time. It is compared with building the same value as objects, from the same tiles and with every geohash at hand, and",
-      "`JSON.stringify`, in pairs in turn; the ratio is the median of the pairs. Both give the same bytes.",
-      "“Growth” is the greatest resident memory of a fresh process while it streams from compressed tiles, over",
-      "what it held before.",
-      "“Decoded” is reading every slot of a stored tile's day, compared with `JSON.parse` of one item per slot and",
-      "reading the same; both add up to the same sum.",
+      "A body is streamed from tiles in memory, and each chunk is reused after it was counted; the time includes computing the",
+      "cover of the polygon. The comparison is building the same value as objects, from the same tiles and with every geohash",
+      "at hand, and `JSON.stringify`. Both alternate and give the same bytes; the ratio is the median of the pairs.",
+      "“Growth” is the maximum resident memory of a fresh process while it streams from compressed tiles, minus that before.",
+      "“Decoded” is reading every slot of a stored tile's day, compared with `JSON.parse` of one item per slot and reading the",
+      "same; both give the same sum.",
     ].join("\n"),
     run: async () => [
       ...(await streamRows(cover)),

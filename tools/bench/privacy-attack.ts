@@ -1,8 +1,8 @@
 /**
- * An attack on densities. A world is what was really counted, in a few cells, by one or more imports. All worlds of a
- * scenario are imported, each into an hour of its own, and everything that can be asked is asked. Worlds with the same
- * answers are those that nobody can tell apart, so what all of them have in common is what the answers tell. Nothing of
- * how the numbers are made is known to the attack, and nothing that they tell escapes it.
+ * An attack on densities. A world is one possible count of people in a few cells, imported once or several times. All
+ * worlds of a scenario are imported, each into its own hour, and every possible request is sent. Worlds with the same
+ * answers cannot be distinguished, so the answers disclose exactly what all of these worlds have in common. The attack
+ * does not know how the published numbers are made, and misses nothing that they disclose.
  */
 
 import { writeFile } from "node:fs/promises";
@@ -41,7 +41,7 @@ export interface Scenario {
 /** Sends the body of a request for densities, and gives what the service answers with 200. */
 export type Ask = (body: unknown) => Promise<unknown>;
 
-/** What an attack came to. */
+/** The result of an attack. */
 export interface Findings {
   readonly worlds: number;
   /** Different answers. */
@@ -72,7 +72,7 @@ function freshPlaces(count: number): string[] {
   return Array.from({ length: count }, (_, index) => geohashAt(row, first + index, coarsest));
 }
 
-/** Imports every world of a scenario, asks everything after every step, and says what the answers tell. */
+/** Imports every world of a scenario, sends every request after each step, and reports what the answers disclose. */
 export async function attack({ name, threshold, unknowns, steps }: Scenario, ask: Ask): Promise<Findings> {
   const worlds = productOf(unknowns);
   const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek));
@@ -86,7 +86,7 @@ export async function attack({ name, threshold, unknowns, steps }: Scenario, ask
   const cells = new Set<string>();
   for (const step of steps) {
     const start = lastWeek - (step.weeksAgo ?? 0) * weekMilliseconds;
-    // What is refused tells nothing.
+    // A refused import discloses nothing.
     if (!(await isImported(step, threshold, worlds, places, start))) continue;
     if (step.isTypical !== true) askedWeeks.add(start);
     for (const cell of Object.keys(step.cells)) cells.add(cell);
@@ -135,7 +135,7 @@ export async function attack({ name, threshold, unknowns, steps }: Scenario, ask
   return { worlds: worlds.length, answers: groups.size, determined, excluded };
 }
 
-/** What must not be known: each unknown below K, and the people of each suppressed coarser cell of one import. */
+/** What must not be disclosed: each unknown below K, and the people of each suppressed coarser cell of one import. */
 function sumsOf(
   world: readonly number[],
   threshold: number,

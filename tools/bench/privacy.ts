@@ -8,14 +8,14 @@ import { largeScenarios, randomScenario, smallScenarios } from "./privacy-scenar
 const randomScenarios = 16;
 const worldsEach = 1_100;
 
-/** Whether anything of few people can be computed from densities. */
+/** Whether suppressed counts can be computed from densities. */
 export const privacy: Bench = {
   about: [
-    "An attack on densities over HTTP. A world is what was counted in a few cells, by one import or by several: coverage",
-    "that grows, regions one by one, imports again, ranges, market shares, typical weekdays. All worlds of a scenario are",
-    "imported, each into an hour of its own, every cell of precisions 3 to 7 is asked for after every import, and worlds",
-    "with the same answers are compared: a count that is the same in all of them is determined, a number below the",
-    "threshold that is in none of them is excluded.",
+    "An attack on densities over HTTP. A world is one possible count of people in a few cells, imported once or several",
+    "times: growing coverage, regions one by one, repeated imports, ranges, market shares, typical weekdays. All worlds of a",
+    "scenario are imported, each into its own hour. After every import every cell of precisions 3 to 7 is requested. Worlds",
+    "with the same answers are then compared: a count that is the same in all of them is determined, and a number below the",
+    "threshold that occurs in none of them is excluded.",
   ].join("\n"),
   run: async () => {
     const { assembly, remove } = await makeAssembly();

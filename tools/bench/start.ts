@@ -16,12 +16,11 @@ import { eagerBytes } from "./eager-bytes.ts";
 export const start: Bench = {
   about: [
     "What a function costs before its first request, and what the pipeline adds to each later one.",
-    "“Read eagerly” counts `index.mjs` and every file it imports statically.",
-    "“Cold import” is the median time of `import()` in fresh processes. The baseline is a bundle made in the same",
-    "run that holds nothing but `@aws-sdk/client-dynamodb` (`tools/bench/baseline.ts`). It is imported before",
-    "every import of a function; the ratio is the median of the ratios of these pairs. For comparison,",
-    "`lean-client` holds what a bundle keeps of that package for a client and four commands",
-    "(`tools/bench/lean-client.ts`).",
+    "“Read eagerly” is the size of `index.mjs` and of every file that it imports statically.",
+    "“Cold import” is the median time of `import()` in fresh processes. The baseline is a bundle of the same run that",
+    "contains only `@aws-sdk/client-dynamodb` (`tools/bench/baseline.ts`). It is imported before every import of a",
+    "function; the ratio is the median of the ratios of these pairs. For comparison, `lean-client` contains what a bundle",
+    "keeps of that package for a client and four commands (`tools/bench/lean-client.ts`).",
     "“Warm request” is the median time of a call that goes through the whole pipeline and waits for nothing",
     "(`tools/bench/warm-request.ts`).",
   ].join("\n"),
