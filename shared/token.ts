@@ -12,16 +12,16 @@ export const clockToleranceSeconds = 5;
 /** How long a signer keeps the signing keys in memory; a retired key stays published for longer. */
 export const signingKeyCacheSeconds = 300;
 
-/** How long whoever verifies our tokens keeps the public keys without asking: the authorizer, and others elsewhere. */
+/** How long verifiers of our tokens, the authorizer and other services, may cache the public keys. */
 export const publicKeyCacheSeconds = 300;
 
 /**
- * The authorizer asks for our own keys at most this often because of an id that it does not know: a key that signs the
- * moment it is published, as only the first one does, may be refused for so long.
+ * The minimum time between the authorizer's fetches of our own keys for unknown key ids. A key that signs as soon as it
+ * is published, as only the first one does, may be refused for this long.
  */
 export const ownKeysCooldownSeconds = 5;
 
-/** A new key signs this long after it was made: by then it has been public for as long as public keys are kept. */
+/** A new key signs this long after it was made: by then every cache of the public keys contains it. */
 export const firstUseSeconds = publicKeyCacheSeconds + 120;
 
 const text = z.string().check(z.minLength(1));
@@ -78,13 +78,13 @@ const signingKey = z.extend(privateJwk, {
   signsFrom: z.optional(z.number()),
 });
 
-/** A signing key with when its time begins. */
+/** A signing key, and the time from which it signs. */
 export type SigningKey = z.infer<typeof signingKey>;
 
-/** What the secret holds: the newest key, and `before` it those that sign until its time begins. */
+/** The content of the secret: the newest key, and in `before` those that sign until its time begins. */
 export const signingSecret = z.extend(signingKey, { before: z.optional(z.array(signingKey)) });
 
-/** What the secret holds. */
+/** The content of the secret. */
 export type SigningSecret = z.infer<typeof signingSecret>;
 
 /** All keys of a secret. */
@@ -99,7 +99,7 @@ export function keysFrom<Key extends Pick<SigningKey, "signsFrom">>(keys: readon
   return inOrder.slice(Math.max(signing, 0));
 }
 
-/** The half of a signing key that everybody may see. */
+/** The public half of a signing key. */
 export function publicHalf({ kty, crv, x, y, kid }: PrivateJwk): PublicJwk {
   return { kty, crv, x, y, kid, alg: tokenAlgorithm, use: "sig" };
 }

@@ -21,7 +21,7 @@ interface Signer extends Pick<SigningKey, "kid" | "signsFrom"> {
   readonly key: Awaited<ReturnType<typeof importJWK>>;
 }
 
-/** What was read of the secret, and when. */
+/** The cached keys of the secret, and when they were read. */
 let held: { readonly signers: readonly Signer[]; readonly readAt: number } | undefined;
 
 /**
@@ -55,7 +55,7 @@ async function signerAt(now: Date, signal: AbortSignal): Promise<Signer> {
   return signer;
 }
 
-/** The keys of the secret, published before their first use, also when the secret was made by somebody else. */
+/** Reads the keys of the secret and publishes them before their first use, also those of an operator's own secret. */
 async function readSigners(now: Date, signal: AbortSignal): Promise<readonly Signer[]> {
   const keys = keysFrom(keysOf(await secretText(setting("SIGNING_KEY_SECRET_ARN"), signal)), now);
   await Promise.all(keys.map((key) => publish(publicHalf(key), now, signal)));
@@ -72,7 +72,7 @@ function keysOf(text: string): readonly SigningKey[] {
   try {
     return keysIn(signingSecret.parse(JSON.parse(text)));
   } catch {
-    // The parsers' own errors would say what is in the secret.
+    // The parsers' own errors would disclose the secret.
     throw new Unavailable("signing key", "none in the secret");
   }
 }

@@ -16,7 +16,7 @@ import {
 } from "./store.ts";
 import type { ProfileRecord } from "./tables.ts";
 
-/** Logs a caller in; every attempt costs the same work until the password turns out right. */
+/** Logs a caller in. Every attempt takes the same work until the password is verified. */
 export const handler = serve(authenticate, async (request) => {
   const { body, sourceIp, now, signal, reply } = request;
   const failure = (code: "UNAUTHENTICATED" | "TOO_MANY_REQUESTS", details?: ErrorDetails) => {
@@ -40,10 +40,10 @@ export const handler = serve(authenticate, async (request) => {
   }
   const password = body.password ?? "";
   const at = now.toISOString();
-  // A hash that was replaced since it was read, at another login or with the password, is looked at once more.
+  // If the hash was replaced since it was read, by another login or with the password, it is checked once more.
   for (let look = 0; look < 2; look++) {
     const profile = await findProfile(address, signal);
-    // Signing is loaded while another thread hashes: that much less to read before a first request.
+    // The code that signs is loaded while another thread hashes, which shortens the cold start.
     const [matches, { accessToken }] = await Promise.all([
       passwordMatches(password, profile?.passwordHash),
       import("./access-token.ts"),
@@ -63,13 +63,13 @@ export const handler = serve(authenticate, async (request) => {
   throw failure("UNAUTHENTICATED");
 });
 
-/** A login that has taken longer leaves its hash to the next one: it must end within the request's time. */
+/** A login that has taken longer does not renew the hash, because it must end within the request's time. */
 const renewalMilliseconds = 2_500;
 
 /** How long the write of a renewed hash may take. */
 const renewalWriteMilliseconds = 500;
 
-/** Hashes a password that turned out right anew when its hash is outdated. The login is right whatever comes of it. */
+/** Replaces an outdated hash after a successful login. A failure does not affect the login. */
 async function renewHash(
   profile: ProfileRecord,
   password: string,

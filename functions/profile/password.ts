@@ -11,7 +11,9 @@ const saltBytes = 16;
 
 const format = /^\$sha256-scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 
-/** A hash nobody knows a password for, with the current parameters: verifying against it takes as long as any. */
+/**
+ * A hash of no known password, with the current parameters: verifying against it takes as long as against any other.
+ */
 const nobody = encode(current, randomBytes(saltBytes), randomBytes(hashBytes));
 
 interface Parameters {

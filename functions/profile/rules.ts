@@ -5,12 +5,12 @@ import { networkOf } from "../../shared/ipv6.ts";
 /** Failed logins are counted in windows of this length, aligned to the epoch. */
 export const windowSeconds = 900;
 
-/** Addresses are compared without case (behaviour section 5). An absent address is like one that nobody has. */
+/** Addresses are compared without case (behaviour section 5). An absent address is handled like an unknown one. */
 export function addressOf(emailaddress: string | undefined): string {
   return (emailaddress ?? "").toLowerCase();
 }
 
-/** How many failures, and attempts under way, each counter allows in a window. */
+/** The maximum of failures and attempts under way in a window, for each counter. */
 export interface LoginLimits {
   readonly accountAndSource: number;
   readonly source: number;
@@ -25,8 +25,8 @@ export interface Counter {
 }
 
 /**
- * The counters a login goes through, the narrowest first, so that one source cannot use up what an account
- * allows everybody. They are the same for accounts that do not exist.
+ * The counters of a login, the narrowest first, so that one source cannot use up an account's limit for all sources.
+ * They are the same for accounts that do not exist.
  */
 export function countersOf(address: string, sourceIp: string, now: Date, limits: LoginLimits): Counter[] {
   const window = Math.floor(now.getTime() / 1_000 / windowSeconds);
@@ -38,24 +38,24 @@ export function countersOf(address: string, sourceIp: string, now: Date, limits:
   ];
 }
 
-/** Why an attempt is refused: failures fill a counter, or they do together with attempts under way. */
+/** Why an attempt is refused: a counter is full of failures, or of failures and attempts under way. */
 export interface AttemptRefusal {
   readonly counter: Counter;
   readonly reason: "failures" | "underWay";
 }
 
 /**
- * An attempt is under way no longer than this: longer than the function may run, whatever the difference of two clocks.
- * What lapses was a fault of ours, and counts no more.
+ * The maximum time for which an attempt is under way: longer than the function's time-out and clock differences. An
+ * attempt that lapses was a fault of the service, and is not counted.
  */
 const underWayMilliseconds = 20_000;
 
-/** A name for an attempt of now, which tells when it lapses; `random` is its own. */
+/** The name of an attempt that begins now. It contains the time at which it lapses; `random` makes it unique. */
 export function attemptName(now: Date, random: string): string {
   return `${(now.getTime() + underWayMilliseconds).toString(36)}-${random}`;
 }
 
-/** Whether an attempt that is counted as under way cannot be any more. */
+/** Whether an attempt that is counted as under way has lapsed. */
 export function hasLapsed(attempt: string, now: Date): boolean {
   const [lapses = ""] = attempt.split("-");
   return Number.parseInt(lapses, 36) <= now.getTime();

@@ -3,7 +3,7 @@ import { hashed } from "../../shared/hash.ts";
 import { type AttemptRefusal, addressOf, type Counter, hasLapsed, windowSeconds } from "./rules.ts";
 import { loginAttempts, type ProfileRecord, profiles } from "./tables.ts";
 
-/** The key holds a hash: an address of any length has one, and none shows in a metric of hot keys. */
+/** The key is a hash, so that addresses of any length fit and none appears in metrics of hot keys. */
 function keyOf(address: string): { address: string } {
   return { address: hashed(address) };
 }
@@ -13,7 +13,7 @@ export function findProfile(address: string, signal: AbortSignal): Promise<Profi
   return getItem(profiles, keyOf(address), signal);
 }
 
-/** Puts a login in place of the one with its address. */
+/** Stores a login, replacing the one with the same address. */
 export async function replaceProfile(profile: ProfileRecord, signal: AbortSignal): Promise<void> {
   const item = { ...keyOf(addressOf(profile.EmailAddress)), ...profile };
   // The address is the identity: another ID under the same address is another person's login.
@@ -37,7 +37,7 @@ export function recordLogin(profile: ProfileRecord, at: string, signal: AbortSig
   );
 }
 
-/** Puts a hash with the parameters of today in place of the one that a password was checked with. */
+/** Replaces the hash that was verified by one with the current parameters. */
 export async function replaceHash(profile: ProfileRecord, hash: string, signal: AbortSignal): Promise<void> {
   const write = {
     update: "SET passwordHash = :new",
@@ -47,7 +47,7 @@ export async function replaceHash(profile: ProfileRecord, hash: string, signal: 
   await updateItem(profiles, keyOf(addressOf(profile.EmailAddress)), write, signal);
 }
 
-/** Times an attempt is counted anew after others changed the counter meanwhile. */
+/** Attempts at counting; one is repeated when another request has changed the counter. */
 const maxTries = 4;
 
 /**
@@ -102,10 +102,10 @@ async function beginIn(
   return "underWay";
 }
 
-/** Lapsed attempts that one write takes out of a counter: its condition names each. */
+/** Maximum of lapsed attempts that one write removes: its condition names each. */
 const maxDropped = 50;
 
-/** Takes out attempts of executions that ended without a word; does nothing when another has taken out one of them. */
+/** Removes the attempts of executions that broke off; does nothing when another request has removed one of them. */
 async function dropLapsed(key: string, lapsed: readonly string[], signal: AbortSignal): Promise<void> {
   const dropped = lapsed.slice(0, maxDropped);
   const write = {
@@ -120,7 +120,7 @@ async function dropLapsed(key: string, lapsed: readonly string[], signal: AbortS
   await updateItem(loginAttempts, { counted: key }, write, signal);
 }
 
-/** Lets an attempt under way stay counted, as a failure. */
+/** Counts an attempt under way as a failure. */
 export async function failAttempt(
   attempt: string,
   counters: readonly Counter[],
@@ -129,7 +129,7 @@ export async function failAttempt(
   await endAttempt("DELETE underWay :attempt", {}, attempt, counters, signal);
 }
 
-/** Takes an attempt under way out of the count: it was no failure of the caller's. */
+/** Removes an attempt under way from the count: it succeeded, or the service failed. */
 export async function withdrawAttempt(
   attempt: string,
   counters: readonly Counter[],
@@ -139,7 +139,7 @@ export async function withdrawAttempt(
   await endAttempt("ADD attempts :less DELETE underWay :attempt", less, attempt, counters, signal);
 }
 
-/** Changes the counters that hold an attempt as under way: none of them twice. */
+/** Changes the counters that hold an attempt as under way, each at most once. */
 async function endAttempt(
   update: string,
   values: Readonly<Record<string, number>>,

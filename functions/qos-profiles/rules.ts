@@ -2,7 +2,7 @@ import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { type Duration, durationUnits, type QosProfile, type Rate, rateUnits } from "./contract.ts";
 import type { QosProfileRecord } from "./tables.ts";
 
-/** What a caller asks for; every criterion given must hold (specification 4.2). */
+/** The criteria of a request; all that are given must hold (specification 4.2). */
 export interface Criteria {
   readonly name?: string | undefined;
   readonly status?: QosProfile["status"] | undefined;
@@ -10,7 +10,7 @@ export interface Criteria {
 
 /**
  * Whether a profile is available to a device (behaviour section 6): the device's own list decides, and without
- * one, whether the profile is unrestricted and offered in the device's country and network.
+ * one, whether the profile is unrestricted and available in the device's country and network.
  */
 export function isAvailableTo(device: DeviceRecord, profile: QosProfileRecord): boolean {
   if (device.notApplicable?.includes("qos-profiles")) return false;
@@ -25,7 +25,7 @@ export function isAvailableTo(device: DeviceRecord, profile: QosProfileRecord): 
   );
 }
 
-/** Whether a profile may be listed: to a device what is available to it, without one what is not restricted. */
+/** Whether a profile is listed: for a device if it is available to it; without a device if it is not restricted. */
 export function isListed(device: DeviceRecord | undefined, { name, status }: Criteria) {
   return (profile: QosProfileRecord): boolean =>
     (device === undefined ? !profile.restricted : isAvailableTo(device, profile)) &&

@@ -13,7 +13,7 @@ export function findQosProfile(name: string, signal: AbortSignal): Promise<QosPr
   return getItem(qosProfiles, { catalogue: partition, name }, signal);
 }
 
-/** Puts a profile into the catalogue, in place of the one with its name. */
+/** Stores a profile, replacing the one with the same name. */
 export async function replaceQosProfile(profile: QosProfileRecord, signal: AbortSignal): Promise<void> {
   await putItem(qosProfiles, { catalogue: partition, ...profile }, {}, signal);
 }

@@ -5,7 +5,7 @@ import { qosProfile } from "./contract.ts";
 /** A QoS profile as the catalogue holds it. */
 export const qosProfileRecord = z.object({
   ...qosProfile.shape,
-  /** Offered only to devices whose own list names it. */
+  /** Whether it is available only to devices whose own list names it. */
   restricted: z.optional(z.boolean()),
 });
 

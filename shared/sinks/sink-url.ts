@@ -8,7 +8,7 @@ export interface Sink {
   /** The host name in lower case, or the address without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** What the header `Host` says (RFC 9110 section 7.2). */
+  /** The value of the header `Host` (RFC 9110 section 7.2). */
   readonly authority: string;
   /** With the query; `/` at least. */
   readonly path: string;
@@ -22,7 +22,7 @@ const maxCharacters = 2_048;
 const sinkPattern =
   /^https?:\/\/(?<host>\[[\da-f:.]+\]|[\da-z.-]+)(?::[1-9]\d{0,4})?(?:[/?](?:[\w.~!$&'()*+,;=:@/?-]|%[\da-f]{2})*)?$/i;
 
-/** Host names of RFC 1123 with more than one label, the last of which no parser can take for a number. */
+/** Host names of RFC 1123 with more than one label; no parser reads the last label as a number. */
 const namePattern = /^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /**
@@ -35,11 +35,11 @@ const insidePattern =
 const loopbackAddresses = ["127.0.0.1", "::1"];
 
 /**
- * Reads the URL of a sink: `https` to a public host name, or `http` or `https` to an address that is allowed with
- * its port, or to `localhost` when one of its addresses is.
+ * Reads the URL of a sink: `https` to a public host name, or `http` or `https` to an address that is allowed with its
+ * port, or to `localhost` when one of its addresses is.
  *
- * An IPv4 address is taken in no form but four decimal numbers, and no character that a URL parser would drop, turn
- * into another or encode (RFC 3986 has none of them). Where a public name leads is not known here.
+ * An IPv4 address is accepted only as four decimal numbers. Characters that a URL parser would drop, replace or encode
+ * are refused (RFC 3986 allows none of them). What a public name resolves to is checked when it is connected to.
  * @returns undefined for every other text.
  */
 export function parseSink(text: string, allowed: readonly AllowedNetwork[]): Sink | undefined {
@@ -64,13 +64,13 @@ function portOf({ port, protocol }: URL): number {
   return protocol === "https:" ? 443 : 80;
 }
 
-/** The addresses of a host that says them itself; `localhost` is loopback whatever a resolver says (RFC 6761). */
+/** The addresses of a literal host; `localhost` is loopback whatever a resolver returns (RFC 6761). */
 function addressesOf(hostname: string): readonly string[] | undefined {
   if (hostname === "localhost") return loopbackAddresses;
   return isIP(hostname) === 0 ? undefined : [hostname];
 }
 
-/** Whether a text is the URL of a sink (behaviour section 7), as far as the text alone can tell; see `parseSink`. */
+/** Whether a text is the URL of a sink (behaviour section 7), judged by the text alone; see `parseSink`. */
 export function isSink(text: string, allowed: readonly AllowedNetwork[]): boolean {
   return parseSink(text, allowed) !== undefined;
 }
@@ -84,10 +84,10 @@ export function sinkHost(text: string): string {
   return `${url.hostname}:${portOf(url)}`;
 }
 
-/** What an operator says about where sinks may be. */
+/** The configuration of the addresses that sinks may have. */
 export interface Reach {
   readonly allowed: readonly AllowedNetwork[];
-  /** `host:port` of Lambda's runtime API, which must not take a sink's answer for an event; undefined elsewhere. */
+  /** `host:port` of Lambda's runtime API, to which a sink must not lead; undefined outside Lambda. */
   readonly runtimeApi: string | undefined;
 }
 

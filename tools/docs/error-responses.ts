@@ -42,7 +42,7 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
   },
 };
 
-/** The headers of a response that tells what a limit leaves. */
+/** The rate limit headers of a response. */
 export const rateLimitHeaders: Readonly<Record<string, { readonly $ref: string }>> = {
   "X-RateLimit-Limit": reference("headers", "RateLimitLimit"),
   "X-RateLimit-Remaining": reference("headers", "RateLimitRemaining"),

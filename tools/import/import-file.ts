@@ -155,7 +155,10 @@ function membersLost(sent: unknown, kept: unknown): PropertyKey[][] {
   );
 }
 
-/** A record that the table did not take, by its position; why is told by class only, as the text may hold values. */
+/**
+ * A record that could not be stored, by its position. The cause is the class of the error only, as its text may hold
+ * values.
+ */
 class RecordError extends Error {}
 
 /**

@@ -1,6 +1,6 @@
 import { exitOnSignals } from "../exit-on-signals.ts";
 
-// Heard from the first moment on: a start takes seconds, and whoever stops it does not wait.
+// Registered first: a start takes seconds and must be interruptible.
 let isListening = false;
 const stop = new Promise<void>((resolve) => {
   exitOnSignals(() => {

@@ -74,7 +74,7 @@ export function nextAttempt(
   return { mode: "failure" };
 }
 
-/** After how many attempts in all a failure is not told any more. */
+/** Attempts in all after which a failure is not sent any more. */
 function maxFailureAttempts(schedule: readonly number[]): number {
   return schedule.length + 1 + extraFailureAttempts;
 }

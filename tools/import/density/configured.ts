@@ -8,7 +8,7 @@ export function configuredDensities(environment: NodeJS.ProcessEnv = process.env
   };
   const configured = { ...defaults, ...environment };
   return {
-    /** Lengths of geohashes that are offered, ascending. */
+    /** Supported lengths of geohashes, ascending. */
     precisions: setting("DENSITY_PRECISIONS", configured),
     /** K: cells with fewer people who were really counted are suppressed. */
     threshold: setting("DENSITY_K", configured),

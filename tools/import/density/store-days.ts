@@ -479,8 +479,8 @@ async function mergedItem(
 }
 
 /**
- * Whoever stores the day is alone. Only an observed date may write, at the same time, what its typical weekday had:
- * the part then holds older numbers until it is imported again, which are published ones too.
+ * Only one import stores a day at a time. But the import of an observed date may concurrently write what its typical
+ * weekday had: the part then holds older numbers, which were published too, until it is imported again.
  */
 async function writePart(
   name: string,
@@ -532,7 +532,7 @@ async function averagedItem(
   return item;
 }
 
-/** Another weekday, which covers the same cells: a request must not be told that these depend on the weekday. */
+/** An item that gives another weekday the same coverage, so that coverage does not depend on the weekday. */
 function coveringItem(
   tile: string,
   day: string,

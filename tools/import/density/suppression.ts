@@ -1,23 +1,23 @@
 /**
- * What may be published of cells with few people. A cell of the finest precision with fewer than the threshold K of
- * counted people is suppressed: it is published as low density, without a number. A coarser cell adds what is
- * published of its other children and its suppressed children as one group:
+ * The rule of suppression. A cell of the finest precision with fewer counted people than the threshold K is suppressed:
+ * it is published as `LOW_DENSITY`, without a number. A coarser cell adds what is published of its other children, and
+ * its suppressed children as one group:
  *
- * 1. Of the sum S of a group only q is used, the greatest multiple of K that is neither above S nor above the limit.
- * 2. Everybody knows how many people a suppressed cell can have at most: K − 1, or more for a coarser one (see 4). The
- *    limit is the greatest multiple of K that the group can have without any one of its cells. So it takes three
- *    cells at least before anything of a sum is published, and each of them may still have none.
- * 3. A group counts as the middle of what q leaves possible: q to q + K − 1, or up to all that the group can have
- *    if q is the limit. With q = 0 that is always the same number, whatever S is, even 0.
- * 4. If q is 0 and all children are suppressed, the cell is suppressed too, and a member of the group of its own
- *    parent. It has at most K − 1 people, unless the limit was 0: then it may have as many as its children together.
+ * 1. Of the sum S of a group only q is used: the largest multiple of K that is neither above S nor above the limit. 2.
+ * The maximum of a suppressed cell is public: K − 1, or more for a coarser one (see 4). The limit is the largest
+ * multiple of K that the group can reach without any one of its cells. So at least three cells are needed before
+ * anything of a sum is published, and each of them may still have nobody. 3. A group contributes the middle of the
+ * interval that q leaves possible: q to q + K − 1, or up to the group's maximum if q is the limit. With q = 0 that is
+ * the same number for every S, also for 0. 4. If q is 0 and all children are suppressed, the cell is suppressed too,
+ * and belongs to the group of its own parent. Its maximum is K − 1, unless the limit was 0: then it is the sum of its
+ * children's maximums.
  *
- * What goes upwards of a cell that is not suppressed is what was published of it. So no cell is in two groups, and
- * whoever knows q can exclude no number of people below K in any cell of the group: the others have room for q without
- * it, and none of them needs more than 0.
+ * A cell that is not suppressed passes on what was published of it. So no cell is in two groups. Knowing q excludes no
+ * number below K for any cell of the group: the other cells can have q people without it, and none of them needs more
+ * than 0.
  */
 
-/** What is published of a group: the sum is somewhere in it. */
+/** The published interval of a group's sum. */
 export interface GroupSum {
   readonly least: number;
   readonly greatest: number;
@@ -27,7 +27,7 @@ export interface GroupSum {
 export interface Group {
   /** The people who were really counted in all of them. */
   readonly people: number;
-  /** How many people they can have at most, in multiples of K − 1. */
+  /** Their maximum of people, in multiples of K − 1. */
   readonly bound: number;
   /** The same of the one of them that can have most. */
   readonly maxBound: number;

@@ -98,7 +98,7 @@ function requestContext(
   };
 }
 
-/** The port tells a function that this is no domain of API Gateway, which would speak https. */
+/** With its port: a domain of API Gateway has none and uses https, so functions can recognise the local gateway. */
 function withPort(host: string, port: number): string {
   return /:\d+$/.test(host) ? host : `${host}:${port}`;
 }
