@@ -17,13 +17,13 @@ export const handler = serve(retrievePopulationDensity, async (sent) => {
   await sent.admission;
   const query = parseQuery(body, now);
   if ("code" in query) throw refuse(query.code, query);
-  const offer = {
+  const limits = {
     precisions: setting("DENSITY_PRECISIONS"),
     syncLimit: setting("DENSITY_SYNC_LIMIT"),
     asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
   };
   const { sink } = body;
-  const fault = unsupported(query, offer, sink !== undefined);
+  const fault = unsupported(query, limits, sink !== undefined);
   if (fault !== undefined) throw refuse(fault.code, fault);
 
   if (sink === undefined) {

@@ -45,7 +45,7 @@ export function parseQuery(
 }
 
 /** What a deployment supports. Limits are in slots: cells × hours. */
-export interface Offer {
+export interface ServiceLimits {
   /** Lengths of geohashes, ascending. */
   readonly precisions: readonly number[];
   readonly syncLimit: number;
@@ -57,17 +57,17 @@ export interface Offer {
  * which the same query would be accepted. Counts cells without listing them.
  * @returns undefined for a query that is supported.
  */
-export function unsupported(query: DensityQuery, offer: Offer, hasSink: boolean): Fault | undefined {
-  const { precisions } = offer;
+export function unsupported(query: DensityQuery, limits: ServiceLimits, hasSink: boolean): Fault | undefined {
+  const { precisions } = limits;
   if (!precisions.includes(query.precision)) {
     const message = `The precision is not supported. Supported are ${precisions.join(", ")}.`;
     return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION", message };
   }
-  const excess = excessOf(query, offer, hasSink);
+  const excess = limitExceededBy(query, limits, hasSink);
   if (excess === undefined) return undefined;
   const finest = precisions
     .filter((precision) => precision < query.precision)
-    .findLast((precision) => excessOf({ ...query, precision }, offer, hasSink) === undefined);
+    .findLast((precision) => limitExceededBy({ ...query, precision }, limits, hasSink) === undefined);
   const advice =
     finest === undefined
       ? "No coarser supported precision fits."
@@ -81,22 +81,22 @@ interface LimitExceeded {
   readonly message: string;
 }
 
-function excessOf(
+function limitExceededBy(
   query: DensityQuery,
-  { syncLimit, asyncLimit }: Offer,
+  { syncLimit, asyncLimit }: ServiceLimits,
   hasSink: boolean,
 ): LimitExceeded | undefined {
   const size = sizeOf(query, Math.max(syncLimit, asyncLimit));
   if (size.slots > asyncLimit) {
-    return { code: "UNSUPPORTED_REQUEST", message: tooBig(size, asyncLimit, "with a sink") };
+    return { code: "UNSUPPORTED_REQUEST", message: sizeMessage(size, asyncLimit, "with a sink") };
   }
   if (!hasSink && size.slots > syncLimit) {
-    return { code: "UNSUPPORTED_SYNC_RESPONSE", message: tooBig(size, syncLimit, "without a sink") };
+    return { code: "UNSUPPORTED_SYNC_RESPONSE", message: sizeMessage(size, syncLimit, "without a sink") };
   }
   return tooWide(query, hasSink);
 }
 
-function tooBig({ slots, isExact }: Size, limit: number, mode: string): string {
+function sizeMessage({ slots, isExact }: Size, limit: number, mode: string): string {
   return `Cells × hours are ${isExact ? "" : "at least "}${slots}, the limit ${mode} is ${limit}.`;
 }
 

@@ -26,7 +26,7 @@ function questionOf(changes: Partial<typeof asked>): DensityQuery {
   return query;
 }
 
-const offer = { precisions: [3, 4, 5, 6, 7], syncLimit: 40_000, asyncLimit: 2_000_000 };
+const supported = { precisions: [3, 4, 5, 6, 7], syncLimit: 40_000, asyncLimit: 2_000_000 };
 
 describe("a query", () => {
   test("covers its period with whole hours", () => {
@@ -89,19 +89,19 @@ describe("size", () => {
   const small = questionOf({});
 
   test("what fits is answered", () => {
-    expect(unsupported(small, offer, false)).toBeUndefined();
-    expect(unsupported(small, { ...offer, syncLimit: 18 }, false)).toBeUndefined();
+    expect(unsupported(small, supported, false)).toBeUndefined();
+    expect(unsupported(small, { ...supported, syncLimit: 18 }, false)).toBeUndefined();
   });
 
   test("a precision that is not supported comes before any size", () => {
-    expect(unsupported({ ...small, precision: 12 }, { ...offer, asyncLimit: 1 }, false)).toEqual({
+    expect(unsupported({ ...small, precision: 12 }, { ...supported, asyncLimit: 1 }, false)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
       message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
     });
   });
 
   test("one slot too many names size, limit and the finest precision that fits", () => {
-    expect(unsupported(small, { ...offer, syncLimit: 17 }, false)).toEqual({
+    expect(unsupported(small, { ...supported, syncLimit: 17 }, false)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",
       message:
         "Cells × hours are 18, the limit without a sink is 17. The finest supported precision that fits is 6.",
@@ -109,18 +109,18 @@ describe("size", () => {
   });
 
   test("it is answered with a sink", () => {
-    expect(unsupported(small, { ...offer, syncLimit: 17 }, true)).toBeUndefined();
+    expect(unsupported(small, { ...supported, syncLimit: 17 }, true)).toBeUndefined();
   });
 
   test("the precision that is named fits as the request was sent: without a sink, if it had none", () => {
-    const limits = { ...offer, syncLimit: 3, asyncLimit: 17 };
+    const limits = { ...supported, syncLimit: 3, asyncLimit: 17 };
     expect(unsupported(small, limits, true)?.message).toMatch(/with a sink is 17\. .* fits is 6\.$/);
     expect(unsupported(small, limits, false)?.message).toMatch(/with a sink is 17\. .* fits is 5\.$/);
   });
 
   test("an area that is too long and narrow is told the finest precision of tiles that are few enough", () => {
     const query = questionOf({ area: sliver(100) });
-    const generous = { ...offer, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
+    const generous = { ...supported, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
     expect(unsupported(query, generous, false)?.message).toBe(
       "The area is too long and narrow for 1 day at this precision. The finest supported precision that fits is 6.",
     );
@@ -176,7 +176,7 @@ describe("size", () => {
   });
 
   test.each([false, true])("too much for both, with a sink: %s", (hasSink) => {
-    expect(unsupported(small, { ...offer, syncLimit: 3, asyncLimit: 3 }, hasSink)).toEqual({
+    expect(unsupported(small, { ...supported, syncLimit: 3, asyncLimit: 3 }, hasSink)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
       message:
         "Cells × hours are 18, the limit with a sink is 3. The finest supported precision that fits is 5.",
@@ -184,7 +184,7 @@ describe("size", () => {
   });
 
   test("the message says so when nothing fits", () => {
-    const fault = unsupported(small, { ...offer, syncLimit: 1, asyncLimit: 1 }, false);
+    const fault = unsupported(small, { ...supported, syncLimit: 1, asyncLimit: 1 }, false);
     expect(fault?.message).toBe(
       "Cells × hours are 18, the limit with a sink is 1. No coarser supported precision fits.",
     );
@@ -198,7 +198,7 @@ describe("size", () => {
       { latitude: 90, longitude: -90 },
     ];
     const query = questionOf({ area: { areaType: "POLYGON", boundary: half }, precision: 12 });
-    const fault = unsupported(query, { ...offer, precisions: [1, 12] }, false);
+    const fault = unsupported(query, { ...supported, precisions: [1, 12] }, false);
     expect(fault?.code).toBe("POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST");
     const [, slots] = /^Cells × hours are at least (\d+), /.exec(fault?.message ?? "") ?? [];
     expect(Number(slots)).toBeGreaterThan(1e17);
@@ -222,7 +222,7 @@ describe("size", () => {
     [150, false, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
   ])("few cells in too many tiles: a sliver of %i degrees, with a sink: %s", (degrees, hasSink, code) => {
     const query = questionOf({ area: sliver(degrees) });
-    const generous = { ...offer, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
+    const generous = { ...supported, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
     expect(unsupported(query, generous, hasSink)?.code).toBe(code);
   });
 
@@ -236,6 +236,6 @@ describe("size", () => {
     ];
     const period = { startTime: "2026-11-21T11:00:00Z", endTime: "2026-11-21T12:00:00Z" };
     const query = questionOf({ area: { areaType: "POLYGON", boundary: solid }, ...period });
-    expect(unsupported(query, offer, true)).toBeUndefined();
+    expect(unsupported(query, supported, true)).toBeUndefined();
   });
 });

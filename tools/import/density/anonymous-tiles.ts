@@ -1,14 +1,13 @@
 /**
- * What of counted people may be published: cells of every precision, so that nobody can compute anything of a cell
- * with fewer counted people than a threshold K (`suppression.ts` says how).
+ * Makes the tiles that may be published of counted people, at every precision. Nothing about a cell with fewer counted
+ * people than the threshold K can be computed from them (`suppression.ts` has the rule).
  *
  * The covered cells of a day belong to parts, which never change once the day was published (`parts.ts`). Each part is
- * published as if there were no other: cells of different parts are never in one group, at no precision. A coarser
- * cell is covered by a part if any of its children is; its density is its people by the area of the part's cells of
- * the finest precision below it.
+ * published independently: cells of different parts are never in one group, at any precision. A coarser cell is covered
+ * by a part if any of its children is. Its density is its people divided by the area of the part's finest cells in it.
  *
- * The errors of counts are independent of each other: the distance to either end of a sum's range is the root of the
- * sum of their squares. The range of a group is what is published of its sum, never what was said of its cells.
+ * The errors of counts are assumed to be independent: the distance to either end of a sum's range is the square root of
+ * the sum of squares. The range of a group is the published interval of its sum, never that of its cells in the file.
  */
 
 import {
@@ -32,7 +31,7 @@ import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
 import { type Range, scaledUp } from "./market-share.ts";
 import { publishedSum, suppressedBound } from "./suppression.ts";
 
-/** What a part of a day has in a tile. */
+/** A part of a day in a tile. */
 export interface TilePart {
   /** The part's id. */
   readonly part: string;
@@ -40,15 +39,15 @@ export interface TilePart {
   readonly coverage: Uint8Array;
 }
 
-/** What of a part may be stored in a tile. */
+/** What may be published of a part in a tile. */
 export interface PublishedPart extends TilePart {
-  /** Of each cell, the area of what the part covers of it, in km². */
+  /** The area that the part covers of each cell, in km². */
   readonly areas: Float64Array;
   /** The 24 hours of the day in UTC, with a slot for each covered cell; undefined if the hour was not counted. */
   readonly hours: readonly (TileHour | undefined)[];
 }
 
-/** A tile's day as it may be stored. */
+/** A tile's day as it may be published. */
 export interface AnonymousTile {
   /** Length of the cells' geohashes. */
   readonly precision: number;
@@ -58,13 +57,13 @@ export interface AnonymousTile {
   readonly parts: readonly PublishedPart[];
 }
 
-/** What may be published of a day. */
+/** The rules for publishing a day. */
 export interface Anonymity {
-  /** Which precisions are wanted; those finer than what was counted are not made. */
+  /** The wanted precisions; those finer than the counted one are not made. */
   readonly precisions: readonly number[];
   /** K: a cell with fewer counted people is suppressed. */
   readonly threshold: number;
-  /** Which share of all people is counted, above 0 and at most 1; everybody if absent. */
+  /** The share of all people that is counted, above 0 and at most 1; 1 if absent. */
   readonly marketShare?: number | undefined;
 }
 
@@ -87,7 +86,7 @@ export async function* anonymousTiles(
     if (wanted.has(tile.precision)) yield anonymous(tile, marketShare);
     const precision = tile.precision - 1;
     if (precision < coarsest) return;
-    // Children follow each other, so a tile is finished when there is a child of another one.
+    // Children are consecutive, so a tile is finished when a child of another tile comes.
     let above = open.get(precision);
     const geohash = tile.geohash.slice(0, -1);
     if (above?.geohash !== geohash) {
@@ -124,7 +123,7 @@ function refuseAfter(before: CountedTile, tile: CountedTile): void {
   }
 }
 
-/** A tile all cells of which below it were seen, or are being added. */
+/** A tile to which the cells below it are being added, or were added completely. */
 interface WholeTile {
   readonly precision: number;
   readonly geohash: string;
@@ -136,9 +135,9 @@ interface WholePart extends TilePart {
   readonly hours: readonly (WholeHour | undefined)[];
 }
 
-/** The people that go upwards: the published ones, but the counted ones of suppressed cells. */
+/** The people that are passed to the parents: published ones, and counted ones of suppressed cells. */
 interface WholeHour extends CountedHour {
-  /** Of a suppressed cell, how many people it can have at most, in multiples of K − 1; 0 for one that is not. */
+  /** The maximum of a suppressed cell, in multiples of K − 1; 0 for other cells. */
   readonly bounds: Uint32Array;
 }
 
@@ -312,7 +311,7 @@ function anonymousHour(
   return anonymous;
 }
 
-/** Stores people with their range as a density, but never more than a slot can hold. */
+/** Stores people with their range as a density, limited to the maximum of a slot. */
 export function setPeople(hour: TileHour, cell: number, range: Range, area: number): void {
   const density = densityOf(range.people, area);
   // Sums of different numbers are rounded differently.

@@ -10,11 +10,11 @@ export interface Range {
 const deviations = 1.96;
 
 /**
- * How many people there are when only a share of them is counted, such as an operator's own customers: n counted
- * are n/s. Each of them is counted or not, independently, so n is binomial and n/s has a standard deviation of
- * √(n(1 − s))/s; 1.96 of these to either side hold 95 %. This error and that of the count itself are independent: the
- * distance to either end of the range is the root of the sum of their squares. There are at least as many as were
- * certainly counted. Of a sum the counted people are to be added up first: errors do not add up.
+ * Extrapolates the people when only a share s of them is counted, such as an operator's own customers: n counted people
+ * stand for n/s. Each person is counted or not, independently, so n is binomial and n/s has the standard deviation
+ * √(n(1 − s))/s; 1.96 of these to either side contain 95 %. This error and that of the count itself are independent:
+ * the distance to either end of the range is the square root of the sum of their squares. The lower end is not below
+ * the people who were certainly counted. For a sum, add the counted people first: errors do not add up linearly.
  * @param share s, above 0 and at most 1; 1 changes nothing.
  */
 export function scaledUp({ people, least, greatest }: Range, share: number): Range {
