@@ -26,9 +26,9 @@ export function densityDataWith(cover: () => readonly CellsOfTile[]): Bench {
       "A body is streamed from tiles in memory, and each chunk is reused after it was counted; the time includes computing the",
       "cover of the polygon. The comparison is building the same value as objects, from the same tiles and with every geohash",
       "at hand, and `JSON.stringify`. Both alternate and give the same bytes; the ratio is the median of the pairs.",
-      "“Growth” is the maximum resident memory of a fresh process while it streams from compressed tiles, minus that before.",
-      "“Decoded” is reading every slot of a stored tile's day, compared with `JSON.parse` of one item per slot and reading the",
-      "same; both give the same sum.",
+      "“Growth” is the maximum resident memory of a fresh process while it streams from compressed tiles, minus that",
+      "before. “Decoded” is reading every slot of a stored tile's day, compared with `JSON.parse` of one item per slot and",
+      "reading the same; both give the same sum.",
     ].join("\n"),
     run: async () => [
       ...(await streamRows(cover)),
