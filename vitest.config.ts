@@ -35,8 +35,9 @@ export default defineConfig(({ mode }) => ({
       },
     ],
     isolate: false,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
+    testTimeout: 40_000,
+    hookTimeout: 60_000,
     env: {
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
       // `--mode all` runs long tests whole: `test/support/sample.ts`.
