@@ -1,9 +1,9 @@
 import type { KnipConfig } from "knip";
-import { functionIds } from "./infra/bundles.ts";
+import { functionIds, handlerPath } from "./infra/bundles.ts";
 
 export default {
   entry: [
-    ...functionIds.map((id) => `functions/${id}.ts`),
+    ...functionIds.map(handlerPath),
     "infra/main.ts",
     // Started by scripts that knip does not see through, `exec node …`, and by other programs.
     "tools/{local/start,ncs,invoke,bench}.ts",

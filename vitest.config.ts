@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "./test/support/busy-machine.ts";
@@ -20,30 +21,33 @@ function readsService(file: string, seen = new Set<string>()): boolean {
   return imported.some((path) => path.startsWith("test/") && readsService(path, seen));
 }
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    maxWorkers: 2,
-    projects: [
-      {
-        extends: true,
-        test: { name: "unit", include: tests.filter((file) => !service.includes(file)) },
+export default defineConfig(({ mode }) => {
+  // `--mode all` runs long tests whole: `test/support/sample.ts`. Projects do not inherit the mode.
+  const env = { TEST_MODE: mode };
+  return {
+    test: {
+      // Much of what a test does is waiting.
+      maxWorkers: availableParallelism() + 2,
+      projects: [
+        {
+          extends: true,
+          test: { name: "unit", env, include: tests.filter((file) => !service.includes(file)) },
+        },
+        {
+          extends: true,
+          // The service and its tables are started once; every test makes identifiers of its own.
+          test: { name: "service", env, include: service, globalSetup: ["test/support/local-service.ts"] },
+        },
+      ],
+      isolate: false,
+      expect: { poll: { timeout: 10_000 } },
+      testTimeout: 40_000,
+      hookTimeout: 60_000,
+      env: {
+        AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+        // The machine may be busy with other tests: `test/support/busy-machine.ts`.
+        ...busyMachine,
       },
-      {
-        extends: true,
-        // The service and its tables are started once; every test makes identifiers of its own.
-        test: { name: "service", include: service, globalSetup: ["test/support/local-service.ts"] },
-      },
-    ],
-    isolate: false,
-    expect: { poll: { timeout: 10_000 } },
-    testTimeout: 40_000,
-    hookTimeout: 60_000,
-    env: {
-      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
-      // `--mode all` runs long tests whole: `test/support/sample.ts`.
-      TEST_MODE: mode,
-      // The machine may be busy with other tests: `test/support/busy-machine.ts`.
-      ...busyMachine,
     },
-  },
-}));
+  };
+});

@@ -4,9 +4,16 @@ import { type FunctionId, functionRecords } from "./functions.ts";
 /** Every function of the service. */
 export const functionIds = Object.keys(functionRecords) as FunctionId[];
 
-/** The file with a function's handler. */
+/** The file with a function's handler, from the root of the project. */
+export function handlerPath(id: FunctionId): string {
+  const [area = "", name = ""] = id.split("/");
+  const { room } = functionRecords[id];
+  return ["functions", area, ...(room === undefined ? [] : [room]), `${name}.ts`].join("/");
+}
+
+/** The file with a function's handler, with its whole path. */
 export function handlerFile(id: FunctionId): string {
-  return fileURLToPath(new URL(`../functions/${id}.ts`, import.meta.url));
+  return fileURLToPath(new URL(`../${handlerPath(id)}`, import.meta.url));
 }
 
 /** Where `cdk` finds the bundles, a folder for each function. */

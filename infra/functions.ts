@@ -10,7 +10,7 @@ type InternalFunctionId =
   | "population-density/fail"
   | "population-density/sweep";
 
-/** A function of the service: its handler's file below `functions/`. */
+/** A function of the service: its area and the name of its handler's file. */
 export type FunctionId = EndpointId | InternalFunctionId;
 
 /** What a function may do with a table. There is no `Scan`: a query that needs one needs another key. */
@@ -26,6 +26,8 @@ type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "Up
  * Everything that the stack needs to make a function: rights, environment, size, and what invokes it besides a route.
  */
 export interface FunctionRecord {
+  /** The room of the area that its handler is in; the area's own folder unless given. */
+  readonly room?: string;
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
   readonly signingKey?: readonly SecretAction[];
@@ -110,6 +112,7 @@ export const functionRecords: Readonly<
     memoryMegabytes: 1_024,
   },
   "population-density/deliver": {
+    room: "delivery",
     tables: { densities: ["BatchGetItem"], ...jobTables },
     queues: {
       "density-jobs": ["ChangeMessageVisibility"],
@@ -122,6 +125,7 @@ export const functionRecords: Readonly<
     impact: "Callers wait for accepted densities",
   },
   "population-density/fail": {
+    room: "delivery",
     tables: jobTables,
     queues: {
       "density-jobs-dlq": ["ChangeMessageVisibility"],
@@ -133,6 +137,7 @@ export const functionRecords: Readonly<
     impact: "Callers wait for the failure of a delivery",
   },
   "population-density/sweep": {
+    room: "delivery",
     tables: { "density-jobs": ["GetItem", "Query", "UpdateItem"], "density-callers": ["UpdateItem"] },
     queues: { "density-jobs": ["SendMessage"] },
     everyMinutes: 1,

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { areas, endpoints, tables } from "../../functions/areas.ts";
-import { constructName, functionIds, handlerFile } from "../../infra/bundles.ts";
+import { constructName, functionIds, handlerFile, handlerPath } from "../../infra/bundles.ts";
 import { functionRecords } from "../../infra/functions.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 
@@ -63,14 +63,14 @@ describe("what is in the folders is also in the lists", () => {
 
   test("each file that exports a handler is a function in `infra/functions.ts`, and each function has its file", async () => {
     const handlers: string[] = [];
-    for (const area of folders) {
-      const names = readdirSync(join("functions", area)).filter((name) => name.endsWith(".ts"));
-      for (const file of names.map((name) => basename(name, ".ts"))) {
-        const module: Exports = await import(`../../functions/${area}/${file}.ts`);
-        if ("handler" in module) handlers.push(`${area}/${file}`);
-      }
+    const files = readdirSync("functions", { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => file.replaceAll("\\", "/"));
+    for (const file of files) {
+      const module: Exports = await import(`../../functions/${file}`);
+      if ("handler" in module) handlers.push(`functions/${file}`);
     }
-    expect(handlers.sort()).toEqual([...functionIds].sort());
+    expect(handlers.sort()).toEqual(functionIds.map(handlerPath).sort());
     expect(functionIds.filter((id) => !existsSync(handlerFile(id)))).toEqual([]);
     expect(functionIds.filter((id) => !folders.includes(dirname(id)))).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stackName } from "../../infra/app.ts";
 import { npm } from "../support/npm.ts";
+import { sampleOf } from "../support/sample.ts";
 
 let folder: string;
 
@@ -16,12 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test.each([
+const ends = [
   ["closing the terminal", "SIGHUP", 1],
   ["Ctrl-C, which npm passes on once more", "SIGINT", 1],
   ["Ctrl-C, twice", "SIGINT", 2],
   ["SIGTERM", "SIGTERM", 1],
-] as const)(
+] as const;
+
+test.each(sampleOf(ends, 1))(
   "an import that is ended by %s leaves no counts on disk",
   async (_, signal, times) => {
     const args = ["density", join(folder, "counted.csv"), "--coverage", "rows"];

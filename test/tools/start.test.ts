@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
+import { sampleOf } from "../support/sample.ts";
 
 /** What a newcomer types. */
 function npmStart(...args: string[]): NpmProgram {
@@ -53,7 +54,7 @@ describe("`npm start`", () => {
     expect(started.output()).toBe(`Listening on ${url}\n`);
   }, 120_000);
 
-  test.each(["closing the terminal", "Ctrl-C, twice"])(
+  test.each(sampleOf(["closing the terminal", "Ctrl-C, twice"], 1))(
     "leaves nothing behind after %s",
     async (how) => {
       const started = npmStart("--port", "0");
@@ -70,13 +71,14 @@ describe("`npm start`", () => {
 
   // How far a start has come after so many milliseconds depends on the machine: before the service
   // listens for signals it ends as any program does, by the signal, and after that with 0.
-  test.each([
+  const moments = [
     [200, "SIGTERM"],
     [1_000, "Ctrl-C"],
     [2_000, "closing the terminal"],
     [3_000, "SIGTERM"],
     [5_000, "Ctrl-C, twice"],
-  ])(
+  ] as const;
+  test.each(sampleOf(moments, 2))(
     "that is stopped half-way, after %d ms by %s, ends at once and leaves nothing behind",
     async (delay, how) => {
       const started = npmStart("--port", "0");

@@ -9,7 +9,7 @@ import {
 } from "../../functions/population-density/delivery/permit-rules.ts";
 import type { Ports } from "../../functions/population-density/delivery/ports.ts";
 import type { Sent } from "../../functions/population-density/delivery/rules.ts";
-import { sweep } from "../../functions/population-density/delivery/sweep.ts";
+import { sweep } from "../../functions/population-density/delivery/sweep-jobs.ts";
 import { Unavailable } from "../../shared/errors.ts";
 import { MemoryJobs, MemoryPermits } from "./memory-stores.ts";
 

@@ -1,73 +1,15 @@
-import { causeOf } from "../../../shared/aws/log.ts";
-import { Unavailable } from "../../../shared/errors.ts";
-import { deadlineOf } from "./job.ts";
-import { reportEnd } from "./lease.ts";
-import type { PendingEntry, Ports } from "./ports.ts";
+import { jobStore } from "./job-store.ts";
+import { processPorts, send } from "./service-ports.ts";
+import { sweep } from "./sweep-jobs.ts";
 
-/** The message of a younger job may still be on its way into the queue. */
-const minAgeMilliseconds = 10_000;
+/** Reserved at the end of the function's time. */
+const reserveMilliseconds = 2_000;
 
-type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics"> & {
-  readonly queues: Pick<Ports["queues"], "send">;
-};
-
-/**
- * Goes through the pending jobs: sends a message for those without one, ends those whose day is over, and measures the
- * age of the oldest. What fails is done by the next run.
- */
-export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<void> {
-  const now = ports.clock.now();
-  const entries = await ports.jobs.pending(signal);
-  const ageOf = ({ pendingSince }: PendingEntry) => now - Date.parse(pendingSince);
-  const oldest = (among: readonly PendingEntry[]) => Math.max(0, ...among.map(ageOf)) / 1_000;
-  ports.writeMetrics([
-    { metric: "OldestJobSeconds", value: oldest(entries) },
-    {
-      metric: "OldestUnstartedJobSeconds",
-      value: oldest(entries.filter(({ startedAt }) => startedAt === undefined)),
-    },
-  ]);
-  for (const entry of entries) {
-    // The oldest are first: what there is no time for waits for the next sweep.
-    if (signal.aborted) return;
-    if (deadlineOf({ requestedAt: now - ageOf(entry) }) <= now) await expire(entry, ports, signal);
-    else if (isWithoutMessage(entry) && ageOf(entry) >= minAgeMilliseconds) await queue(entry, ports, signal);
-  }
-}
-
-function isWithoutMessage({ queuedAt, startedAt }: PendingEntry): boolean {
-  return queuedAt === undefined && startedAt === undefined;
-}
-
-/** Sends a message, then notes that in the job. A crash in between leads to a second message, which does no harm. */
-async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
-  const { jobs, queues, clock } = ports;
-  await attempted(ports, async () => {
-    await queues.send(operationId, signal);
-    await jobs.markQueued(operationId, clock.now(), signal);
-  });
-}
-
-/** Ends a job that has expired without an outcome: its sink got nothing, and will get nothing. */
-async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
-  const { jobs, clock, newId } = ports;
-  await attempted(ports, async () => {
-    const job = await jobs.read(operationId, signal);
-    if (job === undefined || job.state !== "pending") return;
-    const now = clock.now();
-    const lease = newId();
-    if (!(await jobs.lease(job, { id: lease, mode: job.mode, now, until: now }, signal))) return;
-    const end = { kind: "finish", outcome: "failed", reason: "expired" } as const;
-    if (await jobs.finish(job, lease, end, signal)) reportEnd(job, end, ports);
-  });
-}
-
-/** Keeps a failure with one job from stopping the others. */
-async function attempted({ log }: SweepPorts, see: () => Promise<void>): Promise<void> {
-  try {
-    await see();
-  } catch (error) {
-    if (error instanceof Unavailable) log("DEPENDENCY_FAILED", { cause: error.message });
-    else log("CRASH", { cause: causeOf(error) });
-  }
+/** Runs every minute: see `sweep`. */
+export async function handler(
+  _event: unknown,
+  invocation: { readonly getRemainingTimeInMillis: () => number },
+): Promise<void> {
+  const milliseconds = Math.max(0, invocation.getRemainingTimeInMillis() - reserveMilliseconds);
+  await sweep({ ...processPorts, jobs: jobStore, queues: { send } }, AbortSignal.timeout(milliseconds));
 }

@@ -5,7 +5,7 @@ import type { Job } from "../../../functions/population-density/delivery/job.ts"
 import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
 import type * as ServicePorts from "../../../functions/population-density/delivery/service-ports.ts";
-import type * as Sweep from "../../../functions/population-density/delivery/sweep.ts";
+import type * as Sweep from "../../../functions/population-density/delivery/sweep-jobs.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { type Harness, openHarness, pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
     ...(await import("../../../functions/population-density/delivery/accept.ts")),
     ...(await import("../../../functions/population-density/delivery/job-store.ts")),
     ...(await import("../../../functions/population-density/delivery/service-ports.ts")),
-    ...(await import("../../../functions/population-density/delivery/sweep.ts")),
+    ...(await import("../../../functions/population-density/delivery/sweep-jobs.ts")),
   };
   output = captureOutput();
 });

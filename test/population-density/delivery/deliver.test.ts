@@ -19,7 +19,7 @@ import {
 import { captureOutput } from "../../support/pipeline.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
 
-type Handler = typeof import("../../../functions/population-density/deliver.ts").handler;
+type Handler = typeof import("../../../functions/population-density/delivery/deliver.ts").handler;
 
 let harness: Harness;
 let deliver: Handler;
@@ -30,7 +30,7 @@ let output: ReturnType<typeof captureOutput>;
 beforeAll(async () => {
   harness = await openHarness();
   densities = await storeDensities();
-  ({ handler: deliver } = await import("../../../functions/population-density/deliver.ts"));
+  ({ handler: deliver } = await import("../../../functions/population-density/delivery/deliver.ts"));
 });
 afterAll(() => harness.close());
 

@@ -15,7 +15,7 @@ import { openSink, type TestSink } from "../../support/sink.ts";
 const queue = "density-jobs-dlq";
 
 let harness: Harness;
-let fail: typeof import("../../../functions/population-density/fail.ts").handler;
+let fail: typeof import("../../../functions/population-density/delivery/fail.ts").handler;
 let densities: Awaited<ReturnType<typeof storeDensities>>;
 let sink: TestSink;
 let output: ReturnType<typeof captureOutput>;
@@ -23,7 +23,7 @@ let output: ReturnType<typeof captureOutput>;
 beforeAll(async () => {
   harness = await openHarness();
   densities = await storeDensities();
-  ({ handler: fail } = await import("../../../functions/population-density/fail.ts"));
+  ({ handler: fail } = await import("../../../functions/population-density/delivery/fail.ts"));
 });
 afterAll(() => harness.close());
 beforeEach(async () => {

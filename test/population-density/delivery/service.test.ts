@@ -222,7 +222,7 @@ function seeded(seed: number): () => number {
 }
 
 describe("in a chaos of failing sinks and doubled messages", () => {
-  const jobCount = runs(200, 60);
+  const jobCount = runs(200, 40);
   const sinkCount = 20;
   const brokenEach = 10;
   const failures: readonly SinkAnswer[] = [

@@ -1,7 +1,7 @@
-import { work } from "../../shared/sqs/worker.ts";
-import { jobMessage } from "./delivery/job.ts";
-import { workOn } from "./delivery/lease.ts";
-import { workerPorts } from "./delivery/worker-ports.ts";
+import { work } from "../../../shared/sqs/worker.ts";
+import { jobMessage } from "./job.ts";
+import { workOn } from "./lease.ts";
+import { workerPorts } from "./worker-ports.ts";
 
 /** Delivers densities to a sink: at most one attempt each time a job's message is received. */
 export const handler = work("density-jobs", jobMessage, ({ message, signal, ...received }) =>

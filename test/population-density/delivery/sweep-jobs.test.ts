@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { itemOf, job } from "../../../functions/population-density/delivery/job.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
 import type { PendingEntry } from "../../../functions/population-density/delivery/ports.ts";
-import { sweep } from "../../../functions/population-density/delivery/sweep.ts";
+import { sweep } from "../../../functions/population-density/delivery/sweep-jobs.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
 
