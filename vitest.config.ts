@@ -26,8 +26,7 @@ export default defineConfig(({ mode }) => {
   const env = { TEST_MODE: mode };
   return {
     test: {
-      // Much of what a test does is waiting.
-      maxWorkers: availableParallelism() + 2,
+      maxWorkers: Math.max(2, availableParallelism()),
       projects: [
         {
           extends: true,
