@@ -23,6 +23,8 @@ export interface Table<Item = unknown, Name extends string = string> {
   };
   /** Whether the items can be made again from nothing: such a table is neither backed up nor kept. */
   readonly ephemeral?: boolean;
+  /** Whether the operator has the files that the items were imported from: such a table is kept, but not backed up. */
+  readonly reimportable?: boolean;
   /**
    * Whether it holds personal data or credentials. It is then encrypted with the stack's own key, which only functions
    * that are granted such a table may use, and only through DynamoDB. What other tables hold is a hash, a catalogue or

@@ -13,20 +13,22 @@ interface ServiceTableProps {
 }
 
 /**
- * A table as its area declares it, paid per request. In a stage that keeps data it can be recovered to any
- * second and not be deleted, and it stays when the stack goes, unless its items can be made again.
+ * A table as its area declares it, paid per request. In a stage that keeps data it cannot be deleted, stays when the
+ * stack goes, and can be recovered to any second, unless its items can be made or imported again.
  */
 export class ServiceTable extends Table {
   constructor(scope: Construct, id: string, { table, traits, key }: ServiceTableProps) {
-    const { partitionKey, sortKey, timeToLive, index, ephemeral = false, personalData = false } = table;
+    const { partitionKey, sortKey, timeToLive, index, ephemeral = false } = table;
+    const { reimportable = false, personalData = false } = table;
     const isKept = traits.keepsData && !ephemeral;
+    const isBackedUp = isKept && !reimportable;
     super(scope, id, {
       partitionKey: { name: partitionKey, type: AttributeType.STRING },
       ...(sortKey === undefined ? {} : { sortKey: { name: sortKey, type: AttributeType.STRING } }),
       ...(timeToLive === undefined ? {} : { timeToLiveAttribute: timeToLive }),
       ...(personalData ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key } : {}),
       billingMode: BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: isKept },
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: isBackedUp },
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
@@ -39,12 +41,15 @@ export class ServiceTable extends Table {
         nonKeyAttributes: [...index.attributes],
       });
     }
-    if (isKept) return;
-    Validations.of(this).acknowledge({
-      id: "AwsSolutions-DDB3",
-      reason: ephemeral
-        ? "Its items are forgotten within days and are made again by further requests: a copy of them from last week is of no use."
-        : "A stage to try things out, whose items come from files that are imported again.",
-    });
+    if (!isBackedUp)
+      Validations.of(this).acknowledge({ id: "AwsSolutions-DDB3", reason: notBackedUp(table) });
   }
+}
+
+function notBackedUp({ ephemeral, reimportable }: DeclaredTable): string {
+  if (ephemeral)
+    return "Its items are forgotten within days and are made again by further requests: a copy of them from last week is of no use.";
+  if (reimportable)
+    return "Its items are computed from files that the operator has: importing them again is the recovery, and backups of this much data cost as much as the data.";
+  return "A stage to try things out, whose items come from files that are imported again.";
 }

@@ -30,7 +30,15 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
   });
 
   describe.each(declared.map((one) => [one.name, one] as const))("%s", (name, described) => {
-    const { partitionKey, sortKey, timeToLive, index, ephemeral = false, personalData } = described;
+    const {
+      partitionKey,
+      sortKey,
+      timeToLive,
+      index,
+      ephemeral = false,
+      reimportable = false,
+      personalData,
+    } = described;
     const table = only(
       made.filter(({ logicalId }) => logicalId === tableOf(name)),
       name,
@@ -75,7 +83,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
     test("outlives its stack and mistakes where data is kept, unless its items can be made again", () => {
       const isKept = stage === "prod" && !ephemeral;
       const { PointInTimeRecoverySpecification, DeletionProtectionEnabled } = table.properties;
-      expect(PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled).toBe(isKept);
+      expect(PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled).toBe(isKept && !reimportable);
       expect(DeletionProtectionEnabled).toBe(isKept);
       const policy = isKept ? "Retain" : "Delete";
       expect(table).toMatchObject({ deletionPolicy: policy, updateReplacePolicy: policy });
@@ -101,6 +109,11 @@ test("logins, devices, who held a number and what a sink asks for are encrypted 
 test("only a table that forgets is one whose items can be made again", () => {
   const forgotten = declared.filter(({ ephemeral }) => ephemeral);
   expect(forgotten.filter(({ timeToLive }) => timeToLive === undefined)).toEqual([]);
+});
+
+test("of tables that are kept, densities alone are not backed up: they are imported again", () => {
+  const imported = declared.filter(({ reimportable }) => reimportable);
+  expect(imported.map(({ name }) => name)).toEqual(["densities"]);
 });
 
 test("every table is read or written by a function", () => {

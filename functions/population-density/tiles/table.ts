@@ -36,5 +36,6 @@ export const densities = table({
   partitionKey: "tile",
   sortKey: "day",
   timeToLive: "expiresAt",
+  reimportable: true,
   schema: storedTileDay,
 });
