@@ -7,7 +7,7 @@ import { suffixesOf } from "../../functions/population-density/cover/geohash.ts"
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import { isCovered } from "../../functions/population-density/tiles/tile.ts";
 import { coverageAt, readArea } from "../../tools/import/density/coverage.ts";
-import { ImportError } from "../../tools/import/import-file.ts";
+import { ImportError } from "../../tools/import/import-error.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -20,10 +20,10 @@ import { modelDays } from "../../tools/import/density/city-model.ts";
 import type { CountedTile } from "../../tools/import/density/counted.ts";
 import { datesBefore, generateDensity } from "../../tools/import/density/generate-density.ts";
 import { type DensityImport, importDensity } from "../../tools/import/density/import-density.ts";
-import { Problems } from "../../tools/import/density/problems.ts";
 import { rowsOf } from "../../tools/import/density/rows.ts";
 import { sortedDays } from "../../tools/import/density/sorted-days.ts";
-import { ImportError } from "../../tools/import/import-file.ts";
+import { ImportError } from "../../tools/import/import-error.ts";
+import { Problems } from "../../tools/import/problems.ts";
 import { useTables } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
 

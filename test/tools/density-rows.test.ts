@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Problems } from "../../tools/import/density/problems.ts";
 import { type Row, rowsOf } from "../../tools/import/density/rows.ts";
-import { ImportError } from "../../tools/import/import-file.ts";
+import { ImportError } from "../../tools/import/import-error.ts";
+import { Problems } from "../../tools/import/problems.ts";
 
 let folder: string;
 beforeAll(async () => {

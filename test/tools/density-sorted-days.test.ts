@@ -12,10 +12,10 @@ import {
 } from "../../functions/population-density/tiles/tile.ts";
 import { dayOf } from "../../shared/calendar.ts";
 import type { CountedDay } from "../../tools/import/density/counted.ts";
-import { Problems } from "../../tools/import/density/problems.ts";
 import type { Row } from "../../tools/import/density/rows.ts";
 import { type SortOptions, sortedDays } from "../../tools/import/density/sorted-days.ts";
-import { ImportError } from "../../tools/import/import-file.ts";
+import { ImportError } from "../../tools/import/import-error.ts";
+import { Problems } from "../../tools/import/problems.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -22,7 +22,7 @@ import { cellArea } from "../../tools/import/density/cell-area.ts";
 import type { CountedDay, CountedTile } from "../../tools/import/density/counted.ts";
 import { readDayParts, replaceDayParts } from "../../tools/import/density/part-store.ts";
 import { checkDay, type DayStorage, storeDay } from "../../tools/import/density/store-days.ts";
-import { ImportError } from "../../tools/import/import-file.ts";
+import { ImportError } from "../../tools/import/import-error.ts";
 import { useTables } from "../support/database.ts";
 
 beforeAll(useTables);

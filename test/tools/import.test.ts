@@ -7,7 +7,8 @@ import { findQosProfile } from "../../functions/qos-profiles/store.ts";
 import { phoneIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { importFolder, importKinds } from "../../tools/import/data-folder.ts";
-import { ImportError, importFile } from "../../tools/import/import-file.ts";
+import { ImportError } from "../../tools/import/import-error.ts";
+import { importFile } from "../../tools/import/import-file.ts";
 import { useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
 

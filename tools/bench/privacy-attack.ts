@@ -10,7 +10,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { cellOf, geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { importDensity } from "../import/density/import-density.ts";
-import { ImportError } from "../import/import-file.ts";
+import { ImportError } from "../import/import-error.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 /** One import. */

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type * as z from "zod";
+import { ImportError } from "./import-error.ts";
 
 /** A problem of a record that conflicts with another one; the position counts from 0. */
 interface Conflict {
@@ -24,16 +25,6 @@ export interface ImportKind<Schema extends z.ZodType> {
   /** Conflicts of records with what is stored. */
   readonly conflicts?: (records: readonly z.output<Schema>[]) => Promise<readonly Conflict[]>;
   readonly write: (records: readonly z.output<Schema>[]) => Promise<void>;
-}
-
-/**
- * A file was refused, and nothing of it was written. Each problem names file, record or line, and field, never a value.
- */
-export class ImportError extends Error {
-  constructor(problems: readonly string[]) {
-    super(problems.join("\n"));
-    this.name = "ImportError";
-  }
 }
 
 function refusal(file: string, ...problems: readonly string[]): ImportError {

@@ -3,7 +3,8 @@ import * as z from "zod";
 import { countCells, coverOf } from "../../../functions/population-density/cover/cover.ts";
 import { type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import { addToCoverage, coverageBytes } from "../../../functions/population-density/tiles/tile.ts";
-import { ImportError, readJsonAs } from "../import-file.ts";
+import { ImportError } from "../import-error.ts";
+import { readJsonAs } from "../import-file.ts";
 
 /** Where people are counted: all that is in any of the polygons. */
 export interface Area {

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import { ImportError } from "../import-file.ts";
+import { ImportError } from "../import-error.ts";
+import { Problems } from "../problems.ts";
 import { coverageAt, readArea } from "./coverage.ts";
 import { checkShare } from "./market-share.ts";
 import { PartCoverages } from "./part-store.ts";
-import { Problems } from "./problems.ts";
 import { type Row, rowsOf } from "./rows.ts";
 import { sortedDays } from "./sorted-days.ts";
 import { checkDay, type DayStorage, storeDay } from "./store-days.ts";

@@ -2,9 +2,9 @@ import { extname } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import { instantOf } from "../../../shared/calendar.ts";
-import { type Lines, linesOf } from "./lines.ts";
+import { type Lines, linesOf } from "../lines.ts";
+import type { Problems } from "../problems.ts";
 import type { Range } from "./market-share.ts";
-import type { Problems } from "./problems.ts";
 
 /** People counted in a cell in an hour, at most 10^9; one number that is the whole range if its file has none. */
 export interface Row extends Range {

@@ -6,9 +6,9 @@ import {
   hoursPerDay,
   isCovered,
 } from "../../../functions/population-density/tiles/tile.ts";
+import type { Problems } from "../problems.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
 import { Partitions } from "./partitions.ts";
-import type { Problems } from "./problems.ts";
 import type { Row } from "./rows.ts";
 
 /** How rows are sorted and checked. */

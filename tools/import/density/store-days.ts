@@ -18,7 +18,7 @@ import {
   readTileDay,
   TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
-import { ImportError } from "../import-file.ts";
+import { ImportError } from "../import-error.ts";
 import {
   type Anonymity,
   type AnonymousTile,

@@ -1,4 +1,4 @@
-import { ImportError } from "../import-file.ts";
+import { ImportError } from "./import-error.ts";
 
 /** Maximum of reported problems: a file of the wrong form has one in every row. */
 const problemsNamed = 20;
