@@ -1,12 +1,13 @@
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 import { type Code, errorRow, errors } from "../../shared/errors.ts";
-import { correlatorHeader } from "../../shared/http/correlator.ts";
+import { correlatorHeader, requestIdHeader } from "../../shared/http/correlator.ts";
 
 /**
  * Renders API Gateway's own errors from the error catalogue, so that all errors have one form.
  *
- * The correlator is echoed as it was sent: a gateway response can substitute variables, but not decide. The response to
- * a request without one has `x-amzn-requestid`.
+ * The correlator is echoed as it was sent, and left out when none was: a gateway response can substitute variables, but
+ * not decide (behaviour section 2).
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/rest-api-parameter-mapping-sources.html
  */
 export function addGatewayResponses(api: RestApi): void {
   for (const code of Object.keys(errors) as Code[]) {
@@ -18,6 +19,7 @@ export function addGatewayResponses(api: RestApi): void {
         templates: { "application/json": JSON.stringify({ status, code, message }) },
         responseHeaders: {
           [correlatorHeader]: `method.request.header.${correlatorHeader}`,
+          [requestIdHeader]: "context.requestId",
           "cache-control": "'no-store'",
           ...(status === 401 ? { "www-authenticate": "'Bearer'" } : {}),
           ...(retryAfterSeconds === undefined ? {} : { "retry-after": `'${retryAfterSeconds}'` }),

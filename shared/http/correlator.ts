@@ -4,6 +4,9 @@ import { correlator } from "../schemas.ts";
 /** The header's name, in lower case. */
 export const correlatorHeader = "x-correlator";
 
+/** The header with API Gateway's id of a request, in lower case; every response has it. */
+export const requestIdHeader = "x-request-id";
+
 /** What a request's `x-correlator` means (behaviour section 2). */
 export interface Correlation {
   /** The value of every response: the caller's, or a new one. */

@@ -15,6 +15,7 @@ const proxyEvent = z.object({
     authorizer: z.optional(z.unknown()),
     domainName: z.optional(z.string()),
     path: z._default(z.string(), ""),
+    requestId: z.optional(z.string()),
     identity: z.object({ sourceIp: z.string() }),
   }),
 });
@@ -28,6 +29,8 @@ export interface IncomingRequest {
   readonly isBase64Encoded: boolean;
   readonly authorizer: unknown;
   readonly sourceIp: string;
+  /** API Gateway's id of the request, which its access log has too; undefined when the event names none. */
+  readonly requestId: string | undefined;
   /** Where the caller reaches the API, without a trailing slash; undefined when the event names no domain. */
   readonly address: string | undefined;
 }
@@ -47,6 +50,7 @@ export function incomingRequest(event: unknown): IncomingRequest {
     isBase64Encoded,
     authorizer: requestContext.authorizer,
     sourceIp: requestContext.identity.sourceIp,
+    requestId: requestContext.requestId,
     address: origin === undefined ? undefined : `${origin}${prefixOf(path, resource)}`,
   };
 }

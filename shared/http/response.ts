@@ -3,7 +3,7 @@ import { causeOf, log } from "../aws/log.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, type ErrorDetails, errorRow, Unavailable } from "../errors.ts";
 import { collectedBody } from "./collected-body.ts";
-import { correlatorHeader } from "./correlator.ts";
+import { correlatorHeader, requestIdHeader } from "./correlator.ts";
 import { DeadlinePassed } from "./deadline.ts";
 import type { Reply } from "./request.ts";
 
@@ -80,14 +80,24 @@ export function rateLimitHeaders(allowance: Allowance | undefined): Readonly<Rec
   };
 }
 
+/** What names a request in its response. */
+interface ResponseIds {
+  readonly correlator: string;
+  readonly requestId: string | undefined;
+}
+
 /** A response in the form that API Gateway takes. */
-export function proxyResult(response: HttpResponse, correlator: string): APIGatewayProxyResult {
+export function proxyResult(
+  response: HttpResponse,
+  { correlator, requestId }: ResponseIds,
+): APIGatewayProxyResult {
   return {
     statusCode: response.status,
     headers: {
       "content-type": "application/json",
       "cache-control": "no-store",
       [correlatorHeader]: correlator,
+      ...(requestId === undefined ? {} : { [requestIdHeader]: requestId }),
       ...response.headers,
     },
     ...response.content,

@@ -71,7 +71,10 @@ export function serve<const E extends Endpoint>(
     }
     if (response.status >= 500) await rollBack(exchange, deadline);
     report(exchange, response, performance.now() - started);
-    return proxyResult(response, exchange.correlation.value);
+    return proxyResult(response, {
+      correlator: exchange.correlation.value,
+      requestId: incoming.requestId,
+    });
   };
 }
 

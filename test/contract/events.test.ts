@@ -64,6 +64,7 @@ describe("events", () => {
     );
     expect(result.statusCode).toBe(status);
     expect(result.headers["x-correlator"]).toMatch(/./);
+    expect(event).toMatchObject({ requestContext: { requestId: result.headers["x-request-id"] } });
     if (status >= 400) {
       const { status: told, code } = errorBody.parse(JSON.parse(result.body));
       expect(told).toBe(status);

@@ -91,6 +91,7 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(schemas).filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
     expect(Object.keys(parameters ?? {})).toEqual(["XCorrelator"]);
     expect(Object.keys(headerComponents ?? {})).toEqual([
+      "XRequestId",
       "XCorrelator",
       "WwwAuthenticate",
       "RetryAfter",
@@ -177,6 +178,7 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
     for (const [status, response] of Object.entries(described.responses)) {
       expect(Object.keys(response.headers)).toEqual([
         "x-correlator",
+        "x-request-id",
         ...(status in endpoint.responses && endpoint.scope !== null ? rateLimit : []),
         ...(status in endpoint.responses ? Object.keys(endpoint.headers ?? {}) : []),
         ...(status === "401" ? ["WWW-Authenticate"] : []),

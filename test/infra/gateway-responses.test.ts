@@ -55,6 +55,7 @@ describe("gateway responses", () => {
       expect(body).not.toMatch(/[$#]/);
       // The headers a function would answer with.
       expect(header("x-correlator")).toBe("method.request.header.x-correlator");
+      expect(header("x-request-id")).toBe("context.requestId");
       expect(header("cache-control")).toBe("'no-store'");
       expect(header("www-authenticate")).toBe(status === 401 ? "'Bearer'" : undefined);
       expect(header("retry-after")).toBe(

@@ -93,7 +93,7 @@ describe("routing", () => {
     ["HEAD", "/things"],
     ["OPTIONS", "*"],
   ])("answers %s %s, which is not declared, with the response for it", async (method, target) => {
-    const { status, body, headers } = await send(target, { method, headers: { "X-Correlator": "abc" } });
+    const { status, body, headers } = await send(target, { method, headers: { "x-correlator": "abc" } });
     expect(status).toBe(404);
     expect(headers["x-correlator"]).toBe("abc");
     expect(body).toBe(method === "HEAD" ? "" : '{"code":"NOT_FOUND"}');

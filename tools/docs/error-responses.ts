@@ -7,6 +7,11 @@ import { reference } from "./reference.ts";
 
 /** Headers of the document that responses refer to; the names are those of the components. */
 export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
+  XRequestId: {
+    description: "The id of the request in the service's logs.",
+    schema: { type: "string" },
+    example: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
+  },
   // Not required: what API Gateway refuses by itself carries the caller's correlator only.
   XCorrelator: {
     description:
@@ -40,6 +45,12 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     schema: { type: "integer", minimum: 1 },
     example: 60,
   },
+};
+
+/** The headers of every response that name its request. */
+export const identifyingHeaders: Readonly<Record<string, { readonly $ref: string }>> = {
+  "x-correlator": reference("headers", "XCorrelator"),
+  "x-request-id": reference("headers", "XRequestId"),
 };
 
 /** The rate limit headers of a response. */
@@ -94,7 +105,7 @@ function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiRespon
   return {
     description: [`${STATUS_CODES[status]}.`, "", ...meanings].join("\n"),
     headers: {
-      "x-correlator": reference("headers", "XCorrelator"),
+      ...identifyingHeaders,
       ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": reference("headers", "RetryAfter") } : {}),
       ...(status === 429 ? rateLimitHeaders : {}),

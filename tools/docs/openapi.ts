@@ -15,6 +15,7 @@ import { correlator, errorBody } from "../../shared/schemas.ts";
 import {
   codesOf,
   errorResponses,
+  identifyingHeaders,
   rateLimitHeaders,
   responseHeaders,
   sharedErrorResponses,
@@ -35,7 +36,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
         title: "Network Capabilities Service",
         version,
         description:
-          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, and every response echoes a valid `x-correlator`.",
+          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, every response has an `x-request-id`, and all responses of functions have an `x-correlator`: the valid one that was sent, or a new one.",
         license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
       },
       servers: [
@@ -52,7 +53,8 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
           XCorrelator: {
             name: correlatorHeader,
             in: "header",
-            description: "Echoed in the response; without it the function that answers chooses one.",
+            description:
+              "Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised.",
             schema: reference("schemas", "XCorrelator"),
           },
         },
@@ -147,7 +149,7 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
       {
         description: z.globalRegistry.get(schema)?.description ?? `${STATUS_CODES[status]}.`,
         headers: {
-          "x-correlator": reference("headers", "XCorrelator"),
+          ...identifyingHeaders,
           ...(endpoint.scope === null ? {} : rateLimitHeaders),
           ...Object.fromEntries(declared),
         },

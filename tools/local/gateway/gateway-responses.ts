@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 import type { DeclaredResponse } from "../template/rest-api.ts";
-import { headerOf, type ReceivedRequest } from "./received-request.ts";
+import { headerAsSent, type ReceivedRequest } from "./received-request.ts";
 
 interface ResponseType {
   readonly status: number;
@@ -117,6 +117,7 @@ function sourceOf(expression: string): ValueSource {
   const fixed = /^'(.*)'$/s.exec(expression)?.[1];
   if (fixed !== undefined) return () => fixed;
   const header = /^method\.request\.header\.(.+)$/.exec(expression)?.[1];
-  if (header !== undefined) return (request) => headerOf(request, header);
+  if (header !== undefined) return (request) => headerAsSent(request, header);
+  if (expression === "context.requestId") return ({ requestId }) => requestId;
   throw new Error(`The response parameter ${expression} is not supported locally`);
 }

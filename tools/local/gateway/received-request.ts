@@ -57,6 +57,14 @@ export function headerOf(request: ReceivedRequest, name: string): string | undef
   return request.headers.findLast(([candidate]) => candidate.toLowerCase() === name.toLowerCase())?.[1];
 }
 
+/**
+ * The last value of a header whose name was sent in exactly this case. API Gateway keeps the case of names (HTTP/2 has
+ * them in lower case), and does not document that a mapping ignores it.
+ */
+export function headerAsSent(request: ReceivedRequest, name: string): string | undefined {
+  return request.headers.findLast(([candidate]) => candidate === name)?.[1];
+}
+
 function pairs(rawHeaders: readonly string[]): readonly (readonly [string, string])[] {
   return Array.from({ length: rawHeaders.length / 2 }, (_, index) => {
     return [rawHeaders[2 * index] ?? "", rawHeaders[2 * index + 1] ?? ""] as const;
