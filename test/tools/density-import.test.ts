@@ -3,6 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { cellArea } from "../../functions/population-density/import/cell-area.ts";
+import type { CountedTile } from "../../functions/population-density/import/counted.ts";
+import { rowsOf } from "../../functions/population-density/import/rows.ts";
+import { sortedDays } from "../../functions/population-density/import/sorted-days.ts";
 import {
   observedDay,
   readTileDays,
@@ -13,17 +17,13 @@ import type { StoredTileDay } from "../../functions/population-density/tiles/tab
 import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { stackName } from "../../infra/app.ts";
 import { tableOutput } from "../../infra/outputs.ts";
+import { ImportError } from "../../shared/import/import-error.ts";
+import { Problems } from "../../shared/import/problems.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { importFolder } from "../../tools/import/data-folder.ts";
-import { cellArea } from "../../tools/import/density/cell-area.ts";
 import { modelDays } from "../../tools/import/density/city-model.ts";
-import type { CountedTile } from "../../tools/import/density/counted.ts";
 import { datesBefore, generateDensity } from "../../tools/import/density/generate-density.ts";
 import { type DensityImport, importDensity } from "../../tools/import/density/import-density.ts";
-import { rowsOf } from "../../tools/import/density/rows.ts";
-import { sortedDays } from "../../tools/import/density/sorted-days.ts";
-import { ImportError } from "../../tools/import/import-error.ts";
-import { Problems } from "../../tools/import/problems.ts";
 import { useTables } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
 

@@ -9,9 +9,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { cellOf, geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
+import { ImportError } from "../../shared/import/import-error.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { importDensity } from "../import/density/import-density.ts";
-import { ImportError } from "../import/import-error.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
 
 /** One import. */
 export interface Step {

@@ -7,8 +7,8 @@ import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { buildFunctions, bundle } from "../build.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { eagerBytes } from "./eager-bytes.ts";
 

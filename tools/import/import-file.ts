@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type * as z from "zod";
-import { ImportError } from "./import-error.ts";
+import { ImportError } from "../../shared/import/import-error.ts";
 
 /** A problem of a record that conflicts with another one; the position counts from 0. */
 interface Conflict {

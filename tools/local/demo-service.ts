@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { isFunction } from "../assembly.ts";
 import { installed, keptFolder } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
 import { emptyTables, loadTables, saveTables } from "./servers/table-copy.ts";
 import {

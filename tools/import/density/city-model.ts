@@ -2,10 +2,14 @@ import { crc32 } from "node:zlib";
 import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import type {
+  CountedDay,
+  CountedHour,
+  CountedTile,
+} from "../../../functions/population-density/import/counted.ts";
+import { coverageOf } from "../../../functions/population-density/import/parts.ts";
 import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
 import type { Box } from "./box.ts";
-import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
-import { coverageOf } from "./parts.ts";
 
 /** What is modelled of a box. */
 export interface ModelledDays {

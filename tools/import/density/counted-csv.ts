@@ -1,6 +1,6 @@
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
+import type { CountedDay, CountedTile } from "../../../functions/population-density/import/counted.ts";
 import { isCovered } from "../../../functions/population-density/tiles/tile.ts";
-import type { CountedDay, CountedTile } from "./counted.ts";
 
 /**
  * Counted days as `rowsOf` reads them, some rows at a time and the header first: a row for each covered cell of each

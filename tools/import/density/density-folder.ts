@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { storeDay } from "../../../functions/population-density/import/store-days.ts";
 import { readJsonAs } from "../import-file.ts";
 import { bbox } from "./box.ts";
 import { modelDays } from "./city-model.ts";
 import { configuredDensities } from "./configured.ts";
 import { datesBefore } from "./generate-density.ts";
 import { importDensity } from "./import-density.ts";
-import { storeDay } from "./store-days.ts";
 
 const countedFiles = ["density.csv", "density.ndjson"];
 const modelFile = "density-model.json";

@@ -1,14 +1,19 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import { ImportError } from "../import-error.ts";
-import { Problems } from "../problems.ts";
-import { coverageAt, readArea } from "./coverage.ts";
-import { checkShare } from "./market-share.ts";
-import { PartCoverages } from "./part-store.ts";
-import { type Row, rowsOf } from "./rows.ts";
-import { sortedDays } from "./sorted-days.ts";
-import { checkDay, type DayStorage, storeDay } from "./store-days.ts";
-import { weekdayOf } from "./typical-week.ts";
+import { coverageAt } from "../../../functions/population-density/import/coverage.ts";
+import { checkShare } from "../../../functions/population-density/import/market-share.ts";
+import { PartCoverages } from "../../../functions/population-density/import/part-store.ts";
+import { type Row, rowsOf } from "../../../functions/population-density/import/rows.ts";
+import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
+import {
+  checkDay,
+  type DayStorage,
+  storeDay,
+} from "../../../functions/population-density/import/store-days.ts";
+import { weekdayOf } from "../../../functions/population-density/import/typical-week.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { Problems } from "../../../shared/import/problems.ts";
+import { readArea } from "./area.ts";
 
 /** An import of files of counted people. */
 export interface DensityImport {

@@ -1,17 +1,9 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import { countCells, coverOf } from "../../../functions/population-density/cover/cover.ts";
-import { type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
-import { addToCoverage, coverageBytes } from "../../../functions/population-density/tiles/tile.ts";
-import { ImportError } from "../import-error.ts";
+import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import type { Area } from "../../../functions/population-density/import/coverage.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
 import { readJsonAs } from "../import-file.ts";
-
-/** Where people are counted: all that is in any of the polygons. */
-export interface Area {
-  /** The name of the file it was read from. */
-  readonly file: string;
-  readonly polygons: readonly Polygon[];
-}
 
 /** Longitude, latitude and perhaps an altitude, which is ignored. */
 const position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)]).rest(z.unknown());
@@ -55,30 +47,6 @@ export async function readArea(path: string): Promise<Area> {
   });
   if (polygons.length === 0) throw new ImportError([`${file}: has no polygon`]);
   return { file, polygons };
-}
-
-/** More are not listed; at precision 7 they are about three million square kilometres. */
-const maxCells = 2 ** 27;
-
-/**
- * The cells that share area with any of an area's polygons: for each tile that has one, by its geohash, a coverage as
- * `encodeTileDay` takes it.
- * @param precision from 2 to 12.
- * @throws {ImportError} for a polygon of more than `maxCells` cells.
- */
-export function coverageAt({ file, polygons }: Area, precision: number): Map<string, Uint8Array> {
-  const coverages = new Map<string, Uint8Array>();
-  for (const polygon of polygons) {
-    if (countCells(polygon, precision, maxCells) > maxCells) {
-      throw new ImportError([`${file}: a polygon has more than ${maxCells} cells of precision ${precision}`]);
-    }
-    for (const { geohash, cells } of coverOf(polygon, precision)) {
-      const coverage = coverages.get(geohash) ?? new Uint8Array(coverageBytes);
-      for (const cell of cells) addToCoverage(coverage, cell);
-      coverages.set(geohash, coverage);
-    }
-  }
-  return coverages;
 }
 
 interface Ring {

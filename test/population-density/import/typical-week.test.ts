@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { typicalHours, weekdayOf } from "../../../functions/population-density/import/typical-week.ts";
 import {
   encodeTileDay,
   maxDensity,
   readTileDay,
   type TileDay,
   TileHour,
-} from "../../functions/population-density/tiles/tile.ts";
-import { typicalHours, weekdayOf } from "../../tools/import/density/typical-week.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
 
 /** What a day knows of a cell in an hour: nothing, that it is low, or its least, value and greatest density. */
 type Slot = undefined | "low" | readonly [least: number, value: number, greatest: number];

@@ -3,19 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
+import type { CountedDay } from "../../../functions/population-density/import/counted.ts";
+import type { Row } from "../../../functions/population-density/import/rows.ts";
+import { type SortOptions, sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
 import {
   addToCoverage,
   cellsPerTile,
   coverageBytes,
   isCovered,
-} from "../../functions/population-density/tiles/tile.ts";
-import { dayOf } from "../../shared/calendar.ts";
-import type { CountedDay } from "../../tools/import/density/counted.ts";
-import type { Row } from "../../tools/import/density/rows.ts";
-import { type SortOptions, sortedDays } from "../../tools/import/density/sorted-days.ts";
-import { ImportError } from "../../tools/import/import-error.ts";
-import { Problems } from "../../tools/import/problems.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
+import { dayOf } from "../../../shared/calendar.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { Problems } from "../../../shared/import/problems.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../temporary-folder.ts";
+import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import type { Range } from "./market-share.ts";
 
 /** What is kept of a row. */

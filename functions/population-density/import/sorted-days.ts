@@ -1,12 +1,6 @@
-import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
-import {
-  addToCoverage,
-  cellsPerTile,
-  coverageBytes,
-  hoursPerDay,
-  isCovered,
-} from "../../../functions/population-density/tiles/tile.ts";
-import type { Problems } from "../problems.ts";
+import type { Problems } from "../../../shared/import/problems.ts";
+import { suffixesOf } from "../cover/geohash.ts";
+import { addToCoverage, cellsPerTile, coverageBytes, hoursPerDay, isCovered } from "../tiles/tile.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
 import { Partitions } from "./partitions.ts";
 import type { Row } from "./rows.ts";

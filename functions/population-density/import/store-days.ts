@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { suffixesOf } from "../cover/geohash.ts";
 import {
   observedDay,
   partDay,
@@ -9,16 +10,9 @@ import {
   tileName,
   typicalDay,
   writeTileDay,
-} from "../../../functions/population-density/tiles/store.ts";
-import type { NewTileDay, StoredTileDay } from "../../../functions/population-density/tiles/table.ts";
-import {
-  encodeTileDay,
-  hoursPerDay,
-  isCovered,
-  readTileDay,
-  TileHour,
-} from "../../../functions/population-density/tiles/tile.ts";
-import { ImportError } from "../import-error.ts";
+} from "../tiles/store.ts";
+import type { NewTileDay, StoredTileDay } from "../tiles/table.ts";
+import { encodeTileDay, hoursPerDay, isCovered, readTileDay, TileHour } from "../tiles/tile.ts";
 import {
   type Anonymity,
   type AnonymousTile,

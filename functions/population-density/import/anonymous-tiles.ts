@@ -10,13 +10,7 @@
  * the sum of squares. The range of a group is the published interval of its sum, never that of its cells in the file.
  */
 
-import {
-  cellOf,
-  codeAt,
-  gridOf,
-  suffixesOf,
-  tileSide,
-} from "../../../functions/population-density/cover/geohash.ts";
+import { cellOf, codeAt, gridOf, suffixesOf, tileSide } from "../cover/geohash.ts";
 import {
   addToCoverage,
   cellsPerTile,
@@ -25,7 +19,7 @@ import {
   isCovered,
   maxDensity,
   TileHour,
-} from "../../../functions/population-density/tiles/tile.ts";
+} from "../tiles/tile.ts";
 import { rowArea } from "./cell-area.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
 import { type Range, scaledUp } from "./market-share.ts";

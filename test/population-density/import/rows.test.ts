@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Row, rowsOf } from "../../tools/import/density/rows.ts";
-import { ImportError } from "../../tools/import/import-error.ts";
-import { Problems } from "../../tools/import/problems.ts";
+import { type Row, rowsOf } from "../../../functions/population-density/import/rows.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { Problems } from "../../../shared/import/problems.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import * as z from "zod";
-import { densities } from "../../../functions/population-density/tiles/table.ts";
+import * as z from "zod/mini";
 import { getItem, getItems, putItem, updateItem } from "../../../shared/aws/database.ts";
 import { withSchema } from "../../../shared/table.ts";
+import { densities } from "../tiles/table.ts";
 import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "./parts.ts";
 
 /** A part as its day lists it. */

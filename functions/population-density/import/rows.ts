@@ -1,9 +1,9 @@
 import { extname } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
-import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import { instantOf } from "../../../shared/calendar.ts";
-import { type Lines, linesOf } from "../lines.ts";
-import type { Problems } from "../problems.ts";
+import { type Lines, linesOf } from "../../../shared/import/lines.ts";
+import type { Problems } from "../../../shared/import/problems.ts";
+import { suffixesOf } from "../cover/geohash.ts";
 import type { Range } from "./market-share.ts";
 
 /** People counted in a cell in an hour, at most 10^9; one number that is the whole range if its file has none. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { scaledUp } from "../../tools/import/density/market-share.ts";
+import { scaledUp } from "../../../functions/population-density/import/market-share.ts";
 
 const share = fc.double({ min: 0.001, max: 1, noNaN: true });
 const counts = fc.double({ min: 0, max: 1e9, noNaN: true });

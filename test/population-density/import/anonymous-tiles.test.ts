@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
+import {
+  type Anonymity,
+  type AnonymousTile,
+  anonymousTiles,
+  type PublishedPart,
+} from "../../../functions/population-density/import/anonymous-tiles.ts";
+import { cellArea } from "../../../functions/population-density/import/cell-area.ts";
+import type { CountedDay, CountedTile } from "../../../functions/population-density/import/counted.ts";
 import {
   addToCoverage,
   cellsPerTile,
@@ -9,16 +17,8 @@ import {
   encodeTileDay,
   isCovered,
   maxDensity,
-} from "../../functions/population-density/tiles/tile.ts";
-import {
-  type Anonymity,
-  type AnonymousTile,
-  anonymousTiles,
-  type PublishedPart,
-} from "../../tools/import/density/anonymous-tiles.ts";
-import { cellArea } from "../../tools/import/density/cell-area.ts";
-import type { CountedDay, CountedTile } from "../../tools/import/density/counted.ts";
-import { runs } from "../support/sample.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
+import { runs } from "../../support/sample.ts";
 
 const threshold = 10;
 

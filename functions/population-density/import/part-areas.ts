@@ -1,5 +1,5 @@
-import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
-import { cellsPerTile } from "../../../functions/population-density/tiles/tile.ts";
+import { suffixesOf } from "../cover/geohash.ts";
+import { cellsPerTile } from "../tiles/tile.ts";
 import { finestAreas } from "./anonymous-tiles.ts";
 import { cellsIn, type Part } from "./parts.ts";
 

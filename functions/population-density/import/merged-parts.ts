@@ -1,10 +1,4 @@
-import {
-  cellsPerTile,
-  hoursPerDay,
-  noDataCode,
-  suppressedCode,
-  TileHour,
-} from "../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile, hoursPerDay, noDataCode, suppressedCode, TileHour } from "../tiles/tile.ts";
 import { setPeople } from "./anonymous-tiles.ts";
 
 /** What is published of a part in a tile. */

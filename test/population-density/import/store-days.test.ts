@@ -1,15 +1,28 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import {
+  cellOf,
+  geohashAt,
+  gridOf,
+  suffixesOf,
+} from "../../../functions/population-density/cover/geohash.ts";
+import { cellArea } from "../../../functions/population-density/import/cell-area.ts";
+import type { CountedDay, CountedTile } from "../../../functions/population-density/import/counted.ts";
+import { readDayParts, replaceDayParts } from "../../../functions/population-density/import/part-store.ts";
+import {
+  checkDay,
+  type DayStorage,
+  storeDay,
+} from "../../../functions/population-density/import/store-days.ts";
 import {
   observedDay,
   readTileDays,
   tileName,
   typicalDay,
   writeTileDay,
-} from "../../functions/population-density/tiles/store.ts";
-import type { StoredTileDay } from "../../functions/population-density/tiles/table.ts";
+} from "../../../functions/population-density/tiles/store.ts";
+import type { StoredTileDay } from "../../../functions/population-density/tiles/table.ts";
 import {
   addToCoverage,
   cellsPerTile,
@@ -17,13 +30,9 @@ import {
   encodeTileDay,
   isCovered,
   readTileDay,
-} from "../../functions/population-density/tiles/tile.ts";
-import { cellArea } from "../../tools/import/density/cell-area.ts";
-import type { CountedDay, CountedTile } from "../../tools/import/density/counted.ts";
-import { readDayParts, replaceDayParts } from "../../tools/import/density/part-store.ts";
-import { checkDay, type DayStorage, storeDay } from "../../tools/import/density/store-days.ts";
-import { ImportError } from "../../tools/import/import-error.ts";
-import { useTables } from "../support/database.ts";
+} from "../../../functions/population-density/tiles/tile.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { useTables } from "../../support/database.ts";
 
 beforeAll(useTables);
 

@@ -6,13 +6,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
-import {
-  addToCoverage,
-  cellsPerTile,
-  coverageBytes,
-  isCovered,
-} from "../../../functions/population-density/tiles/tile.ts";
+import { suffixesOf } from "../cover/geohash.ts";
+import { addToCoverage, cellsPerTile, coverageBytes, isCovered } from "../tiles/tile.ts";
 import { childrenOf, type TilePart } from "./anonymous-tiles.ts";
 import type { CountedTile } from "./counted.ts";
 

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
-import { cellArea, rowArea } from "../../tools/import/density/cell-area.ts";
+import {
+  cellOf,
+  geohashAt,
+  gridOf,
+  suffixesOf,
+} from "../../../functions/population-density/cover/geohash.ts";
+import { cellArea, rowArea } from "../../../functions/population-density/import/cell-area.ts";
 
 /** Area of the WGS84 ellipsoid. */
 const earthKm2 = 510_065_621.724;

@@ -1,4 +1,4 @@
-import { cellOf, gridOf } from "../../../functions/population-density/cover/geohash.ts";
+import { cellOf, gridOf } from "../cover/geohash.ts";
 
 /** WGS84. */
 const equatorialRadiusKm = 6_378.137;

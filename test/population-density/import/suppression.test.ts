@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
   coverageOf,
   decodeCoverage,
   divide,
   encodeCoverage,
   overlap,
-} from "../../tools/import/density/parts.ts";
-import { publishedSum, suppressedBound } from "../../tools/import/density/suppression.ts";
+} from "../../../functions/population-density/import/parts.ts";
+import { publishedSum, suppressedBound } from "../../../functions/population-density/import/suppression.ts";
 
 describe("of a group is published", () => {
   test.each([

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coverOf, geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
+import { coverageAt } from "../../functions/population-density/import/coverage.ts";
 import { isCovered } from "../../functions/population-density/tiles/tile.ts";
-import { coverageAt, readArea } from "../../tools/import/density/coverage.ts";
-import { ImportError } from "../../tools/import/import-error.ts";
+import { ImportError } from "../../shared/import/import-error.ts";
+import { readArea } from "../../tools/import/density/area.ts";
 
 let folder: string;
 beforeAll(async () => {

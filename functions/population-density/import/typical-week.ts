@@ -5,7 +5,7 @@ import {
   suppressedCode,
   type TileDay,
   TileHour,
-} from "../../../functions/population-density/tiles/tile.ts";
+} from "../tiles/tile.ts";
 
 /** Days of one weekday that its typical day is made from. */
 export const weeksRemembered = 4;
