@@ -145,12 +145,13 @@ export function synthesizeSample({ queues = false, schedule = false } = {}): Sam
   const defaults = { runtime: Runtime.NODEJS_22_X, handler: "index.handler", timeout: Duration.seconds(10) };
   const sample = new LambdaFunction(stack, "SampleFunction", {
     ...defaults,
-    timeout: Duration.seconds(3),
+    timeout: Duration.seconds(2),
     code: code("sample", sampleFunction),
     environment: { TABLE: table.tableName, TABLE_ARN: table.tableArn, SECRET: secret.secretArn, LIMIT: "10" },
   });
   const authorizing = new LambdaFunction(stack, "AuthorizerFunction", {
     ...defaults,
+    timeout: Duration.seconds(2),
     code: code("authorizer", authorizerFunction),
   });
   const rotating = new LambdaFunction(stack, "RotationFunction", {

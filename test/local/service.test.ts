@@ -119,7 +119,7 @@ describe("invocation", () => {
         invokedFunctionArn: `arn:aws:lambda:eu-west-1:000000000000:function:${sampleId()}`,
         memoryLimitInMB: "128",
       },
-      remaining: expect.toSatisfy((milliseconds: number) => milliseconds > 500 && milliseconds <= 3_000),
+      remaining: expect.toSatisfy((milliseconds: number) => milliseconds > 500 && milliseconds <= 2_000),
     });
     expect(told).not.toHaveProperty("event.absent");
     expect(told).not.toHaveProperty("absent");
@@ -134,7 +134,7 @@ describe("invocation", () => {
       errorType: "Runtime.ExitError",
     });
     await expect(service.invoke(sampleId(), { do: "spin" })).rejects.toMatchObject({
-      message: "Task timed out after 3.00 seconds",
+      message: "Task timed out after 2.00 seconds",
     });
   });
 

@@ -25,7 +25,10 @@ export interface LocalServiceOptions {
   readonly configuration: readonly string[];
   /** Set on every function, above everything else. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
-  /** Maximum of concurrent events of a function on this machine; eight if undefined. */
+  /**
+   * Maximum of concurrent events of a function on this machine. If undefined, a function that consumes a queue has as
+   * many as the queue gives it, and any other has one more than there are processors.
+   */
   readonly maxThreadsOf?: (definition: LocalFunction) => number | undefined;
   /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
   readonly logs?: LogSink;
@@ -142,7 +145,7 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
           definition,
           functionEnvironment(definition, surroundings),
           logs,
-          options.maxThreadsOf?.(definition),
+          options.maxThreadsOf?.(definition) ?? batchesAtOnce(template, definition),
         ),
       ),
     ]),
@@ -160,6 +163,12 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
   rotations = new SecretRotations(secrets, template.rotations, backend.invoke, logs);
   await rotations.rotateAll();
   return backend;
+}
+
+/** How many batches of its queues a function gets at the same time; undefined when it consumes none. */
+function batchesAtOnce({ eventSources }: Template, { logicalId }: LocalFunction): number | undefined {
+  const own = eventSources.filter(({ functionLogicalId }) => functionLogicalId === logicalId);
+  return own.length === 0 ? undefined : own.reduce((sum, { concurrency }) => sum + concurrency, 0);
 }
 
 async function openTables(template: Template, shell: NodeJS.ProcessEnv, keep: Keep): Promise<string> {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
 import type { LocalFunction } from "../template/functions.ts";
 import { FunctionThread } from "./function-thread.ts";
 import { InvocationError } from "./invocation-error.ts";
@@ -8,7 +9,8 @@ import type { LogSink } from "./log-sink.ts";
 const payloadBytes = 6 * 1024 * 1024;
 /** Longer than API Gateway waits for a function, so that callers get the gateway's time-out and not this one. */
 const waitingMilliseconds = 35_000;
-const defaultThreads = 8;
+/** One runs on each processor, and one more while another waits for a table. */
+const defaultThreads = availableParallelism() + 1;
 
 interface Waiting {
   readonly event: string;
