@@ -78,7 +78,7 @@ describe("`npm start`", () => {
     [3_000, "SIGTERM"],
     [5_000, "Ctrl-C, twice"],
   ] as const;
-  test.each(sampleOf(moments, 2))(
+  test.each(sampleOf(moments, 1))(
     "that is stopped half-way, after %d ms by %s, ends at once and leaves nothing behind",
     async (delay, how) => {
       const started = npmStart("--port", "0");

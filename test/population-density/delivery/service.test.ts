@@ -222,8 +222,8 @@ function seeded(seed: number): () => number {
 }
 
 describe("in a chaos of failing sinks and doubled messages", () => {
-  const jobCount = runs(200, 40);
-  const sinkCount = 20;
+  const jobCount = runs(200, 16);
+  const sinkCount = runs(20, 3);
   const brokenEach = 10;
   const failures: readonly SinkAnswer[] = [
     { status: 500 },
