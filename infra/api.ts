@@ -14,7 +14,8 @@ import { Firewall } from "./constructs/firewall.ts";
 import { ServiceApi } from "./constructs/service-api.ts";
 import type { FunctionId } from "./functions.ts";
 import type { Settings } from "./settings.ts";
-import type { StageTraits, Throttling } from "./stage.ts";
+import type { StageTraits } from "./stage.ts";
+import { ownThrottling } from "./throttling.ts";
 
 /** A policy is kept per token for this long; functions check the token's expiry themselves. */
 const authorizerCache = Duration.minutes(5);
@@ -35,7 +36,7 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
   const api = new ServiceApi(scope, "Api", {
     traits,
     throttling,
-    methodThrottling: loginThrottling(settings, traits),
+    methodThrottling: ownThrottling(settings),
     gatewayMayLog,
     hasOwnHost: domain === undefined,
   });
@@ -65,24 +66,6 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     }
   }
   return api;
-}
-
-const login = "profile/authenticate" satisfies FunctionId;
-
-/** A login costs a second of an execution, so each of its paths has a rate far below that of the whole API. */
-function loginThrottling(
-  { throttling, reservedConcurrency }: Settings,
-  traits: StageTraits,
-): Record<string, Throttling> {
-  const executions = reservedConcurrency[login] ?? traits.loginExecutions;
-  const ofLogin = {
-    rate: Math.min(executions, throttling.rate),
-    burst: Math.min(executions, throttling.burst),
-  };
-  const methods = endpoints
-    .filter(({ id }) => id === login)
-    .flatMap((endpoint) => pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`));
-  return Object.fromEntries(methods.map((method) => [method, ofLogin]));
 }
 
 function acknowledgeAuthorization(method: Method, { publicBecause }: Endpoint): void {

@@ -3,7 +3,7 @@ import { type ConfigurationName, configuration, setting } from "../shared/enviro
 import { maxWorkers } from "../shared/sqs/queues.ts";
 import { functionIds } from "./bundles.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
-import { type Stage, stages, type Throttling } from "./stage.ts";
+import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 
 /** A host name of the operator's under which callers reach the API. */
 export interface Domain {
@@ -21,6 +21,7 @@ export interface Settings {
   readonly signingKeySecretArn?: string;
   readonly domain?: Domain;
   readonly waf: boolean;
+  /** Of each method that has no limit of its own. */
   readonly throttling: Throttling;
   /** The SNS topic that every alarm notifies. */
   readonly alarmTopicArn?: string;
@@ -57,7 +58,7 @@ export function settingsIn(node: Node): Settings {
 
   const stage = (text("stage", new RegExp(`^(?:${Object.keys(stages).join("|")})$`), "dev or prod") ??
     "prod") as Stage;
-  const { rate, burst } = stages[stage].throttling;
+  const rate = count("throttlingRate") ?? stages[stage].requestRate;
   const signingKeySecretArn = arn(
     "signingKeySecretArn",
     "secretsmanager",
@@ -79,7 +80,7 @@ export function settingsIn(node: Node): Settings {
     ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
     ...(domain === undefined ? {} : { domain }),
     waf: flag("waf"),
-    throttling: { rate: count("throttlingRate") ?? rate, burst: count("throttlingBurst") ?? burst },
+    throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
     ...(alarmTopicArn === undefined ? {} : { alarmTopicArn }),
     reservedConcurrency: reservationsIn(
       text(

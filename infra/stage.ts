@@ -1,10 +1,17 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 
-/** Requests a second that API Gateway lets through, and how many may come at once on top. */
+/** What API Gateway lets through on one method, a verb on a path. Each method has a token bucket of its own. */
 export interface Throttling {
+  /** Requests a second, which refill the bucket. */
   readonly rate: number;
+  /** The size of the bucket: requests at the same time. */
   readonly burst: number;
+}
+
+/** The burst of a rate: half, as in API Gateway's quotas for an account. */
+export function burstOf(rate: number): number {
+  return Math.ceil(rate / 2);
 }
 
 /** The traits in which stages differ. */
@@ -17,12 +24,13 @@ export interface StageTraits {
   /** Whether requests are sampled into X-Ray. */
   readonly traced: boolean;
   readonly dashboard: boolean;
-  /** For all callers together: the outer shield, far above what one caller's quota allows. */
-  readonly throttling: Throttling;
   /**
-   * The executions that logins may use if none are reserved for them. An execution hashes about one password a second,
-   * so this is also the login rate of API Gateway: more would use the executions of all other functions.
+   * Requests a second on each method that has no limit of its own (`throttling.ts`), of all callers together: far above
+   * what one caller's quota allows. The methods of `prod` together stay within the quotas of a new account, 10,000
+   * requests a second and a burst of 5,000.
    */
+  readonly requestRate: number;
+  /** The executions that logins may keep busy if none are reserved for them. */
   readonly loginExecutions: number;
 }
 
@@ -35,7 +43,7 @@ export const stages = {
     releasesGradually: false,
     traced: false,
     dashboard: false,
-    throttling: { rate: 100, burst: 200 },
+    requestRate: 100,
     loginExecutions: 10,
   },
   /** For callers. */
@@ -45,8 +53,8 @@ export const stages = {
     releasesGradually: true,
     traced: true,
     dashboard: true,
-    throttling: { rate: 1_000, burst: 2_000 },
-    loginExecutions: 100,
+    requestRate: 800,
+    loginExecutions: 50,
   },
 } as const satisfies Record<string, StageTraits>;
 

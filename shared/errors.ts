@@ -16,6 +16,9 @@ interface ErrorRow {
  *
  * A route that does not exist is refused by API Gateway as a missing or malformed AWS signature: it takes the
  * request for one signed by an AWS identity. Those types are `NOT_FOUND` here, as no route uses signatures.
+ *
+ * A function that Lambda throttles, or whose execution breaks off, is an `INTEGRATION_FAILURE`, and an authorizer that
+ * cannot be called an `AUTHORIZER_…` failure: the same request may succeed a moment later, so these are `UNAVAILABLE`.
  */
 export const errors = {
   INVALID_ARGUMENT: {
@@ -119,18 +122,13 @@ export const errors = {
   INTERNAL: {
     status: 500,
     message: "The service failed to answer.",
-    gatewayResponses: [
-      "INTEGRATION_FAILURE",
-      "API_CONFIGURATION_ERROR",
-      "AUTHORIZER_CONFIGURATION_ERROR",
-      "DEFAULT_5XX",
-    ],
+    gatewayResponses: ["API_CONFIGURATION_ERROR", "DEFAULT_5XX"],
   },
   UNAVAILABLE: {
     status: 503,
     message: "The service is temporarily unavailable.",
     retryAfterSeconds: 5,
-    gatewayResponses: ["AUTHORIZER_FAILURE"],
+    gatewayResponses: ["AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE", "INTEGRATION_FAILURE"],
   },
   TIMEOUT: {
     status: 504,

@@ -14,6 +14,7 @@ import { ServiceLog } from "./service-log.ts";
 
 interface ServiceApiProps {
   readonly traits: StageTraits;
+  /** Of each method that has no limit of its own. */
   readonly throttling: Throttling;
   /** Of methods that have limits of their own, by path and verb: `/v3/profile/authenticate/POST`. */
   readonly methodThrottling: Readonly<Record<string, Throttling>>;
@@ -48,7 +49,7 @@ const accessLogLine = {
 } as const;
 
 /**
- * The API with the service defaults: regional, over TLS 1.2 or newer, throttled as a whole, its refusals from the error
+ * The API with the service defaults: regional, over TLS 1.2 or newer, each method throttled, its refusals from the error
  * catalogue, an access log in JSON, and no log of what was sent.
  */
 export class ServiceApi extends RestApi {

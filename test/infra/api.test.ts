@@ -91,25 +91,43 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(account.deletionPolicy).toBe("Retain");
   });
 
-  test("requests are throttled as a whole, logins on each of their paths, and logged in no other way", () => {
-    const { rate, burst } = stage === "prod" ? { rate: 1_000, burst: 2_000 } : { rate: 100, burst: 200 };
-    const logins = stage === "prod" ? 100 : 10;
+  test("each method is throttled, logins and public documents far below the others, and logged in no other way", () => {
+    const [others, logins] = stage === "prod" ? ([800, 100] as const) : ([100, 20] as const);
+    const setting = (HttpMethod: string, ResourcePath: string, rate: number, burst: number) => ({
+      HttpMethod,
+      ResourcePath,
+      DataTraceEnabled: false,
+      ThrottlingRateLimit: rate,
+      ThrottlingBurstLimit: burst,
+    });
     expect(properties.MethodSettings).toEqual([
-      {
-        HttpMethod: "*",
-        ResourcePath: "/*",
-        DataTraceEnabled: false,
-        ThrottlingRateLimit: rate,
-        ThrottlingBurstLimit: burst,
-      },
-      ...["/~1v3~1profile~1authenticate", "/~1profile~1authenticate"].map((ResourcePath) => ({
-        HttpMethod: "POST",
-        ResourcePath,
-        DataTraceEnabled: false,
-        ThrottlingRateLimit: logins,
-        ThrottlingBurstLimit: logins,
-      })),
+      setting("*", "/*", others, others / 2),
+      setting("POST", "/~1v3~1profile~1authenticate", logins, logins / 4),
+      setting("POST", "/~1profile~1authenticate", logins, logins / 4),
+      setting("GET", "/~1.well-known~1jwks.json", 20, 10),
+      setting("GET", "/~1openapi.json", 20, 10),
     ]);
+  });
+
+  test("all methods together stay within what API Gateway allows a new account, with room for other APIs", () => {
+    const own = properties.MethodSettings.map((setting) =>
+      z
+        .object({
+          ResourcePath: z.string(),
+          ThrottlingRateLimit: z.number(),
+          ThrottlingBurstLimit: z.number(),
+        })
+        .parse(setting),
+    );
+    const methods = resourcesOf("AWS::ApiGateway::Method", z.unknown(), from).length;
+    const counted = own.map((one) => ({
+      ...one,
+      times: one.ResourcePath === "/*" ? methods - own.length + 1 : 1,
+    }));
+    const sum = (of: (one: (typeof counted)[number]) => number) =>
+      counted.reduce((total, one) => total + one.times * of(one), 0);
+    expect(sum(({ ThrottlingRateLimit }) => ThrottlingRateLimit)).toBeLessThan(9_000);
+    expect(sum(({ ThrottlingBurstLimit }) => ThrottlingBurstLimit)).toBeLessThan(4_500);
   });
 
   test("requests are traced in callers' stage alone", () => {
@@ -125,13 +143,15 @@ describe.each(eachStage)("API of %s", (stage, from) => {
   });
 });
 
-test("throttling is what is said, and lets through no more logins than have executions reserved", () => {
+test("throttling is what is said, and lets through no more logins at once than have executions reserved", () => {
   const { properties } = stageOf(configured);
-  const login = { HttpMethod: "POST", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 50 };
+  const login = { HttpMethod: "POST", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 25 };
   expect(properties.MethodSettings).toMatchObject([
     { ResourcePath: "/*", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 60 },
     { ResourcePath: "/~1v3~1profile~1authenticate", ...login },
     { ResourcePath: "/~1profile~1authenticate", ...login },
+    { ResourcePath: "/~1.well-known~1jwks.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
+    { ResourcePath: "/~1openapi.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
   ]);
 });
 

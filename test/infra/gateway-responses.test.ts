@@ -64,6 +64,13 @@ describe("gateway responses", () => {
     },
   );
 
+  test("a function that Lambda throttles is 503, and the caller is told when to come back", () => {
+    const throttled = responses.filter(({ ResponseType: type }) => type === "INTEGRATION_FAILURE");
+    expect(throttled).toMatchObject([
+      { StatusCode: "503", ResponseParameters: { "gatewayresponse.header.retry-after": "'5'" } },
+    ]);
+  });
+
   test("who shall come back later is told when", () => {
     const later = responses.filter(({ StatusCode }) => StatusCode === "429" || StatusCode === "503");
     expect(later.length).toBeGreaterThan(0);

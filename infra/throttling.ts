@@ -1,0 +1,59 @@
+import { endpoints } from "../functions/areas.ts";
+import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
+import type { FunctionId } from "./functions.ts";
+import type { Settings } from "./settings.ts";
+import { stages, type Throttling } from "./stage.ts";
+
+/** The settings on which throttling depends. */
+type ThrottlingSettings = Pick<Settings, "stage" | "throttling" | "reservedConcurrency">;
+
+const login = "profile/authenticate" satisfies FunctionId;
+
+/** Seconds that a login keeps an execution busy, nearly all of them for the hash, at the memory of its record. */
+const loginSeconds = 0.25;
+
+/** For the key set and the document: callers keep the first for minutes, and need the second once. */
+const ofPublicDocuments: Throttling = { rate: 20, burst: 10 };
+
+/**
+ * The methods whose throttling is not that of all others, by path and verb: `/v3/profile/authenticate/POST`.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
+ */
+export function ownThrottling(settings: ThrottlingSettings): Readonly<Record<string, Throttling>> {
+  const methods = endpoints.flatMap((endpoint) => {
+    const own = limitOf(endpoint, settings);
+    if (own === undefined) return [];
+    const { rate, burst } = settings.throttling;
+    const throttling = { rate: Math.min(own.rate, rate), burst: Math.min(own.burst, burst) };
+    return pathsOf(endpoint).map((path) => [`${path}/${endpoint.method}`, throttling] as const);
+  });
+  return Object.fromEntries(methods);
+}
+
+/** What all methods of the stage together let through. The APIs of an account share its rate and burst in a region. */
+export function totalThrottling(settings: ThrottlingSettings): Throttling {
+  const own = ownThrottling(settings);
+  const methods = endpoints.flatMap((endpoint) =>
+    pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`),
+  );
+  const limits = methods.map((method) => own[method] ?? settings.throttling);
+  return {
+    rate: limits.reduce((sum, { rate }) => sum + rate, 0),
+    burst: limits.reduce((sum, { burst }) => sum + burst, 0),
+  };
+}
+
+function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling | undefined {
+  if (endpoint.id === login) return loginLimit(endpoint, settings);
+  return endpoint.scope === null ? ofPublicDocuments : undefined;
+}
+
+/** The paths of the login share its executions: more logins would keep those of other functions busy. */
+function loginLimit(endpoint: Endpoint, { stage, reservedConcurrency }: ThrottlingSettings): Throttling {
+  const executions = reservedConcurrency[login] ?? stages[stage].loginExecutions;
+  const share = executions / pathsOf(endpoint).length;
+  return {
+    rate: Math.max(1, Math.floor(share / loginSeconds)),
+    burst: Math.max(1, Math.floor(share)),
+  };
+}

@@ -1,0 +1,39 @@
+import { RootConstruct } from "constructs";
+import { describe, expect, test } from "vitest";
+import { settingsIn } from "../../infra/settings.ts";
+import { ownThrottling, totalThrottling } from "../../infra/throttling.ts";
+
+function settingsOf(context: Readonly<Record<string, unknown>>) {
+  const { node } = new RootConstruct();
+  for (const [name, value] of Object.entries(context)) node.setContext(name, value);
+  return settingsIn(node);
+}
+
+const loginOf = (context: Readonly<Record<string, unknown>>) =>
+  ownThrottling(settingsOf(context))["/v3/profile/authenticate/POST"];
+
+describe("throttling", () => {
+  test("has a burst of half the rate unless it is said", () => {
+    expect(settingsOf({ throttlingRate: 2_001 }).throttling).toEqual({ rate: 2_001, burst: 1_001 });
+    expect(settingsOf({ throttlingBurst: "7" }).throttling).toEqual({ rate: 800, burst: 7 });
+  });
+
+  test("of logins follows the executions reserved for them, and never closes a path", () => {
+    const reserved = (count: number) => loginOf({ reservedConcurrency: `profile/authenticate:${count}` });
+    expect(reserved(60)).toEqual({ rate: 120, burst: 30 });
+    expect(reserved(1)).toEqual({ rate: 2, burst: 1 });
+  });
+
+  test("of no method is above that of all others", () => {
+    expect(ownThrottling(settingsOf({ throttlingRate: 5 }))).toMatchObject({
+      "/v3/profile/authenticate/POST": { rate: 5, burst: 3 },
+      "/openapi.json/GET": { rate: 5, burst: 3 },
+    });
+  });
+
+  test("of the stage is the sum over its methods", () => {
+    // Ten methods with the rate of all others, two of logins, two of public documents.
+    expect(totalThrottling(settingsOf({ stage: "prod" }))).toEqual({ rate: 8_240, burst: 4_070 });
+    expect(totalThrottling(settingsOf({ stage: "dev" }))).toEqual({ rate: 1_080, burst: 530 });
+  });
+});
