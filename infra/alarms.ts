@@ -1,4 +1,5 @@
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { FilterPattern, type IFilterPattern } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
@@ -11,13 +12,12 @@ import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import type { ServiceApi } from "./constructs/service-api.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { ServiceQueue } from "./constructs/service-queue.ts";
-import type { ServiceTable } from "./constructs/service-table.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 
 /** The resources that alarms and dashboard watch. */
 export interface Watched {
   readonly api: ServiceApi;
-  readonly tables: Readonly<Record<TableName, ServiceTable>>;
+  readonly tables: Readonly<Record<TableName, ITable>>;
   readonly queues: Readonly<Record<QueueName, ServiceQueue>>;
   /** The functions that send densities or failures to sinks. */
   readonly workers: readonly ServiceFunction[];

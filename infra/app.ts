@@ -1,13 +1,17 @@
 import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
+import { DataStack, tableNamesOf } from "./data.ts";
 import { settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
-import type { Stage } from "./stage.ts";
+import { type Stage, stages } from "./stage.ts";
 
 /** The stack of `prod`, and the name of any stage's template in the assembly. */
 export const stackName = "NetworkCapabilities";
 
-/** The CloudFormation stack of each stage: a deployment of one never changes the other. */
+/** The name of the template with the tables in the assembly, in any stage. */
+export const dataStackName = `${stackName}Data`;
+
+/** The CloudFormation stack of each stage, beside its tables: a deployment of one never changes the other. */
 export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-dev`, prod: stackName };
 
 interface Synthesis {
@@ -36,6 +40,8 @@ export function networkCapabilities({
     context: {
       "@aws-cdk/aws-iam:minimizePolicies": true,
       "@aws-cdk/core:checkSecretUsage": true,
+      // The stack of the tables cannot be deleted while functions use its key.
+      "@aws-cdk/core:defaultCrossStackReferences": "strong",
       // A stage keeps serving the authorizer it was deployed with.
       "@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId": true,
       // Alarms that a release shall not heed are taken off what CodeDeploy watches.
@@ -45,11 +51,24 @@ export function networkCapabilities({
     ...(outdir === undefined ? {} : { outdir }),
   });
   const settings = settingsIn(app.node);
-  new NetworkCapabilitiesStack(app, stackName, {
+  const { stage: chosenStage, tableNames: chosenNames } = settings;
+  const name = stackNames[chosenStage];
+  const tableNames = tableNamesOf(name, chosenNames);
+  const data = new DataStack(app, dataStackName, {
+    description: "Tables of the Network Capabilities Service",
+    stackName: `${name}-data`,
+    traits: stages[chosenStage],
+    tableNames,
+    chosenNames,
+  });
+  const service = new NetworkCapabilitiesStack(app, stackName, {
     description: "Network Capabilities Service",
-    stackName: stackNames[settings.stage],
+    stackName: name,
     bundles,
     settings,
+    dataKey: data.key,
+    tableNames,
   });
+  service.addStackDependency(data);
   return app;
 }

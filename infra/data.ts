@@ -1,58 +1,77 @@
-import { CfnOutput } from "aws-cdk-lib";
-import { Key } from "aws-cdk-lib/aws-kms";
+import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import { type ITable, Table } from "aws-cdk-lib/aws-dynamodb";
+import { type IKey, Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
-import {
-  type QueueName,
-  queueDescription,
-  queues,
-  queueVariable,
-  visibilitySeconds,
-} from "../shared/sqs/queues.ts";
+import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
-import { ServiceQueue } from "./constructs/service-queue.ts";
+import type { ServiceQueue } from "./constructs/service-queue.ts";
 import { ServiceTable } from "./constructs/service-table.ts";
-import { queueOutput, tableOutput } from "./outputs.ts";
+import { tableOutput } from "./outputs.ts";
+import { addQueues } from "./queues.ts";
 import { removalPolicyIn, type StageTraits } from "./stage.ts";
+
+/** The deployed name of every table. */
+export type TableNames = Readonly<Record<TableName, string>>;
+
+/**
+ * The deployed names of all tables. They are known before the deployment, so that the stack of the functions needs
+ * nothing of the stack of the tables that would keep a table from being replaced by a restored one.
+ * @param prefix of the names that are not chosen; the stacks of a stage have it too.
+ */
+export function tableNamesOf(prefix: string, chosen: Readonly<Partial<TableNames>>): TableNames {
+  const names = tables.map(({ name }) => [name, chosen[name] ?? `${prefix}-${name}`]);
+  return Object.fromEntries(names);
+}
+
+interface DataStackProps extends StackProps {
+  readonly traits: StageTraits;
+  readonly tableNames: TableNames;
+  /** Names that the operator has chosen, as for restored tables. */
+  readonly chosenNames: Readonly<Partial<TableNames>>;
+}
+
+/** The tables of the areas and the key that encrypts them, in a stack of their own: no release of functions touches it. */
+export class DataStack extends Stack {
+  /** Encrypts tables with personal data, and all queues. */
+  readonly key: Key;
+
+  constructor(scope: Construct, id: string, props: DataStackProps) {
+    const { traits, tableNames, chosenNames, ...others } = props;
+    super(scope, id, { ...others, terminationProtection: traits.keepsData });
+    this.key = new Key(this, "DataKey", {
+      description: "Personal data, credentials and messages of the Network Capabilities Service",
+      enableKeyRotation: true,
+      // Tables that are kept could not be read without it.
+      removalPolicy: removalPolicyIn(traits),
+    });
+    for (const table of tables) {
+      const chosen = chosenNames[table.name];
+      // CloudFormation imports a table only as a new resource, which a chosen name therefore makes.
+      const tableId = [tableVariable(table), ...(chosen === undefined ? [] : [chosen])].join("-");
+      const tableName = tableNames[table.name];
+      new ServiceTable(this, tableId, { table, tableName, traits, key: this.key });
+    }
+  }
+}
 
 /** Tables and queues of the service, and the key that encrypts them. */
 export interface Data {
-  /** Encrypts tables with personal data, and all queues. */
-  readonly key: Key;
-  readonly tables: Readonly<Record<TableName, ServiceTable>>;
+  readonly key: IKey;
+  readonly tables: Readonly<Record<TableName, ITable>>;
   readonly queues: Readonly<Record<QueueName, ServiceQueue>>;
 }
 
-/** Adds every table of the areas, every queue, and their key; their names are outputs of the stack. */
-export function addData(scope: Construct, traits: StageTraits): Data {
-  const key = new Key(scope, "DataKey", {
-    description: "Personal data, credentials and messages of the Network Capabilities Service",
-    enableKeyRotation: true,
-    // Tables that are kept could not be read without it.
-    removalPolicy: removalPolicyIn(traits),
-  });
-  return { key, tables: addTables(scope, key, traits), queues: addQueues(scope, key) };
-}
-
-function addTables(scope: Construct, key: Key, traits: StageTraits): Data["tables"] {
-  const made = tables.map((table) => {
-    const one = new ServiceTable(scope, tableVariable(table), { table, traits, key });
+/** Adds every queue, and refers to every table by its name; the names of both are outputs of the stack. */
+export function addData(scope: Construct, key: IKey, tableNames: TableNames): Data {
+  const referred = tables.map((table) => {
+    const one = Table.fromTableName(scope, tableVariable(table), tableNames[table.name]);
     new CfnOutput(scope, tableOutput(table), { value: one.tableName });
     return [table.name, one];
   });
-  return Object.fromEntries(made) as Record<TableName, ServiceTable>;
-}
-
-function addQueues(scope: Construct, key: Key): Data["queues"] {
-  const made: Partial<Record<QueueName, ServiceQueue>> = {};
-  for (const name of Object.keys(queues) as QueueName[]) {
-    const { deadLetters } = queueDescription(name);
-    const queue = deadLetters && made[deadLetters.queue];
-    if (deadLetters !== undefined && queue === undefined)
-      throw new Error(`${name} comes before its dead letters`);
-    const dead = queue && { deadLetters: { maxReceiveCount: deadLetters.maxReceiveCount, queue } };
-    made[name] = new ServiceQueue(scope, queueVariable(name), { key, visibilitySeconds, ...dead });
-    new CfnOutput(scope, queueOutput(name), { value: made[name].queueUrl });
-  }
-  return made as Record<QueueName, ServiceQueue>;
+  return {
+    key,
+    tables: Object.fromEntries(referred) as Record<TableName, ITable>,
+    queues: addQueues(scope, key),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Node } from "constructs";
+import { type TableName, tables } from "../functions/areas.ts";
 import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
 import { maxWorkers } from "../shared/sqs/queues.ts";
 import { functionIds } from "./bundles.ts";
@@ -25,6 +26,8 @@ export interface Settings {
   readonly throttling: Throttling;
   /** The SNS topic that every alarm notifies. */
   readonly alarmTopicArn?: string;
+  /** Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`. */
+  readonly tableNames: Readonly<Partial<Record<TableName, string>>>;
   /** Reserved concurrency by function, which is also its maximum. */
   readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
   /** Configuration of the functions that differs from its default; `-c DENSITY_K=20` as any other setting. */
@@ -82,6 +85,12 @@ export function settingsIn(node: Node): Settings {
     waf: flag("waf"),
     throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
     ...(alarmTopicArn === undefined ? {} : { alarmTopicArn }),
+    tableNames: Object.fromEntries(
+      tables.flatMap(({ name }) => {
+        const chosen = text(`tables.${name}`, /^[A-Za-z0-9_.-]{3,255}$/, "the name of a table");
+        return chosen === undefined ? [] : [[name, chosen]];
+      }),
+    ),
     reservedConcurrency: reservationsIn(
       text(
         "reservedConcurrency",

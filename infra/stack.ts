@@ -1,4 +1,5 @@
 import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
@@ -9,7 +10,7 @@ import { Releases } from "./constructs/releases.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
-import { addData } from "./data.ts";
+import { addData, type TableNames } from "./data.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { signingKeyOutput } from "./outputs.ts";
 import { addFunction } from "./service-functions.ts";
@@ -21,17 +22,21 @@ interface NetworkCapabilitiesProps extends StackProps {
   /** The folder with the bundles: what is deployed, and what a local run executes. */
   readonly bundles: string;
   readonly settings: Settings;
+  /** Of the stack with the tables. */
+  readonly dataKey: IKey;
+  readonly tableNames: TableNames;
 }
 
 const rotation = "keys/rotate" satisfies FunctionId;
 
-/** The whole service: data, signing key, functions and their releases, what invokes them, API, monitoring. */
+/** The service without its tables: queues, signing key, functions and their releases, what invokes them, API, monitoring. */
 export class NetworkCapabilitiesStack extends Stack {
-  constructor(scope: Construct, id: string, { bundles, settings, ...props }: NetworkCapabilitiesProps) {
+  constructor(scope: Construct, id: string, props: NetworkCapabilitiesProps) {
+    const { bundles, settings, dataKey, tableNames, ...others } = props;
     const traits = stages[settings.stage];
-    super(scope, id, { ...props, terminationProtection: traits.keepsData });
+    super(scope, id, { ...others, terminationProtection: traits.keepsData });
 
-    const data = addData(this, traits);
+    const data = addData(this, dataKey, tableNames);
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
     new CfnOutput(this, signingKeyOutput, { value: signingKey.secretArn });
 

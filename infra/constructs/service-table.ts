@@ -7,6 +7,7 @@ import type { StageTraits } from "../stage.ts";
 
 interface ServiceTableProps {
   readonly table: DeclaredTable;
+  readonly tableName: string;
   readonly traits: StageTraits;
   /** Encrypts a table with personal data; DynamoDB encrypts others with a key of its own. */
   readonly key: IKey;
@@ -17,12 +18,13 @@ interface ServiceTableProps {
  * stack goes, and can be recovered to any second, unless its items can be made or imported again.
  */
 export class ServiceTable extends Table {
-  constructor(scope: Construct, id: string, { table, traits, key }: ServiceTableProps) {
+  constructor(scope: Construct, id: string, { table, tableName, traits, key }: ServiceTableProps) {
     const { partitionKey, sortKey, timeToLive, index, ephemeral = false } = table;
     const { reimportable = false, personalData = false } = table;
     const isKept = traits.keepsData && !ephemeral;
     const isBackedUp = isKept && !reimportable;
     super(scope, id, {
+      tableName,
       partitionKey: { name: partitionKey, type: AttributeType.STRING },
       ...(sortKey === undefined ? {} : { sortKey: { name: sortKey, type: AttributeType.STRING } }),
       ...(timeToLive === undefined ? {} : { timeToLiveAttribute: timeToLive }),

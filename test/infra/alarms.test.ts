@@ -22,7 +22,7 @@ import {
   reference,
   resourcesOf,
   type Template,
-  tableOf,
+  tableNameOf,
   template,
   textOf,
 } from "./template.ts";
@@ -79,7 +79,9 @@ function ofFunction(id: FunctionId) {
 /** Whose metrics an alarm may look at. */
 const owners: Readonly<Record<string, readonly unknown[]>> = {
   "AWS/ApiGateway": Object.values(stackNames).map((api) => [{ Name: "ApiName", Value: api }]),
-  "AWS/DynamoDB": tableNames.map((name) => [{ Name: "TableName", Value: { Ref: tableOf(name) } }]),
+  "AWS/DynamoDB": tableNames.flatMap((name) =>
+    (["dev", "prod"] as const).map((stage) => [{ Name: "TableName", Value: tableNameOf(name, stage) }]),
+  ),
   // Without a dimension it is the whole account's.
   "AWS/Lambda": [[], ...functionIds.map(ofFunction)],
   "AWS/SQS": queueNames.map(ofQueue),
@@ -192,7 +194,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
             line.tables?.[name]?.some((action) => pattern.test(action)),
           ),
         )
-        .map((name) => `\${${tableOf(name)}}`)
+        .map((name) => tableNameOf(name, stage))
         .sort();
     expect(watching("ReadThrottleEvents")).toEqual(used(/Get|Query/));
     expect(watching("WriteThrottleEvents")).toEqual(used(/Put|Update|Delete/));

@@ -18,7 +18,8 @@ import {
   reference,
   resourcesOf,
   type Template,
-  tableOf,
+  tableArnOf,
+  tableNameOf,
   template,
   textOf,
 } from "./template.ts";
@@ -193,12 +194,11 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
           right(`xray:${action}`, "*"),
         ),
         ...tableNames.flatMap((name) =>
-          (granted[name] ?? []).map((action) => right(`dynamodb:${action}`, arnOf(tableOf(name)))),
+          (granted[name] ?? []).map((action) => right(`dynamodb:${action}`, tableArnOf(name, stage))),
         ),
         ...grantedTables.flatMap(({ name, index }) => {
           if (index === undefined || !granted[name]?.includes("Query")) return [];
-          const arn = { "Fn::Join": ["", [arnOf(tableOf(name)), `/index/${index.name}`]] };
-          return [right("dynamodb:Query", arn)];
+          return [right("dynamodb:Query", tableArnOf(name, stage, `/index/${index.name}`))];
         }),
         ...signingKey.map((action) => right(`secretsmanager:${action}`, { Ref: secret.logicalId })),
         ...queueNames.flatMap((name) =>
@@ -228,7 +228,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       };
       expect(properties.Environment.Variables).toEqual({
         LOG_LEVEL: configuration.LOG_LEVEL.default,
-        ...Object.fromEntries(tableNames.map((name) => [tableVariable({ name }), { Ref: tableOf(name) }])),
+        ...Object.fromEntries(tableNames.map((name) => [tableVariable({ name }), tableNameOf(name, stage)])),
         ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), { Ref: queueOf(name) }])),
         // A variable without a default is not there: it reads as if it were empty.
         ...Object.fromEntries(

@@ -4,12 +4,25 @@ import { type TableName, tables } from "../../functions/areas.ts";
 import { functionRecords } from "../../infra/functions.ts";
 import { tableOutput } from "../../infra/outputs.ts";
 import type { Table } from "../../shared/table.ts";
-import { arnOf, eachStage, only, resourcesOf, tableOf } from "./template.ts";
+import {
+  arnOf,
+  deployed,
+  eachStage,
+  only,
+  parseOne,
+  resourcesOf,
+  synthesize,
+  synthesizedText,
+  type Template,
+  tableNameOf,
+  tableOf,
+} from "./template.ts";
 
 const tableProperties = z.object({
   KeySchema: z.unknown(),
   AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.string() })),
   BillingMode: z.string(),
+  TableName: z.string(),
   DeletionProtectionEnabled: z.boolean(),
   PointInTimeRecoverySpecification: z.object({ PointInTimeRecoveryEnabled: z.boolean() }),
   SSESpecification: z.unknown().optional(),
@@ -94,10 +107,49 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
       expect(table.properties.SSESpecification).toEqual(personalData ? encrypted : undefined);
     });
 
-    test("has its name among the outputs, for what a person runs", () => {
-      expect(template.Outputs[tableOutput({ name })]?.Value).toEqual({ Ref: table.logicalId });
+    test("has a name that is known before it is deployed, and is among the outputs of the functions' stack", () => {
+      expect(table.properties.TableName).toBe(tableNameOf(name, stage));
+      expect(template.Outputs[tableOutput({ name })]?.Value).toBe(tableNameOf(name, stage));
     });
   });
+});
+
+describe("the stack of the tables", () => {
+  const { data, service } = synthesizedText();
+
+  test("has the tables and their key, and nothing that a release changes", () => {
+    const types = (text: string) => Object.values(parseOne(text).Resources).map(({ Type }) => Type);
+    expect(new Set(types(data))).toEqual(new Set(["AWS::DynamoDB::Table", "AWS::KMS::Key"]));
+    expect(types(service).filter((type) => /DynamoDB|KMS/.test(type))).toEqual([]);
+  });
+
+  test("is named by its key alone: a table may be replaced while functions use it", () => {
+    const exported = Object.values(parseOne(data).Outputs).map(({ Value }) => Value);
+    expect(exported).toEqual([
+      arnOf(only(resourcesOf("AWS::KMS::Key", z.unknown(), parseOne(data)), "keys").logicalId),
+    ]);
+  });
+});
+
+test("a table that was restored under another name is a new resource, so that it can be imported", () => {
+  const restored = "NetworkCapabilities-profiles.2026-11-22";
+  const from = synthesize({ stage: "prod", "tables.profiles": restored });
+  const tablesOf = (of: Template) =>
+    new Map(
+      resourcesOf("AWS::DynamoDB::Table", tableProperties, of).map(({ logicalId, properties }) => [
+        properties.TableName,
+        logicalId,
+      ]),
+    );
+  const [before, after] = [tablesOf(deployed), tablesOf(from)];
+  expect(after.has(restored)).toBe(true);
+  expect(after.has(tableNameOf("profiles", "prod"))).toBe(false);
+  expect([...before.values()]).not.toContain(after.get(restored));
+  expect([...after].filter(([name]) => name !== restored)).toEqual(
+    [...before].filter(([name]) => name !== tableNameOf("profiles", "prod")),
+  );
+  expect(JSON.stringify(from)).not.toContain(`${tableNameOf("profiles", "prod")}"`);
+  expect(from.Outputs[tableOutput({ name: "profiles" })]?.Value).toBe(restored);
 });
 
 // A stand-in for who is meant shall be what all others hold: `hashed` callers, addresses, sinks.

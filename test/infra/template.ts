@@ -5,7 +5,7 @@ import type { App } from "aws-cdk-lib";
 import { inject } from "vitest";
 import * as z from "zod";
 import type { TableName } from "../../functions/areas.ts";
-import { networkCapabilities, stackName } from "../../infra/app.ts";
+import { dataStackName, networkCapabilities, stackName, stackNames } from "../../infra/app.ts";
 import { constructName } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import type { Stage } from "../../infra/stage.ts";
@@ -24,10 +24,14 @@ const resource = z.object({
 const document = z.object({
   Parameters: z.record(z.string(), z.unknown()).default({}),
   Resources: z.record(z.string(), resource),
-  Outputs: z.record(z.string(), z.object({ Value: z.unknown() })).default({}),
+  Outputs: z
+    .record(z.string(), z.object({ Value: z.unknown(), Export: z.object({ Name: z.string() }).optional() }))
+    .default({}),
 });
 
-/** A template as CloudFormation gets it: names are logical ids, values may be intrinsic functions. */
+/**
+ * The templates of a stage as CloudFormation gets them, as one: names are logical ids, values may be intrinsic functions.
+ */
 export type Template = z.output<typeof document>;
 
 /** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
@@ -49,28 +53,53 @@ export function withApp<Result>(
   }
 }
 
-/** The template as it is written. */
-export function synthesizedText(context: Readonly<Record<string, unknown>> = {}): string {
+/** The templates as they are written: of the tables, and of everything else. */
+interface Written {
+  readonly data: string;
+  readonly service: string;
+}
+
+/** The templates as they are written. */
+export function synthesizedText(context: Readonly<Record<string, unknown>> = {}): Written {
   return withApp(context, (_, folder) => readText(folder));
 }
 
-/** Synthesizes the stack; without a stage it is the one that is deployed when none is named. */
+/** Synthesizes the stacks; without a stage it is the one that is deployed when none is named. */
 export function synthesize(context: Readonly<Record<string, unknown>> = {}): Template {
   return parse(synthesizedText(context));
 }
 
-function readText(assembly: string): string {
-  return readFileSync(join(assembly, `${stackName}.template.json`), "utf8");
+function readText(assembly: string): Written {
+  const text = (name: string) => readFileSync(join(assembly, `${name}.template.json`), "utf8");
+  return { data: text(dataStackName), service: text(stackName) };
 }
 
-function parse(text: string): Template {
+/** One template of an assembly. */
+export function parseOne(text: string): Template {
   return document.parse(JSON.parse(text));
+}
+
+/** What the stack of the tables exports stands where the other one imports it. */
+function parse(written: Written): Template {
+  const data = parseOne(written.data);
+  const exported = new Map(Object.values(data.Outputs).map(({ Export, Value }) => [Export?.Name, Value]));
+  const imported = JSON.parse(written.service, (_, value) =>
+    z.strictObject({ "Fn::ImportValue": z.string() }).safeParse(value).success
+      ? exported.get(value["Fn::ImportValue"])
+      : value,
+  );
+  const service = document.parse(imported);
+  return {
+    Parameters: { ...data.Parameters, ...service.Parameters },
+    Resources: { ...data.Resources, ...service.Resources },
+    Outputs: service.Outputs,
+  };
 }
 
 /** The template of the stack that all tests run: of the stage for trying out. */
 export const template = parse(readText(inject("assembly")));
 
-/** The template that is deployed when no stage is named, as it is written. */
+/** The templates that are deployed when no stage is named, as they are written. */
 export const deployedText = synthesizedText();
 
 /** The template that is deployed when no stage is named. */
@@ -158,6 +187,20 @@ export function calledOf(id: FunctionId, from: Template): z.output<typeof refere
 /** The logical id of a table. */
 export function tableOf(name: TableName): string {
   return logicalIdOf("AWS::DynamoDB::Table", tableVariable({ name }).replaceAll("_", ""));
+}
+
+/** The deployed name of a table that the operator has not named. */
+export function tableNameOf(name: TableName, stage: Stage): string {
+  return `${stackNames[stage]}-${name}`;
+}
+
+/** The ARN of a table, or of a part of it, as a policy has it. */
+export function tableArnOf(name: TableName, stage: Stage, part = ""): unknown {
+  const [partition, region, account] = ["Partition", "Region", "AccountId"].map((one) => ({
+    Ref: `AWS::${one}`,
+  }));
+  const resource = `:table/${tableNameOf(name, stage)}${part}`;
+  return { "Fn::Join": ["", ["arn:", partition, ":dynamodb:", region, ":", account, resource]] };
 }
 
 /** The logical id of a queue. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
-import { networkCapabilities } from "../../infra/app.ts";
+import { networkCapabilities, stackNames } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { pathsOf } from "../../shared/endpoint.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
@@ -50,11 +50,13 @@ test("the stage for callers can be served locally: every route, by its own funct
 test("and does what the stage does that is served: aliases and versions change nothing here", () => {
   const dev = loadTemplate(inject("assembly"));
   const { functions, tables, queues, eventSources, rotations, secrets, api } = prod;
-  // The folders of the two assemblies are not the same; what is in them is.
+  // The folders of the two assemblies and the names of the stages are not the same; what they name is.
   const withoutFolder = (one: (typeof functions)[number]) => ({ ...one, assetDirectory: "" });
-  expect(functions.map(withoutFolder)).toEqual(dev.functions.map(withoutFolder));
+  const unnamed = (value: unknown) =>
+    JSON.parse(JSON.stringify(value).replaceAll(`${stackNames.dev}-`, `${stackNames.prod}-`));
+  expect(functions.map(withoutFolder)).toEqual(unnamed(dev.functions.map(withoutFolder)));
   expect({ tables, queues, eventSources, rotations, secrets }).toEqual({
-    tables: dev.tables,
+    tables: unnamed(dev.tables),
     queues: dev.queues,
     eventSources: dev.eventSources,
     rotations: dev.rotations,

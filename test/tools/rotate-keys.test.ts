@@ -87,12 +87,8 @@ test("a new key is made at once, by the function that is deployed, and the perso
 }, 60_000);
 
 test.each([
-  ["names no stack of ours", { Another: {} }, /has outputs of 0 stacks/],
-  [
-    "names two stages",
-    { "NetworkCapabilities-dev": {}, "NetworkCapabilities-prod": {} },
-    /has outputs of 2 stacks/,
-  ],
+  ["names no stack of ours", { Another: {}, "NetworkCapabilities-data": {} }, /has outputs of 0 stacks/],
+  ["names two stages", { "NetworkCapabilities-dev": {}, NetworkCapabilities: {} }, /has outputs of 2 stacks/],
   ["does not name the secret", { NetworkCapabilities: {} }, /SIGNING_KEY_SECRET_ARN/],
   [
     "names a secret that is not there",

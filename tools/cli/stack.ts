@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
-import { stackName } from "../../infra/app.ts";
+import { stackNames } from "../../infra/app.ts";
 import { queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
 import type { VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
@@ -15,7 +15,7 @@ export const outputsOption = ["--outputs <file>", "what `cdk deploy --outputs-fi
 /**
  * Sets the environment variables of the functions to a deployed stack's tables, queues and signing key.
  * @param path what `cdk deploy --outputs-file` wrote.
- * @throws {Error} when the file does not have the outputs of exactly one stack of the service, of any stage.
+ * @throws {Error} when the file does not have the outputs of exactly one stage of the service.
  */
 export async function useStack(path: string): Promise<void> {
   const outputs = outputsOf(outputsFile.parse(JSON.parse(await readFile(path, "utf8"))), path);
@@ -29,10 +29,11 @@ export async function useStack(path: string): Promise<void> {
 }
 
 function outputsOf(stacks: z.output<typeof outputsFile>, path: string): Readonly<Record<string, string>> {
-  const ours = Object.entries(stacks).filter(([name]) => name.startsWith(stackName));
+  const names = Object.values(stackNames);
+  const ours = names.map((name) => stacks[name]).filter((found) => found !== undefined);
   const [only] = ours;
   if (only === undefined || ours.length > 1) {
-    throw new Error(`${path} has outputs of ${ours.length} stacks named ${stackName}…; expected one`);
+    throw new Error(`${path} has outputs of ${ours.length} stacks of ${names.join(", ")}; expected one`);
   }
-  return only[1];
+  return only;
 }

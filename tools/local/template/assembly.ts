@@ -3,7 +3,7 @@
  * Its files: https://docs.aws.amazon.com/cdk/v2/guide/configure-synth.html
  */
 import { existsSync, readFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import * as z from "zod";
 
 const manifestSchema = z.object({
@@ -37,8 +37,9 @@ const documentSchema = z.object({
 /** A CloudFormation template as written, with its intrinsic functions unresolved. */
 export type TemplateDocument = z.output<typeof documentSchema>;
 
-/** The one stack of an assembly, and its assets. */
+/** The stacks of an assembly as one, and their assets. */
 export interface Assembly {
+  /** The resources of all stacks, which never have a logical id in common. */
   readonly document: TemplateDocument;
   /** Folders that are uploaded as zip files, by the key they get in the bucket. */
   readonly assetDirectories: ReadonlyMap<string, string>;
@@ -46,7 +47,7 @@ export interface Assembly {
 
 /**
  * Reads an assembly.
- * @throws {Error} when a file is absent or malformed, or the assembly has not exactly one stack.
+ * @throws {Error} when a file is absent or malformed, the assembly has no stack, or a logical id is in two stacks.
  */
 export function readAssembly(directory: string): Assembly {
   const { artifacts } = read(join(directory, "manifest.json"), manifestSchema);
@@ -55,10 +56,12 @@ export function readAssembly(directory: string): Assembly {
       .filter((artifact) => artifact.type === type)
       .map((artifact) => join(directory, z.string().parse(artifact.properties[property])));
 
-  const [stack, ...others] = files("aws:cloudformation:stack", "templateFile");
-  if (stack === undefined || others.length > 0) {
-    const found = [stack, ...others].map((file) => file && basename(file)).join(", ") || "none";
-    throw new Error(`${directory} must hold one stack; its templates: ${found}`);
+  const stacks = files("aws:cloudformation:stack", "templateFile");
+  if (stacks.length === 0) throw new Error(`${directory} holds no stack`);
+  const resources = stacks.flatMap((stack) => Object.entries(read(stack, documentSchema).Resources));
+  const Resources = Object.fromEntries(resources);
+  if (Object.keys(Resources).length < resources.length) {
+    throw new Error(`${directory} has a logical id in two stacks, which is not supported locally`);
   }
 
   const assetDirectories = new Map<string, string>();
@@ -70,7 +73,7 @@ export function readAssembly(directory: string): Assembly {
       }
     }
   }
-  return { document: read(stack, documentSchema), assetDirectories };
+  return { document: { Resources }, assetDirectories };
 }
 
 function read<S extends z.ZodType>(file: string, schema: S): z.output<S> {

@@ -92,8 +92,8 @@ export class Intrinsics {
   names(logicalId: string, where: string): PhysicalNames {
     const resource = this.#document.Resources[logicalId];
     if (resource === undefined) throw new Error(`The template has no resource ${logicalId}, at ${where}`);
-    const names = physicalNames(resource.Type, logicalId, (property) =>
-      this.#text(resource.Properties[property], `${logicalId}.${property}`),
+    const names = physicalNames(resource.Type, logicalId, (property, otherwise) =>
+      this.#text(resource.Properties[property] ?? otherwise, `${logicalId}.${property}`),
     );
     if (names === undefined) {
       throw new Error(`${logicalId} (${resource.Type}) does not exist locally but is used at ${where}`);

@@ -16,10 +16,10 @@ export interface PhysicalNames {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Reads a property of the resource as text. */
-export type ReadProperty = (name: string) => string;
+/** Reads a property of the resource as text; without the property it is `otherwise`, or an error. */
+export type ReadProperty = (name: string, otherwise?: string) => string;
 
-/** Resources are named by their logical ids, as the stack names none. */
+/** Resources are named by their logical ids, except tables, which may have names in the template. */
 const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty) => PhysicalNames>> = {
   "AWS::ApiGateway::Authorizer": (id) => ({ ref: id, attributes: {} }),
   "AWS::ApiGateway::Resource": (id) => ({ ref: id, attributes: {} }),
@@ -27,7 +27,10 @@ const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty)
     const ref = stableSuffix(id, 10);
     return { ref, attributes: { RootResourceId: rootResourceId(ref) } };
   },
-  "AWS::DynamoDB::Table": (id) => ({ ref: id, attributes: { Arn: arn("dynamodb", `table/${id}`) } }),
+  "AWS::DynamoDB::Table": (id, property) => {
+    const ref = property("TableName", id);
+    return { ref, attributes: { Arn: arn("dynamodb", `table/${ref}`) } };
+  },
   "AWS::Events::Rule": (id) => ({ ref: id, attributes: { Arn: arn("events", `rule/${id}`) } }),
   "AWS::Lambda::Alias": (_, property) => ({
     ref: arn("lambda", `function:${property("FunctionName")}:${property("Name")}`),

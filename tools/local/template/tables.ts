@@ -23,6 +23,7 @@ const tableSchema = z.object({
     )
     .optional(),
   BillingMode: z.literal("PAY_PER_REQUEST"),
+  TableName: z.string().optional(),
 });
 
 /** Time to live and backups change nothing in the hours that a local run takes. */
@@ -37,14 +38,13 @@ const irrelevant = [
 export interface LocalTable {
   readonly logicalId: string;
   readonly name: string;
-  readonly definition: z.output<typeof tableSchema>;
+  readonly definition: Omit<z.output<typeof tableSchema>, "TableName">;
 }
 
 /** @throws {Error} naming a table of a kind that is not supported locally. */
 export function readTables(resources: Resources): readonly LocalTable[] {
-  return resources.ofType("AWS::DynamoDB::Table").map((logicalId) => ({
-    logicalId,
-    name: resources.names(logicalId).ref,
-    definition: resources.properties(logicalId, tableSchema, irrelevant),
-  }));
+  return resources.ofType("AWS::DynamoDB::Table").map((logicalId) => {
+    const { TableName: _, ...definition } = resources.properties(logicalId, tableSchema, irrelevant);
+    return { logicalId, name: resources.names(logicalId).ref, definition };
+  });
 }
