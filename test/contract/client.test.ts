@@ -5,40 +5,52 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { generateApi } from "swagger-typescript-api";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { type EndpointId, endpoints } from "../../functions/areas.ts";
+import { endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
-import type { Endpoint } from "../../shared/endpoint.ts";
+import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
+import { goodRequests, type SampleRequest, withSink } from "../support/good-requests.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
+const good = await goodRequests();
+
+/** A request of `events/` as a call of the client's: its tag's member, named after the area, and its operation. */
+function callOf({ endpoint, parameters, body }: SampleRequest): string {
+  const [area = ""] = endpoint.id.split("/");
+  const member = area.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const values = Object.values(parameters).map((value) => JSON.stringify(value));
+  return `api.${member}.${endpoint.operationId}(${[...values, body ?? []].flat().join(", ")})`;
+}
+
 /**
- * What somebody writes who has nothing but the client: it is told no address, and no shape but the client's.
+ * What somebody writes who has nothing but the client: it is given no address, and no shape but the client's.
  * Indented, so that no reader of this file takes the import for one of its own.
  */
-const program = `
+const programWith = (sink: string) => `
   import { type AcceptedOperation, Api, type Error, type PopulationDensityRequest } from "./client.mts";
 
   interface Given {
     readonly fetch: typeof fetch;
-    readonly sink: string;
     readonly startTime: string;
     readonly endTime: string;
   }
 
-  export async function useService({ fetch: customFetch, sink, startTime, endTime }: Given) {
-    const api = new Api<string>({
+  const apiWith = (customFetch: typeof fetch) =>
+    new Api<string>({
       customFetch,
       securityWorker: (token) => ({ headers: { authorization: "Bearer " + token } }),
     });
+
+  export async function useService({ fetch, startTime, endTime }: Given) {
+    const api = apiWith(fetch);
     const login = await api.profile.authenticate({
       emailaddress: "app@example.com",
       password: "correct horse battery staple",
     });
     api.setSecurityData(login.data.Data.access_token);
 
-    const device = { phoneNumber: "+34600000001" };
     const request: PopulationDensityRequest = {
       area: {
         areaType: "POLYGON",
@@ -51,34 +63,34 @@ const program = `
       startTime,
       endTime,
     };
-    const later = await api.populationDensity.retrievePopulationDensity({ ...request, sink });
+    const later = await api.populationDensity.retrievePopulationDensity({
+      ...request,
+      sink: ${JSON.stringify(sink)},
+    });
     // The generator types a response after the first of its success statuses.
     const { operationId } = later.data as unknown as AcceptedOperation;
     return {
       operationId,
-      answers: {
-        "profile/authenticate": [login],
-        "qos-profiles/retrieve": [await api.qosProfiles.retrieveQosProfiles({ device, status: "ACTIVE" })],
-        "qos-profiles/get-by-name": [await api.qosProfiles.getQosProfile("QOS_E")],
-        "population-density/retrieve": [
-          await api.populationDensity.retrievePopulationDensity(request),
-          later,
-        ],
-        "number-recycling/check": [
-          await api.numberRecycling.checkNumberRecycling({
-            phoneNumber: "+34600000012",
-            specifiedDate: "2023-12-22",
-          }),
-        ],
-        "device-identifier/retrieve": [await api.deviceIdentifier.retrieveIdentifier({ device })],
-        "keys/publish": [await api.keys.publishKeys()],
-        "openapi/publish": [await api.openapi.publishDocument()],
-      },
+      atOnce: (await api.populationDensity.retrievePopulationDensity(request)).data,
       refused: await api.qosProfiles.getQosProfile("NOBODY").then(
         () => undefined,
         ({ status, error }: { status: number; error: Error }) => ({ status, code: error.code }),
       ),
     };
+  }
+
+  /** Each request of \`events/\`, with its token. */
+  export async function sendAll(fetch: typeof globalThis.fetch, tokens: readonly string[]) {
+    const api = apiWith(fetch);
+    const calls = [
+      ${good.map((request) => `() => ${callOf(withSink(request, sink))},`).join("\n      ")}
+    ];
+    const answers: { readonly status: number; readonly data: unknown }[] = [];
+    for (const [index, call] of calls.entries()) {
+      api.setSecurityData(tokens[index] ?? "");
+      answers.push(await call());
+    }
+    return answers;
   }
 
   /** Never called: what the types say. */
@@ -107,23 +119,17 @@ const program = `
 interface Program {
   useService(given: {
     readonly fetch: typeof fetch;
-    readonly sink: string;
     readonly startTime: string;
     readonly endTime: string;
-  }): Promise<{
-    readonly operationId: string;
-    readonly answers: Readonly<Record<EndpointId, readonly ClientAnswer[]>>;
-    readonly refused: unknown;
-  }>;
-}
-
-interface ClientAnswer {
-  readonly status: number;
-  readonly data: unknown;
+  }): Promise<{ readonly operationId: string; readonly atOnce: unknown; readonly refused: unknown }>;
+  sendAll(
+    fetch: typeof globalThis.fetch,
+    tokens: readonly string[],
+  ): Promise<readonly { readonly status: number; readonly data: unknown }[]>;
 }
 
 /** The client, and a program that uses it, in a folder where both can be compiled. */
-async function writeProgram(folder: string): Promise<void> {
+async function writeProgram(folder: string, sink: string): Promise<void> {
   const { files } = await generateApi({
     url: `${inject("url")}/openapi.json`,
     output: false,
@@ -133,7 +139,7 @@ async function writeProgram(folder: string): Promise<void> {
     generateUnionEnums: true,
   });
   await writeFile(join(folder, "client.mts"), files.map(({ fileContent }) => fileContent).join("\n"));
-  await writeFile(join(folder, "program.mts"), program);
+  await writeFile(join(folder, "program.mts"), programWith(sink));
   await symlink(join(root, "node_modules"), join(folder, "node_modules"), "junction");
   // The client is for browsers too, and names types of theirs.
   const compilerOptions = { lib: ["es2023", "dom"] };
@@ -158,23 +164,27 @@ const hour = 3_600_000;
 const fromNow = (hours: number) => new Date((Math.floor(Date.now() / hour) + hours) * hour).toISOString();
 
 describe("a client generated from the document that the service serves", () => {
-  const called: string[] = [];
+  const called = new Set<string>();
   let folder: string;
   let sink: TestSink;
+  let sinkUrl: string;
   let used: Awaited<ReturnType<Program["useService"]>>;
+  let answers: Awaited<ReturnType<Program["sendAll"]>>;
 
   const recordingFetch: typeof fetch = (input, init) => {
-    called.push(`${init?.method} ${String(input)}`);
+    called.add(`${init?.method} ${String(input)}`);
     return fetch(input, init);
   };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "network-capabilities-client-"));
     sink = await openSink();
-    await writeProgram(folder);
-    const { useService } = await load(folder);
-    const [startTime, endTime] = [fromNow(1), fromNow(2)];
-    used = await useService({ fetch: recordingFetch, sink: sink.urlOf(), startTime, endTime });
+    sinkUrl = sink.urlOf();
+    await writeProgram(folder, sinkUrl);
+    const { useService, sendAll } = await load(folder);
+    used = await useService({ fetch, startTime: fromNow(1), endTime: fromNow(2) });
+    const tokens = await Promise.all(good.map(({ claims }) => tokenWith(claims)));
+    answers = await sendAll(recordingFetch, tokens);
   });
   afterAll(async () => {
     await sink.close();
@@ -186,31 +196,35 @@ describe("a client generated from the document that the service serves", () => {
   });
 
   test("calls every endpoint, at the address that the document says", () => {
-    const uncalled = ([...endpoints] as Endpoint[]).filter(
-      ({ method, path }) => !called.includes(`${method} ${inject("url")}${path.replace("{name}", "QOS_E")}`),
-    );
-    expect(uncalled.map(({ id }) => id)).toEqual([]);
+    const addresses = good.map(({ endpoint: { method, path }, parameters }) => {
+      const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => parameters[name] ?? "");
+      return `${method} ${inject("url")}${filled}`;
+    });
+    expect(called).toEqual(new Set(addresses));
+    expect(new Set(good.map(({ endpoint }) => endpoint.id)).size).toBe(endpoints.length);
   });
 
-  test.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))(
-    "gets of %s what it declares, under each of its success statuses",
-    (id, endpoint: Endpoint) => {
-      const answers = used.answers[id];
-      expect(answers.map(({ status }) => `${status}`)).toEqual(Object.keys(endpoint.responses));
-      for (const { status, data } of answers) {
-        expect(endpoint.responses[status]?.safeParse(data).error).toBeUndefined();
-      }
+  test.each(good.map(({ file }, index) => [file, index] as const))(
+    "gets the answer that its operation declares: events/%s",
+    (_, index) => {
+      const [request, answer] = [good[index], answers[index]];
+      if (request === undefined || answer === undefined) throw new Error("fewer answers than requests");
+      expect(answer.status).toBe(request.status);
+      expect(request.endpoint.responses[answer.status]?.safeParse(answer.data).error).toBeUndefined();
     },
   );
 
   test("gets the densities at once, and delivered to its sink", async () => {
-    const [{ data } = { data: undefined }] = used.answers["population-density/retrieve"];
-    const atOnce = retrievePopulationDensity.responses[200].parse(data);
+    const atOnce = retrievePopulationDensity.responses[200].parse(used.atOnce);
     expect(atOnce.timedPopulationDensityData[0]?.cellPopulationDensityData.length).toBeGreaterThan(0);
 
-    await vi.waitFor(() => expect(sink.received()).toHaveLength(1), { timeout: 10_000 });
-    const [{ body } = { body: "" }] = sink.received();
-    expect(JSON.parse(body)).toEqual({ ...atOnce, operationId: used.operationId });
+    await vi.waitFor(
+      () => {
+        const bodies = sink.received(sinkUrl).map(({ body }) => JSON.parse(body));
+        expect(bodies).toContainEqual({ ...atOnce, operationId: used.operationId });
+      },
+      { timeout: 10_000 },
+    );
   });
 
   test("gets errors in their one form", () => {

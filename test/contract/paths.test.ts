@@ -9,7 +9,7 @@ const posts = (endpoints as readonly Endpoint[])
   .filter(({ method }) => method === "POST")
   .flatMap((endpoint) => pathsOf(endpoint).map((path) => ["POST", path] as const));
 const gets = (await goodRequests())
-  .filter(({ method }) => method === "GET")
+  .filter(({ endpoint }) => endpoint.method === "GET")
   .map(({ path }) => ["GET", path] as const);
 const routes = [...posts, ...gets];
 

@@ -243,7 +243,7 @@ function goodBodiesOf(id: EndpointId): readonly Buffer[] {
   // An address of the wrong type keeps it from being hashed for, until a changed byte makes it another.
   if (id === "profile/authenticate") return [asText({ emailaddress: ["nobody@example.com"], password: "p" })];
   return good200
-    .filter(({ functionId }) => functionId === id)
+    .filter(({ endpoint }) => endpoint.id === id)
     .flatMap(({ body }) => (body === undefined ? [] : [Buffer.from(body)]));
 }
 
@@ -279,13 +279,14 @@ const withOwnNames = (text: Buffer) =>
   Buffer.from(text.toString().replace("{", '{"__proto__":{"device":1},'));
 
 function bodyOf(id: EndpointId): fc.Arbitrary<Buffer | undefined> {
-  const shaped = bodies[id]?.();
-  if (shaped === undefined) return fc.constant(undefined);
-  const texts = shaped.map(asText);
+  const goodBodies = goodBodiesOf(id);
+  if (goodBodies.length === 0) return fc.constant(undefined);
+  const changed = fc.constantFrom(...goodBodies).chain(changedBytes);
+  const texts = bodies[id]?.().map(asText) ?? changed;
   return fc.oneof(
     { weight: 9, arbitrary: texts },
     { weight: 1, arbitrary: texts.map(withOwnNames) },
-    { weight: 10, arbitrary: fc.constantFrom(...goodBodiesOf(id)).chain(changedBytes) },
+    { weight: 10, arbitrary: changed },
   );
 }
 
@@ -322,22 +323,16 @@ const headers: fc.Arbitrary<Record<string, string>> = fc.oneof(
 /** Half a character has no percent-encoding. */
 const encoded = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 
-const pathText = fc.oneof(
-  fc.constantFrom(
-    "QOS_E",
-    "QOS_S",
-    "Q",
-    "..",
-    "%2e%2e",
-    "%",
-    "%zz",
-    "%00",
-    "%c0%af",
-    "A".repeat(300),
-    "%252e",
-  ),
-  oddText.map((text) => encoded(text)),
-);
+/** Values of parameters, good ones of an operation among them. */
+const pathText = (id: EndpointId) =>
+  fc.oneof(
+    ...good200
+      .filter(({ endpoint }) => endpoint.id === id)
+      .flatMap(({ parameters }) => Object.values(parameters))
+      .map((value) => fc.constant(value)),
+    fc.constantFrom("Q", "..", "%2e%2e", "%", "%zz", "%00", "%c0%af", "A".repeat(300), "%252e"),
+    oddText.map((text) => encoded(text)),
+  );
 
 function requests(endpoint: Endpoint, id: EndpointId): fc.Arbitrary<RandomRequest> {
   const query = fc.oneof(
@@ -347,7 +342,7 @@ function requests(endpoint: Endpoint, id: EndpointId): fc.Arbitrary<RandomReques
   return fc
     .record({
       path: fc.constantFrom(...pathsOf(endpoint)),
-      named: pathText,
+      named: pathText(id),
       query,
       headers,
       body: bodyOf(id),
@@ -401,10 +396,12 @@ function faultIn({ endpoint }: RandomRequest, { status, text }: Outcome): string
   if (status < 400) return Object.hasOwn(endpoint.responses, status) ? undefined : `status ${status}`;
   const body = z.safeParse(errorBody, jsonIn(text));
   if (!body.success) return `status ${status} without the body of an error`;
-  const { code, status: told } = body.data;
+  const { code, status: reported } = body.data;
   const known = [...endpoint.errors, ...ofGateway].find((declared) => declared === code);
   if (known === undefined) return `${code}, which is not declared`;
-  return told === status && errorRow(known).status === status ? undefined : `${code} with status ${status}`;
+  return reported === status && errorRow(known).status === status
+    ? undefined
+    : `${code} with status ${status}`;
 }
 
 function jsonIn(text: string): unknown {

@@ -1,35 +1,98 @@
 import { readdirSync } from "node:fs";
 import * as z from "zod";
-import type { FunctionId } from "../../infra/functions.ts";
-import { readEventFile } from "../../tools/event-files.ts";
+import { type EndpointId, endpoints } from "../../functions/areas.ts";
+import type { Endpoint } from "../../shared/endpoint.ts";
+import { type Code, errors } from "../../shared/errors.ts";
+import { type EventFile, readEventFile } from "../../tools/event-files.ts";
 
-const proxyEvent = z.object({
+const received = z.object({
   httpMethod: z.string(),
   path: z.string(),
+  pathParameters: z.record(z.string(), z.string()).nullish(),
+  headers: z.record(z.string(), z.string()).nullable(),
   body: z.string().nullable(),
   isBase64Encoded: z.boolean(),
+  requestContext: z.object({
+    authorizer: z
+      .object({ scope: z.string(), subscription: z.string().optional(), expires: z.coerce.number() })
+      .optional(),
+  }),
 });
 
-/** A request that is answered with success, as its event in `events/` says. */
-export interface GoodRequest {
-  readonly functionId: FunctionId;
+/** A request of `events/` as a caller of the demo data sends it, and the answer that its file's name says. */
+export interface SampleRequest {
+  /** Below `events/`. */
+  readonly file: string;
+  readonly endpoint: Endpoint & { readonly id: EndpointId };
   readonly status: number;
-  readonly method: string;
-  /** The endpoint's path or its alias. */
+  /** Of the error; undefined for a success. */
+  readonly code: Code | undefined;
+  /** The endpoint's path or its alias, with the values of its parameters. */
   readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Without the token, and what is sent with every body. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Its times are about now. */
   readonly body: string | undefined;
+  /** What the token says of its caller. */
+  readonly claims: { readonly scope: string; readonly subscription?: string };
 }
 
-/** Every request of `events/` whose name promises a success of the demo data, without its token. */
-export async function goodRequests(): Promise<readonly GoodRequest[]> {
-  const files = readdirSync("events", { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.2\d\d-[^.]+\.json$/.test(file))
-    .map((file) => readEventFile(`events/${file}`));
-  return (await Promise.all(files)).map(({ functionId, status, event }) => {
-    const { httpMethod: method, path, body, isBase64Encoded } = proxyEvent.parse(event);
-    const text =
-      body === null ? undefined : Buffer.from(body, isBase64Encoded ? "base64" : "utf8").toString();
-    return { functionId, status, method, path, body: text };
-  });
+const files = readdirSync("events", { recursive: true, encoding: "utf8" })
+  .map((file) => file.replaceAll("\\", "/"))
+  .filter((file) => file.endsWith(".json") && !file.endsWith(".env.json"))
+  .sort();
+
+/** Every request of `events/` that its function answers itself in the stack's environment, by the file's name. */
+async function sampleRequests(): Promise<readonly SampleRequest[]> {
+  const read = files.map(async (file) => requestOf(file, await readEventFile(`events/${file}`)));
+  return (await Promise.all(read)).flatMap((request) => request ?? []);
+}
+
+/** Every request of `events/` that is answered with success. */
+export async function goodRequests(): Promise<readonly SampleRequest[]> {
+  return (await sampleRequests()).filter(({ status }) => status < 300);
+}
+
+function requestOf(file: string, { functionId, status, outcome, event, environment }: EventFile) {
+  const { body, isBase64Encoded, requestContext, ...sent } = received.parse(event);
+  const endpoint = endpoints.find(({ id }) => id === functionId);
+  if (endpoint === undefined || environment !== undefined) return undefined;
+  const { scope = "", subscription, expires = 0 } = requestContext.authorizer ?? {};
+  const isAllowed = scope.split(" ").includes(`${endpoint.scope}`) && expires * 1_000 > Date.now();
+  if (endpoint.scope !== null && !isAllowed) return undefined;
+  const {
+    authorization: _,
+    "content-type": __,
+    ...headers
+  } = Object.fromEntries(
+    Object.entries(sent.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  return {
+    file,
+    endpoint,
+    status,
+    code: status < 400 ? undefined : codeOf(outcome),
+    path: sent.path,
+    parameters: sent.pathParameters ?? {},
+    headers,
+    body: body === null ? undefined : Buffer.from(body, isBase64Encoded ? "base64" : "utf8").toString(),
+    claims: { scope, ...(subscription === undefined ? {} : { subscription }) },
+  };
+}
+
+/** The code with which the case of a file begins: the longest, as one may begin like another. */
+function codeOf(outcome: string): Code {
+  const codes = (Object.keys(errors) as Code[]).filter((code) =>
+    outcome.startsWith(code.toLowerCase().replaceAll(/[._]/g, "-")),
+  );
+  const [code] = codes.sort((one, other) => other.length - one.length);
+  if (code === undefined) throw new Error(`no code of the catalogue begins ${outcome}`);
+  return code;
+}
+
+/** The same request with another sink, if it has one. */
+export function withSink(request: SampleRequest, sink: string): SampleRequest {
+  const body = request.body?.replace(/("sink":")[^"]*"/, (_, start: string) => `${start}${sink}"`);
+  return { ...request, body };
 }

@@ -8,13 +8,14 @@ import { type ConfigurationName, configuration } from "../../shared/environment.
 import { tableVariable } from "../../shared/table.ts";
 import { type PrivateJwk, privateJwk } from "../../shared/token.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
+import { importDemo } from "../../tools/local/demo-service.ts";
 import { type LocalService, startLocalService } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
 import type { Answer } from "./client.ts";
 
 const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
 
-/** A service that one test file has for itself, without data, with a signing key of its own. */
+/** A service that one test file has for itself, with a signing key of its own. */
 export interface OwnService extends LocalService {
   readonly database: DynamoDBClient;
   readonly secrets: SecretsManagerClient;
@@ -28,9 +29,12 @@ export interface OwnService extends LocalService {
   output(): string;
 }
 
-/** Serves the stack once more, with a configuration of its own. */
+type Endpoint = "AWS_ENDPOINT_URL_DYNAMODB" | "AWS_ENDPOINT_URL_SQS";
+
+/** Serves the stack once more, with a configuration of its own; without data, unless the demo data is asked for. */
 export async function startOwnService(
-  environment: Readonly<Partial<Record<ConfigurationName | "AWS_ENDPOINT_URL_SQS", string>>> = {},
+  environment: Readonly<Partial<Record<ConfigurationName | Endpoint, string>>> = {},
+  { hasDemoData = false } = {},
 ): Promise<OwnService> {
   const written: Uint8Array[] = [];
   const service = await startLocalService({
@@ -39,6 +43,7 @@ export async function startOwnService(
     configuration: Object.keys(configuration),
     extraEnvironment: busyMachine,
     port: 0,
+    ...(hasDemoData ? { beforeListening: importDemo } : {}),
     logs: { write: (chunk) => written.push(Buffer.from(chunk)) },
   });
   const database = new DynamoDBClient({ ...aws, endpoint: service.databaseEndpoint });

@@ -73,7 +73,7 @@ export const demoSources = [
 ];
 
 /** Imports the demo data, or restores the items of an earlier, identical import. */
-async function importDemo(backend: LocalBackend): Promise<void> {
+export async function importDemo(backend: LocalBackend): Promise<void> {
   // Items that exist before, such as the signing key, do not belong to the import.
   const tables = await emptyTables({
     endpoint: backend.databaseEndpoint,
