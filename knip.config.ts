@@ -9,6 +9,7 @@ export default {
     "tools/{local/start,ncs,invoke,bench}.ts",
     "tools/{make-assembly,local/import-data}.ts",
     "tools/local/{lambda,servers}/*.mjs",
+    "tools/import/density/parse-thread.ts",
     "tools/bench/*.{ts,mjs}",
   ],
   project: ["{functions,shared,infra,tools,test}/**/*.{ts,mjs}"],

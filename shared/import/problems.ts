@@ -1,7 +1,7 @@
 import { ImportError } from "./import-error.ts";
 
 /** Maximum of reported problems: a file of the wrong form has one in every row. */
-const problemsNamed = 20;
+export const problemsNamed = 20;
 
 /** The problems of an import, collected so that an operator sees more than the first. */
 export class Problems {

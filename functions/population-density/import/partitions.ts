@@ -1,18 +1,13 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
-import type { Range } from "./market-share.ts";
 
-/** What is kept of a row. */
-export interface Entry extends Range {
-  /** Which cell and hour of its partition: a whole number. */
-  readonly slot: number;
-  readonly file: number;
-  readonly line: number;
-}
+/** The numbers of an entry: what is kept of a row, one after the other. */
+export const numbersEach = 6;
 
-/** The numbers of an entry: slot, file, line, people, least, greatest. */
-const numbersEach = 6;
+/** Where an entry has which number. The slot is the cell and hour within the partition, a whole number. */
+export const entry = { slot: 0, file: 1, line: 2, people: 3, least: 4, greatest: 5 } as const;
+
 const bytesEach = numbersEach * Float64Array.BYTES_PER_ELEMENT;
 
 const entriesRead = 2 ** 15;
@@ -46,14 +41,22 @@ export class Partitions {
     return this.#count++;
   }
 
-  add(partition: number, { slot, file, line, people, least, greatest }: Entry): void {
+  add(
+    partition: number,
+    slot: number,
+    file: number,
+    line: number,
+    people: number,
+    least: number,
+    greatest: number,
+  ): void {
     const at = numbersEach * this.#buffered;
-    this.#buffer[at] = slot;
-    this.#buffer[at + 1] = file;
-    this.#buffer[at + 2] = line;
-    this.#buffer[at + 3] = people;
-    this.#buffer[at + 4] = least;
-    this.#buffer[at + 5] = greatest;
+    this.#buffer[at + entry.slot] = slot;
+    this.#buffer[at + entry.file] = file;
+    this.#buffer[at + entry.line] = line;
+    this.#buffer[at + entry.people] = people;
+    this.#buffer[at + entry.least] = least;
+    this.#buffer[at + entry.greatest] = greatest;
     this.#owners[this.#buffered++] = partition;
     if (this.#buffered === this.#owners.length) this.flush();
   }
@@ -68,10 +71,8 @@ export class Partitions {
       const owner = owners[index] as number;
       const place = (places[owner] as number) - 1;
       places[owner] = place;
-      this.#inOrder.set(
-        this.#buffer.subarray(numbersEach * index, numbersEach * (index + 1)),
-        numbersEach * place,
-      );
+      const [from, to] = [numbersEach * index, numbersEach * place];
+      for (let at = 0; at < numbersEach; at++) this.#inOrder[to + at] = this.#buffer[from + at] as number;
     }
     for (let owner = 0, start = 0; owner < ends.length; owner++) {
       const end = ends[owner] as number;
@@ -81,8 +82,8 @@ export class Partitions {
     this.#buffered = 0;
   }
 
-  /** The entries of a partition in the order in which they were added. */
-  *entriesOf(partition: number): Generator<Entry> {
+  /** The entries of a partition in the order in which they were added, some at a time; not to be kept. */
+  *entriesOf(partition: number): Generator<Float64Array> {
     const file = openSync(this.#path(partition), "r");
     try {
       const entries = fstatSync(file).size / bytesEach;
@@ -90,7 +91,7 @@ export class Partitions {
       for (let start = 0; start < entries; start += entriesRead) {
         const count = Math.min(entries - start, entriesRead);
         readFully(file, bytesOf(numbers, 0, count));
-        for (let at = 0; at < count * numbersEach; at += numbersEach) yield entryAt(numbers, at);
+        yield numbers.subarray(0, count * numbersEach);
       }
     } finally {
       closeSync(file);
@@ -127,15 +128,4 @@ function readFully(file: number, bytes: Uint8Array): void {
     if (read === 0) throw new Error("a temporary file has become shorter");
     length += read;
   }
-}
-
-function entryAt(numbers: Float64Array, at: number): Entry {
-  return {
-    slot: numbers[at] as number,
-    file: numbers[at + 1] as number,
-    line: numbers[at + 2] as number,
-    people: numbers[at + 3] as number,
-    least: numbers[at + 4] as number,
-    greatest: numbers[at + 5] as number,
-  };
 }

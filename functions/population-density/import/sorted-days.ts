@@ -2,8 +2,8 @@ import type { Problems } from "../../../shared/import/problems.ts";
 import { suffixesOf } from "../cover/geohash.ts";
 import { addToCoverage, cellsPerTile, coverageBytes, hoursPerDay, isCovered } from "../tiles/tile.ts";
 import type { CountedDay, CountedHour, CountedTile } from "./counted.ts";
-import { Partitions } from "./partitions.ts";
-import type { Row } from "./rows.ts";
+import { entry, numbersEach, Partitions } from "./partitions.ts";
+import type { RowBatch } from "./row-batch.ts";
 
 /** How rows are sorted and checked. */
 export interface SortOptions {
@@ -35,13 +35,13 @@ const rowsBuffered = 2 ** 19;
  * had a row before.
  */
 export async function* sortedDays(
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<RowBatch>,
   options: SortOptions,
 ): AsyncGenerator<CountedDay> {
   const partitions = new Partitions(options.buffered ?? rowsBuffered);
   try {
     const sort = new DaySort(partitions, options);
-    for await (const row of rows) sort.add(row);
+    for await (const batch of rows) sort.add(batch);
     partitions.flush();
     options.problems.refuse();
     sort.findRepeats();
@@ -62,6 +62,26 @@ interface SortedTile {
   readonly firstSlot: number;
 }
 
+/** Where a row is. */
+interface Place {
+  readonly file: number;
+  readonly line: number;
+}
+
+/** What is known of the tiles of a batch, by their positions. */
+class BatchTiles {
+  readonly tiles: (SortedTile | undefined)[];
+  /** The day of each tile's row before, and its partition. */
+  readonly days: Int32Array;
+  readonly partitions: Uint32Array;
+
+  constructor(count: number) {
+    this.tiles = Array.from({ length: count });
+    this.days = new Int32Array(count).fill(-1);
+    this.partitions = new Uint32Array(count);
+  }
+}
+
 const tilesPerPartition = 32;
 const slotsPerTile = cellsPerTile * hoursPerDay;
 const slotsPerPartition = tilesPerPartition * slotsPerTile;
@@ -79,27 +99,56 @@ class DaySort {
   /** Days since 1970; a bit for each hour that any row names. */
   readonly #hoursByDay = new Map<number, number>();
   #precision: number | undefined;
+  /** The day of the row before, and its hours. */
+  #lastDay = -1;
+  #lastHours = 0;
 
   constructor(partitions: Partitions, options: SortOptions) {
     this.#partitions = partitions;
     this.#options = options;
   }
 
-  add(row: Row): void {
-    if (this.#precision === undefined) this.#begin(row.geohash.length);
-    const tile = this.#tileOf(row);
-    if (tile === undefined) return;
-    const { people, least, greatest } = row;
-    const day = Math.floor(row.hour / hoursPerDay);
-    const hour = row.hour % hoursPerDay;
-    const hours = this.#hoursByDay.get(day) ?? 0;
-    if (((hours >> hour) & 1) === 0) {
-      if (this.#options.isTypical === true) this.#refuseSecond(row, day, hour);
-      this.#hoursByDay.set(day, hours | (1 << hour));
+  add(batch: RowBatch): void {
+    const { columns, from, to, file, firstLine } = batch;
+    const { tile: tiles, cell: cells, hour: hours, people, least, greatest } = columns;
+    const known = new BatchTiles(columns.tiles.length);
+    for (let index = from; index < to; index++) {
+      const position = tiles[index] as number;
+      const place = { file, line: firstLine + (columns.line[index] as number) };
+      const geohash = columns.tiles[position] as string;
+      const cell = cells[index] as number;
+      known.tiles[position] ??= this.#tileNamed(geohash, place);
+      const tile = this.#covering(known.tiles[position], cell, place);
+      if (tile === undefined) continue;
+      const hour = hours[index] as number;
+      const day = Math.floor(hour / hoursPerDay);
+      const ofDay = hour % hoursPerDay;
+      this.#countHour(day, ofDay, place);
+      if (known.days[position] !== day) {
+        known.days[position] = day;
+        known.partitions[position] = tile.partitions.get(day) ?? this.#partitionOf(tile, day, place);
+      }
+      this.#partitions.add(
+        known.partitions[position] as number,
+        tile.firstSlot + cell * hoursPerDay + ofDay,
+        file,
+        place.line,
+        people[index] as number,
+        least[index] as number,
+        greatest[index] as number,
+      );
     }
-    const partition = tile.partitions.get(day) ?? this.#partitionOf(tile, day, row);
-    const slot = tile.firstSlot + row.cell * hoursPerDay + hour;
-    this.#partitions.add(partition, { slot, file: row.file, line: row.line, people, least, greatest });
+  }
+
+  #countHour(day: number, hour: number, place: Place): void {
+    if (day !== this.#lastDay) {
+      this.#lastDay = day;
+      this.#lastHours = this.#hoursByDay.get(day) ?? 0;
+    }
+    if (((this.#lastHours >> hour) & 1) === 1) return;
+    if (this.#options.isTypical === true) this.#refuseSecond(place, day, hour);
+    this.#lastHours |= 1 << hour;
+    this.#hoursByDay.set(day, this.#lastHours);
   }
 
   /** Adds a problem for each row of a cell and hour that had one before. */
@@ -107,10 +156,15 @@ class DaySort {
     const seen = new Uint8Array(slotsPerPartition);
     for (let partition = 0; partition < this.#partitions.count; partition++) {
       seen.fill(0);
-      for (const { slot, file, line } of this.#partitions.entriesOf(partition)) {
-        if (seen[slot] === 1)
-          this.#refuse({ file, line }, "startTime", "the same cell and hour as a row before");
-        seen[slot] = 1;
+      for (const numbers of this.#partitions.entriesOf(partition)) {
+        for (let at = 0; at < numbers.length; at += numbersEach) {
+          const slot = numbers[at + entry.slot] as number;
+          if (seen[slot] === 1) {
+            const [file, line] = [numbers[at + entry.file] as number, numbers[at + entry.line] as number];
+            this.#refuse({ file, line }, "startTime", "the same cell and hour as a row before");
+          }
+          seen[slot] = 1;
+        }
       }
     }
   }
@@ -154,17 +208,15 @@ class DaySort {
   #countedIn(partition: number | undefined, empty: CountedTile["hours"]): Map<number, CountedTile["hours"]> {
     const tiles = new Map<number, (CountedHour | undefined)[]>();
     if (partition === undefined) return tiles;
-    for (const { slot, people, least, greatest } of this.#partitions.entriesOf(partition)) {
-      const hour = slot % hoursPerDay;
-      const cell = Math.floor(slot / hoursPerDay) % cellsPerTile;
-      const firstSlot = slot - (slot % slotsPerTile);
-      const hours = tiles.get(firstSlot) ?? [...empty];
-      tiles.set(firstSlot, hours);
-      let counted = hours[hour];
-      if (counted === undefined || counted === nobody) hours[hour] = counted = emptyHour();
-      counted.people[cell] = people;
-      counted.least[cell] = least;
-      counted.greatest[cell] = greatest;
+    for (const numbers of this.#partitions.entriesOf(partition)) {
+      for (let at = 0; at < numbers.length; at += numbersEach) {
+        const slot = numbers[at + entry.slot] as number;
+        const counted = hourOf(tiles, slot, empty);
+        const cell = Math.floor(slot / hoursPerDay) % cellsPerTile;
+        counted.people[cell] = numbers[at + entry.people] as number;
+        counted.least[cell] = numbers[at + entry.least] as number;
+        counted.greatest[cell] = numbers[at + entry.greatest] as number;
+      }
     }
     return tiles;
   }
@@ -185,43 +237,67 @@ class DaySort {
     return tile;
   }
 
-  /** @returns undefined if the row's cell is not covered. */
-  #tileOf(row: Row): SortedTile | undefined {
-    const known = this.#tiles.get(row.tile);
-    if (this.#options.coverageAt !== undefined) {
-      if (known !== undefined && isCovered(known.coverage, row.cell)) return known;
-      this.#refuse(row, "geohash", "is outside the covered area");
-      return undefined;
-    }
-    if (known === undefined && this.#tiles.size === maxTiles) this.#giveUp(row);
-    const tile = known ?? this.#cover(row.tile, new Uint8Array(coverageBytes));
-    addToCoverage(tile.coverage, row.cell);
-    return tile;
+  /** @returns undefined if a coverage is given in which the tile is not. */
+  #tileNamed(geohash: string, place: Place): SortedTile | undefined {
+    if (this.#precision === undefined) this.#begin(geohash.length + 2);
+    const known = this.#tiles.get(geohash);
+    if (known !== undefined || this.#options.coverageAt !== undefined) return known;
+    if (this.#tiles.size === maxTiles) this.#giveUp(place);
+    return this.#cover(geohash, new Uint8Array(coverageBytes));
   }
 
-  #partitionOf(tile: SortedTile, day: number, row: Row): number {
-    if (this.#partitions.count === maxPartitions) this.#giveUp(row);
+  /** @returns undefined if the cell of a row is not covered. */
+  #covering(tile: SortedTile | undefined, cell: number, place: Place): SortedTile | undefined {
+    if (tile !== undefined) {
+      if (this.#options.coverageAt === undefined) addToCoverage(tile.coverage, cell);
+      if (isCovered(tile.coverage, cell)) return tile;
+    }
+    this.#refuse(place, "geohash", "is outside the covered area");
+    return undefined;
+  }
+
+  #partitionOf(tile: SortedTile, day: number, place: Place): number {
+    if (this.#partitions.count === maxPartitions) this.#giveUp(place);
     const partition = this.#partitions.create();
     tile.partitions.set(day, partition);
     return partition;
   }
 
-  #refuseSecond(row: Row, day: number, hour: number): void {
+  #refuseSecond(place: Place, day: number, hour: number): void {
     const isSecond = [...this.#hoursByDay].some(
       ([other, hours]) => (other - day) % daysPerWeek === 0 && ((hours >> hour) & 1) === 1,
     );
-    if (isSecond) this.#refuse(row, "startTime", "is an hour of a weekday that another date has too");
+    if (isSecond) this.#refuse(place, "startTime", "is an hour of a weekday that another date has too");
   }
 
-  #refuse({ file, line }: Pick<Row, "file" | "line">, column: string, reason: string): void {
+  #refuse({ file, line }: Place, column: string, reason: string): void {
     this.#options.problems.add(file, reason, line, column);
   }
 
-  #giveUp({ file, line }: Row): void {
+  #giveUp({ file, line }: Place): void {
     const { problems } = this.#options;
     problems.add(file, "too many days and tiles for one import: split it", line);
     problems.refuse();
   }
+}
+
+/** The hour of a slot among those of the tiles of a partition, which are by their first slots. */
+function hourOf(
+  tiles: Map<number, (CountedHour | undefined)[]>,
+  slot: number,
+  empty: CountedTile["hours"],
+): CountedHour {
+  const firstSlot = slot - (slot % slotsPerTile);
+  let hours = tiles.get(firstSlot);
+  if (hours === undefined) {
+    hours = [...empty];
+    tiles.set(firstSlot, hours);
+  }
+  const known = hours[slot % hoursPerDay];
+  if (known !== undefined && known !== nobody) return known;
+  const counted = emptyHour();
+  hours[slot % hoursPerDay] = counted;
+  return counted;
 }
 
 const dayMilliseconds = 86_400_000;

@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Row, rowsOf } from "../../../functions/population-density/import/rows.ts";
+import { type Row, rowsIn } from "../../../functions/population-density/import/row-batch.ts";
+import { type Parser, rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
+import { startParserThreads } from "../../../tools/import/density/parser-threads.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -22,7 +24,7 @@ async function fileOf(ending: string, content: string | Uint8Array): Promise<str
 async function readAll(...paths: string[]): Promise<Row[]> {
   const rows: Row[] = [];
   const problems = new Problems(paths.map((path) => basename(path)));
-  for await (const row of rowsOf(paths, { problems })) rows.push(row);
+  for await (const batch of rowsOf(paths, { problems })) rows.push(...rowsIn(batch));
   return rows;
 }
 
@@ -43,7 +45,7 @@ const header = "geohash,startTime,people";
 const ranged = `${header},minPeople,maxPeople`;
 const noon = "2026-11-20T12:00:00Z";
 const noonHour = Date.UTC(2026, 10, 20, 12) / 3_600_000;
-const good = { geohash: "u05kqxy", tile: "u05kq", cell: 29 * 32 + 30, hour: noonHour, file: 0 };
+const good = { tile: "u05kq", cell: 29 * 32 + 30, hour: noonHour, file: 0 };
 
 describe("a row says the same", () => {
   test.each([
@@ -111,6 +113,138 @@ describe("a row says the same", () => {
   });
 });
 
+/** Fields that are valid, or nearly so. */
+const fields = {
+  geohash: fc.oneof(
+    { weight: 9, arbitrary: fc.stringMatching(/^u05k[0-9b-hjkmnp-z]{3}$/) },
+    fc.constantFrom("", "u", "u05kqx", "U05kqxy", "u05kqxa", "é05kqxy", " u05kqxy"),
+  ),
+  startTime: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc
+        .integer({ min: 0, max: 71 })
+        .map((hour) => new Date((noonHour + hour) * 3_600_000).toISOString()),
+    },
+    { weight: 9, arbitrary: fc.integer({ min: 10, max: 23 }).map((hour) => `2026-11-20T${hour}:00:00Z`) },
+    fc.constantFrom(
+      "",
+      "2026-11-20T24:00:00Z",
+      "2026-02-30T12:00:00Z",
+      "2026-11-20t1;:00:00Z",
+      "2026-11-20T12:00:00+01:00",
+    ),
+  ),
+  number: fc.oneof(
+    { weight: 9, arbitrary: fc.double({ min: 0, max: 1e9, noNaN: true }).map(String) },
+    { weight: 9, arbitrary: fc.stringMatching(/^\d{0,9}\.?\d{0,9}$/) },
+    fc.constantFrom(
+      "",
+      "-1",
+      "+1",
+      ".",
+      "1.2.3",
+      "1e3",
+      "1e10",
+      "1 000",
+      "000000000000000000001",
+      "0.1234567890123456789",
+    ),
+  ),
+};
+
+/** Whether every field is valid, so that a file of such rows is read to its end. */
+function isValidRow(row: string): boolean {
+  const [geohash = "", time = "", people = "", least = "", greatest = ""] = row.split(",");
+  const isNumber = [people, least || "0", greatest || "0"].every((text) =>
+    /^(?:\d+\.?\d*|\.\d+)(?:e[+-]\d+)?$/.test(text),
+  );
+  const isInRange = Number(least) <= Number(people) && (greatest === "" || least !== "");
+  return (
+    /^u05k[0-9b-hjkmnp-z]{3}$/.test(geohash) &&
+    /T(?:[01]\d|2[0-3]):00:00(?:\.000)?Z$/.test(time) &&
+    isNumber &&
+    isInRange &&
+    Number(people) < 1e9 &&
+    !time.includes("-30T")
+  );
+}
+
+test("CSV without quotes says the same as with them, in files of any fields", async () => {
+  const row = fc
+    .tuple(
+      fields.geohash,
+      fields.startTime,
+      fields.number,
+      fc.option(fields.number),
+      fc.constantFrom("\n", "\r\n", "\n\n"),
+    )
+    .map(([geohash, startTime, people, range, end]) => {
+      const [least, greatest] = range === null ? ["", ""] : [range, "1000000000"];
+      return [`${geohash},${startTime},${people},${least},${greatest}`, end];
+    });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), fc.boolean(), async (rows, isValid) => {
+      const first = `u05kqxy,${noon},1,,`;
+      const contents = isValid ? rows.filter(([row = ""]) => isValidRow(row)) : rows;
+      const [plain, quoted] = await Promise.all(
+        [first, `"u05kqxy",${noon},1,,`].map(async (line) => {
+          const path = await fileOf(
+            "csv",
+            `${ranged}\n${line}\n${contents.map((row) => row.join("")).join("")}`,
+          );
+          return await readAll(path).catch((error: Error) =>
+            error.message.replaceAll(basename(path), "file"),
+          );
+        }),
+      );
+      expect(plain).toEqual(quoted);
+      if (isValid) expect(plain).toHaveLength(1 + contents.length);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("threads that parse give the same rows and problems as this one", async () => {
+  const lines = Array.from(
+    { length: 60_000 },
+    (_, index) => `u05k${index % 10}${index % 7}y,${noon},${index}.5`,
+  );
+  const good = [await fileOf("csv", `${header}\n${lines.join("\n")}`), await fileOf("ndjson", "")];
+  const bad = await fileOf(
+    "csv",
+    `${header}\n${lines.map((line, index) => (index % 25_000 === 7 ? "x" : line)).join("\n")}`,
+  );
+  const parser = await startParserThreads(2);
+  try {
+    for (const paths of [good, [bad], [good[0] ?? "", bad]]) {
+      const read = async (parser?: Parser) => {
+        const rows: Row[] = [];
+        try {
+          const problems = new Problems(paths);
+          for await (const batch of rowsOf(paths, { problems, parser })) rows.push(...rowsIn(batch));
+          return { rows };
+        } catch (error) {
+          return { rows, error };
+        }
+      };
+      const expected = await read();
+      expect(expected.rows.length).toBeGreaterThan(50_000);
+      expect(await read(parser)).toEqual(expected);
+    }
+  } finally {
+    await parser.close();
+  }
+});
+
+test("a thread that ends fails what it was to parse", async () => {
+  const parser = await startParserThreads(1);
+  const parsed = parser.parse({ bytes: Buffer.from("\n"), header: undefined, precision: undefined });
+  const ended = expect(parsed).rejects.toThrow("has ended");
+  await parser.close();
+  await ended;
+});
+
 test("every byte of every file is reported once", async () => {
   const paths = [
     await fileOf("csv", `\ufeff${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`),
@@ -123,7 +257,7 @@ test("every byte of every file is reported once", async () => {
       bytes += more;
     },
   };
-  for await (const row of rowsOf(paths, options)) expect(row.people).toBeGreaterThan(0);
+  for await (const { from, to } of rowsOf(paths, options)) expect(to).toBeGreaterThan(from);
   const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
   expect(bytes).toBe(sizes.reduce((sum, size) => sum + size));
 });

@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import type { CountedDay } from "../../../functions/population-density/import/counted.ts";
-import type { Row } from "../../../functions/population-density/import/rows.ts";
+import {
+  ColumnWriter,
+  type Row,
+  type RowBatch,
+} from "../../../functions/population-density/import/row-batch.ts";
 import { type SortOptions, sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
 import {
   addToCoverage,
@@ -31,7 +34,6 @@ afterEach(async () => {
   expect(await readdir(folder), "temporary files are left").toEqual([]);
 });
 
-const suffixes = suffixesOf(2);
 const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
 
 interface Counted {
@@ -46,7 +48,6 @@ interface Counted {
 /** Rows as a file has them, one a line. */
 function rowsWith(counted: readonly Counted[]): Row[] {
   return counted.map(({ tile, cell, hour, people, least = people, greatest = people }, index) => ({
-    geohash: tile + suffixes[cell],
     tile,
     cell,
     hour: firstHour + hour,
@@ -58,9 +59,22 @@ function rowsWith(counted: readonly Counted[]): Row[] {
   }));
 }
 
-async function* streamed(rows: readonly Row[]): AsyncGenerator<Row> {
-  yield* rows;
+/** The rows in batches of a few, each batch of one file. */
+async function* streamed(rows: readonly Row[]): AsyncGenerator<RowBatch> {
+  for (let from = 0; from < rows.length; ) {
+    const file = rows[from]?.file ?? 0;
+    const others = rows.findIndex((row, index) => index > from && row.file !== file);
+    const to = Math.min(from + rowsEach, others < 0 ? rows.length : others);
+    const columns = new ColumnWriter(rowsEach);
+    for (const { tile, cell, hour, line, people, least, greatest } of rows.slice(from, to)) {
+      columns.add(columns.tilePosition(tile), cell, hour, line - 1, people, least, greatest);
+    }
+    yield { columns: columns.columns(), from: 0, to: to - from, file, firstLine: 1 };
+    from = to;
+  }
 }
+
+const rowsEach = 7;
 
 /** An hour by its cells with people; a tile by its covered cells and its counted hours. */
 interface PlainTile {
@@ -118,7 +132,7 @@ function grouped(rows: readonly Row[], covered = coveredBy(rows)): PlainDay[] {
       });
       return { geohash, covered: [...cells].sort((one, other) => one - other), hours: new Map(counted) };
     });
-    return { date, precision: rows[0]?.geohash.length ?? 0, tiles };
+    return { date, precision: (rows[0]?.tile.length ?? 0) + 2, tiles };
   });
 }
 
@@ -269,8 +283,8 @@ describe("before any day is given, an import is refused", () => {
   });
 
   test("for rows that fail", async () => {
-    async function* failing(): AsyncGenerator<Row> {
-      yield* rowsWith([at("u05kq", 3, 0)]);
+    async function* failing(): AsyncGenerator<RowBatch> {
+      yield* streamed(rowsWith([at("u05kq", 3, 0)]));
       throw new Error("no more rows");
     }
     const days = sortedDays(failing(), { problems: new Problems(["rows.csv"]) });

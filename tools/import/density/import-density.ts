@@ -1,9 +1,11 @@
 import { statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import { checkShare } from "../../../functions/population-density/import/market-share.ts";
 import { PartCoverages } from "../../../functions/population-density/import/part-store.ts";
-import { type Row, rowsOf } from "../../../functions/population-density/import/rows.ts";
+import type { RowBatch } from "../../../functions/population-density/import/row-batch.ts";
+import { rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
 import {
   checkDay,
@@ -14,6 +16,7 @@ import { weekdayOf } from "../../../functions/population-density/import/typical-
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { readArea } from "./area.ts";
+import { type ParserThreads, startParserThreads } from "./parser-threads.ts";
 
 /** An import of files of counted people. */
 export interface DensityImport {
@@ -76,13 +79,18 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
     bytes += more;
     onProgress?.({ bytes, allBytes });
   };
-  async function* counted(rows: AsyncIterable<Row>): AsyncGenerator<Row> {
-    for await (const row of rows) {
-      total.rows++;
-      yield row;
+  async function* countedRows(): AsyncGenerator<RowBatch> {
+    const parser = await parserFor(allBytes);
+    try {
+      for await (const batch of rowsOf(files, { problems, onBytes, parser })) {
+        total.rows += batch.to - batch.from;
+        yield batch;
+      }
+    } finally {
+      await parser?.close();
     }
   }
-  const days = sortedDays(counted(rowsOf(files, { problems, onBytes })), {
+  const days = sortedDays(countedRows(), {
     problems,
     coverageAt: area && ((precision) => coverageAt(area, precision)),
     isTypical: wanted.typical,
@@ -107,6 +115,18 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
     total.changed += changed;
   }
   return total;
+}
+
+/** Parsing more takes longer than starting threads. */
+const bytesWorthThreads = 32 * 2 ** 20;
+
+/** More threads parse faster than this one sorts. */
+const maxThreads = 2;
+
+/** @returns undefined when it is best to parse in this thread. */
+async function parserFor(bytes: number): Promise<ParserThreads | undefined> {
+  const threads = Math.min(availableParallelism(), maxThreads);
+  return threads > 1 && bytes > bytesWorthThreads ? await startParserThreads(threads) : undefined;
 }
 
 /** Of the files that are there; the others are refused when they are read. */

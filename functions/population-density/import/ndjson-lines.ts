@@ -1,0 +1,32 @@
+import { columns, type Fields, isColumn, type LineProblem } from "./row-check.ts";
+
+/** The fields of lines that each hold a JSON object; blank ones are skipped. @param count of the lines. */
+export function* ndjsonFields(
+  text: string,
+  count: number,
+  refuse: (problem: LineProblem) => void,
+): Generator<Fields> {
+  const lines = text.split("\n", count);
+  for (let line = 0; line < lines.length; line++) {
+    const content = lines[line] ?? "";
+    if (content.trim() === "") continue;
+    const members = objectIn(content);
+    if (members === undefined) refuse({ line, reason: "is not a JSON object" });
+    else if (Object.keys(members).every(isColumn)) {
+      const { geohash, startTime, people, minPeople, maxPeople } = members;
+      yield { geohash, startTime, people, minPeople, maxPeople, line };
+    } else {
+      refuse({ line, reason: `has a member that is none of ${columns.join(", ")}` });
+    }
+  }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { inspect } from "../../../shared/import/lines.ts";
+import { problemsNamed } from "../../../shared/import/problems.ts";
+import { csvFields, type Header } from "./csv-lines.ts";
+import { ndjsonFields } from "./ndjson-lines.ts";
+import { plainRows } from "./plain-csv.ts";
+import { ColumnWriter, type RowColumns } from "./row-batch.ts";
+import { type LineProblem, RowCheck } from "./row-check.ts";
+
+/** Whole lines of a file, without the header. */
+export interface LinesToParse {
+  readonly bytes: Buffer;
+  /** Of CSV; undefined for NDJSON. */
+  readonly header: Header | undefined;
+  /** The length of geohashes; if undefined, the first one determines it. */
+  readonly precision: number | undefined;
+}
+
+/** What the lines say. */
+export interface ParsedLines {
+  /** How many there are. */
+  readonly lines: number;
+  readonly rows: RowColumns;
+  /** In the order of the lines; so many at most that they end an import. */
+  readonly problems: readonly LineProblem[];
+  readonly precision: number | undefined;
+  /** Why the file cannot be read from line `lines` on. */
+  readonly unreadable?: string | undefined;
+}
+
+/** Parses lines of counted people, wherever they come from. It remembers nothing that would change a result. */
+export class LineParser {
+  readonly #check = new RowCheck();
+
+  parse({ bytes, header, precision }: LinesToParse): ParsedLines {
+    this.#check.precision = precision;
+    const plain = header && plainRows(bytes, header, this.#check);
+    if (plain !== undefined) return { ...plain, problems: [], precision: this.#check.precision };
+    this.#check.precision = precision;
+    return this.#parseAny(bytes, header);
+  }
+
+  #parseAny(bytes: Buffer, header: Header | undefined): ParsedLines {
+    const { lines, reason } = inspect(bytes);
+    const rows = new ColumnWriter(reason === undefined ? lines : 0);
+    const problems: LineProblem[] = [];
+    if (reason === undefined) {
+      const refuse = (problem: LineProblem) => problems.push(problem);
+      const text = bytes.toString();
+      const fieldsOfLines =
+        header === undefined ? ndjsonFields(text, lines, refuse) : csvFields(text, lines, header, refuse);
+      for (const fields of fieldsOfLines) {
+        const row = this.#check.rowOf(fields, refuse);
+        if (row !== undefined) {
+          const { tile, cell, hour, people, least, greatest } = row;
+          rows.add(rows.tilePosition(tile), cell, hour, fields.line, people, least, greatest);
+        }
+        if (problems.length >= problemsNamed) break;
+      }
+    }
+    return { lines, rows: rows.columns(), problems, precision: this.#check.precision, unreadable: reason };
+  }
+}

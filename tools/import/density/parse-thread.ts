@@ -1,0 +1,15 @@
+/** A thread that parses lines: see `parser-threads.ts`. */
+import { parentPort } from "node:worker_threads";
+import { LineParser, type LinesToParse } from "../../../functions/population-density/import/parse-lines.ts";
+
+const parser = new LineParser();
+
+parentPort?.on("message", ({ bytes, ...lines }: Omit<LinesToParse, "bytes"> & { bytes: Uint8Array }) => {
+  const parsed = parser.parse({ ...lines, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
+  const { tile, cell, hour, line, people, least, greatest } = parsed.rows;
+  const columns = [tile, cell, hour, line, people, least, greatest];
+  parentPort?.postMessage(
+    parsed,
+    columns.map(({ buffer }) => buffer),
+  );
+});

@@ -1,0 +1,71 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { build } from "esbuild";
+import type { LinesToParse, ParsedLines } from "../../../functions/population-density/import/parse-lines.ts";
+import type { Parser } from "../../../functions/population-density/import/rows.ts";
+
+/** A parser in threads of its own. */
+export interface ParserThreads extends Parser {
+  /** Ends the threads, also in the midst of their work. */
+  readonly close: () => Promise<void>;
+}
+
+/** Chunks that wait at each thread beside the one that it parses, so that it never waits for this thread. */
+const chunksWaiting = 2;
+
+/** Starts threads that parse lines. They run a bundle, because a worker of Node.js does not load TypeScript. */
+export async function startParserThreads(count: number): Promise<ParserThreads> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("./parse-thread.ts", import.meta.url))],
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    write: false,
+    logLevel: "silent",
+  });
+  const code = outputFiles[0]?.text ?? "";
+  const threads = Array.from({ length: count }, () => new ParserThread(code));
+  let next = 0;
+  return {
+    atOnce: count * (1 + chunksWaiting),
+    parse: (lines) => (threads[next++ % count] as ParserThread).parse(lines),
+    close: async () => {
+      await Promise.all(threads.map((thread) => thread.close()));
+    },
+  };
+}
+
+interface Waiting {
+  readonly resolve: (parsed: ParsedLines) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One thread, which answers in the order of the calls. */
+class ParserThread {
+  readonly #worker: Worker;
+  readonly #waiting: Waiting[] = [];
+
+  constructor(code: string) {
+    // Without the arguments of this process, which may be those of a loader.
+    this.#worker = new Worker(code, { eval: true, execArgv: [] });
+    this.#worker.on("message", (parsed: ParsedLines) => this.#waiting.shift()?.resolve(parsed));
+    this.#worker.on("error", (error: Error) => this.#fail(error));
+    this.#worker.on("exit", () => this.#fail(new Error("a thread that parses has ended")));
+  }
+
+  parse({ bytes, ...others }: LinesToParse): Promise<ParsedLines> {
+    const copy = new Uint8Array(bytes);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#worker.postMessage({ ...others, bytes: copy }, [copy.buffer]);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #fail(error: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}
