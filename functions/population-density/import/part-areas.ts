@@ -1,7 +1,7 @@
 import { suffixesOf } from "../cover/geohash.ts";
 import { cellsPerTile } from "../tiles/tile.ts";
-import { finestAreas } from "./anonymous-tiles.ts";
 import { cellsIn, type Part } from "./parts.ts";
+import { finestAreas } from "./tile-pyramid.ts";
 
 const indexes: ReadonlyMap<string, number> = new Map(suffixesOf(2).map((suffix, index) => [suffix, index]));
 const singleIndexes: ReadonlyMap<string, number> = new Map(

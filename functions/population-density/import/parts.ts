@@ -8,8 +8,8 @@
 import { createHash } from "node:crypto";
 import { suffixesOf } from "../cover/geohash.ts";
 import { addToCoverage, cellsPerTile, coverageBytes, isCovered } from "../tiles/tile.ts";
-import { childrenOf, type TilePart } from "./anonymous-tiles.ts";
 import type { CountedTile } from "./counted.ts";
+import { childrenOf, type TilePart } from "./tile-pyramid.ts";
 
 /** Cells of one precision: for each tile that has any, by its geohash, a coverage as `encodeTileDay` takes it. */
 export type Coverage = ReadonlyMap<string, Uint8Array>;

@@ -13,13 +13,7 @@ import {
 } from "../tiles/store.ts";
 import type { NewTileDay, StoredTileDay } from "../tiles/table.ts";
 import { encodeTileDay, hoursPerDay, isCovered, readTileDay, TileHour } from "../tiles/tile.ts";
-import {
-  type Anonymity,
-  type AnonymousTile,
-  anonymousTiles,
-  finestAreas,
-  setPeople,
-} from "./anonymous-tiles.ts";
+import { type Anonymity, type AnonymousTile, anonymousTiles, setPeople } from "./anonymous-tiles.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
 import { scaledUp } from "./market-share.ts";
 import { filledUp, type MergedPart, mergedHours } from "./merged-parts.ts";
@@ -34,6 +28,7 @@ import {
   replaceDayParts,
 } from "./part-store.ts";
 import { cellsIn, type Division, divide, overlap, union } from "./parts.ts";
+import { finestAreas } from "./tile-pyramid.ts";
 import { typicalHours, weekdayOf, weeksRemembered } from "./typical-week.ts";
 
 /** How a day is stored; precisions finer than what was counted are not stored. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
@@ -6,10 +7,12 @@ import {
   type Anonymity,
   type AnonymousTile,
   anonymousTiles,
+  coarserTiles,
   type PublishedPart,
 } from "../../../functions/population-density/import/anonymous-tiles.ts";
 import { cellArea } from "../../../functions/population-density/import/cell-area.ts";
 import type { CountedDay, CountedTile } from "../../../functions/population-density/import/counted.ts";
+import type { ParentSums } from "../../../functions/population-density/import/tile-pyramid.ts";
 import {
   addToCoverage,
   cellsPerTile,
@@ -302,6 +305,35 @@ describe("the tiles of a day", () => {
         },
       ),
       { numRuns: runs(50, 15) },
+    );
+  });
+
+  test("are the same when those of each prefix are made apart, and the coarser ones of their sums", async () => {
+    await fc.assert(
+      fc.asyncProperty(pyramids, fc.integer({ min: 2, max: 8 }), async ({ people, precision }, top) => {
+        const limits = { precisions: allOf(precision), threshold };
+        const day = dayOf(people, precision);
+        const topPrecision = Math.max(2, Math.min(top, precision));
+        const prefixOf = ({ geohash }: CountedTile) => geohash.slice(0, Math.max(0, topPrecision - 2));
+        const counted = [...day.tiles];
+        const apart = [...new Set(counted.map(prefixOf))].map((prefix) =>
+          counted.filter((tile) => prefixOf(tile) === prefix),
+        );
+        const sums: ParentSums[] = [];
+        const made: AnonymousTile[] = [];
+        const beyond = { precision: topPrecision, take: (one: ParentSums) => void sums.push(one) };
+        for (const tiles of apart) {
+          for await (const tile of anonymousTiles({ ...day, tiles }, limits, onePart, beyond))
+            made.push(tile);
+        }
+        for await (const tile of coarserTiles(Readable.from(sums), limits)) made.push(tile);
+        const whole: AnonymousTile[] = [];
+        for await (const tile of anonymousTiles(day, limits, onePart)) whole.push(tile);
+        const byName = (one: AnonymousTile, other: AnonymousTile) =>
+          one.precision - other.precision || (one.geohash < other.geohash ? -1 : 1);
+        expect(made.sort(byName)).toEqual(whole.sort(byName));
+      }),
+      { numRuns: 50 },
     );
   });
 
