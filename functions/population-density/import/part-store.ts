@@ -50,8 +50,8 @@ export function readDayParts(day: string): Promise<DayParts | undefined> {
 /** @returns false when the day has changed since it was read: nothing was written. */
 export function replaceDayParts(
   day: string,
-  parts: Omit<DayParts, "revision">,
-  read: DayParts | undefined,
+  parts: Omit<DayParts, "revision" | "parts"> & { readonly parts: readonly ListedPart[] },
+  read: Pick<DayParts, "revision"> | undefined,
 ): Promise<boolean> {
   const condition =
     read === undefined

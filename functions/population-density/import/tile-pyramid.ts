@@ -20,7 +20,7 @@ export interface WholeTile {
 }
 
 /** What a part has in such a tile. */
-export interface WholePart extends TilePart {
+interface WholePart extends TilePart {
   readonly areas: Float64Array;
   readonly hours: readonly (WholeHour | undefined)[];
 }

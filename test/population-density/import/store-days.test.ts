@@ -9,12 +9,9 @@ import {
 } from "../../../functions/population-density/cover/geohash.ts";
 import { cellArea } from "../../../functions/population-density/import/cell-area.ts";
 import type { CountedDay, CountedTile } from "../../../functions/population-density/import/counted.ts";
+import type { DayStorage } from "../../../functions/population-density/import/day-division.ts";
 import { readDayParts, replaceDayParts } from "../../../functions/population-density/import/part-store.ts";
-import {
-  checkDay,
-  type DayStorage,
-  storeDay,
-} from "../../../functions/population-density/import/store-days.ts";
+import { checkDay, storeDay } from "../../../functions/population-density/import/store-days.ts";
 import {
   observedDay,
   readTileDays,

@@ -2,16 +2,13 @@ import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { coverageAt } from "../../../functions/population-density/import/coverage.ts";
+import type { DayStorage } from "../../../functions/population-density/import/day-division.ts";
 import { checkShare } from "../../../functions/population-density/import/market-share.ts";
 import { PartCoverages } from "../../../functions/population-density/import/part-store.ts";
 import type { RowBatch } from "../../../functions/population-density/import/row-batch.ts";
 import { rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
-import {
-  checkDay,
-  type DayStorage,
-  storeDay,
-} from "../../../functions/population-density/import/store-days.ts";
+import { checkDay, storeDay } from "../../../functions/population-density/import/store-days.ts";
 import { weekdayOf } from "../../../functions/population-density/import/typical-week.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";

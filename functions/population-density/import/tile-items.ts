@@ -1,0 +1,229 @@
+import { partDay, readTileDays, writeTileDay } from "../tiles/store.ts";
+import type { NewTileDay, StoredTileDay } from "../tiles/table.ts";
+import { encodeTileDay, hoursPerDay, isCovered, readTileDay, type TileHour } from "../tiles/tile.ts";
+import type { AnonymousTile } from "./anonymous-tiles.ts";
+import { filledUp, type MergedPart, mergedHours } from "./merged-parts.ts";
+import type { ListedPart } from "./part-store.ts";
+import { union } from "./parts.ts";
+import { typicalHours } from "./typical-week.ts";
+
+/** For one call to the table. */
+export const callMilliseconds = 30_000;
+
+/** What all tiles of a day have in common. */
+export interface DayContext {
+  readonly date: string;
+  readonly kind: "observed" | "typical";
+  readonly key: string;
+  /** The parts of the day before this import. */
+  readonly parts: readonly ListedPart[];
+  /** Of each cell of a tile, the area of what a part covers of it, in km². */
+  readonly areasOf: (part: string, precision: number, geohash: string) => Float64Array;
+  /** See `MergedPart`. */
+  readonly suppressedPeopleOf: (part: string) => number;
+}
+
+/** The days of a tile that are stored, of those named. */
+export async function readDays(tile: string, days: readonly string[]): Promise<Map<string, StoredTileDay>> {
+  const keys = days.map((day) => ({ tile, day }));
+  const found = await readTileDays(keys, AbortSignal.timeout(callMilliseconds));
+  return new Map(found.map((item) => [item.day, item]));
+}
+
+const daySeconds = 86_400;
+
+/** Longer than three months, as far back as a request may ask. */
+const daysKept = 100;
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1_000);
+}
+
+function endOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / 1_000 + daySeconds;
+}
+
+/**
+ * What parts of a day have in a tile, as it was published before, by their ids.
+ * @param listed the parts of the day: of others nobody knows what they were.
+ */
+export async function storedParts(
+  name: string,
+  item: StoredTileDay | undefined,
+  listed: readonly ListedPart[],
+): Promise<Map<string, readonly (TileHour | undefined)[]>> {
+  const parts = new Map<string, readonly (TileHour | undefined)[]>();
+  // Of what has expired some items may be deleted already.
+  if (item === undefined || (item.expiresAt ?? Number.POSITIVE_INFINITY) < seconds(Date.now())) return parts;
+  const known = listed.map(({ id }) => id).filter((id) => item.parts.includes(id));
+  if (!item.separate) {
+    for (const id of known) parts.set(id, hoursOf(item));
+    return parts;
+  }
+  const found = await readDays(
+    name,
+    known.map((id) => partDay(item.day, id)),
+  );
+  for (const id of known) {
+    const ofPart = found.get(partDay(item.day, id));
+    if (ofPart === undefined) throw new Error(`part ${id} of ${item.day} is gone`);
+    parts.set(id, hoursOf(ofPart));
+  }
+  return parts;
+}
+
+function hoursOf({ hours }: Pick<StoredTileDay, "hours">): (TileHour | undefined)[] {
+  const day = readTileDay(hours);
+  return Array.from({ length: hoursPerDay }, (_, hour) => day.openHour(hour));
+}
+
+/**
+ * The day with what the import publishes of its parts and what was published of the others. Hours that are not
+ * counted now stay as they are stored. Of a tile with several parts, or in which anything is of no part, each part is
+ * stored in an item of its own first.
+ */
+export async function mergedItem(
+  name: string,
+  tile: AnonymousTile,
+  coverage: Uint8Array,
+  item: StoredTileDay | undefined,
+  context: DayContext,
+): Promise<NewTileDay> {
+  const before = await storedParts(name, item, context.parts);
+  const beforeHours =
+    item === undefined
+      ? []
+      : before.size === 1 && !item.separate
+        ? ([...before.values()][0] ?? [])
+        : hoursOf(item);
+  const parts = new Map<string, MergedPart>();
+  // Their order must not depend on which came first: sums are rounded differently in another one.
+  for (const id of [...new Set([...before.keys(), ...tile.parts.map(({ part }) => part)])].sort()) {
+    const published = tile.parts.find(({ part }) => part === id);
+    const hours = before.get(id) ?? [];
+    const suppressedPeople = context.suppressedPeopleOf(id);
+    if (published === undefined) {
+      parts.set(id, { hours, suppressedPeople, areas: context.areasOf(id, tile.precision, tile.geohash) });
+    } else {
+      const known = published.hours.map((hour, index) => hour ?? hours[index]);
+      parts.set(id, { hours: known, suppressedPeople, areas: published.areas });
+    }
+  }
+  const merged = mergedHours([...parts.values()]);
+  const isCounted = (hour: number) => tile.parts[0]?.hours[hour] !== undefined;
+  const hours = merged.map((hour, index) => {
+    const stored = beforeHours[index];
+    if (hour === undefined || (!isCounted(index) && stored !== undefined)) return stored;
+    if (stored === undefined || context.kind === "observed") return hour;
+    return filledUp(hour, stored, (cell) => isCovered(coverage, cell));
+  });
+  const all = item === undefined ? coverage : union(coverage, readTileDay(item.hours).coverage);
+  const [only] = parts.values();
+  const isOnly = parts.size === 1 && hours.every((hour, index) => hour === only?.hours[index]);
+  const expiry =
+    context.kind === "observed" ? { expiresAt: endOf(context.date) + daysKept * daySeconds } : {};
+  const separate = !isOnly || item?.separate === true;
+  if (separate) {
+    for (const [id, part] of parts) await writePart(name, context.key, id, part.hours, expiry);
+  }
+  return {
+    tile: name,
+    day: context.key,
+    hours: encodeTileDay(hours, all),
+    madeFrom: [],
+    parts: [...parts.keys()],
+    separate,
+    ...expiry,
+  };
+}
+
+/**
+ * Only one import stores a day at a time. But the import of an observed date may concurrently write what its typical
+ * weekday had: the part then holds older numbers, which were published too, until it is imported again.
+ */
+async function writePart(
+  name: string,
+  day: string,
+  id: string,
+  hours: readonly (TileHour | undefined)[],
+  expiry: Pick<NewTileDay, "expiresAt">,
+): Promise<void> {
+  const item = {
+    tile: name,
+    day: partDay(day, id),
+    hours: encodeTileDay(Array.from({ length: hoursPerDay }, (_, hour) => hours[hour])),
+    ...expiry,
+  };
+  const stored = (await readDays(name, [item.day])).get(item.day);
+  if (stored !== undefined && isEqual(stored.hours, item.hours) && stored.expiresAt === item.expiresAt)
+    return;
+  await writeTileDay(item, AbortSignal.timeout(callMilliseconds));
+}
+
+/** A weekday of which a day was observed: what was never observed stays as it is stored. */
+export async function averagedItem(
+  tile: string,
+  day: string,
+  coverage: Uint8Array,
+  stored: StoredTileDay | undefined,
+  madeFrom: string[],
+  observed: readonly Pick<StoredTileDay, "hours">[],
+): Promise<NewTileDay> {
+  const before = stored && readTileDay(stored.hours);
+  const averaged = typicalHours(observed.map(({ hours }) => readTileDay(hours)));
+  const hours = averaged.map((hour, index) => {
+    const known = before?.openHour(index);
+    return hour === undefined || known === undefined ? (hour ?? known) : filledUp(hour, known);
+  });
+  const ownParts = stored?.parts ?? [];
+  const item = {
+    tile,
+    day,
+    hours: encodeTileDay(hours, before === undefined ? coverage : union(coverage, before.coverage)),
+    madeFrom,
+    parts: ownParts,
+    separate: stored?.separate === true || ownParts.length > 0,
+  };
+  // What was counted as typical must be there when another part of it is.
+  if (stored !== undefined && item.separate && !stored.separate) {
+    for (const id of ownParts) await writePart(tile, day, id, hoursOf(stored), {});
+  }
+  return item;
+}
+
+/** An item that gives another weekday the same coverage, so that coverage does not depend on the weekday. */
+export function coveringItem(
+  tile: string,
+  day: string,
+  coverage: Uint8Array,
+  stored: StoredTileDay | undefined,
+): NewTileDay {
+  if (stored === undefined) {
+    return { tile, day, hours: encodeTileDay(Array(hoursPerDay).fill(undefined), coverage), madeFrom: [] };
+  }
+  if (covers(stored, coverage)) return stored;
+  const all = union(coverage, readTileDay(stored.hours).coverage);
+  return { ...stored, hours: encodeTileDay(hoursOf(stored), all) };
+}
+
+/** Whether a day of a tile covers the cells of a coverage. */
+export function covers({ hours }: StoredTileDay, coverage: Uint8Array): boolean {
+  const stored = readTileDay(hours).coverage;
+  return isEqual(union(stored, coverage), stored);
+}
+
+/** Whether an item would be written as it is stored. */
+export function isSame(item: NewTileDay, stored: StoredTileDay | undefined): boolean {
+  return (
+    stored !== undefined &&
+    isEqual(item.hours, stored.hours) &&
+    (item.madeFrom ?? []).join() === stored.madeFrom.join() &&
+    (item.parts ?? []).join() === stored.parts.join() &&
+    (item.separate ?? false) === stored.separate &&
+    item.expiresAt === stored.expiresAt
+  );
+}
+
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
+}
