@@ -149,6 +149,11 @@ export function synthesizeSample({ queues = false, schedule = false } = {}): Sam
     code: code("sample", sampleFunction),
     environment: { TABLE: table.tableName, TABLE_ARN: table.tableArn, SECRET: secret.secretArn, LIMIT: "10" },
   });
+  new LambdaFunction(stack, "ReservedFunction", {
+    ...defaults,
+    code: code("reserved", sampleFunction),
+    reservedConcurrentExecutions: 1,
+  });
   const authorizing = new LambdaFunction(stack, "AuthorizerFunction", {
     ...defaults,
     timeout: Duration.seconds(2),

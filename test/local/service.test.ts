@@ -61,6 +61,14 @@ test("a function runs no more events at a time than it may", async () => {
   }
 });
 
+test("a function that has an event under way for each reserved execution refuses the next at once", async () => {
+  const id = idOf(service, "ReservedFunction");
+  const first = service.invoke(id, { do: "sleep" });
+  await expect(service.invoke(id, {})).rejects.toMatchObject({ errorType: "TooManyRequestsException" });
+  await first;
+  await expect(service.invoke(id, {})).resolves.toMatchObject({ count: 2 });
+});
+
 describe("environment of a function", () => {
   it("holds the template's variables, the shell's for configuration, and nothing else of the shell", async () => {
     const told = await service.invoke(sampleId(), {});

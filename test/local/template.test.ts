@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Fn::Sub uses the notation of template strings.
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import type { TemplateDocument } from "../../tools/local/template/assembly.ts";
 import { Intrinsics } from "../../tools/local/template/intrinsics.ts";
+import { methodSettingSchema, throttlingOf } from "../../tools/local/template/method-settings.ts";
 import { Template } from "../../tools/local/template/template.ts";
 import { emptyApi } from "./empty-api.ts";
 
@@ -55,6 +57,31 @@ describe("intrinsic functions", () => {
   ])("%j is refused", (expression, message) => {
     expect(() => resolve(expression)).toThrow(message);
   });
+});
+
+describe("throttling of methods", () => {
+  const all = { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: "100", ThrottlingBurstLimit: 50 };
+  const own = { ...all, HttpMethod: "GET", ResourcePath: "/~1a~1{id}", ThrottlingRateLimit: 2 };
+  const settings = z.array(methodSettingSchema).parse([all, own]);
+
+  it("is that of all methods, which a method's own replaces", () => {
+    expect(throttlingOf(settings, "GET", "/a/{id}")).toEqual({ rate: 2, burst: 50 });
+    for (const [verb, path] of [
+      ["POST", "/a/{id}"],
+      ["GET", "/a"],
+      ["GET", "/"],
+    ] as const) {
+      expect(throttlingOf(settings, verb, path)).toEqual({ rate: 100, burst: 50 });
+    }
+    expect(throttlingOf([], "GET", "/a")).toBeUndefined();
+  });
+
+  it.each([{ DataTraceEnabled: true }, { CachingEnabled: true }, { LoggingLevel: "INFO" }])(
+    "stands beside no setting that a local run would ignore: %j is refused",
+    (setting) => {
+      expect(methodSettingSchema.safeParse({ ...all, ...setting }).success).toBe(false);
+    },
+  );
 });
 
 describe("queues and their consumers", () => {

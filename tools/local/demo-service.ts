@@ -19,7 +19,7 @@ import {
 export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
 
 interface DemoServiceOptions
-  extends Pick<LocalServiceOptions, "assembly" | "environment" | "extraEnvironment" | "logs"> {
+  extends Pick<LocalServiceOptions, "assembly" | "environment" | "extraEnvironment" | "logs" | "throttled"> {
   readonly port: number;
   /** Folder of the data that is imported before the port is opened. */
   readonly data: string;

@@ -30,6 +30,8 @@ export interface LocalServiceOptions {
    * many as the queue gives it, and any other has one more than there are processors.
    */
   readonly maxThreadsOf?: (definition: LocalFunction) => number | undefined;
+  /** Whether the API's methods are throttled as the template says; otherwise any rate is let through. */
+  readonly throttled?: boolean;
   /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
   readonly logs?: LogSink;
   /** Runs when tables, queues, secrets and keys exist, and before the port is opened and queues are read. */
@@ -84,6 +86,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       api: backend.template.api,
       invoke: backend.invoke,
       logs: options.logs ?? process.stderr,
+      throttled: options.throttled ?? false,
     });
     const { url } = keep(await gateway.open(options.port));
     for (const poller of pollersOf(backend, options)) keep(poller).start();

@@ -15,10 +15,12 @@ const { refuseMalformedConfiguration } = await import("./configuration.ts");
 
 function readArguments() {
   try {
-    const { values } = parseArgs({ options: { port: { type: "string" }, data: { type: "string" } } });
-    const port = values.port ?? process.env.PORT ?? "3000";
+    const { values } = parseArgs({
+      options: { port: { type: "string" }, data: { type: "string" }, throttle: { type: "boolean" } },
+    });
+    const { port = process.env.PORT ?? "3000", data, throttle = false } = values;
     return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
-      ? { port: Number(port), data: values.data }
+      ? { port: Number(port), data, throttled: throttle }
       : undefined;
   } catch (error) {
     if (error instanceof TypeError) return undefined;
@@ -28,7 +30,7 @@ function readArguments() {
 
 const wanted = readArguments();
 if (wanted === undefined) {
-  console.error("usage: npm start -- [--port 0…65535] [--data FOLDER]");
+  console.error("usage: npm start -- [--port 0…65535] [--data FOLDER] [--throttle]");
   process.exit(2);
 }
 
@@ -41,8 +43,8 @@ try {
   const loading = import("./demo-service.ts");
   await withAssembly(async (assembly) => {
     const { demoData, startDemoService } = await loading;
-    const { port, data = demoData } = wanted;
-    const service = await startDemoService({ port, data, assembly, environment });
+    const { port, data = demoData, throttled } = wanted;
+    const service = await startDemoService({ port, data, throttled, assembly, environment });
     isListening = true;
     console.log(`Listening on ${service.url}`);
     await stop;

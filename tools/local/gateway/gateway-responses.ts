@@ -42,6 +42,7 @@ const responseTypes = {
     exception: "MissingAuthenticationTokenException",
   },
   REQUEST_TOO_LARGE: { status: 413, message: "Request Too Long", exception: "RequestTooLargeException" },
+  THROTTLED: { status: 429, message: "Too Many Requests", exception: "TooManyRequestsException" },
   UNAUTHORIZED: { status: 401, message: "Unauthorized", exception: "UnauthorizedException" },
 } as const satisfies Record<string, ResponseType>;
 

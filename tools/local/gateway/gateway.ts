@@ -23,6 +23,7 @@ import {
 import { type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
 import { readBody } from "./request-body.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
+import { TokenBucket } from "./token-bucket.ts";
 
 /** The input of a gateway. */
 export interface GatewayOptions {
@@ -30,6 +31,10 @@ export interface GatewayOptions {
   /** Invokes a function with one event. */
   readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
   readonly logs: LogSink;
+  /** Whether methods are throttled as the template says; otherwise any rate is let through. */
+  readonly throttled?: boolean;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
 }
 
 /** Serves an API. */
@@ -40,10 +45,12 @@ export class Gateway {
   readonly #authorizers: ReadonlyMap<string, Authorizer>;
   readonly #invoke: GatewayOptions["invoke"];
   readonly #logs: LogSink;
+  readonly #buckets = new Map<Route, TokenBucket>();
+  readonly #now: () => number;
   /** Requests of a connection that have no answer yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
-  constructor({ api, invoke, logs }: GatewayOptions) {
+  constructor({ api, invoke, logs, throttled = false, now = () => performance.now() }: GatewayOptions) {
     this.#api = api;
     this.#routes = new RouteTable(api.routes);
     this.#responses = api.responses.map(configuredResponse);
@@ -55,6 +62,11 @@ export class Gateway {
     );
     this.#invoke = invoke;
     this.#logs = logs;
+    this.#now = now;
+    for (const route of throttled ? api.routes : []) {
+      const { throttling } = route;
+      if (throttling !== undefined) this.#buckets.set(route, new TokenBucket(throttling, now()));
+    }
   }
 
   /** Opens a port of the loopback address; 0 takes a free one. */
@@ -138,6 +150,7 @@ export class Gateway {
       const body = await readBody(request);
       if (match === undefined) throw new GatewayRefusal("MISSING_AUTHENTICATION_TOKEN");
       if (body === undefined) throw new GatewayRefusal("REQUEST_TOO_LARGE");
+      if (this.#buckets.get(match.route)?.take(this.#now()) === false) throw new GatewayRefusal("THROTTLED");
       const authorized = await this.#authorize(received, match.route);
       return await this.#integrate(received, match, body, authorized);
     } catch (error) {

@@ -32,6 +32,7 @@ export class FunctionPool {
   readonly #idle: FunctionThread[] = [];
   readonly #waiting: Waiting[] = [];
   #starting = 0;
+  #underWay = 0;
   #isClosed = false;
 
   constructor(
@@ -53,7 +54,9 @@ export class FunctionPool {
   async invoke(event: unknown): Promise<unknown> {
     const text = eventText(event);
     if (this.#isClosed) throw stopped();
-    const result = await new Promise<string>((resolve, reject) => this.#enqueue(text, resolve, reject));
+    const result = await this.#admitted(
+      () => new Promise<string>((resolve, reject) => this.#enqueue(text, resolve, reject)),
+    );
     return parsedResult(result);
   }
 
@@ -61,12 +64,26 @@ export class FunctionPool {
   async invokeAlone(event: unknown, overrides: Readonly<Record<string, string>>): Promise<unknown> {
     const text = eventText(event);
     if (this.#isClosed) throw stopped();
-    const thread = this.#start({ ...this.#environment, ...overrides });
+    return await this.#admitted(async () => {
+      const thread = this.#start({ ...this.#environment, ...overrides });
+      try {
+        await thread.ready;
+        return parsedResult(await thread.run(text, randomUUID()));
+      } finally {
+        await thread.stop();
+      }
+    });
+  }
+
+  /** Runs an event unless as many are under way as are reserved for the function: then Lambda throttles it at once. */
+  async #admitted<Result>(run: () => Promise<Result>): Promise<Result> {
+    const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
+    if (this.#underWay >= reservedConcurrency) throw throttled();
+    this.#underWay++;
     try {
-      await thread.ready;
-      return parsedResult(await thread.run(text, randomUUID()));
+      return await run();
     } finally {
-      await thread.stop();
+      this.#underWay--;
     }
   }
 
@@ -80,7 +97,7 @@ export class FunctionPool {
   #enqueue(event: string, resolve: (result: string) => void, reject: (error: unknown) => void): void {
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-      reject(new InvocationError("TooManyRequestsException", "Rate Exceeded."));
+      reject(throttled());
     }, waitingMilliseconds);
     const waiting: Waiting = { event, resolve, reject, timer };
     this.#waiting.push(waiting);
@@ -154,6 +171,10 @@ function parsedResult(result: string): unknown {
     throw new InvocationError("Function.ResponseSizeTooLarge", "The result is larger than 6 MB.");
   }
   return JSON.parse(result);
+}
+
+function throttled(): InvocationError {
+  return new InvocationError("TooManyRequestsException", "Rate Exceeded.");
 }
 
 function stopped(): InvocationError {

@@ -12,20 +12,13 @@ const functionSchema = z.object({
   Handler: z.string(),
   Timeout: count,
   MemorySize: count.default(128),
+  ReservedConcurrentExecutions: count.optional(),
   Environment: z
     .object({ Variables: z.record(z.string(), z.string()).default({}) })
     .default({ Variables: {} }),
 });
 
-const irrelevant = [
-  "Architectures",
-  "Description",
-  "LoggingConfig",
-  "ReservedConcurrentExecutions",
-  "Role",
-  "Runtime",
-  "TracingConfig",
-];
+const irrelevant = ["Architectures", "Description", "LoggingConfig", "Role", "Runtime", "TracingConfig"];
 
 /** A Lambda function of the template. */
 export interface LocalFunction {
@@ -37,6 +30,8 @@ export interface LocalFunction {
   readonly handler: string;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
+  /** Above this many events at a time Lambda refuses. */
+  readonly reservedConcurrency: number | undefined;
   /** The variables of the template, before the shell overrides any. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -47,11 +42,8 @@ export function readFunctions(
   assetDirectories: ReadonlyMap<string, string>,
 ): readonly LocalFunction[] {
   return resources.ofType("AWS::Lambda::Function").map((logicalId) => {
-    const { Code, Handler, Timeout, MemorySize, Environment } = resources.properties(
-      logicalId,
-      functionSchema,
-      irrelevant,
-    );
+    const { Code, Handler, Timeout, MemorySize, ReservedConcurrentExecutions, Environment } =
+      resources.properties(logicalId, functionSchema, irrelevant);
     const assetDirectory = assetDirectories.get(Code.S3Key);
     if (assetDirectory === undefined) throw new Error(`${logicalId} has no asset folder in the assembly`);
     const { ref, attributes } = resources.names(logicalId);
@@ -63,6 +55,7 @@ export function readFunctions(
       handler: Handler,
       timeoutSeconds: Timeout,
       memoryMegabytes: MemorySize,
+      reservedConcurrency: ReservedConcurrentExecutions,
       environment: Environment.Variables,
     };
   });

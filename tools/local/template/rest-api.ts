@@ -4,11 +4,15 @@
  */
 import * as z from "zod";
 import { calledFunction, type LocalFunction } from "./functions.ts";
+import { type MethodThrottling, methodSettingSchema, throttlingOf } from "./method-settings.ts";
 import { rootResourceId } from "./physical-names.ts";
 import type { Resources } from "./resources.ts";
 
 const restApiSchema = z.object({ BinaryMediaTypes: z.tuple([z.literal("*/*")]) });
-const stageSchema = z.object({ StageName: z.string() });
+const stageSchema = z.object({
+  StageName: z.string(),
+  MethodSettings: z.array(methodSettingSchema).default([]),
+});
 const resourceSchema = z.object({
   ParentId: z.string(),
   PathPart: z.string().regex(/^(?:[^{}]+|\{[^{}+]+\})$/, "greedy parameters are not supported locally"),
@@ -47,6 +51,7 @@ export interface Route {
   readonly functionLogicalId: string;
   readonly authorizerLogicalId: string | undefined;
   readonly timeoutMilliseconds: number;
+  readonly throttling: MethodThrottling | undefined;
 }
 
 /** A token authorizer. */
@@ -90,19 +95,19 @@ export function readRestApi(resources: Resources, functions: readonly LocalFunct
     "SecurityPolicy",
   ]);
   const id = resources.names(logicalId).ref;
+  const { StageName, MethodSettings } = resources.properties(
+    theOne(resources, "AWS::ApiGateway::Stage"),
+    stageSchema,
+    ["AccessLogSetting", "DeploymentId", "RestApiId", "TracingEnabled"],
+  );
   const paths = readPaths(resources, id);
   return {
     id,
-    stage: resources.properties(theOne(resources, "AWS::ApiGateway::Stage"), stageSchema, [
-      "AccessLogSetting",
-      "DeploymentId",
-      "MethodSettings",
-      "RestApiId",
-      "TracingEnabled",
-    ]).StageName,
-    routes: resources
-      .ofType("AWS::ApiGateway::Method")
-      .map((method) => readRoute(resources, functions, method, paths)),
+    stage: StageName,
+    routes: resources.ofType("AWS::ApiGateway::Method").map((method) => {
+      const route = readRoute(resources, functions, method, paths);
+      return { ...route, throttling: throttlingOf(MethodSettings, route.method, route.path) };
+    }),
     authorizers: resources
       .ofType("AWS::ApiGateway::Authorizer")
       .map((authorizer) => readAuthorizer(resources, functions, authorizer)),
@@ -144,7 +149,7 @@ function readRoute(
   functions: readonly LocalFunction[],
   logicalId: string,
   paths: ReadonlyMap<string, string>,
-): Route {
+): Omit<Route, "throttling"> {
   const method = resources.properties(logicalId, methodSchema, ["RestApiId"]);
   const path = paths.get(method.ResourceId);
   if (path === undefined) throw new Error(`${logicalId} belongs to no resource of the API`);
