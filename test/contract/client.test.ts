@@ -83,7 +83,7 @@ const programWith = (sink: string) => `
   export async function sendAll(fetch: typeof globalThis.fetch, tokens: readonly string[]) {
     const api = apiWith(fetch);
     const calls = [
-      ${good.map((request) => `() => ${callOf(withSink(request, sink))},`).join("\n      ")}
+      ${good.map((request) => `() => ${callOf(withSink(request, () => sink))},`).join("\n      ")}
     ];
     const answers: { readonly status: number; readonly data: unknown }[] = [];
     for (const [index, call] of calls.entries()) {

@@ -1,6 +1,9 @@
+import { ScanCommand } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { type EndpointId, endpoints } from "../../functions/areas.ts";
+import document from "../../docs/openapi.json" with { type: "json" };
+import { areas, type EndpointId, endpoints, tables } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { encodeTileDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
@@ -17,6 +20,7 @@ import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import { boxIn, cellIn, freshTile } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { sampleRequests, withSink } from "../support/good-requests.ts";
 import { requestIn } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { everyScope } from "../support/scopes.ts";
@@ -195,7 +199,7 @@ function bearer(claims: Readonly<Record<string, unknown>> = {}, signer = key): s
 }
 
 const byItself = { authorization: bearer() };
-const aboutSubject = { authorization: bearer({ line: "zq-subscription" }) };
+const aboutSubject = { authorization: bearer({ subscription: "zq-subscription" }) };
 const badCorrelator = { headers: { "x-correlator": "zq-correlator refused" } };
 const natted = { publicAddress, publicPort: 59_765 };
 
@@ -302,16 +306,17 @@ function deviceRequests(): Flow[] {
   );
 }
 
+function sinkOf(...given: readonly SinkAnswer[]): string {
+  const url = `${sink.urlOf(...given)}&key=zq-sink-query`;
+  canaries.set(new URL(url).pathname, "the path of a sink");
+  return url;
+}
+
 function densityRequests(good: string, broken: string): Flow[] {
   const request = requestIn(boxIn(good, [1, 1], [1.2, 2]));
   const brokenRequest = requestIn(boxIn(broken, [1, 1], [1.2, 2]));
   const credential = { credentialType: "ACCESSTOKEN", accessToken: sinkToken, accessTokenType: "bearer" };
   const to = (url: string) => ({ ...request, sink: url, sinkCredential: credential });
-  const sinkOf = (...given: readonly SinkAnswer[]) => {
-    const url = `${sink.urlOf(...given)}&key=zq-sink-query`;
-    canaries.set(new URL(url).pathname, "the path of a sink");
-    return url;
-  };
   const delivering = sinkOf();
   return flowsOf(
     "population-density/retrieve",
@@ -377,6 +382,76 @@ function refusedBefore(): Flow[] {
   ];
 }
 
+/** Words of the contract, which errors may say. */
+const ownWords = new Set([
+  "bearer",
+  ...areas.map(({ name }) => name),
+  ...everyScope,
+  ...enumerated(document),
+]);
+
+/** The members of all enumerations in a document, in lower case. */
+function enumerated(node: unknown): string[] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([name, value]) =>
+    name === "enum" || name === "const"
+      ? leavesOf(value).map((word) => word.toLowerCase())
+      : enumerated(value),
+  );
+}
+
+/** The texts and numbers in a value. */
+function leavesOf(value: unknown): string[] {
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(leavesOf);
+  return typeof value === "string" || typeof value === "number" ? [String(value)] : [];
+}
+
+/** Lets the texts and long numbers in a value be found nowhere; short ones may occur by chance. */
+function hide(value: unknown, name: string): void {
+  for (const leaf of leavesOf(value)) {
+    if (leaf.length >= 6 && !ownWords.has(leaf.toLowerCase())) canaries.set(leaf, name);
+  }
+}
+
+/** Every request of `events/`: those of an area that has no others here are looked at by them. */
+async function sampleFlows(): Promise<Flow[]> {
+  return (await sampleRequests()).map((request) => {
+    const { file, endpoint, status, code, path, headers, body, claims } =
+      request.status < 300 ? withSink(request, sinkOf) : request;
+    hide(jsonIn(body ?? ""), `a value of events/${file}`);
+    return {
+      ends: (code === undefined ? `${status}` : `${status} ${code}`) as Flow["ends"],
+      by: endpoint.id,
+      path,
+      method: endpoint.method,
+      headers,
+      body,
+      ...(endpoint.scope === null ? {} : { authorization: bearer(claims) }),
+    };
+  });
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lets the personal data of the demo be found nowhere. */
+async function hideDemoData(): Promise<void> {
+  for (const { name } of tables.filter(({ personalData }) => personalData === true)) {
+    const { Items = [] } = await service.database.send(
+      new ScanCommand({ TableName: service.tableName(name) }),
+    );
+    for (const item of Items.map((stored) => unmarshall(stored))) {
+      sent.push(leavesOf(item).join("\n"));
+      hide(item, `a value in ${name}`);
+    }
+  }
+}
+
 async function storeEverything(good: string, broken: string): Promise<void> {
   const profile = { ID: 1, Username: "zq-user", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
   const storeProfile = (EmailAddress: string, passwordHash: string) =>
@@ -435,26 +510,31 @@ async function storeEverything(good: string, broken: string): Promise<void> {
   }
 }
 
-const patiently = { timeout: 60_000, interval: 250 };
+/** A job whose message was not sent at once is sent one by the sweep, once a minute. */
+const patiently = { timeout: 150_000, interval: 250 };
 
 beforeAll(async () => {
   const queue: BackingServer = keep(await openQueueServer(undefined));
   gate = keep(await openFaultyEndpoint(queue.endpoint));
   sink = keep(await openSink());
   const jwks = keep(await countingServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))));
-  const trusted = { audience: "operator", algorithms: ["RS256"], subscriptionClaim: "line" };
+  const trusted = { audience: "operator", algorithms: ["RS256"], subscriptionClaim: "subscription" };
   service = keep(
-    await startOwnService({
-      AWS_ENDPOINT_URL_SQS: gate.url,
-      SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
-      SINK_RETRY_SECONDS: "0",
-      TRUSTED_ISSUERS: JSON.stringify([
-        { ...trusted, issuer, jwksUri: jwks.url },
-        { ...trusted, issuer: deadIssuer, jwksUri: "http://127.0.0.1:1025/zq-path" },
-      ]),
-      LOG_LEVEL: "DEBUG",
-    }),
+    await startOwnService(
+      {
+        AWS_ENDPOINT_URL_SQS: gate.url,
+        SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
+        SINK_RETRY_SECONDS: "0",
+        TRUSTED_ISSUERS: JSON.stringify([
+          { ...trusted, issuer, jwksUri: jwks.url },
+          { ...trusted, issuer: deadIssuer, jwksUri: "http://127.0.0.1:1025/zq-path" },
+        ]),
+        LOG_LEVEL: "DEBUG",
+      },
+      { hasDemoData: true },
+    ),
   );
+  await hideDemoData();
   const [good, broken] = [freshTile(), freshTile()];
   await storeEverything(good, broken);
   const flows = [
@@ -465,6 +545,7 @@ beforeAll(async () => {
     ...deviceRequests(),
     ...densityRequests(good, broken),
     ...refusedBefore(),
+    ...(await sampleFlows()),
   ];
   for (const flow of flows) await ask(flow);
   const accepted = answers.filter(({ ends }) => ends === "202");
@@ -473,7 +554,7 @@ beforeAll(async () => {
     expect(total("Deliveries")).toBe(accepted.length);
     expect(total("Requests")).toBe(served().length);
   }, patiently);
-}, 120_000);
+}, 240_000);
 
 afterAll(async () => {
   for (const started of opened.reverse()) await started.close();
@@ -503,9 +584,10 @@ describe("what was tried", () => {
   test("brought sinks what they asked for", () => {
     const received = sink.received();
     expect(received.length).toBeGreaterThan(4);
-    expect(new Set(received.map(({ headers }) => headers.authorization))).toEqual(
-      new Set([`Bearer ${sinkToken}`]),
+    const [withoutToken] = received.filter(
+      ({ headers }) => !/^Bearer (?:zq-)?sink-token$/.test(`${headers.authorization}`),
     );
+    expect(withoutToken).toBeUndefined();
   });
 });
 
@@ -642,11 +724,12 @@ describe("what is measured", () => {
       const { timedPopulationDensityData } = retrievePopulationDensity.responses[200].parse(body);
       return timedPopulationDensityData.flatMap(({ cellPopulationDensityData }) => cellPopulationDensityData);
     });
-    expect(slots).toHaveLength(2);
+    expect(slots.length).toBeGreaterThan(2);
     expect(total("DensitySlots")).toBe(slots.length);
     expect(total("Attempts")).toBe(linesOf("ATTEMPT").length);
     const outcomes = ["delivered", "refused", "failed"].map((outcome) => total("Deliveries", { outcome }));
-    expect(outcomes).toEqual([2, 1, 6]);
+    const accepted = answers.filter(({ ends }) => ends === "202");
+    expect(outcomes).toEqual([accepted.length - 7, 1, 6]);
     expect(total("IssuerKeysUnreachable")).toBe(linesOf("ISSUER_KEYS_UNREACHABLE").length);
     expect(total("QuotaNotCounted")).toBe(0);
   });

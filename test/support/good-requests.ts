@@ -44,7 +44,7 @@ const files = readdirSync("events", { recursive: true, encoding: "utf8" })
   .sort();
 
 /** Every request of `events/` that its function answers itself in the stack's environment, by the file's name. */
-async function sampleRequests(): Promise<readonly SampleRequest[]> {
+export async function sampleRequests(): Promise<readonly SampleRequest[]> {
   const read = files.map(async (file) => requestOf(file, await readEventFile(`events/${file}`)));
   return (await Promise.all(read)).flatMap((request) => request ?? []);
 }
@@ -91,8 +91,8 @@ function codeOf(outcome: string): Code {
   return code;
 }
 
-/** The same request with another sink, if it has one. */
-export function withSink(request: SampleRequest, sink: string): SampleRequest {
-  const body = request.body?.replace(/("sink":")[^"]*"/, (_, start: string) => `${start}${sink}"`);
+/** The same request, with another sink if it has one. */
+export function withSink(request: SampleRequest, sinkOf: () => string): SampleRequest {
+  const body = request.body?.replace(/("sink":")[^"]*"/, (_, start: string) => `${start}${sinkOf()}"`);
   return { ...request, body };
 }
