@@ -1,6 +1,7 @@
 import { logicalIdOf, withAssembly } from "./assembly.ts";
 import { readEventFile } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
+import { apiResult } from "./local/api-result.ts";
 import { demoData, startDemoService } from "./local/demo-service.ts";
 
 exitOnSignals();
@@ -16,7 +17,7 @@ await withAssembly(async (assembly) => {
   const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
   try {
     const options = environment === undefined ? {} : { environment };
-    const answer = await service.invoke(logicalIdOf(functionId, service.template), event, options);
+    const answer = await apiResult(service, logicalIdOf(functionId, service.template), event, options);
     console.log(JSON.stringify(answer, null, 2));
   } finally {
     await service.close();

@@ -8,6 +8,7 @@ import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
 import { readEventFile } from "../../tools/event-files.ts";
+import { apiResult } from "../../tools/local/api-result.ts";
 import { type LocalService, startLocalService } from "../../tools/local/service.ts";
 
 const answer = z.object({
@@ -60,7 +61,7 @@ describe("events", () => {
     const { functionId, status, outcome, event, environment } = await readEventFile(path);
     const logicalId = logicalIdOf(functionId, service.template);
     const result = answer.parse(
-      await service.invoke(logicalId, event, environment === undefined ? {} : { environment }),
+      await apiResult(service, logicalId, event, environment === undefined ? {} : { environment }),
     );
     expect(result.statusCode).toBe(status);
     expect(result.headers["x-correlator"]).toMatch(/./);

@@ -9,6 +9,7 @@ import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import { Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { addQueues } from "./sample-queues.ts";
+import { addStreaming } from "./sample-stream.ts";
 
 /** Tells what it was given, or misbehaves as the query string asks. */
 const sampleFunction = `
@@ -190,6 +191,8 @@ export function synthesizeSample({ queues = false, schedule = false } = {}): Sam
       "GET",
       new LambdaIntegration(sample, { allowTestInvoke: false, timeout: Duration.millis(100) }),
     );
+
+  addStreaming(stack, api, code, sample);
 
   const correlator = { "x-correlator": "method.request.header.x-correlator" };
   api.addGatewayResponse("Unauthorized", {

@@ -1,6 +1,7 @@
 import { Gateway } from "./gateway/gateway.ts";
 import { functionEnvironment } from "./lambda/function-environment.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
+import type { InvocationStream } from "./lambda/invocation-stream.ts";
 import type { LogSink } from "./lambda/log-sink.ts";
 import { QueuePoller } from "./lambda/queue-poller.ts";
 import { RunningSchedule } from "./lambda/running-schedule.ts";
@@ -53,11 +54,14 @@ export interface LocalBackend {
    * runs in an execution environment of its own.
    * @throws {InvocationError} when the function does not answer.
    */
-  invoke(
-    logicalId: string,
-    event: unknown,
-    options?: { readonly environment?: Readonly<Record<string, string>> },
-  ): Promise<unknown>;
+  invoke(logicalId: string, event: unknown, options?: InvokeOptions): Promise<unknown>;
+  /** Like `invoke`, but returns what the function answers as it is written. */
+  stream(logicalId: string, event: unknown, options?: InvokeOptions): Promise<InvocationStream>;
+}
+
+/** How an event is run. */
+export interface InvokeOptions {
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** A running service. */
@@ -85,6 +89,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     const gateway = new Gateway({
       api: backend.template.api,
       invoke: backend.invoke,
+      stream: backend.stream,
       logs: options.logs ?? process.stderr,
       throttled: options.throttled ?? false,
     });
@@ -153,15 +158,19 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       ),
     ]),
   );
+  const poolOf = (logicalId: string) => {
+    const pool = pools.get(logicalId);
+    if (pool === undefined) throw new Error(`The template has no function ${logicalId}`);
+    return pool;
+  };
   const backend: LocalBackend = {
     ...endpoints,
     template,
     environmentOf: (logicalId) => functionEnvironment(template.functionOf(logicalId), surroundings),
-    invoke: async (logicalId, event, { environment } = {}) => {
-      const pool = pools.get(logicalId);
-      if (pool === undefined) throw new Error(`The template has no function ${logicalId}`);
-      return environment === undefined ? pool.invoke(event) : pool.invokeAlone(event, environment);
-    },
+    invoke: async (logicalId, event, { environment } = {}) =>
+      await poolOf(logicalId).invoke(event, environment),
+    stream: async (logicalId, event, { environment } = {}) =>
+      await poolOf(logicalId).stream(event, environment),
   };
   rotations = new SecretRotations(secrets, template.rotations, backend.invoke, logs);
   await rotations.rotateAll();

@@ -8,10 +8,13 @@ import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
 
 const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
-const resultSchema = z.object({
+const headSchema = z.object({
   statusCode: z.int().min(200).max(599),
   headers: z.record(z.string(), headerValue).nullish(),
   multiValueHeaders: z.record(z.string(), z.array(headerValue)).nullish(),
+});
+const resultSchema = z.object({
+  ...headSchema.shape,
   body: z.string().nullish(),
   isBase64Encoded: z.boolean().nullish(),
 });
@@ -45,19 +48,29 @@ const remappedHeaders = new Set([
  * @throws {GatewayRefusal} when the result is not one of a proxy integration.
  */
 export function functionReply(result: unknown): Reply {
-  const parsed = resultSchema.safeParse(result);
-  if (!parsed.success) {
-    throw new GatewayRefusal("INTEGRATION_FAILURE", `Malformed result: ${z.prettifyError(parsed.error)}`);
-  }
-  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
+  const { body, isBase64Encoded, ...head } = parsed(resultSchema, result);
+  return { ...replyHead(head), body: isBase64Encoded ? Buffer.from(body ?? "", "base64") : (body ?? "") };
+}
+
+/**
+ * Status and headers, from the members of a result or from the metadata of a streamed response.
+ * @throws {GatewayRefusal} when they are not those of a proxy integration.
+ */
+export function replyHead(head: unknown): Pick<Reply, "status" | "headers"> {
+  const { statusCode, headers, multiValueHeaders } = parsed(headSchema, head);
   return {
     status: statusCode,
     headers: replyHeaders({
       ...Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, [value]])),
       ...multiValueHeaders,
     }),
-    body: isBase64Encoded ? Buffer.from(body ?? "", "base64") : (body ?? ""),
   };
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema, result: unknown): z.output<Schema> {
+  const { data, error } = schema.safeParse(result);
+  if (error === undefined) return data;
+  throw new GatewayRefusal("INTEGRATION_FAILURE", `Malformed result: ${z.prettifyError(error)}`);
 }
 
 function replyHeaders(headers: Readonly<Record<string, readonly string[]>>): Reply["headers"] {

@@ -5,7 +5,9 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { InvocationError } from "../lambda/invocation-error.ts";
+import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import type { LogSink } from "../lambda/log-sink.ts";
 import { type ListeningServer, listen } from "../servers/listening-server.ts";
 import { account, region } from "../template/physical-names.ts";
@@ -23,6 +25,7 @@ import {
 import { type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
 import { readBody } from "./request-body.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
+import { type StreamedReply, streamedReply } from "./streamed-reply.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 /** The input of a gateway. */
@@ -30,6 +33,8 @@ export interface GatewayOptions {
   readonly api: RestApi;
   /** Invokes a function with one event. */
   readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
+  /** Invokes a function with one event, and returns what it answers as it is written. */
+  readonly stream: (functionLogicalId: string, event: unknown) => Promise<InvocationStream>;
   readonly logs: LogSink;
   /** Whether methods are throttled as the template says; otherwise any rate is let through. */
   readonly throttled?: boolean;
@@ -44,13 +49,21 @@ export class Gateway {
   readonly #responses: readonly ConfiguredResponse[];
   readonly #authorizers: ReadonlyMap<string, Authorizer>;
   readonly #invoke: GatewayOptions["invoke"];
+  readonly #stream: GatewayOptions["stream"];
   readonly #logs: LogSink;
   readonly #buckets = new Map<Route, TokenBucket>();
   readonly #now: () => number;
   /** Requests of a connection that have no answer yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
-  constructor({ api, invoke, logs, throttled = false, now = () => performance.now() }: GatewayOptions) {
+  constructor({
+    api,
+    invoke,
+    stream,
+    logs,
+    throttled = false,
+    now = () => performance.now(),
+  }: GatewayOptions) {
     this.#api = api;
     this.#routes = new RouteTable(api.routes);
     this.#responses = api.responses.map(configuredResponse);
@@ -61,6 +74,7 @@ export class Gateway {
       ]),
     );
     this.#invoke = invoke;
+    this.#stream = stream;
     this.#logs = logs;
     this.#now = now;
     for (const route of throttled ? api.routes : []) {
@@ -102,7 +116,8 @@ export class Gateway {
       const [response, received] = last;
       // Answers go out in the order of their requests, and nothing after the last.
       response.shouldKeepAlive = false;
-      if (!response.req.complete) send(response.req, response, received, this.#render(refusal, received));
+      if (!response.req.complete)
+        void send(response.req, response, received, this.#render(refusal, received));
       return;
     }
     const from = socket instanceof Socket ? socket : {};
@@ -131,12 +146,13 @@ export class Gateway {
     this.#unanswered.set(request.socket, unanswered.set(response, received));
     response.once("close", () => unanswered.delete(response));
     try {
-      send(request, response, received, await this.#answer(request, received));
+      await send(request, response, received, await this.#answer(request, received));
     } catch (error) {
       // The client has closed the connection while sending: there is no one to answer.
       if (request.destroyed && !request.complete) return;
+      if (response.headersSent) return this.#logCut(error, received);
       this.#log("The gateway failed", received, { reason: String(error) });
-      send(request, response, received, {
+      await send(request, response, received, {
         status: 500,
         headers: [],
         body: '{"message":"Internal server error"}',
@@ -144,7 +160,13 @@ export class Gateway {
     }
   }
 
-  async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply> {
+  /** A streamed response that is not complete, unless the client itself has closed the connection. */
+  #logCut(error: unknown, received: ReceivedRequest): void {
+    if (!(error instanceof InvocationError) && !(error instanceof GatewayRefusal)) return;
+    this.#log("The response was cut", received, { reason: error.message });
+  }
+
+  async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply | StreamedReply> {
     const match = this.#routes.match(received.method, received.path);
     try {
       const body = await readBody(request);
@@ -177,9 +199,13 @@ export class Gateway {
     match: RouteMatch,
     body: Buffer,
     authorized: AuthorizerContext | undefined,
-  ): Promise<Reply> {
+  ): Promise<Reply | StreamedReply> {
     const event = proxyEvent(this.#api, received, match, body, authorized);
-    const { functionLogicalId, timeoutMilliseconds } = match.route;
+    const { functionLogicalId, timeoutMilliseconds, isStreamed } = match.route;
+    if (isStreamed) {
+      const stream = cutAfter(timeoutMilliseconds, this.#stream(functionLogicalId, event));
+      return await within(timeoutMilliseconds, stream.then(streamedReply));
+    }
     const result = await within(timeoutMilliseconds, this.#invoke(functionLogicalId, event));
     return functionReply(result);
   }
@@ -200,7 +226,7 @@ export class Gateway {
 }
 
 /** After the time-out the function continues, as on AWS; only its result is discarded. */
-async function within(milliseconds: number, invocation: Promise<unknown>): Promise<unknown> {
+async function within<Result>(milliseconds: number, invocation: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new GatewayRefusal("INTEGRATION_TIMEOUT")), milliseconds);
@@ -217,20 +243,52 @@ async function within(milliseconds: number, invocation: Promise<unknown>): Promi
   }
 }
 
-function send(
+/** The stream of an invocation, which ends with an error at the time-out of the integration. */
+async function cutAfter(
+  milliseconds: number,
+  invocation: Promise<InvocationStream>,
+): Promise<InvocationStream> {
+  const time = AbortSignal.timeout(milliseconds);
+  const stream = await invocation;
+  const cut = () => stream.end(new GatewayRefusal("INTEGRATION_TIMEOUT"));
+  if (time.aborted) cut();
+  else time.addEventListener("abort", cut);
+  return stream;
+}
+
+/** @throws what ends the body of a streamed reply early; the connection is closed then. */
+async function send(
   request: IncomingMessage,
   response: ServerResponse,
   received: ReceivedRequest,
-  reply: Reply,
-): void {
+  { status, headers, body }: Reply | StreamedReply,
+): Promise<void> {
   // A request that was cut off has been refused already.
   if (response.headersSent) return;
-  const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
-  response.statusCode = reply.status;
+  response.statusCode = status;
   response.setHeader("x-amzn-requestid", received.requestId);
   response.setHeader("x-amz-apigw-id", received.extendedRequestId);
-  for (const [name, value] of reply.headers) response.appendHeader(name, value);
+  for (const [name, value] of headers) response.appendHeader(name, value);
   if (!request.complete) response.setHeader("connection", "close");
-  if (reply.status !== 204 && reply.status !== 304) response.setHeader("content-length", body.length);
-  response.end(body);
+  if (typeof body !== "string" && !Buffer.isBuffer(body)) return await stream(body, response);
+  const bytes = Buffer.from(body);
+  if (status !== 204 && status !== 304) response.setHeader("content-length", bytes.length);
+  response.end(bytes);
+}
+
+/** Sends a body as it is written. When it ends early, what was written is sent, and the connection is closed. */
+async function stream(body: StreamedReply["body"], response: ServerResponse): Promise<void> {
+  let failure: unknown;
+  const written = async function* () {
+    try {
+      yield* body;
+    } catch (error) {
+      failure = error;
+    }
+  };
+  response.flushHeaders();
+  await pipeline(written, response, { end: false });
+  if (failure === undefined) return void response.end();
+  response.socket?.destroySoon();
+  throw failure;
 }

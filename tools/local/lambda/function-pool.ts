@@ -1,20 +1,28 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
+import { text } from "node:stream/consumers";
 import type { LocalFunction } from "../template/functions.ts";
-import { FunctionThread } from "./function-thread.ts";
+import { FunctionThread, type Invocation } from "./function-thread.ts";
 import { InvocationError } from "./invocation-error.ts";
+import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
 
-/** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for a request and for a response. */
+/**
+ * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for an event and for a result, but not
+ * for a streamed response.
+ */
 const payloadBytes = 6 * 1024 * 1024;
 /** Longer than API Gateway waits for a function, so that callers get the gateway's time-out and not this one. */
 const waitingMilliseconds = 35_000;
 /** One runs on each processor, and one more while another waits for a table. */
 const defaultThreads = availableParallelism() + 1;
 
+/** JSON text, or a stream of any bytes. */
+type Answer = string | InvocationStream;
+
 interface Waiting {
   readonly event: string;
-  readonly resolve: (result: string) => void;
+  readonly resolve: (invocation: Invocation) => void;
   readonly reject: (error: unknown) => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -48,43 +56,27 @@ export class FunctionPool {
   }
 
   /**
-   * Invokes the function with one event. Event and result are passed as JSON, so undefined members vanish.
+   * Invokes the function with one event. Event and result are passed as JSON, so undefined members vanish. Of a handler
+   * that streams, the result is the text of the whole stream.
+   * @param overrides variables for an execution environment of its own.
    * @throws {InvocationError} when the function does not answer.
    */
-  async invoke(event: unknown): Promise<unknown> {
-    const text = eventText(event);
-    if (this.#isClosed) throw stopped();
-    const result = await this.#admitted(
-      () => new Promise<string>((resolve, reject) => this.#enqueue(text, resolve, reject)),
-    );
-    return parsedResult(result);
+  async invoke(event: unknown, overrides?: Readonly<Record<string, string>>): Promise<unknown> {
+    return await bufferedResult(await this.#answer(eventText(event), overrides));
   }
 
-  /** Invokes the function in a new execution environment, which may have further variables. */
-  async invokeAlone(event: unknown, overrides: Readonly<Record<string, string>>): Promise<unknown> {
-    const text = eventText(event);
-    if (this.#isClosed) throw stopped();
-    return await this.#admitted(async () => {
-      const thread = this.#start({ ...this.#environment, ...overrides });
-      try {
-        await thread.ready;
-        return parsedResult(await thread.run(text, randomUUID()));
-      } finally {
-        await thread.stop();
-      }
-    });
-  }
-
-  /** Runs an event unless as many are under way as are reserved for the function: then Lambda throttles it at once. */
-  async #admitted<Result>(run: () => Promise<Result>): Promise<Result> {
-    const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
-    if (this.#underWay >= reservedConcurrency) throw throttled();
-    this.#underWay++;
-    try {
-      return await run();
-    } finally {
-      this.#underWay--;
-    }
+  /**
+   * Invokes the function with one event, and returns what it answers as it is written. Of a handler that does not
+   * stream, that is its result as JSON.
+   * @throws {InvocationError} when the function fails before it writes anything.
+   */
+  async stream(event: unknown, overrides?: Readonly<Record<string, string>>): Promise<InvocationStream> {
+    const answer = await this.#answer(eventText(event), overrides);
+    if (typeof answer !== "string") return answer;
+    const stream = new InvocationStream(() => {});
+    stream.receive(Buffer.from(answer));
+    stream.end();
+    return stream;
   }
 
   /** Ends every environment; events still running or waiting fail. */
@@ -94,7 +86,37 @@ export class FunctionPool {
     await Promise.all([...this.#threads].map((thread) => thread.stop()));
   }
 
-  #enqueue(event: string, resolve: (result: string) => void, reject: (error: unknown) => void): void {
+  /** Runs an event unless as many are under way as are reserved for the function: then Lambda throttles it at once. */
+  async #answer(event: string, overrides?: Readonly<Record<string, string>>): Promise<Answer> {
+    if (this.#isClosed) throw stopped();
+    const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
+    if (this.#underWay >= reservedConcurrency) throw throttled();
+    this.#underWay++;
+    const begun = overrides === undefined ? this.#begin(event) : this.#beginAlone(event, overrides);
+    const release = () => void this.#underWay--;
+    void begun.then(({ ended }) => ended).then(release, release);
+    const { answer } = await begun;
+    return await answer;
+  }
+
+  #begin(event: string): Promise<Invocation> {
+    return new Promise((resolve, reject) => this.#enqueue(event, resolve, reject));
+  }
+
+  async #beginAlone(event: string, overrides: Readonly<Record<string, string>>): Promise<Invocation> {
+    const thread = this.#start({ ...this.#environment, ...overrides });
+    try {
+      await thread.ready;
+    } catch (error) {
+      await thread.stop();
+      throw error;
+    }
+    const invocation = thread.run(event, randomUUID());
+    void invocation.ended.then(() => thread.stop());
+    return invocation;
+  }
+
+  #enqueue(event: string, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       reject(throttled());
@@ -144,8 +166,10 @@ export class FunctionPool {
     return thread;
   }
 
-  async #run(thread: FunctionThread, { event, resolve, reject }: Waiting): Promise<void> {
-    await thread.run(event, randomUUID()).then(resolve, reject);
+  async #run(thread: FunctionThread, { event, resolve }: Waiting): Promise<void> {
+    const invocation = thread.run(event, randomUUID());
+    resolve(invocation);
+    await invocation.ended;
     if (thread.isAlive) this.#idle.push(thread);
     this.#serve();
   }
@@ -166,11 +190,12 @@ function eventText(event: unknown): string {
   return text;
 }
 
-function parsedResult(result: string): unknown {
+async function bufferedResult(answer: Answer): Promise<unknown> {
+  const result = typeof answer === "string" ? answer : await text(answer);
   if (Buffer.byteLength(result) > payloadBytes) {
     throw new InvocationError("Function.ResponseSizeTooLarge", "The result is larger than 6 MB.");
   }
-  return JSON.parse(result);
+  return typeof answer === "string" ? JSON.parse(result) : result;
 }
 
 function throttled(): InvocationError {

@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import * as z from "zod";
 import type { LocalFunction } from "../template/functions.ts";
 import { InvocationError } from "./invocation-error.ts";
+import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-ib */
@@ -12,9 +13,23 @@ const initializationMilliseconds = 10_000;
 const messageSchema = z.union([
   z.object({ ready: z.literal(true) }),
   z.object({ result: z.string() }),
+  z.object({ chunk: z.instanceof(Uint8Array) }),
+  z.object({ ended: z.literal(true) }),
   z.object({ errorType: z.string(), errorMessage: z.string() }),
 ]);
-type WorkerMessage = z.output<typeof messageSchema>;
+type LastMessage = Exclude<z.output<typeof messageSchema>, { readonly chunk: unknown }>;
+
+/** An event that a handler works on. */
+export interface Invocation {
+  /**
+   * The result as JSON text, or the stream as soon as it begins.
+   * @throws {InvocationError} when the handler fails before, ends its thread or takes longer than the function's
+   * time-out, which also ends the thread. A stream that has begun ends with that error.
+   */
+  readonly answer: Promise<string | InvocationStream>;
+  /** Resolves when the handler works on it no more, whether it answered or failed. */
+  readonly ended: Promise<void>;
+}
 
 /** One execution environment of a function: a thread that takes one event at a time. */
 export class FunctionThread {
@@ -25,7 +40,8 @@ export class FunctionThread {
   #ended: InvocationError | undefined;
   #listener:
     | {
-        readonly onMessage: (message: WorkerMessage) => void;
+        readonly onLast: (message: LastMessage) => void;
+        readonly onChunk: (chunk: Uint8Array) => void;
         readonly fail: (error: InvocationError) => void;
       }
     | undefined;
@@ -66,19 +82,17 @@ export class FunctionThread {
     return this.#ended === undefined;
   }
 
-  /**
-   * Gives the handler an event, as JSON text, and returns its result, as JSON text.
-   * @throws {InvocationError} when the handler fails, ends its thread or takes longer than the function's time-out,
-   * which also ends the thread.
-   */
-  async run(event: string, requestId: string): Promise<string> {
+  /** Gives the handler an event, as JSON text. */
+  run(event: string, requestId: string): Invocation {
     const { name, arn, memoryMegabytes, timeoutSeconds } = this.#definition;
-    const answer = this.#listen(timeoutSeconds * 1000, () => {
-      return new InvocationError(
-        "Sandbox.Timedout",
-        `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`,
-      );
-    });
+    const stream = new InvocationStream(() => this.#worker.postMessage({ taken: true }));
+    const late = () =>
+      new InvocationError("Sandbox.Timedout", `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`);
+    const last = this.#listen(timeoutSeconds * 1000, late, (chunk) => stream.receive(chunk)).then(resultOf);
+    const ended = last.then(
+      () => stream.end(),
+      (error: Error) => stream.end(error),
+    );
     const context = {
       awsRequestId: requestId,
       functionName: name,
@@ -89,10 +103,7 @@ export class FunctionThread {
       logStreamName: "local",
     };
     this.#worker.postMessage({ event, context, endsAt: Date.now() + timeoutSeconds * 1000 });
-    const message = await answer;
-    if ("result" in message) return message.result;
-    if ("errorType" in message) throw new InvocationError(message.errorType, message.errorMessage);
-    throw new InvocationError("Runtime.ProtocolError", "The runtime answered out of turn");
+    return { answer: Promise.race([stream.begun, last.then((result) => result ?? stream)]), ended };
   }
 
   /** Ends the thread, whatever it is doing. */
@@ -101,7 +112,12 @@ export class FunctionThread {
     await this.#worker.terminate();
   }
 
-  #listen(milliseconds: number, late: () => InvocationError): Promise<WorkerMessage> {
+  /** The message after which the thread is idle again. */
+  #listen(
+    milliseconds: number,
+    late: () => InvocationError,
+    onChunk: (chunk: Uint8Array) => void = () => {},
+  ): Promise<LastMessage> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
       const timer = setTimeout(() => {
@@ -115,20 +131,30 @@ export class FunctionThread {
           settled(value);
         };
       };
-      this.#listener = { onMessage: settle(resolve), fail: settle(reject) };
+      this.#listener = { onLast: settle(resolve), onChunk, fail: settle(reject) };
     });
   }
 
   #onMessage(message: unknown): void {
     const parsed = messageSchema.safeParse(message);
     // Code of the function can use the same port; messages of another form are ignored.
-    if (parsed.success) this.#listener?.onMessage(parsed.data);
+    if (!parsed.success) return;
+    if ("chunk" in parsed.data) this.#listener?.onChunk(parsed.data.chunk);
+    else this.#listener?.onLast(parsed.data);
   }
 
   #end(reason: InvocationError): void {
     this.#ended ??= reason;
     this.#listener?.fail(this.#ended);
   }
+}
+
+/** The result as JSON text; undefined for a stream. */
+function resultOf(message: LastMessage): string | undefined {
+  if ("result" in message) return message.result;
+  if ("ended" in message) return undefined;
+  if ("errorType" in message) throw new InvocationError(message.errorType, message.errorMessage);
+  throw new InvocationError("Runtime.ProtocolError", "The runtime answered out of turn");
 }
 
 function crash(error: unknown): InvocationError {

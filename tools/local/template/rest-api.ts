@@ -25,6 +25,7 @@ const methodSchema = z.object({
   Integration: z.object({
     Type: z.literal("AWS_PROXY"),
     Uri: z.string(),
+    ResponseTransferMode: z.enum(["BUFFERED", "STREAM"]).default("BUFFERED"),
     TimeoutInMillis: z.coerce.number().int().positive().default(29_000),
   }),
 });
@@ -52,6 +53,8 @@ export interface Route {
   readonly authorizerLogicalId: string | undefined;
   readonly timeoutMilliseconds: number;
   readonly throttling: MethodThrottling | undefined;
+  /** Whether the response is passed on while the function writes it. */
+  readonly isStreamed: boolean;
 }
 
 /** A token authorizer. */
@@ -156,13 +159,15 @@ function readRoute(
   if (method.AuthorizationType === "CUSTOM" && method.AuthorizerId === undefined) {
     throw new Error(`${logicalId} wants an authorizer and names none`);
   }
+  const { Uri, ResponseTransferMode, TimeoutInMillis } = method.Integration;
   return {
     method: method.HttpMethod,
     path,
     resourceId: method.ResourceId,
-    functionLogicalId: integrated(functions, logicalId, method.Integration.Uri),
+    functionLogicalId: integrated(functions, logicalId, Uri, ResponseTransferMode),
     authorizerLogicalId: method.AuthorizationType === "CUSTOM" ? method.AuthorizerId : undefined,
-    timeoutMilliseconds: method.Integration.TimeoutInMillis,
+    timeoutMilliseconds: TimeoutInMillis,
+    isStreamed: ResponseTransferMode === "STREAM",
   };
 }
 
@@ -191,8 +196,23 @@ function readGatewayResponse(resources: Resources, logicalId: string): DeclaredR
   };
 }
 
-/** An integration names its function in a path: `…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
-function integrated(functions: readonly LocalFunction[], logicalId: string, uri: string): string {
-  const arn = /\/functions\/([^/]+)\/invocations$/.exec(uri)?.[1] ?? uri;
+/**
+ * What an integration's URI ends with: `…:lambda:path/2015-03-31/functions/<ARN>/invocations`.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
+ */
+const invocationPaths = {
+  BUFFERED: /\bpath\/2015-03-31\/functions\/([^/]+)\/invocations$/,
+  STREAM: /\bpath\/2021-11-15\/functions\/([^/]+)\/response-streaming-invocations$/,
+} as const;
+
+function integrated(
+  functions: readonly LocalFunction[],
+  logicalId: string,
+  uri: string,
+  mode: keyof typeof invocationPaths = "BUFFERED",
+): string {
+  const arn = invocationPaths[mode].exec(uri)?.[1];
+  if (arn === undefined)
+    throw new Error(`${logicalId} cannot call ${uri} with response transfer mode ${mode}`);
   return calledFunction(functions, logicalId, arn).logicalId;
 }

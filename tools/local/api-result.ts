@@ -1,0 +1,29 @@
+import { buffer } from "node:stream/consumers";
+import { streamedReply } from "./gateway/streamed-reply.ts";
+import type { InvokeOptions, LocalBackend } from "./service.ts";
+
+/**
+ * What a function answers to an event of the API, in the form of a proxy integration's result. A response that the API
+ * streams is collected; its body is in base64 when it is encoded.
+ * @throws {InvocationError} when the function does not answer.
+ */
+export async function apiResult(
+  { template, invoke, stream }: LocalBackend,
+  logicalId: string,
+  event: unknown,
+  options: InvokeOptions,
+): Promise<unknown> {
+  const isStreamed = template.api.routes.some(
+    (route) => route.functionLogicalId === logicalId && route.isStreamed,
+  );
+  if (!isStreamed) return await invoke(logicalId, event, options);
+  const { status, headers, body } = await streamedReply(await stream(logicalId, event, options));
+  const isBase64Encoded = headers.some(([name]) => name === "content-encoding");
+  const bytes = await buffer(body);
+  return {
+    statusCode: status,
+    headers: Object.fromEntries(headers),
+    body: bytes.toString(isBase64Encoded ? "base64" : "utf8"),
+    isBase64Encoded,
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * A response that a function streams.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import type { InvocationStream } from "../lambda/invocation-stream.ts";
+import { replyHead } from "./function-reply.ts";
+import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
+
+/** An HTTP response whose body is still being written. */
+export interface StreamedReply extends Omit<Reply, "body"> {
+  /** Throws when the function fails, or the time for the response ends. */
+  readonly body: AsyncGenerator<Uint8Array, void, undefined>;
+}
+
+const delimiter = Buffer.alloc(8);
+
+/** The metadata must end within the first 16 KB. */
+const maxMetadataBytes = 16_384;
+
+/**
+ * Reads status and headers, which stand before the body.
+ * @throws {GatewayRefusal} when the function does not write them.
+ */
+export async function streamedReply(stream: InvocationStream): Promise<StreamedReply> {
+  const chunks = stream[Symbol.asyncIterator]();
+  let written = Buffer.alloc(0);
+  while (written.length < maxMetadataBytes) {
+    const next = await chunks.next();
+    if (next.done) break;
+    written = Buffer.concat([written, next.value]);
+    const end = written.indexOf(delimiter);
+    if (end < 0 || end > maxMetadataBytes) continue;
+    const head = replyHead(metadataIn(written.subarray(0, end)));
+    return { ...head, body: atBandwidth(written.subarray(end + delimiter.length), chunks) };
+  }
+  await chunks.return();
+  throw new GatewayRefusal("INTEGRATION_FAILURE", "The streamed response begins without metadata");
+}
+
+function metadataIn(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (error) {
+    throw new GatewayRefusal("INTEGRATION_FAILURE", "The metadata is not JSON", { cause: error });
+  }
+}
+
+/**
+ * 6 MB at once, then 2 MB a second. API Gateway's own limit, 10 MB and then as many a second, is never reached before.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
+ */
+const unlimitedBytes = 6 * 1_024 * 1_024;
+const bytesPerMillisecond = (2 * 1_024 * 1_024) / 1_000;
+
+async function* atBandwidth(
+  first: Uint8Array,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const started = performance.now();
+  let sent = 0;
+  try {
+    for (let chunk = first; ; ) {
+      sent += chunk.length;
+      const early = started + Math.max(0, sent - unlimitedBytes) / bytesPerMillisecond - performance.now();
+      if (early > 0) await wait(early);
+      if (chunk.length > 0) yield chunk;
+      const next = await rest.next();
+      if (next.done) return;
+      chunk = next.value;
+    }
+  } finally {
+    await rest.return();
+  }
+}

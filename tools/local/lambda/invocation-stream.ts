@@ -1,0 +1,59 @@
+/**
+ * The bytes that a function streams, for one reader. The function waits while its last chunk is not read. When the
+ * reader stops early, the function is not interrupted: what it still writes is dropped.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
+ */
+export class InvocationStream implements AsyncIterable<Uint8Array> {
+  /** Resolves with the first chunk. */
+  readonly begun: Promise<InvocationStream>;
+  #begin: () => void = () => {};
+  readonly #take: () => void;
+  #chunk: Uint8Array | undefined;
+  #end: { readonly error?: Error } | undefined;
+  #wake: () => void = () => {};
+
+  /** @param take tells the function that its chunk was taken. */
+  constructor(take: () => void) {
+    this.#take = take;
+    this.begun = new Promise((resolve) => {
+      this.#begin = () => resolve(this);
+    });
+  }
+
+  /** Adds a chunk, of a function that now waits. */
+  receive(chunk: Uint8Array): void {
+    if (this.#end === undefined) this.#chunk = chunk;
+    else this.#take();
+    this.#begin();
+    this.#wake();
+  }
+
+  /** Ends the stream after the chunks received, with an error if there is one. */
+  end(error?: Error): void {
+    this.#end ??= error === undefined ? {} : { error };
+    this.#wake();
+  }
+
+  /** @throws {Error} the one that the stream ended with. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (;;) {
+        const chunk = this.#taken();
+        if (chunk !== undefined) yield chunk;
+        else if (this.#end?.error !== undefined) throw this.#end.error;
+        else if (this.#end !== undefined) return;
+        else await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    } finally {
+      this.end();
+      this.#taken();
+    }
+  }
+
+  #taken(): Uint8Array | undefined {
+    const chunk = this.#chunk;
+    this.#chunk = undefined;
+    if (chunk !== undefined) this.#take();
+    return chunk;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What Lambda's Node.js runtime offers to a handler that streams its response.
+ * https://docs.aws.amazon.com/lambda/latest/dg/config-rs-write-functions.html
+ */
+import { Writable } from "node:stream";
+
+const streaming = Symbol.for("aws.lambda.runtime.handler.streaming");
+
+/** The global that the runtime adds. */
+export const awslambda = {
+  streamifyResponse: (handler) => Object.assign(handler, { [streaming]: "response" }),
+  HttpResponseStream: {
+    /** The first `write` puts the metadata and eight zeros before its chunk; a stream that is only ended has none. */
+    from: (stream, metadata) => {
+      stream.setContentType("application/vnd.awslambda.http-integration-response");
+      stream.beforeFirstWrite = Buffer.concat([Buffer.from(JSON.stringify(metadata)), Buffer.alloc(8)]);
+      return stream;
+    },
+  },
+};
+
+/** Whether a handler was made by `streamifyResponse`. */
+export function isStreaming(handler) {
+  return handler[streaming] === "response";
+}
+
+/** The stream that a handler writes its response to. */
+export class ResponseStream extends Writable {
+  beforeFirstWrite = new Uint8Array();
+  #send;
+  #isWritten = false;
+
+  /** @param send takes chunks; resolves when the receiver is ready for more. */
+  constructor(send) {
+    super({ highWaterMark: 65_536 });
+    this.#send = send;
+  }
+
+  setContentType() {
+    if (this.#isWritten) throw new Error("Cannot set content-type, too late.");
+  }
+
+  write(written, encoding, callback) {
+    const isBytes = typeof written === "string" || written instanceof Uint8Array;
+    const chunk = Buffer.from(isBytes ? written : JSON.stringify(written), encoding);
+    const prelude = this.#isWritten ? new Uint8Array() : this.beforeFirstWrite;
+    this.#isWritten = true;
+    return super.write(Buffer.concat([prelude, chunk]), callback);
+  }
+
+  _write(chunk, _encoding, callback) {
+    this.#send([chunk]).then(() => callback(), callback);
+  }
+
+  _writev(written, callback) {
+    this.#send(written.map(({ chunk }) => chunk)).then(() => callback(), callback);
+  }
+}
