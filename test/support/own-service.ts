@@ -12,6 +12,7 @@ import { importDemo } from "../../tools/local/demo-service.ts";
 import { type LocalService, startLocalService } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
 import type { Answer } from "./client.ts";
+import { runs } from "./sample.ts";
 
 const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
 
@@ -42,6 +43,8 @@ export async function startOwnService(
     environment: { ...environment },
     configuration: Object.keys(configuration),
     extraEnvironment: busyMachine,
+    // Each thread compiles its function anew, which costs more than all that a sample sends to it.
+    maxThreadsOf: () => runs(10, 2),
     port: 0,
     ...(hasDemoData ? { beforeListening: importDemo } : {}),
     logs: { write: (chunk) => written.push(Buffer.from(chunk)) },

@@ -29,7 +29,8 @@ interface Waiting {
 
 /**
  * The execution environments of one function: warm ones are reused, new ones are started while events wait and the
- * limit is not reached, broken ones are removed.
+ * limit is not reached, broken ones are removed. They are started one after the other: a start takes the processor for
+ * longer than most events, so an event is often answered by a warm one before another has started.
  */
 export class FunctionPool {
   readonly #definition: LocalFunction;
@@ -39,7 +40,7 @@ export class FunctionPool {
   readonly #threads = new Set<FunctionThread>();
   readonly #idle: FunctionThread[] = [];
   readonly #waiting: Waiting[] = [];
-  #starting = 0;
+  #isStarting = false;
   #underWay = 0;
   #isClosed = false;
 
@@ -134,17 +135,12 @@ export class FunctionPool {
       const next = this.#next();
       if (next) void this.#run(thread, next);
     }
-    while (
-      this.#starting < this.#waiting.length &&
-      this.#threads.size < this.#maxThreads &&
-      !this.#isClosed
-    ) {
-      void this.#grow();
-    }
+    const mayStart = !this.#isStarting && !this.#isClosed && this.#threads.size < this.#maxThreads;
+    if (this.#waiting.length > 0 && mayStart) void this.#grow();
   }
 
   async #grow(): Promise<void> {
-    this.#starting++;
+    this.#isStarting = true;
     try {
       const thread = this.#start(this.#environment);
       await thread.ready;
@@ -152,7 +148,7 @@ export class FunctionPool {
     } catch (error) {
       this.#next()?.reject(error);
     } finally {
-      this.#starting--;
+      this.#isStarting = false;
       this.#serve();
     }
   }
