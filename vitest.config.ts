@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "./test/support/busy-machine.ts";
+import { WaitingFirst } from "./test/support/sequencer.ts";
 
 const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.ts"))
@@ -26,7 +27,9 @@ export default defineConfig(({ mode }) => {
   const env = { TEST_MODE: mode };
   return {
     test: {
-      maxWorkers: Math.max(2, availableParallelism()),
+      // One more than there are processors, because tests wait as well.
+      maxWorkers: availableParallelism() + 1,
+      sequence: { sequencer: WaitingFirst },
       projects: [
         {
           extends: true,
