@@ -19,6 +19,9 @@ const dayMilliseconds = 86_400_000;
 /** What every count writes. */
 const counts = z.object({ dayCount: z.number(), minuteCount: z.number() });
 
+/** What the count of work writes. */
+const dayCounts = z.object({ dayCount: z.number() });
+
 /** Attempts at counting. One is repeated only when another request opened the minute or the day first. */
 const attempts = 4;
 
@@ -74,6 +77,42 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
     if (opened !== undefined) return within(opened, limits);
   }
   return overRate(limits);
+}
+
+/**
+ * Counts the work of a request that `countRequest` has counted: further units of the day's quota, exactly under
+ * concurrency. One conditional write; a refusal takes a read too.
+ * @param units 1 or more.
+ * @param before what `countRequest` returned for the request.
+ * @returns a result with a code when fewer units are left: then none was counted.
+ */
+export async function countWork(
+  client: string,
+  units: number,
+  before: Allowance,
+  now: Date,
+  signal: AbortSignal,
+): Promise<RateLimitResult> {
+  const day = Math.floor(now.getTime() / dayMilliseconds);
+  const quota = setting("DAILY_QUOTA");
+  const key = { caller: hashed(client) };
+  const update = {
+    update: "SET dayCount = dayCount + :units",
+    condition: "#day >= :day AND dayCount <= :most",
+    names: { "#day": "day" },
+    values: { ":day": day, ":units": units, ":most": quota - units },
+  };
+  const counted = await updatedItem(quotas, key, update, dayCounts, signal);
+  if (counted !== undefined) {
+    const ofDay = allowance(quota, quota - counted.dayCount, now, dayMilliseconds);
+    return { allowance: ofDay.remaining <= before.remaining ? ofDay : before };
+  }
+  const last = await getItem(quotas, key, signal);
+  const left = Math.max(0, quota - (last?.dayCount ?? 0));
+  return {
+    ...exceeded("QUOTA_EXCEEDED", allowance(quota, left, now, dayMilliseconds)),
+    message: `The request costs ${units} more of the daily quota, ${left} are left. Ask for less.`,
+  };
 }
 
 const names = { "#day": "day", "#minute": "minute" };

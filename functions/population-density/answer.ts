@@ -1,38 +1,22 @@
-import { dayOf } from "../../shared/calendar.ts";
 import { coverOf, type Tile } from "./cover/cover.ts";
+import { type AskedHour, storedDaysOf } from "./intervals.ts";
 import type { DensityQuery } from "./rules.ts";
 import type { Answer } from "./tiles/json.ts";
 import { observedDay, readTileDays, type TileDayKey, tileName, typicalDay } from "./tiles/store.ts";
 import { isCovered, readTileDay, type TileDay, type TileHour } from "./tiles/tile.ts";
 
-const hourMilliseconds = 3_600_000;
-
-/** An hour of a query, and the stored days that may have data for it. */
-interface AskedHour {
-  /** Since the epoch. */
-  readonly hour: number;
-  /** Of the day, 0…23 UTC. */
-  readonly ofDay: number;
-  readonly typical: string;
-  /** Absent for an hour that is still to come. */
-  readonly observed: string | undefined;
-}
-
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the
  * observed day, or from the typical weekday where nothing was observed; a future hour comes from the typical weekday.
- *
- * @param now the time of the request: the same request has the same answer as long as nothing is imported.
  * @throws {Unavailable} when the store does not answer.
  */
 export async function answerTo(
-  { polygon, hours, precision }: DensityQuery,
-  now: Date,
+  { polygon, asked, precision }: DensityQuery,
   signal: AbortSignal,
 ): Promise<Answer> {
   const tiles = coverOf(polygon, precision);
-  const asked = Array.from({ length: hours.count }, (_, index) => askedHour(hours.first + index, now));
-  const days = [...new Set(asked.flatMap(({ typical, observed }) => [typical, observed ?? typical]))];
+  const { weekdays, dates } = storedDaysOf(asked);
+  const days = [...weekdays.map(typicalDay), ...dates.map(observedDay)];
   const names = tiles.map(({ geohash }) => tileName(precision, geohash));
   const known = await readDays(
     names.flatMap((tile) => days.map((day) => ({ tile, day }))),
@@ -49,16 +33,6 @@ export async function answerTo(
     tiles,
     hours: asked.map(({ hour }) => hour),
     openHour: (tile, hour) => openHour(daysOf[tile], asked[hour]),
-  };
-}
-
-function askedHour(hour: number, now: Date): AskedHour {
-  const start = new Date(hour * hourMilliseconds);
-  return {
-    hour,
-    ofDay: start.getUTCHours(),
-    typical: typicalDay(start.getUTCDay() || 7),
-    observed: start < now ? observedDay(dayOf(start)) : undefined,
   };
 }
 
@@ -93,7 +67,7 @@ function openHour(
   asked: AskedHour | undefined,
 ): TileHour | undefined {
   if (days === undefined || asked === undefined) return undefined;
-  const { observed, typical, ofDay } = asked;
-  const opened = observed === undefined ? undefined : days.get(observed)?.openHour(ofDay);
-  return opened ?? days.get(typical)?.openHour(ofDay);
+  const { date, weekday, ofDay } = asked;
+  const opened = date === undefined ? undefined : days.get(observedDay(date))?.openHour(ofDay);
+  return opened ?? days.get(typicalDay(weekday))?.openHour(ofDay);
 }

@@ -1,4 +1,4 @@
-import { type Instant, instantAt, isAfter } from "../../shared/calendar.ts";
+import { dayOf, type Instant, instantAt, isAfter } from "../../shared/calendar.ts";
 
 const hourMilliseconds = 3_600_000;
 
@@ -13,6 +13,38 @@ export function hoursOf(start: Instant, end: Instant): Hours {
   const first = Math.floor(start.milliseconds / hourMilliseconds);
   const endMilliseconds = end.milliseconds + (end.digits === "" ? 0 : 1);
   return { first, count: Math.max(1, Math.ceil(endMilliseconds / hourMilliseconds) - first) };
+}
+
+/** An hour of a query, and the days that may have data for it. */
+export interface AskedHour {
+  /** Since the epoch. */
+  readonly hour: number;
+  /** Of the day, 0…23 UTC. */
+  readonly ofDay: number;
+  /** Of the typical day: 1 for Monday to 7 for Sunday. */
+  readonly weekday: number;
+  /** Of the observed day, `YYYY-MM-DD`. Absent for an hour that is still to come: nobody has observed it. */
+  readonly date: string | undefined;
+}
+
+/** The hours of a period at the time of the request. */
+export function askedHours({ first, count }: Hours, now: Date): readonly AskedHour[] {
+  return Array.from({ length: count }, (_, index) => {
+    const start = new Date((first + index) * hourMilliseconds);
+    return {
+      hour: first + index,
+      ofDay: start.getUTCHours(),
+      weekday: start.getUTCDay() || 7,
+      date: start < now ? dayOf(start) : undefined,
+    };
+  });
+}
+
+/** The typical and observed days of some hours, each once. Every tile of an answer is read on all of them. */
+export function storedDaysOf(asked: readonly AskedHour[]) {
+  const weekdays = new Set(asked.map(({ weekday }) => weekday));
+  const dates = new Set(asked.flatMap(({ date }) => date ?? []));
+  return { weekdays: [...weekdays], dates: [...dates] };
 }
 
 /** The same time of day some calendar months away, on the month's last day where it has no such day. */

@@ -7,7 +7,7 @@ import { acceptJob } from "./delivery/accept.ts";
 import { jobStore } from "./delivery/job-store.ts";
 import { newJob } from "./delivery/new-job.ts";
 import { processPorts, send } from "./delivery/service-ports.ts";
-import { parseQuery, unsupported } from "./rules.ts";
+import { parseQuery, unsupported, workUnitsOf } from "./rules.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
@@ -27,16 +27,18 @@ export const handler = serve(retrievePopulationDensity, async (sent) => {
   if (fault !== undefined) throw refuse(fault.code, fault);
 
   if (sink === undefined) {
+    await sent.charge(workUnitsOf(query));
     const tooLarge = refuse("POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE", {
       message: "The answer is too large: accept gzip, name a sink, or ask for less.",
     });
-    const answer = await answerTo(query, now, signal);
+    const answer = await answerTo(query, signal);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
     return sent.stream(200, bodyOf(answer), tooLarge);
   }
   const idempotencyKey = sent.header("idempotency-key");
   if (!isIdempotencyKey(idempotencyKey))
     throw refuse("INVALID_ARGUMENT", { message: "Idempotency-Key is invalid." });
+  await sent.charge(workUnitsOf(query));
   const job = newJob({
     request: { ...body, sink },
     client: caller.client,

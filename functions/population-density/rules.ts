@@ -2,12 +2,13 @@ import { instantOf } from "../../shared/calendar.ts";
 import type { Retrieval } from "./contract.ts";
 import { countCells } from "./cover/cover.ts";
 import { type Polygon, polygonOf } from "./cover/polygon.ts";
-import { brokenTimeRule, type Hours, hoursOf } from "./intervals.ts";
+import { type AskedHour, askedHours, brokenTimeRule, hoursOf, storedDaysOf } from "./intervals.ts";
 
 /** A valid request: area, period and precision. */
 export interface DensityQuery {
   readonly polygon: Polygon;
-  readonly hours: Hours;
+  /** In their order, with the days that have data for them. */
+  readonly asked: readonly AskedHour[];
   /** Length of the geohashes. */
   readonly precision: number;
 }
@@ -41,7 +42,7 @@ export function parseQuery(
   if (broken === "INVALID_ARGUMENT")
     return { code: broken, message: "The endTime is more than 3 months ahead." };
   if (broken !== undefined) return { code: `POPULATION_DENSITY_DATA.${broken}` };
-  return { polygon, hours: hoursOf(start, end), precision };
+  return { polygon, asked: askedHours(hoursOf(start, end), now), precision };
 }
 
 /** What a deployment supports. Limits are in slots: cells × hours. */
@@ -81,57 +82,71 @@ interface LimitExceeded {
   readonly message: string;
 }
 
+/** The first limit that a query exceeds: those that hold with a sink too come first. */
 function limitExceededBy(
   query: DensityQuery,
   { syncLimit, asyncLimit }: ServiceLimits,
   hasSink: boolean,
 ): LimitExceeded | undefined {
-  const size = sizeOf(query, Math.max(syncLimit, asyncLimit));
-  if (size.slots > asyncLimit) {
-    return { code: "UNSUPPORTED_REQUEST", message: sizeMessage(size, asyncLimit, "with a sink") };
+  const sizes = [
+    { ...slotsOf(query, Math.max(syncLimit, asyncLimit)), sync: syncLimit, async: asyncLimit },
+    { ...tileDaysOf(query, maxTileDays.async), ...maxTileDays },
+  ];
+  const beyondAsync = sizes.find(({ size, async }) => size > async);
+  if (beyondAsync !== undefined) {
+    const message = sizeMessage(beyondAsync, `with a sink is ${beyondAsync.async}`);
+    return { code: "UNSUPPORTED_REQUEST", message };
   }
-  if (!hasSink && size.slots > syncLimit) {
-    return { code: "UNSUPPORTED_SYNC_RESPONSE", message: sizeMessage(size, syncLimit, "without a sink") };
-  }
-  return tooWide(query, hasSink);
+  const beyondSync = hasSink ? undefined : sizes.find(({ size, sync }) => size > sync);
+  if (beyondSync === undefined) return undefined;
+  const message = sizeMessage(beyondSync, `without a sink is ${beyondSync.sync}`);
+  return { code: "UNSUPPORTED_SYNC_RESPONSE", message };
 }
 
-function sizeMessage({ slots, isExact }: Size, limit: number, mode: string): string {
-  return `Cells × hours are ${isExact ? "" : "at least "}${slots}, the limit ${mode} is ${limit}.`;
-}
-
-/**
- * The maximum of tiles × days in one answer: all of their items are in memory together. A long narrow area has many.
- */
-const maxTileDays = { sync: 1_300, async: 2_600 } as const;
-
-const hoursPerDay = 24;
-
-/** Checks the number of tiles: a long narrow area may have few cells in many tiles. */
-function tooWide({ polygon, precision, hours }: DensityQuery, hasSink: boolean): LimitExceeded | undefined {
-  const days =
-    Math.floor((hours.first + hours.count - 1) / hoursPerDay) - Math.floor(hours.first / hoursPerDay) + 1;
-  const maxTiles = Math.floor(maxTileDays[hasSink ? "async" : "sync"] / days);
-  // The tiles of a precision are the cells of the one that is two characters shorter.
-  if (precision < 3 || countCells(polygon, precision - 2, maxTiles) <= maxTiles) return undefined;
-  const tooManyForAll =
-    hasSink || countCells(polygon, precision - 2, maxTileDays.async) * days > maxTileDays.async;
-  return {
-    code: tooManyForAll ? "UNSUPPORTED_REQUEST" : "UNSUPPORTED_SYNC_RESPONSE",
-    message: `The area is too long and narrow for ${days} ${days === 1 ? "day" : "days"} at this precision.`,
-  };
-}
-
+/** How much a query asks for. */
 interface Size {
-  readonly slots: number;
+  readonly unit: string;
+  readonly size: number;
+  /** Whether the size is this, not more. */
   readonly isExact: boolean;
 }
 
-/** The size of a query in slots; exact as far as it matters to compare it with a limit. */
-function sizeOf({ polygon, precision, hours }: DensityQuery, limit: number): Size {
-  const maxCells = Math.max(Math.floor(limit / hours.count), maxCounted);
+function sizeMessage({ unit, size, isExact }: Size, limit: string): string {
+  return `${unit} are ${isExact ? "" : "at least "}${size}, the limit ${limit}.`;
+}
+
+/**
+ * The maximum of tiles × days in one answer, typical and observed days alike: each is one stored item. Without a sink,
+ * as many as a second of the function's CPU reads and writes as JSON; with a sink, as many as may be in memory together
+ * (docs/decisions/0023-work-is-limited-and-charged.md). A long narrow area has few cells in many tiles.
+ */
+const maxTileDays = { sync: 600, async: 2_600 } as const;
+
+/** The stored items that an answer is made from; exact up to a limit. */
+function tileDaysOf({ polygon, precision, asked }: DensityQuery, limit: number): Size {
+  const { weekdays, dates } = storedDaysOf(asked);
+  const days = weekdays.length + dates.length;
+  const maxTiles = Math.floor(limit / days);
+  // The tiles of a precision are the cells of the one that is two characters shorter.
+  const tiles = precision < 3 ? 1 : countCells(polygon, precision - 2, maxTiles);
+  return { unit: "Tiles × days", size: tiles * days, isExact: tiles <= maxTiles };
+}
+
+const tileDaysPerUnit = 10;
+
+/**
+ * What a supported query costs of the daily quota besides the 1 of every request: one for every ten stored items that
+ * its answer is made from, rounded down.
+ */
+export function workUnitsOf(query: DensityQuery): number {
+  return Math.floor(tileDaysOf(query, maxTileDays.async).size / tileDaysPerUnit);
+}
+
+/** The slots that a query asks for; exact as far as it matters to compare them with a limit. */
+function slotsOf({ polygon, precision, asked }: DensityQuery, limit: number): Size {
+  const maxCells = Math.max(Math.floor(limit / asked.length), maxCounted);
   const cells = countCells(polygon, precision, maxCells);
-  return { slots: cells * hours.count, isExact: cells <= maxCells };
+  return { unit: "Cells × hours", size: cells * asked.length, isExact: cells <= maxCells };
 }
 
 /** Up to this number, cells are counted exactly for the error message; counting more would take too long. */

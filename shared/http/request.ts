@@ -26,6 +26,11 @@ export interface Request<E extends Endpoint> {
    */
   readonly admission: Promise<unknown>;
   /**
+   * Counts further units against the caller's daily quota: for a handler whose work depends on the request, before it
+   * works, and after `admission`. Rejects when fewer are left.
+   */
+  readonly charge: (units: number) => Promise<void>;
+  /**
    * Registers a rollback for a request that ends in 500, 503 or 504. It runs before the response, with a time-out of
    * its own. The handler may still be running: the rollback must be safe whatever was done so far.
    */

@@ -5,7 +5,7 @@ import type { Caller } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
-import { countRequest } from "../quota.ts";
+import { countRequest, countWork, type RateLimitResult } from "../quota.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
 import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";
 import { type IncomingRequest, incomingRequest } from "./event.ts";
@@ -36,6 +36,8 @@ interface Exchange {
   readonly counts: Count[];
   readonly rollbacks: Rollback[];
   caller?: Caller | undefined;
+  /** What the caller has left; undefined while the request is not counted. */
+  allowance?: Allowance | undefined;
 }
 
 let cold = true;
@@ -95,31 +97,44 @@ async function answer<E extends Endpoint>(
   if (admitted.status === "rejected") throw admitted.reason;
   if (replied.status === "rejected") throw replied.reason;
   const { headers, ...response } = replied.value;
-  return { ...response, headers: { ...headers, ...rateLimitHeaders(admitted.value) } };
+  return { ...response, headers: { ...headers, ...rateLimitHeaders(exchange.allowance) } };
+}
+
+/** Counts a request against its caller's limits. */
+async function admit(exchange: Exchange): Promise<void> {
+  const { caller, now, signal } = exchange;
+  if (caller !== undefined) await count(exchange, () => countRequest(caller.client, now, signal));
+}
+
+/** Counts the work of a request that was admitted; one that could not be counted is served without. */
+async function charge(exchange: Exchange, units: number): Promise<void> {
+  const { caller, allowance, now, signal } = exchange;
+  if (caller === undefined || allowance === undefined || units === 0) return;
+  await count(exchange, () => countWork(caller.client, units, allowance, now, signal));
 }
 
 /**
- * Counts a request against its caller's limits. When the counter does not answer, the request is served uncounted.
- * @returns what the caller has left, if the request was counted.
+ * Takes a count into the exchange. When the counter does not answer, the request is served uncounted.
+ * @throws {ApiError} when a limit is exceeded.
  */
-async function admit({ endpoint, caller, counts, now, signal }: Exchange): Promise<Allowance | undefined> {
-  if (caller === undefined) return undefined;
-  const counted = await countRequest(caller.client, now, signal).catch((error: unknown) => {
+async function count(exchange: Exchange, run: () => Promise<RateLimitResult>): Promise<void> {
+  const counted = await run().catch((error: unknown) => {
     if (!(error instanceof Unavailable)) throw error;
-    log("QUOTA_NOT_COUNTED", { operation: endpoint.operationId, cause: error.message });
-    counts.push({ metric: "QuotaNotCounted" });
+    log("QUOTA_NOT_COUNTED", { operation: exchange.endpoint.operationId, cause: error.message });
+    exchange.counts.push({ metric: "QuotaNotCounted" });
     return undefined;
   });
   if (counted?.code !== undefined) throw new ApiError(counted.code, counted);
-  return counted?.allowance;
+  exchange.allowance = counted?.allowance;
 }
 
 async function reply<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
-  { incoming, caller, correlation, counts, rollbacks, now, signal }: Exchange,
+  exchange: Exchange,
   admission: Promise<unknown>,
 ): Promise<HttpResponse> {
+  const { incoming, caller, correlation, counts, rollbacks, now, signal } = exchange;
   if (correlation.invalid) throw new ApiError("INVALID_ARGUMENT", { message: "x-correlator is invalid." });
   const replied = await handle({
     parameters: parseParameters(endpoint, incoming),
@@ -130,6 +145,7 @@ async function reply<E extends Endpoint>(
     correlator: correlation.value,
     header: incoming.header,
     admission,
+    charge: (units) => charge(exchange, units),
     onFault: (rollback) => rollbacks.push(rollback),
     measure: (count) => counts.push(count),
     now,

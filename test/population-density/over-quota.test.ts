@@ -37,16 +37,54 @@ afterAll(async () => {
   await harness.close();
 });
 
+/** A rectangle with its south-west corner in Lyon. */
+function rectangle(height: number, width: number) {
+  const [south, west] = [45.7, 4.8];
+  return [
+    { latitude: south, longitude: west },
+    { latitude: south + height, longitude: west },
+    { latitude: south + height, longitude: west + width },
+    { latitude: south, longitude: west + width },
+  ];
+}
+
+const ofTables = (harness: Harness, operation: string) =>
+  harness.tables.calls.filter((call) => call.operation === operation).length;
+
+it("a request whose work is more than what is left reads no tile, and is told what is left", async () => {
+  const { handler } = await import("../../functions/population-density/retrieve.ts");
+  // A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request.
+  const body = JSON.stringify({
+    area: { areaType: "POLYGON", boundary: rectangle(0.002, 3) },
+    startTime: new Date(soon).toISOString(),
+    endTime: new Date(soon + hour).toISOString(),
+  });
+  const authorizer = authorizerContext({ scope: "population-density-data:read" });
+  const ask = async () => {
+    harness.tables.calls.length = 0;
+    const output = captureOutput();
+    const { statusCode, headers } = await handler(eventOf({ body, authorizer }), {
+      getRemainingTimeInMillis: () => 10_000,
+    }).finally(output.stop);
+    return {
+      statusCode,
+      remaining: headers?.["x-ratelimit-remaining"],
+      batches: ofTables(harness, "BatchGetItem"),
+    };
+  };
+  vi.stubEnv("DAILY_QUOTA", "10");
+  try {
+    expect(await ask()).toEqual({ statusCode: 200, remaining: "3", batches: 1 });
+    expect(await ask()).toEqual({ statusCode: 429, remaining: "2", batches: 0 });
+  } finally {
+    vi.stubEnv("DAILY_QUOTA", "1");
+  }
+});
+
 it("a request over its quota costs no geometry and reads no tile", async () => {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
-  const boundary = [
-    { latitude: 45.7, longitude: 4.8 },
-    { latitude: 45.8, longitude: 4.8 },
-    { latitude: 45.8, longitude: 4.9 },
-    { latitude: 45.7, longitude: 4.9 },
-  ];
   const body = JSON.stringify({
-    area: { areaType: "POLYGON", boundary },
+    area: { areaType: "POLYGON", boundary: rectangle(0.1, 0.1) },
     startTime: new Date(soon).toISOString(),
     endTime: new Date(soon + 24 * hour).toISOString(),
     precision: 6,
@@ -60,8 +98,7 @@ it("a request over its quota costs no geometry and reads no tile", async () => {
       getRemainingTimeInMillis: () => 10_000,
     }).finally(output.stop);
     const tables = new Set(harness.tables.calls.map(({ parameters }) => parameters.TableName));
-    const batches = harness.tables.calls.filter(({ operation }) => operation === "BatchGetItem").length;
-    return { statusCode, batches, tables, geometryCalls };
+    return { statusCode, batches: ofTables(harness, "BatchGetItem"), tables, geometryCalls };
   };
 
   const served = await ask();

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countCells } from "../../functions/population-density/cover/cover.ts";
-import { type DensityQuery, parseQuery, unsupported } from "../../functions/population-density/rules.ts";
+import {
+  type DensityQuery,
+  parseQuery,
+  unsupported,
+  workUnitsOf,
+} from "../../functions/population-density/rules.ts";
 
 const now = new Date("2026-11-21T10:30:00Z");
 
@@ -26,13 +31,15 @@ function questionOf(changes: Partial<typeof asked>): DensityQuery {
   return query;
 }
 
+const generous = { precisions: [3, 4, 5, 6, 7], syncLimit: 10_000_000, asyncLimit: 10_000_000 };
 const supported = { precisions: [3, 4, 5, 6, 7], syncLimit: 40_000, asyncLimit: 2_000_000 };
 
 describe("a query", () => {
   test("covers its period with whole hours", () => {
-    const { hours, precision } = questionOf({});
-    expect(new Date(hours.first * 3_600_000).toISOString()).toBe("2026-11-21T11:00:00.000Z");
-    expect([hours.count, precision]).toEqual([2, 7]);
+    const { asked, precision } = questionOf({});
+    const hours = asked.map(({ hour }) => new Date(hour * 3_600_000).toISOString());
+    expect(hours).toEqual(["2026-11-21T11:00:00.000Z", "2026-11-21T12:00:00.000Z"]);
+    expect(precision).toBe(7);
   });
 
   test("a broken area comes before a broken period", () => {
@@ -120,10 +127,45 @@ describe("size", () => {
 
   test("an area that is too long and narrow is told the finest precision of tiles that are few enough", () => {
     const query = questionOf({ area: sliver(100) });
-    const generous = { ...supported, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
     expect(unsupported(query, generous, false)?.message).toBe(
-      "The area is too long and narrow for 1 day at this precision. The finest supported precision that fits is 6.",
+      "Tiles × days are 2276, the limit without a sink is 600. The finest supported precision that fits is 6.",
     );
+  });
+
+  test.each([
+    ["a future day: its weekday", "2026-11-22T11:00:00Z", "2026-11-22T12:00:00Z", 1],
+    ["a past day: its weekday and its date", "2026-11-19T11:00:00Z", "2026-11-19T12:00:00Z", 2],
+    ["a day that has begun, asked from now on", "2026-11-21T10:30:00Z", "2026-11-21T12:00:00Z", 2],
+    ["past days around midnight: two of each", "2026-11-18T23:00:00Z", "2026-11-19T01:00:00Z", 4],
+    ["a past week: seven weekdays and seven dates", "2026-11-10T00:00:00Z", "2026-11-17T00:00:00Z", 14],
+    [
+      "a past week from noon: seven weekdays and eight dates",
+      "2026-11-10T12:00:00Z",
+      "2026-11-17T12:00:00Z",
+      15,
+    ],
+    ["a future week from noon: seven weekdays", "2026-11-23T12:00:00Z", "2026-11-30T12:00:00Z", 7],
+  ])("of %s are read", (_, startTime, endTime, days) => {
+    // 60 tiles, and a few more where the sliver crosses a row of them.
+    const query = questionOf({ area: sliver(2.6), startTime, endTime });
+    const tiles = countCells(query.polygon, 5);
+    expect(tiles).toBeGreaterThan(55);
+    expect(workUnitsOf(query)).toBe(Math.floor((tiles * days) / 10));
+    const fault = unsupported(query, generous, false);
+    if (tiles * days <= 600) expect(fault).toBeUndefined();
+    else expect(fault?.message).toMatch(new RegExp(`^Tiles × days are ${tiles * days}, the limit without`));
+  });
+
+  test("a request of one day within one tile costs no more than any request", () => {
+    expect(workUnitsOf(questionOf({}))).toBe(0);
+  });
+
+  test("too many tiles × days for both is UNSUPPORTED_REQUEST, also where its slots alone would fit a sink", () => {
+    const query = questionOf({ area: sliver(150) });
+    expect(unsupported(query, { ...generous, syncLimit: 1 }, false)).toMatchObject({
+      code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
+      message: expect.stringMatching(/^Tiles × days are at least \d+, the limit with a sink is 2600\. /),
+    });
   });
 
   test("the precision that a refusal names is accepted, and none that is finer; none is named when none is", () => {
@@ -167,7 +209,7 @@ describe("size", () => {
             if (other > named) expect(refusal(other)).toBeDefined();
           }
           seen[named > 0 ? "named" : "none"]++;
-          if (refused.message?.includes("narrow")) seen.wide++;
+          if (refused.message?.includes("Tiles")) seen.wide++;
         },
       ),
       { numRuns: 800, seed: 22 },
@@ -222,7 +264,6 @@ describe("size", () => {
     [150, false, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
   ])("few cells in too many tiles: a sliver of %i degrees, with a sink: %s", (degrees, hasSink, code) => {
     const query = questionOf({ area: sliver(degrees) });
-    const generous = { ...supported, syncLimit: 10_000_000, asyncLimit: 10_000_000 };
     expect(unsupported(query, generous, hasSink)?.code).toBe(code);
   });
 

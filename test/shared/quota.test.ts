@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { hashed } from "../../shared/hash.ts";
 import type { RateLimitResult } from "../../shared/quota.ts";
@@ -12,7 +12,7 @@ import { useTables } from "../support/database.ts";
 vi.stubEnv("DEADLINE_FACTOR", "20");
 vi.resetModules();
 const { getItem, putItem } = await import("../../shared/aws/database.ts");
-const { countRequest } = await import("../../shared/quota.ts");
+const { countRequest, countWork } = await import("../../shared/quota.ts");
 
 const signal = AbortSignal.timeout(60_000);
 setMaxListeners(0, signal);
@@ -298,4 +298,61 @@ it("throws, and lets nobody through uncounted, when a caller's counters are dama
   await putItem(quotas, { caller: hashed(client), day: "today" }, {}, signal);
 
   await expect(count(client, noon)).rejects.toThrow();
+});
+
+describe("the work of a request", () => {
+  const ofDay = (limit: number, remaining: number) => ({ limit, remaining, resetSeconds: day / 2 / second });
+  const work = async (client: string, units: number) => {
+    const { code, allowance } = await count(client, noon);
+    if (code !== undefined) throw new Error(code);
+    return await countWork(client, units, allowance, new Date(noon), signal);
+  };
+
+  it("counts against the day's quota, not against the rate", async () => {
+    limits({ rate: 50, quota: 100 });
+    const client = anyone();
+
+    expect(await work(client, 12)).toEqual({ allowance: { limit: 50, remaining: 49, resetSeconds: 60 } });
+    expect(await counted(client)).toMatchObject({ minuteCount: 1, dayCount: 13 });
+    expect(await work(client, 60)).toEqual({ allowance: ofDay(100, 26) });
+  });
+
+  it("beyond what is left is refused, says what is left, and counts nothing", async () => {
+    limits({ quota: 10 });
+    const client = anyone();
+
+    expect(await work(client, 10)).toEqual({
+      code: "QUOTA_EXCEEDED",
+      message: "The request costs 10 more of the daily quota, 9 are left. Ask for less.",
+      retryAfterSeconds: day / 2 / second,
+      allowance: ofDay(10, 9),
+    });
+    expect(await counted(client)).toMatchObject({ dayCount: 1 });
+    expect(await work(client, 8)).toEqual({ allowance: ofDay(10, 0) });
+  });
+
+  it("of requests at once passes exactly as often as the quota allows", async () => {
+    limits({ quota: 100 });
+    const client = anyone();
+    const admitted = await countMany(client, 20, () => noon);
+
+    const results = await Promise.all(
+      admitted.map(({ allowance }) => countWork(client, 15, allowance, new Date(noon), signal)),
+    );
+
+    expect(passed(results)).toBe(5);
+    expect(await counted(client)).toMatchObject({ dayCount: 95 });
+  });
+
+  it("counts into the day that has begun meanwhile", async () => {
+    limits({ quota: 10 });
+    const client = anyone();
+    const { allowance } = await count(client, midnight + day - 1);
+    await count(client, midnight + day);
+
+    const result = await countWork(client, 3, allowance, new Date(midnight + day - 1), signal);
+
+    expect(result.code).toBeUndefined();
+    expect(await counted(client)).toMatchObject({ day: midnight / day + 1, dayCount: 4 });
+  });
 });

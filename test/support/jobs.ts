@@ -211,7 +211,7 @@ export async function synchronousBody({ request, requestedAt }: Job): Promise<st
   const question = parseQuery(request, now);
   if ("code" in question) throw new Error(question.code);
   const chunks: Buffer[] = [];
-  for await (const chunk of bodyOf(await answerTo(question, now, ownSignal()))) chunks.push(chunk);
+  for await (const chunk of bodyOf(await answerTo(question, ownSignal()))) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 

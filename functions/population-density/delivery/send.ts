@@ -52,7 +52,7 @@ async function answerOf(
   const now = new Date(requestedAt);
   const query = parseQuery(request, now);
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
-  return { operationId, ...(await answerTo(query, now, signal)) };
+  return { operationId, ...(await answerTo(query, signal)) };
 }
 
 function failureOf({ operationId, request }: PendingJob): Answer {
