@@ -1,7 +1,10 @@
 import { RootConstruct } from "constructs";
 import { describe, expect, test } from "vitest";
+import { endpoints } from "../../functions/areas.ts";
 import { settingsIn } from "../../infra/settings.ts";
+import type { Throttling } from "../../infra/stage.ts";
 import { ownThrottling, totalThrottling } from "../../infra/throttling.ts";
+import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 
 function settingsOf(context: Readonly<Record<string, unknown>>) {
   const { node } = new RootConstruct();
@@ -32,8 +35,14 @@ describe("throttling", () => {
   });
 
   test("of the stage is the sum over its methods", () => {
-    // Ten methods with the rate of all others, two of logins, two of public documents.
-    expect(totalThrottling(settingsOf({ stage: "prod" }))).toEqual({ rate: 8_240, burst: 4_070 });
-    expect(totalThrottling(settingsOf({ stage: "dev" }))).toEqual({ rate: 1_080, burst: 530 });
+    // Those with the rate of all others, and two of logins and two of public documents.
+    const guarded = (endpoints as readonly Endpoint[]).filter(({ scope }) => scope !== null).flatMap(pathsOf);
+    const sum = (each: Throttling, others: Throttling) => ({
+      rate: guarded.length * each.rate + others.rate,
+      burst: guarded.length * each.burst + others.burst,
+    });
+    const total = (stage: string) => totalThrottling(settingsOf({ stage }));
+    expect(total("prod")).toEqual(sum({ rate: 800, burst: 400 }, { rate: 240, burst: 70 }));
+    expect(total("dev")).toEqual(sum({ rate: 100, burst: 50 }, { rate: 80, burst: 30 }));
   });
 });
