@@ -44,8 +44,11 @@ function isHttpsOrLocal(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_LOG_STREAM_NAME } = process.env;
   const isLocal = AWS_LAMBDA_RUNTIME_API === undefined || AWS_LAMBDA_LOG_STREAM_NAME === localLogStream;
-  const isLoopback = ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
-  return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback);
+  return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
+}
+
+function isLoopback(hostname: string): boolean {
+  return ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
 }
 
 /** What a variable's text may be. */
@@ -236,4 +239,15 @@ export function lambdaRuntimeApi(): string | undefined {
  */
 export function deadlineFactor(): number {
   return Number(process.env.DEADLINE_FACTOR ?? "1");
+}
+
+/**
+ * log2 of scrypt's N for password hashes that tests may be content with: most of them are not about hashes, which are
+ * made to be slow. Tests set `PASSWORD_HASH_LN`. It is ignored unless the tables are on this machine, so that no stage
+ * and no import into one can have weaker hashes.
+ */
+export function testPasswordHashLn(): number | undefined {
+  const { PASSWORD_HASH_LN, AWS_ENDPOINT_URL_DYNAMODB = "" } = process.env;
+  if (PASSWORD_HASH_LN === undefined || !URL.canParse(AWS_ENDPOINT_URL_DYNAMODB)) return undefined;
+  return isLoopback(new URL(AWS_ENDPOINT_URL_DYNAMODB).hostname) ? Number(PASSWORD_HASH_LN) : undefined;
 }

@@ -1,10 +1,14 @@
 import { createHash, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { testPasswordHashLn } from "../../shared/environment.ts";
 
 const derive = promisify<Buffer, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
 /** OWASP's parameters for scrypt with 32 MiB: N = 2^15, r = 8, p = 3; about a quarter of a second. */
-const current = { ln: 15, r: 8, p: 3 } as const;
+const owasp = { ln: 15, r: 8, p: 3 } as const;
+
+/** The parameters of hashes that are made now. */
+const current = (): Parameters => ({ ...owasp, ln: testPasswordHashLn() ?? owasp.ln });
 
 const hashBytes = 32;
 const saltBytes = 16;
@@ -14,7 +18,7 @@ const format = /^\$sha256-scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+
 /**
  * A hash of no known password, with the current parameters: verifying against it takes as long as against any other.
  */
-const nobody = encode(current, randomBytes(saltBytes), randomBytes(hashBytes));
+const nobody = () => encode(current(), randomBytes(saltBytes), randomBytes(hashBytes));
 
 interface Parameters {
   readonly ln: number;
@@ -25,7 +29,8 @@ interface Parameters {
 /** Hashes a password into a PHC string that names its own parameters and salt. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  return encode(current, salt, await run(password, salt, current));
+  const parameters = current();
+  return encode(parameters, salt, await run(password, salt, parameters));
 }
 
 /**
@@ -33,7 +38,7 @@ export async function hashPassword(password: string): Promise<string> {
  * @throws {Error} when the stored hash is not one of `hashPassword`.
  */
 export async function passwordMatches(password: string, passwordHash: string | undefined): Promise<boolean> {
-  const { parameters, salt, hash } = decode(passwordHash ?? nobody);
+  const { parameters, salt, hash } = decode(passwordHash ?? nobody());
   const actual = await run(password, salt, parameters);
   return timingSafeEqual(actual, hash) && passwordHash !== undefined;
 }
@@ -45,8 +50,9 @@ export async function passwordMatches(password: string, passwordHash: string | u
 export function isOutdated(passwordHash: string): boolean {
   const { parameters } = decode(passwordHash);
   const memoryOf = ({ ln, r }: Parameters) => 2 ** ln * r;
-  const isSmaller = memoryOf(parameters) < memoryOf(current);
-  return isSmaller || memoryOf(parameters) * parameters.p < memoryOf(current) * current.p;
+  const today = current();
+  const isSmaller = memoryOf(parameters) < memoryOf(today);
+  return isSmaller || memoryOf(parameters) * parameters.p < memoryOf(today) * today.p;
 }
 
 /**

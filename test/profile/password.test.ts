@@ -1,6 +1,17 @@
 import { createHash } from "node:crypto";
-import { expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
+
+/** What tests ask hashes to be like, and where the tables are. */
+function stubHashing(ln: string | undefined, endpoint: string | undefined): void {
+  vi.stubEnv("PASSWORD_HASH_LN", ln);
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
+}
+
+beforeEach(() => stubHashing(undefined, undefined));
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
 
 test("a password matches its hash and no other", async () => {
   const hash = await hashPassword("correct horse");
@@ -61,4 +72,21 @@ test("a hash of less memory or less work than today's is outdated, and no other"
   }
   for (const other of ["ln=17,r=8,p=1", "ln=16,r=8,p=2"])
     expect(isOutdated(withParameters(other))).toBe(false);
+});
+
+test("a cheaper hash, as tests make them, is made on this machine only, and outdated elsewhere", async () => {
+  stubHashing("4", "http://127.0.0.1:8000");
+  const cheap = await hashPassword("any");
+  expect(cheap).toContain("$ln=4,r=8,p=3$");
+  expect(isOutdated(cheap)).toBe(false);
+  for (const endpoint of [
+    undefined,
+    "",
+    "https://dynamodb.eu-west-1.amazonaws.com",
+    "http://127.0.0.1.example",
+  ]) {
+    stubHashing("4", endpoint);
+    expect(isOutdated(cheap)).toBe(true);
+  }
+  expect(await hashPassword("any")).toContain("$ln=15,r=8,p=3$");
 });
