@@ -1,11 +1,10 @@
-import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { FilterPattern, type IFilterPattern } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { endpoints, type TableName } from "../functions/areas.ts";
 import { logId } from "../shared/aws/log.ts";
-import { type MetricName, metricNamespace, type metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
@@ -13,6 +12,7 @@ import type { ServiceApi } from "./constructs/service-api.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { ServiceQueue } from "./constructs/service-queue.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
+import { metricNamespaceOf, serviceMetric, throttled } from "./metrics.ts";
 
 /** The resources that alarms and dashboard watch. */
 export interface Watched {
@@ -27,37 +27,12 @@ export interface Watched {
   readonly rotation?: ServiceFunction;
 }
 
-/** Metrics without a dimension: CloudWatch has no sum over the values of a dimension. */
-type Undivided = {
-  [Name in MetricName]: (typeof metrics)[Name] extends undefined ? Name : never;
-}[MetricName];
-
-/** The sum of a metric. */
-export function counted(metricName: Undivided): Metric {
-  return new Metric({ namespace: metricNamespace, metricName, statistic: "sum" });
-}
-
-/** The maximum of a metric. */
-export function measured(metricName: Undivided): Metric {
-  return new Metric({ namespace: metricNamespace, metricName, statistic: "max" });
-}
-
-/** Throttled reads or writes, for each table that a function may read or write. */
-export function throttled(
-  tables: Watched["tables"],
-  kind: "Read" | "Write",
-): readonly (readonly [table: TableName, metric: Metric])[] {
-  const pattern =
-    kind === "Read" ? /^(?:BatchGetItem|GetItem|Query)$/ : /^(?:DeleteItem|PutItem|UpdateItem)$/;
-  const granted = Object.values(functionRecords).flatMap((line) => Object.entries(line.tables ?? {}));
-  const used = granted.filter(([, actions]) => actions.some((action) => pattern.test(action)));
-  const names = [...new Set(used.map(([name]) => name as TableName))].sort();
-  return names.map((name) => [name, tables[name].metric(`${kind}ThrottleEvents`, { statistic: "sum" })]);
-}
-
-/** Each alarm has one metric: the value of an expression over metrics without data is not reliable. */
+/**
+ * Each alarm has one metric, or an expression over statistics of one metric: the value of an expression over metrics
+ * that have data at different times is not reliable.
+ */
 interface AlarmLine {
-  readonly metric: Metric;
+  readonly metric: Metric | MathExpression;
   readonly threshold: number;
   readonly impact: string;
   readonly minutes?: number;
@@ -66,20 +41,31 @@ interface AlarmLine {
 /** Adds the alarms of the whole service; those of single functions belong to their releases. */
 export function addAlarms(scope: Construct, watched: Watched, topic: ITopic | undefined): void {
   const lines = {
-    ...requestAlarms(watched),
+    ...requestAlarms(scope, watched),
     ...tableAlarms(watched),
-    ...loginAlarms(watched),
-    ...deliveryAlarms(watched),
+    ...loginAlarms(scope, watched),
+    ...deliveryAlarms(scope, watched),
   };
   for (const [id, line] of Object.entries(lines)) new ServiceAlarm(scope, id, { ...line, topic });
 }
 
-function requestAlarms({ api }: Watched): Record<string, AlarmLine> {
+/** A share is computed of at least this many requests in five minutes. */
+const minRequests = 20;
+
+function requestAlarms(scope: Construct, { api }: Watched): Record<string, AlarmLine> {
   return {
     RequestsFailing: {
-      metric: api.metricServerError({ statistic: "sum" }),
-      threshold: 10,
-      impact: "Callers get 5xx. The access log names the route, the functions' logs the cause.",
+      metric: new MathExpression({
+        expression: `IF(requests >= ${minRequests}, 100 * failed, 0)`,
+        usingMetrics: {
+          failed: api.metricServerError({ statistic: "avg" }),
+          requests: api.metricServerError({ statistic: "n" }),
+        },
+        label: "percent of requests with 5xx",
+      }),
+      threshold: 5,
+      impact:
+        "Callers get 5xx for one request in twenty or more. The access log names the route, the functions' logs the cause.",
     },
     RequestsSlow: {
       metric: api.metricLatency({ statistic: "p95" }),
@@ -96,7 +82,7 @@ function requestAlarms({ api }: Watched): Record<string, AlarmLine> {
         "Callers get 5xx: the account's concurrency, or the reserved concurrency of one function, is used up.",
     },
     RequestsUncounted: {
-      metric: counted("QuotaNotCounted"),
+      metric: serviceMetric(scope, "QuotaNotCounted"),
       threshold: 10,
       impact: "Callers are served without being counted: one of them may use the capacity of all.",
     },
@@ -113,15 +99,18 @@ function tableAlarms({ tables }: Watched): Record<string, AlarmLine> {
   return Object.fromEntries(lines);
 }
 
-function loginAlarms({ rotation }: Watched): Record<string, AlarmLine> {
+/** A key is replaced after 30 days; the rest is time for Secrets Manager to repeat a failed rotation. */
+const maxKeyAgeDays = 45;
+
+function loginAlarms(scope: Construct, { rotation }: Watched): Record<string, AlarmLine> {
   return {
     LoginsFailing: {
-      metric: counted("LoginFailures"),
+      metric: serviceMetric(scope, "LoginFailures"),
       threshold: 300,
       impact: "People cannot log in, or somebody guesses passwords.",
     },
     IssuerKeysUnreachable: {
-      metric: counted("IssuerKeysUnreachable"),
+      metric: serviceMetric(scope, "IssuerKeysUnreachable"),
       threshold: 3,
       impact:
         "Callers with tokens of one issuer are refused, or soon will be, because its keys cannot be fetched. The authorizer's log names the issuer.",
@@ -134,11 +123,17 @@ function loginAlarms({ rotation }: Watched): Record<string, AlarmLine> {
             threshold: 1,
             impact: `${functionRecords["keys/rotate"].impact}.`,
           },
+          SigningKeyOld: {
+            metric: serviceMetric(scope, "SigningKeyAgeDays", "max"),
+            threshold: maxKeyAgeDays,
+            minutes: 60,
+            impact: "People who log in get tokens of a key that should have been replaced two weeks ago.",
+          },
         }),
   };
 }
 
-function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, AlarmLine> {
+function deliveryAlarms(scope: Construct, { queues, workers, sweep }: Watched): Record<string, AlarmLine> {
   const failed = workers.map((worker) => {
     const JobsFailed = FilterPattern.stringValue("$.id", "=", logId("JOB_FAILED"));
     const line = {
@@ -149,6 +144,15 @@ function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, Ala
     };
     return [`${worker.node.id}JobsFailed`, line] as const;
   });
+  const recursive = workers.map((worker) => {
+    const line = {
+      metric: worker.metric("RecursiveInvocationsDropped", { statistic: "sum" }),
+      threshold: 1,
+      impact:
+        "Callers wait for accepted densities: Lambda takes the worker's messages for a loop and drops them.",
+    };
+    return [`${worker.node.id}Recursive`, line] as const;
+  });
   const JobsExpired = FilterPattern.stringValue("$.id", "=", logId("JOB_EXPIRED"));
   return {
     JobsParked: {
@@ -156,20 +160,20 @@ function deliveryAlarms({ queues, workers, sweep }: Watched): Record<string, Ala
       threshold: 1,
       impact: "Callers get neither accepted densities nor a failure. See `ncs jobs list`.",
     },
-    ...Object.fromEntries(failed),
+    ...Object.fromEntries([...failed, ...recursive]),
     JobsExpired: {
-      metric: lineCounts([...workers, sweep], "JobsExpired", { JobsExpired }),
+      metric: lineCounts(scope, [...workers, sweep], "JobsExpired", { JobsExpired }),
       threshold: 1,
       impact: "Callers got neither densities accepted a day ago nor a failure.",
     },
     JobsWaiting: {
-      metric: measured("OldestUnstartedJobSeconds"),
+      metric: serviceMetric(scope, "OldestUnstartedJobSeconds", "max"),
       threshold: 15 * 60,
       impact:
         "Callers have waited 15 minutes for deliveries without a first attempt: the workers do not keep up.",
     },
     JobsLate: {
-      metric: measured("OldestJobSeconds"),
+      metric: serviceMetric(scope, "OldestJobSeconds", "max"),
       threshold: 23.5 * 3_600,
       impact:
         "Callers have waited almost a day for a delivery; in half an hour it expires, and its sink gets nothing.",
@@ -217,19 +221,22 @@ function lineCount(
   name: string,
   patterns: Readonly<Record<string, IFilterPattern>>,
 ): Metric {
-  return lineCounts([watched], `${watched.node.id}${name}`, patterns);
+  return lineCounts(watched, [watched], `${watched.node.id}${name}`, patterns);
 }
 
 /** Counts the lines of some functions' logs that match one of some patterns. */
 function lineCounts(
+  scope: Construct,
   watched: readonly ServiceFunction[],
   metricName: string,
   patterns: Readonly<Record<string, IFilterPattern>>,
 ): Metric {
+  const namespace = metricNamespaceOf(scope);
   for (const { logGroup } of watched) {
     for (const [id, filterPattern] of Object.entries(patterns)) {
-      logGroup.addMetricFilter(id, { filterPattern, metricNamespace, metricName, metricValue: "1" });
+      const counted = { filterPattern, metricNamespace: namespace, metricName, metricValue: "1" };
+      logGroup.addMetricFilter(id, counted);
     }
   }
-  return new Metric({ namespace: metricNamespace, metricName, statistic: "sum" });
+  return new Metric({ namespace, metricName, statistic: "sum" });
 }

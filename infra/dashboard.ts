@@ -7,13 +7,14 @@ import {
   PeriodOverride,
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
-import { metricNamespace, metrics } from "../shared/aws/metrics.ts";
+import { metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
-import { counted, measured, throttled, type Watched } from "./alarms.ts";
+import type { Watched } from "./alarms.ts";
+import { metricNamespaceOf, serviceMetric, throttled } from "./metrics.ts";
 
 /** A metric with a dimension: one line for each value that occurred in the last two weeks. */
-function split(metricName: "Requests" | "Errors" | "Deliveries"): MathExpression {
-  const search = `SEARCH('{${metricNamespace},${metrics[metricName]}} MetricName="${metricName}"', 'Sum')`;
+function split(scope: Construct, metricName: "Requests" | "Errors" | "Deliveries"): MathExpression {
+  const search = `SEARCH('{${metricNamespaceOf(scope)},${metrics[metricName]}} MetricName="${metricName}"', 'Sum')`;
   return new MathExpression({ expression: search, label: "" });
 }
 
@@ -32,11 +33,13 @@ export function addDashboard(scope: Construct, { api, tables, queues }: Watched)
     periodOverride: PeriodOverride.AUTO,
     widgets: [
       [
-        graph("Requests by operation", split("Requests")),
-        graph("Errors by code", split("Errors")),
+        graph("Requests by operation", split(scope, "Requests")),
+        graph("Errors by code", split(scope, "Errors")),
         graph(
           "Latency in milliseconds",
           ...["p50", "p95", "p99"].map((statistic) => api.metricLatency({ statistic, label: statistic })),
+          serviceMetric(scope, "RequestMilliseconds", "p95").with({ label: "p95 of functions" }),
+          serviceMetric(scope, "DensityMilliseconds", "p95").with({ label: "p95 of densities" }),
         ),
       ],
       [
@@ -54,22 +57,24 @@ export function addDashboard(scope: Construct, { api, tables, queues }: Watched)
         graph("DynamoDB throttles", ...throttles),
       ],
       [
-        graph("Slots of synchronous answers", counted("DensitySlots")),
-        graph("Deliveries by outcome", split("Deliveries"), counted("Attempts")),
+        graph("Slots of synchronous answers", serviceMetric(scope, "DensitySlots")),
+        graph("Deliveries by outcome", split(scope, "Deliveries"), serviceMetric(scope, "Attempts")),
         graph(
           "Age of the oldest job and message in seconds",
-          measured("OldestJobSeconds").with({ label: "job" }),
-          measured("OldestUnstartedJobSeconds").with({ label: "job without an attempt" }),
+          serviceMetric(scope, "OldestJobSeconds", "max").with({ label: "job" }),
+          serviceMetric(scope, "OldestUnstartedJobSeconds", "max").with({ label: "job without an attempt" }),
+          serviceMetric(scope, "FirstAttemptSeconds", "p99").with({ label: "p99 of first attempts" }),
           ...ages,
         ),
       ],
       [
         graph(
           "Failures",
-          counted("LoginFailures"),
-          counted("IssuerKeysUnreachable"),
-          counted("QuotaNotCounted"),
+          serviceMetric(scope, "LoginFailures"),
+          serviceMetric(scope, "IssuerKeysUnreachable"),
+          serviceMetric(scope, "QuotaNotCounted"),
         ),
+        graph("Age of the signing key in days", serviceMetric(scope, "SigningKeyAgeDays", "max")),
       ],
     ],
   });

@@ -4,7 +4,7 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { endpoints, tables } from "../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
-import { configuration, type VariableName } from "../shared/environment.ts";
+import { configuration, metricNamespaceVariable, type VariableName } from "../shared/environment.ts";
 import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
 import { constructName } from "./bundles.ts";
@@ -12,6 +12,7 @@ import { ServiceFunction } from "./constructs/service-function.ts";
 import type { SecretReference } from "./constructs/signing-key.ts";
 import type { Data } from "./data.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
+import { metricNamespaceOf } from "./metrics.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 
@@ -32,7 +33,7 @@ export function addFunction(scope: Construct, id: FunctionId, context: FunctionC
   const made = new ServiceFunction(scope, constructName(id), {
     bundle: join(bundles, id),
     description: id,
-    environment: environmentOf(id, context),
+    environment: environmentOf(scope, id, context),
     traits,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),
@@ -42,7 +43,7 @@ export function addFunction(scope: Construct, id: FunctionId, context: FunctionC
   return made;
 }
 
-function environmentOf(id: FunctionId, { data, signingKey, settings }: FunctionContext) {
+function environmentOf(scope: Construct, id: FunctionId, { data, signingKey, settings }: FunctionContext) {
   const { tables: granted = {}, queues: used = {}, variables = [] } = functionRecords[id];
   const valueFor = (name: VariableName): string => {
     if (name === "SIGNING_KEY_SECRET_ARN") return signingKey.secretArn;
@@ -53,6 +54,7 @@ function environmentOf(id: FunctionId, { data, signingKey, settings }: FunctionC
   const queueNames = Object.keys(used) as QueueName[];
   return {
     LOG_LEVEL: valueFor("LOG_LEVEL"),
+    [metricNamespaceVariable]: metricNamespaceOf(scope),
     ...Object.fromEntries(named.map((table) => [tableVariable(table), data.tables[table.name].tableName])),
     ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), data.queues[name].queueUrl])),
     ...Object.fromEntries(

@@ -12,6 +12,7 @@ import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
 import { addData, type TableNames } from "./data.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
+import { addObjectives, addTrafficAlarm } from "./objectives.ts";
 import { signingKeyOutput } from "./outputs.ts";
 import { addFunction } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
@@ -69,6 +70,10 @@ export class NetworkCapabilitiesStack extends Stack {
       ...(isOurs ? { rotation: functions[rotation] } : {}),
     };
     addAlarms(this, watched, topic);
+    if (traits.objectives) {
+      addObjectives(this, api, topic);
+      addTrafficAlarm(this, api, topic);
+    }
     if (traits.dashboard) addDashboard(this, watched);
   }
 

@@ -24,6 +24,8 @@ export interface StageTraits {
   /** Whether requests are sampled into X-Ray. */
   readonly traced: boolean;
   readonly dashboard: boolean;
+  /** Whether alarms watch the service's objectives (`objectives.ts`). */
+  readonly objectives: boolean;
   /**
    * Requests a second on each method that has no limit of its own (`throttling.ts`), of all callers together: far above
    * what one caller's quota allows. The methods of `prod` together stay within the quotas of a new account, 10,000
@@ -43,6 +45,7 @@ export const stages = {
     releasesGradually: false,
     traced: false,
     dashboard: false,
+    objectives: false,
     requestRate: 100,
     loginExecutions: 10,
   },
@@ -53,6 +56,7 @@ export const stages = {
     releasesGradually: true,
     traced: true,
     dashboard: true,
+    objectives: true,
     requestRate: 800,
     loginExecutions: 50,
   },

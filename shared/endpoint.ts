@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import type { DurationMetric } from "./aws/metrics.ts";
 import type { Code } from "./errors.ts";
 
 /** Names of the `{parameters}` of a path. */
@@ -25,6 +26,8 @@ interface Operation {
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
   /** Headers of every successful response. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of how long requests take, if the operation has another objective than most. */
+  readonly durationMetric?: DurationMetric;
   /** The codes the specification lists for the operation; the handler can refuse with no other. */
   readonly errors: readonly Code[];
 }

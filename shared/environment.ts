@@ -228,6 +228,14 @@ export function resourceName(variable: string): string {
   return name;
 }
 
+/** The variable with the CloudWatch namespace of this stage's metrics. */
+export const metricNamespaceVariable = "METRIC_NAMESPACE";
+
+/** The CloudWatch namespace of this stage's metrics. It is never an error, so that logging is none. */
+export function metricNamespace(): string {
+  return process.env[metricNamespaceVariable] || "NetworkCapabilities";
+}
+
 /** `host:port` of the interface through which Lambda gives this function its events; undefined elsewhere. */
 export function lambdaRuntimeApi(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;

@@ -74,11 +74,7 @@ function foreign(trusted: TrustedIssuer): Issuer {
  */
 function unreachable(issuer: string) {
   return async (error: unknown): Promise<void> => {
-    const [{ causeOf, log }, { writeMetrics }] = await Promise.all([
-      import("../../shared/aws/log.ts"),
-      import("../../shared/aws/metrics.ts"),
-    ]);
-    log("ISSUER_KEYS_UNREACHABLE", { issuer, cause: causeOf(error) });
-    writeMetrics([{ metric: "IssuerKeysUnreachable" }]);
+    const { causeOf, log } = await import("../../shared/aws/log.ts");
+    log("ISSUER_KEYS_UNREACHABLE", { issuer, cause: causeOf(error) }, [{ metric: "IssuerKeysUnreachable" }]);
   };
 }

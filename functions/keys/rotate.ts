@@ -81,8 +81,11 @@ async function createSecret({ secretId, version, signal }: Rotation): Promise<vo
   const now = new Date();
   const current = await secretIn({ SecretId: secretId, VersionStage: "AWSCURRENT" }, signal);
   const before = current === undefined ? [] : keysFrom(keysIn(current), now);
-  const signsFrom = Math.ceil(now.getTime() / 1_000) + firstUseSeconds;
-  const value = before.length === 0 ? key : { ...key, signsFrom, before };
+  // The first key signs at once.
+  const value =
+    before.length === 0
+      ? { ...key, signsFrom: Math.floor(now.getTime() / 1_000) }
+      : { ...key, signsFrom: Math.ceil(now.getTime() / 1_000) + firstUseSeconds, before };
   const command = new PutSecretValueCommand({
     SecretId: secretId,
     ClientRequestToken: version,

@@ -219,6 +219,7 @@ const acceptedOperation = z
 export const retrievePopulationDensity = endpoint({
   id: "population-density/retrieve",
   operationId: "retrievePopulationDensity",
+  durationMetric: "DensityMilliseconds",
   summary: "Retrieve population density",
   description:
     "How many people are, were or will be in an area, as a density with its range for each cell of a grid and each hour.",

@@ -21,16 +21,28 @@ interface Signer extends Pick<SigningKey, "kid" | "signsFrom"> {
   readonly key: Awaited<ReturnType<typeof importJWK>>;
 }
 
+const secondsOfDay = 86_400;
+
 /** The cached keys of the secret, and when they were read. */
 let held: { readonly signers: readonly Signer[]; readonly readAt: number } | undefined;
+
+/** An access token, and how long its key has signed; absent for a key of an operator that does not say since when. */
+interface IssuedToken {
+  readonly token: string;
+  readonly keyAgeDays: number | undefined;
+}
 
 /**
  * Issues an access token for a login (behaviour section 4).
  *
  * The scopes are the words of the profile's permissions; the subscription makes the token 3-legged.
  */
-export async function accessToken(profile: ProfileRecord, now: Date, signal: AbortSignal): Promise<string> {
-  const { kid, key } = await signerAt(now, signal);
+export async function accessToken(
+  profile: ProfileRecord,
+  now: Date,
+  signal: AbortSignal,
+): Promise<IssuedToken> {
+  const { kid, key, signsFrom } = await signerAt(now, signal);
   const issuedAt = Math.floor(now.getTime() / 1_000);
   const claims: AccessTokenClaims = {
     iss: setting("TOKEN_ISSUER"),
@@ -43,7 +55,11 @@ export async function accessToken(profile: ProfileRecord, now: Date, signal: Abo
     jti: randomUUID(),
     ...(profile.subscription === undefined ? {} : { subscription: profile.subscription }),
   };
-  return await new SignJWT(claims).setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid }).sign(key);
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid })
+    .sign(key);
+  const keyAgeDays = signsFrom === undefined ? undefined : Math.max(0, issuedAt - signsFrom) / secondsOfDay;
+  return { token, keyAgeDays };
 }
 
 async function signerAt(now: Date, signal: AbortSignal): Promise<Signer> {

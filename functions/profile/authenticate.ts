@@ -49,12 +49,13 @@ export const handler = serve(authenticate, async (request) => {
       import("./access-token.ts"),
     ]);
     if (profile === undefined || !matches) break;
-    const [token, recorded] = await Promise.all([
+    const [{ token, keyAgeDays }, recorded] = await Promise.all([
       accessToken(profile, now, signal),
       recordLogin(profile, at, signal),
       withdrawAttempt(attempt, counters, signal),
     ]);
     if (!recorded) continue;
+    if (keyAgeDays !== undefined) request.measure({ metric: "SigningKeyAgeDays", value: keyAgeDays });
     await renewHash(profile, password, now, signal);
     const UserProfile = { ...profile, DateLastLogin: at };
     return reply(200, { Data: { access_token: token, UserProfile }, Metadata: { StatusCode: 200 } });

@@ -1,11 +1,17 @@
 import { Duration } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  Alarm,
+  ComparisonOperator,
+  type MathExpression,
+  type Metric,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 
 interface ServiceAlarmProps {
-  readonly metric: Metric;
+  readonly metric: Metric | MathExpression;
   /** The alarm is raised at this value. */
   readonly threshold: number;
   /** What a person loses while it is on, and where to look. */
@@ -20,7 +26,7 @@ interface ServiceAlarmProps {
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, id: string, props: ServiceAlarmProps) {
     const { metric, threshold, impact, minutes = 5, topic } = props;
-    const isPercentile = /^p\d/.test(metric.statistic);
+    const isPercentile = "statistic" in metric && /^p\d/.test(metric.statistic);
     super(scope, id, {
       metric: metric.with({ period: Duration.minutes(minutes) }),
       threshold,

@@ -20,6 +20,7 @@ import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type Schema, type Table, tableVariable } from "../table.ts";
 import { clientDefaults, isRetryable } from "./clients.ts";
+import { timed } from "./dependency-times.ts";
 
 /** An attribute of a key: keys are strings throughout. */
 type Key = Readonly<Record<string, string>>;
@@ -39,7 +40,7 @@ const conflictPauseMilliseconds = 20;
  */
 async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
   for (let attempt = 1; ; attempt++) {
-    client ??= new DynamoDBClient({ ...clientDefaults(), base64Decoder });
+    client ??= timed(new DynamoDBClient({ ...clientDefaults(), base64Decoder }), "dynamodbMilliseconds");
     try {
       return await run(client);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Misconfigured } from "../errors.ts";
+import { type Count, embedded, writeMetrics } from "./metrics.ts";
 
 /** Every log entry of the service. An id never changes its meaning: alarms and searches rely on it. */
 export const logEntries = {
@@ -31,6 +32,12 @@ interface Fields {
   readonly status?: number;
   readonly code?: string;
   readonly milliseconds?: number;
+  /** Of the function's invocation, as API Gateway's access log and X-Ray name it. */
+  readonly awsRequestId?: string;
+  /** The time in which calls to this service were under way. */
+  readonly dynamodbMilliseconds?: number;
+  readonly secretsManagerMilliseconds?: number;
+  readonly sqsMilliseconds?: number;
   /** Hash of the caller; see `hashed`. */
   readonly caller?: string;
   readonly coldStart?: boolean;
@@ -52,11 +59,19 @@ export function logId(entry: keyof typeof logEntries): string {
 
 let logger: Logger | undefined;
 
-/** Writes one line. Fields are flat and primitive, so that writing them cannot throw. */
-export function log(entry: keyof typeof logEntries, fields: Fields): void {
+/** The level from which a line is written, as `LOG_LEVEL` has it, in ascending order. */
+const levels = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL", "SILENT"];
+
+/**
+ * Writes one line. Fields are flat and primitive, so that writing them cannot throw.
+ * @param counts metrics in the same line; they are written even when the level leaves out the line.
+ */
+export function log(entry: keyof typeof logEntries, fields: Fields, counts: readonly Count[] = []): void {
   logger ??= new Logger({ serviceName: "network-capabilities" });
   const { id, level, message } = logEntries[entry];
-  logger[level](message, { id, ...fields });
+  const isWritten = levels.indexOf(level.toUpperCase()) >= levels.indexOf(logger.getLevelName());
+  if (isWritten) logger[level](message, { id, ...fields, ...(counts.length > 0 ? embedded(counts) : {}) });
+  else if (counts.length > 0) writeMetrics(counts);
 }
 
 /**

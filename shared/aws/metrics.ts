@@ -1,7 +1,5 @@
 import { Console } from "node:console";
-
-/** The CloudWatch namespace of the service's metrics. */
-export const metricNamespace = "NetworkCapabilities";
+import { metricNamespace } from "../environment.ts";
 
 /**
  * Every metric of the service, with its dimension if it has one. A name never changes its meaning: alarms and
@@ -12,16 +10,24 @@ export const metrics = {
   Requests: "operation",
   /** Those of them that were answered with an error. */
   Errors: "code",
+  /** How long functions took to answer, for all operations whose endpoint names no metric of its own. */
+  RequestMilliseconds: undefined,
+  /** How long the function took to answer requests for densities. */
+  DensityMilliseconds: undefined,
   /** Slots (cells × hours) of synchronous density answers. */
   DensitySlots: undefined,
   /** Jobs that ended. */
   Deliveries: "outcome",
   /** Attempts to deliver, whatever their result. */
   Attempts: undefined,
+  /** From the request of a job to the start of its first attempt. */
+  FirstAttemptSeconds: undefined,
   /** Age of the oldest job without an outcome, measured every minute. */
   OldestJobSeconds: undefined,
   /** Age of the oldest job without an attempt, measured every minute. */
   OldestUnstartedJobSeconds: undefined,
+  /** Days since the key that signed a token was made, measured at logins; of the stack's own key alone. */
+  SigningKeyAgeDays: undefined,
   /** Logins with a wrong address or password, or refused after too many of them. */
   LoginFailures: undefined,
   /** Fetches of a token issuer's keys that failed. */
@@ -32,6 +38,9 @@ export const metrics = {
 
 /** The name of a metric. */
 export type MetricName = keyof typeof metrics;
+
+/** A metric of how long requests took, with an objective of its own. */
+export type DurationMetric = Extract<MetricName, `${string}Milliseconds`>;
 
 /** The names of all metrics. */
 export const metricNames = Object.keys(metrics) as MetricName[];
@@ -50,24 +59,33 @@ type Dimension<Name extends MetricName> = (typeof metrics)[Name] extends infer K
 
 let output: Console | undefined;
 
-/**
- * Writes at most one value for each metric in a line of the embedded metric format, at any log level. Never throws:
- * a line that cannot be written is lost.
- * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
- */
+/** Writes metrics in a line of their own, at any log level. Never throws: a line that cannot be written is lost. */
 export function writeMetrics(counts: readonly Count[]): void {
   // Lambda puts more before a line of the global console; this one writes the line, and swallows errors.
   output ??= new Console(process.stdout);
+  output.log(JSON.stringify(embedded(counts)));
+}
+
+/**
+ * The members by which CloudWatch finds at most one value for each metric in a line of JSON, the embedded metric format.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ */
+export function embedded(counts: readonly Count[]): Readonly<Record<string, unknown>> {
+  const Namespace = metricNamespace();
   const CloudWatchMetrics = counts.map(({ metric }) => {
     const dimension = metrics[metric];
     return {
-      Namespace: metricNamespace,
+      Namespace,
       Dimensions: [dimension === undefined ? [] : [dimension]],
-      Metrics: [{ Name: metric, Unit: "Count" }],
+      Metrics: [{ Name: metric, Unit: unitOf(metric) }],
     };
   });
   const members = counts.map(({ metric, value = 1, ...dimension }) => ({ ...dimension, [metric]: value }));
-  output.log(
-    JSON.stringify(Object.assign({ _aws: { Timestamp: Date.now(), CloudWatchMetrics } }, ...members)),
-  );
+  return Object.assign({ _aws: { Timestamp: Date.now(), CloudWatchMetrics } }, ...members);
+}
+
+/** A metric's name ends in its unit, unless it counts. CloudWatch has no unit for days. */
+function unitOf(metric: MetricName): string {
+  const unit = /(?:Seconds|Milliseconds|Days)$/.exec(metric)?.[0] ?? "Count";
+  return unit === "Days" ? "None" : unit;
 }

@@ -1,6 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { Unavailable } from "../errors.ts";
 import { clientDefaults, isRetryable } from "./clients.ts";
+import { timed } from "./dependency-times.ts";
 
 let client: SecretsManagerClient | undefined;
 
@@ -9,7 +10,7 @@ let client: SecretsManagerClient | undefined;
  * @throws {Unavailable} when Secrets Manager did not answer.
  */
 export async function secretText(secretId: string, signal: AbortSignal): Promise<string> {
-  client ??= new SecretsManagerClient(clientDefaults());
+  client ??= timed(new SecretsManagerClient(clientDefaults()), "secretsManagerMilliseconds");
   const command = new GetSecretValueCommand({ SecretId: secretId });
   const { SecretString } = await client.send(command, { abortSignal: signal }).catch((error: unknown) => {
     throw isRetryable(error) ? new Unavailable("Secrets Manager", error.name) : error;

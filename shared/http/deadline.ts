@@ -1,7 +1,8 @@
 import { deadlineFactor } from "../environment.ts";
 
-/** The part of Lambda's context that limits the time of a request. */
+/** The part of Lambda's context that names an invocation and limits its time. */
 export interface Invocation {
+  readonly awsRequestId?: string;
   readonly getRemainingTimeInMillis: () => number;
 }
 
@@ -29,7 +30,9 @@ export interface Deadline {
 }
 
 /** Starts the clock of a request: five seconds, or less if the function has less left. */
-export function startDeadline({ getRemainingTimeInMillis }: Invocation): Deadline {
+export function startDeadline({
+  getRemainingTimeInMillis,
+}: Pick<Invocation, "getRemainingTimeInMillis">): Deadline {
   const left = () => Math.max(0, getRemainingTimeInMillis() - reserveMilliseconds);
   const controller = new AbortController();
   const timer = setTimeout(

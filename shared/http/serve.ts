@@ -1,6 +1,7 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
+import { DependencyTimes, timing } from "../aws/dependency-times.ts";
 import { causeOf, log } from "../aws/log.ts";
-import { type Count, writeMetrics } from "../aws/metrics.ts";
+import type { Count } from "../aws/metrics.ts";
 import type { Caller } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, Unavailable } from "../errors.ts";
@@ -34,6 +35,8 @@ interface Exchange {
   readonly now: Date;
   readonly signal: AbortSignal;
   readonly counts: Count[];
+  readonly awsRequestId: string | undefined;
+  readonly dependencies: DependencyTimes;
   readonly rollbacks: Rollback[];
   caller?: Caller | undefined;
   /** What the caller has left; undefined while the request is not counted. */
@@ -61,11 +64,14 @@ export function serve<const E extends Endpoint>(
       now: new Date(),
       signal: deadline.signal,
       counts: [],
+      awsRequestId: invocation.awsRequestId,
+      dependencies: new DependencyTimes(),
       rollbacks: [],
     };
     let response: HttpResponse;
     try {
-      response = await Promise.race([answer(endpoint, handle, exchange), deadline.passed]);
+      const answered = timing(exchange.dependencies, () => answer(endpoint, handle, exchange));
+      response = await Promise.race([answered, deadline.passed]);
     } catch (error) {
       response = errorResponse(error, loggedOf(exchange));
     } finally {
@@ -168,25 +174,32 @@ async function rollBack(exchange: Exchange, deadline: Deadline): Promise<void> {
   }
 }
 
-/** Writes one log line and one line of metrics with the result of a request, and nothing that was sent. */
-function report(exchange: Exchange, { status, code }: HttpResponse, milliseconds: number): void {
-  const { endpoint, caller, counts } = exchange;
-  log("REQUEST", {
+/** Writes one line with the result of a request and its metrics, and nothing that was sent. */
+function report(exchange: Exchange, { status, code }: HttpResponse, elapsed: number): void {
+  const { endpoint, caller, counts, dependencies } = exchange;
+  const milliseconds = Math.round(elapsed);
+  const line = {
     ...loggedOf(exchange),
     status,
-    milliseconds: Math.round(milliseconds),
+    milliseconds,
+    ...dependencies.fields(),
     coldStart: cold,
     ...(code === undefined ? {} : { code }),
     ...(caller === undefined ? {} : { caller: hashed(caller.client) }),
-  });
-  writeMetrics([
+  };
+  log("REQUEST", line, [
     { metric: "Requests", operation: endpoint.operationId },
+    { metric: endpoint.durationMetric ?? "RequestMilliseconds", value: milliseconds },
     ...(code === undefined ? [] : [{ metric: "Errors", code } as const]),
     ...counts,
   ]);
   cold = false;
 }
 
-function loggedOf({ endpoint, correlation }: Exchange) {
-  return { operation: endpoint.operationId, correlator: correlation.value };
+function loggedOf({ endpoint, correlation, awsRequestId }: Exchange) {
+  return {
+    operation: endpoint.operationId,
+    correlator: correlation.value,
+    ...(awsRequestId === undefined ? {} : { awsRequestId }),
+  };
 }

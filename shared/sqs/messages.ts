@@ -1,5 +1,6 @@
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { clientDefaults, isRetryable } from "../aws/clients.ts";
+import { timed } from "../aws/dependency-times.ts";
 import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type QueueName, queueVariable } from "./queues.ts";
@@ -12,7 +13,7 @@ let client: SQSClient | undefined;
  */
 async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promise<Output> {
   // The address of a queue names a host that is not where an embedded server listens.
-  client ??= new SQSClient({ ...clientDefaults(), useQueueUrlAsEndpoint: false });
+  client ??= timed(new SQSClient({ ...clientDefaults(), useQueueUrlAsEndpoint: false }), "sqsMilliseconds");
   try {
     return await run(client);
   } catch (error) {

@@ -31,9 +31,11 @@ describe("the page of an operator", () => {
         name,
       })),
     );
-    const alarms = resourcesOf("AWS::CloudWatch::Alarm", z.unknown(), synthesize()).map(({ logicalId }) =>
-      logicalId.slice(0, -8),
-    );
+    const described = z.object({ AlarmDescription: z.string() });
+    const alarms = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"]
+      .flatMap((type) => resourcesOf(type, described, synthesize()))
+      .filter(({ properties }) => !properties.AlarmDescription.endsWith("A part of another alarm."))
+      .map(({ logicalId }) => logicalId.slice(0, -8));
     const rowOf = (alarm: string) =>
       named.find(({ more, name }) => (more === "" ? alarm === name : alarm.endsWith(name)));
 

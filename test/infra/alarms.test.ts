@@ -7,7 +7,7 @@ import { stackNames } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, type FunctionRecord, functionRecords } from "../../infra/functions.ts";
 import { logId } from "../../shared/aws/log.ts";
-import { metricNames, metricNamespace, metrics } from "../../shared/aws/metrics.ts";
+import { metricNames, metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queues } from "../../shared/sqs/queues.ts";
 import {
@@ -27,7 +27,7 @@ import {
   textOf,
 } from "./template.ts";
 
-/** Strict: an alarm on several metrics or on an expression would be another kind of alarm. */
+/** Strict: an alarm on an expression is another kind of alarm. */
 const alarmProperties = z
   .strictObject({
     AlarmActions: z.array(z.unknown()).default([]),
@@ -55,13 +55,62 @@ const alarmProperties = z
       (alarm.ExtendedStatistic === undefined) === (alarm.EvaluateLowSampleCountPercentile === undefined),
   );
 
-const alarmsIn = (from: Template) => resourcesOf("AWS::CloudWatch::Alarm", alarmProperties, from);
+const anyAlarm = z.looseObject({
+  AlarmDescription: z.string(),
+  AlarmActions: z.array(z.unknown()).default([]),
+});
+
+const isPart = ({ AlarmDescription }: z.output<typeof anyAlarm>) =>
+  /A part of another alarm\.$/.test(AlarmDescription);
+
+/** The alarms that are not part of another. */
+const allAlarmsIn = (from: Template) =>
+  ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"].flatMap((type) =>
+    resourcesOf(type, anyAlarm, from).filter(({ properties }) => !isPart(properties)),
+  );
+
+/** Those of them that watch one metric. */
+const alarmsIn = (from: Template) =>
+  resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, from)
+    .filter(({ properties }) => !isPart(properties) && properties.Metrics === undefined)
+    .map(({ properties, ...alarm }) => ({ ...alarm, properties: alarmProperties.parse(properties) }));
+
+const statisticOf = z.object({
+  MetricStat: z.object({
+    Metric: z.object({
+      Dimensions: z.array(z.unknown()).default([]),
+      MetricName: z.string(),
+      Namespace: z.string(),
+    }),
+    Period: z.number(),
+    Stat: z.string(),
+  }),
+});
+
+/** An alarm on an expression over statistics of one metric: all of them have a value, or none. */
+const shareProperties = z.object({
+  AlarmDescription: z.string(),
+  ComparisonOperator: z.literal("GreaterThanOrEqualToThreshold"),
+  EvaluationPeriods: z.literal(1),
+  Metrics: z.tuple([
+    z.object({ Expression: z.string(), ReturnData: z.literal(true) }),
+    statisticOf,
+    statisticOf,
+  ]),
+  Threshold: z.number(),
+  TreatMissingData: z.literal("notBreaching"),
+});
+
+const sharesIn = (from: Template) =>
+  resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, from)
+    .filter(({ properties }) => properties.Metrics !== undefined)
+    .map(({ properties, ...alarm }) => ({ ...alarm, properties: shareProperties.parse(properties) }));
 
 /** What AWS measures, with the statistic that does not overlook a single message, run or refusal. */
 const statistics: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "AWS/ApiGateway": { "5XXError": "Sum", Latency: "p95" },
+  "AWS/ApiGateway": { Latency: "p95" },
   "AWS/DynamoDB": { ReadThrottleEvents: "Sum", WriteThrottleEvents: "Sum" },
-  "AWS/Lambda": { Errors: "Sum", Throttles: "Sum" },
+  "AWS/Lambda": { Errors: "Sum", RecursiveInvocationsDropped: "Sum", Throttles: "Sum" },
   "AWS/SQS": { ApproximateAgeOfOldestMessage: "Maximum", ApproximateNumberOfMessagesVisible: "Maximum" },
 };
 
@@ -122,13 +171,13 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
 
     test("watches something that is measured, of something that exists", () => {
       const statistic = properties.Statistic ?? properties.ExtendedStatistic;
-      if (Namespace === metricNamespace) {
+      if (Namespace === stackNames[stage]) {
         const inLog = counted.some((one) => one.MetricName === MetricName);
         const byFunctions = metricNames.some((name) => name === MetricName && metrics[name] === undefined);
         expect(inLog).not.toBe(byFunctions);
         expect(Dimensions).toEqual([]);
         // An age that is measured is no sum.
-        expect(statistic).toBe(MetricName.startsWith("Oldest") ? "Maximum" : "Sum");
+        expect(statistic).toBe(/^Oldest|Age/.test(MetricName) ? "Maximum" : "Sum");
       } else {
         expect(owners[Namespace]).toContainEqual(Dimensions);
         expect(statistic).toBe(statistics[Namespace]?.[MetricName]);
@@ -139,7 +188,9 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
       // A metric has a value a minute.
       expect(properties.Period % 60).toBe(0);
       expect(properties.Period * properties.EvaluationPeriods).toBeGreaterThanOrEqual(60);
-      expect(properties.Period * properties.EvaluationPeriods).toBeLessThanOrEqual(900);
+      // A key that is too old has been so for days, and not every minute has a login.
+      const most = MetricName === "SigningKeyAgeDays" ? 3_600 : 900;
+      expect(properties.Period * properties.EvaluationPeriods).toBeLessThanOrEqual(most);
     });
 
     test("tells nobody unless somebody is named", () => {
@@ -148,9 +199,26 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
   });
 
   test("each says something of its own, but those of two workers who lose the same", () => {
-    const descriptions = alarms.map(({ properties }) => properties.AlarmDescription);
+    const descriptions = allAlarmsIn(from).map(({ properties }) => properties.AlarmDescription);
     const workers = Object.values(functionRecords).filter(({ consumes }) => consumes !== undefined);
-    expect(new Set(descriptions).size).toBe(descriptions.length - (workers.length - 1));
+    const kindsOfWorkers = ["JobsFailed", "Recursive"].length;
+    expect(new Set(descriptions).size).toBe(descriptions.length - kindsOfWorkers * (workers.length - 1));
+  });
+
+  test("a share of 5xx raises one, not a number, and only of enough requests", () => {
+    const { properties } = only(
+      sharesIn(from).filter(({ logicalId }) => logicalId.startsWith("RequestsFailing")),
+      "alarms",
+    );
+    const [{ Expression }, failed, requests] = properties.Metrics;
+    expect(Expression).toBe("IF(requests >= 20, 100 * failed, 0)");
+    expect([failed.MetricStat.Stat, requests.MetricStat.Stat]).toEqual(["Average", "SampleCount"]);
+    expect(failed.MetricStat.Metric).toEqual({
+      Dimensions: [{ Name: "ApiName", Value: stackNames[stage] }],
+      MetricName: "5XXError",
+      Namespace: "AWS/ApiGateway",
+    });
+    expect(properties.Threshold).toBe(5);
   });
 
   test("every failure, slowness and refusal that a caller of the API can meet raises one", () => {
@@ -164,7 +232,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
       expect(watchedIn(namespace)).toEqual(new Set(Object.keys(statistics[namespace] ?? {})));
     }
     for (const name of ["LoginFailures", "IssuerKeysUnreachable", "QuotaNotCounted"] as const) {
-      expect(watchedIn(metricNamespace)).toContain(name);
+      expect(watchedIn(stackNames[stage])).toContain(name);
     }
   });
 
@@ -266,8 +334,92 @@ test("a signing key that could not be renewed raises one, unless the operator re
   expect(without).toEqual([]);
 });
 
-test("every alarm notifies the topic that is named", () => {
-  const notifying = alarmsIn(configured);
+test("a signing key that is not replaced raises one, unless the operator replaces it", () => {
+  const { Threshold } = alarmOn("SigningKeyAgeDays", []);
+  expect(Threshold).toBeGreaterThan(30);
+  const watched = alarmsIn(configured).map(({ properties }) => properties.MetricName);
+  expect(watched).not.toContain("SigningKeyAgeDays");
+});
+
+const compositeProperties = z.object({
+  AlarmDescription: z.string(),
+  AlarmName: z.string(),
+  AlarmRule: z.unknown(),
+});
+
+describe("objectives", () => {
+  const composites = resourcesOf("AWS::CloudWatch::CompositeAlarm", compositeProperties, deployed);
+  const shares = sharesIn(deployed);
+  /** The alarms that must all be raised for a composite one. */
+  const partsOf = (name: string) => {
+    const { AlarmRule } = only(
+      composites.filter(({ properties }) => properties.AlarmName.endsWith(`-${name}`)),
+      name,
+    ).properties;
+    const rule = textOf(AlarmRule);
+    expect(rule).toMatch(/^\(ALARM\("\$\{\w+\.Arn\}"\) AND ALARM\("\$\{\w+\.Arn\}"\)\)$/);
+    return [...rule.matchAll(/\{(\w+)\.Arn/g)].map(([, id = ""]) => id);
+  };
+
+  test.each([
+    ["Availability", "5XXError", "Average", 0.1],
+    ["Latency", "RequestMilliseconds", "PR(:300)", 5],
+    ["DensityLatency", "DensityMilliseconds", "PR(:1500)", 5],
+    ["FirstAttempt", "FirstAttemptSeconds", "PR(:60)", 1],
+  ])(
+    "%s is watched in four windows, for a fast and a slow use of its budget",
+    (name, metric, stat, budget) => {
+      for (const [speed, factor, periods] of [
+        ["BurnsFast", 14.4, [3_600, 300]],
+        ["BurnsSlowly", 6, [21_600, 1_800]],
+      ] as const) {
+        const parts = partsOf(`${name}${speed}`).map(
+          (id) =>
+            only(
+              shares.filter(({ logicalId }) => logicalId === id),
+              id,
+            ).properties,
+        );
+        expect(parts.map(({ Metrics: [, { MetricStat }] }) => MetricStat.Period)).toEqual(periods);
+        for (const { Metrics, Threshold } of parts) {
+          const [{ Expression }, value, events] = Metrics;
+          expect(value.MetricStat).toMatchObject({ Stat: stat, Metric: { MetricName: metric } });
+          expect(events.MetricStat).toMatchObject({ Stat: "SampleCount", Metric: value.MetricStat.Metric });
+          expect(Expression).toMatch(stat === "Average" ? /, 100 \* value, 0\)$/ : /, 100 - value, 0\)$/);
+          expect(Threshold).toBeCloseTo(factor * budget, 3);
+        }
+      }
+    },
+  );
+
+  test("an API that was busy for a day and gets nothing raises an alarm", () => {
+    const count = z.looseObject({
+      MetricName: z.literal("Count"),
+      Period: z.number(),
+      TreatMissingData: z.string(),
+    });
+    const parts = partsOf("TrafficStopped").map((id) => count.parse(deployed.Resources[id]?.Properties));
+    expect(parts).toMatchObject([
+      { ComparisonOperator: "LessThanThreshold", Threshold: 1, Period: 900, TreatMissingData: "breaching" },
+      {
+        ComparisonOperator: "GreaterThanOrEqualToThreshold",
+        Period: 86_400,
+        TreatMissingData: "notBreaching",
+      },
+    ]);
+  });
+
+  test("of the stage to try things out are none", () => {
+    expect(resourcesOf("AWS::CloudWatch::CompositeAlarm", compositeProperties, template)).toEqual([]);
+  });
+});
+
+test("every alarm notifies the topic that is named, except those that are part of another", () => {
+  const parts = resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, configured).filter(({ properties }) =>
+    isPart(properties),
+  );
+  expect(parts.flatMap(({ properties }) => properties.AlarmActions)).toEqual([]);
+  const notifying = allAlarmsIn(configured);
   expect(notifying.length).toBeGreaterThan(20);
   expect(
     notifying.filter(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
+import { stackNames } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
@@ -228,6 +229,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       };
       expect(properties.Environment.Variables).toEqual({
         LOG_LEVEL: configuration.LOG_LEVEL.default,
+        METRIC_NAMESPACE: stackNames[stage],
         ...Object.fromEntries(tableNames.map((name) => [tableVariable({ name }), tableNameOf(name, stage)])),
         ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), { Ref: queueOf(name) }])),
         // A variable without a default is not there: it reads as if it were empty.

@@ -40,7 +40,8 @@ const updatePolicy = z.object({
 
 const alarmProperties = z.object({
   Dimensions: z.array(z.unknown()).default([]),
-  MetricName: z.string(),
+  /** None for an alarm on an expression. */
+  MetricName: z.string().optional(),
   Threshold: z.number(),
 });
 

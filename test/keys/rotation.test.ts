@@ -205,7 +205,7 @@ describe("as time goes by after two rotations in a row", () => {
     );
     const publishing: { publicKeys: typeof publicKeys } = await import("../../shared/signing-keys.ts");
     return {
-      tokenAt: (now) => signing.accessToken(profile, now, signal()),
+      tokenAt: async (now) => (await signing.accessToken(profile, now, signal())).token,
       publicAt: (now) => publishing.publicKeys(now, signal()),
     };
   }

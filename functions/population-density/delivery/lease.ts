@@ -1,4 +1,5 @@
 import { causeOf } from "../../../shared/aws/log.ts";
+import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, PendingJob } from "./job.ts";
@@ -79,7 +80,8 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   if (wait !== undefined) return wait;
   try {
     if (!(await begin(job, lease, next.mode, ports, signal))) return whenLeaseIsOver;
-    const begun = { ...job, mode: next.mode, attempts: job.attempts + 1 };
+    const startedAt = job.startedAt ?? ports.clock.now();
+    const begun = { ...job, mode: next.mode, attempts: job.attempts + 1, startedAt };
     const result = await attempt(begun, lease, request.host, ports, signal);
     if (result === "lease lost") return whenLeaseIsOver;
     return await record(begun, lease, await stepAfter(begun, result, request.host, ports), ports, result);
@@ -206,7 +208,7 @@ async function record(
   ports: WorkerPorts,
   result?: AttemptResult,
 ): Promise<Verdict> {
-  const { jobs, clock, log, writeMetrics } = ports;
+  const { jobs, clock, log } = ports;
   const signal = clock.deadline(recordMilliseconds);
   const { operationId, correlator, attempts } = job;
   if (result !== undefined) {
@@ -215,8 +217,10 @@ async function record(
       ...(status === undefined ? {} : { status }),
       ...(cause === undefined ? {} : { cause }),
     };
-    log("ATTEMPT", { operationId, correlator, attempts, outcome, ...details });
-    writeMetrics([{ metric: "Attempts" }]);
+    log("ATTEMPT", { operationId, correlator, attempts, outcome, ...details }, [
+      { metric: "Attempts" },
+      ...firstAttempt(job),
+    ]);
   }
   if (step.kind === "retry") {
     const { mode, possiblyDelivered, inSeconds } = step;
@@ -234,15 +238,21 @@ async function record(
   return "ack";
 }
 
+/** How long a job waited for its first attempt, measured at that attempt alone. */
+function firstAttempt({ attempts, requestedAt, startedAt }: PendingJob): readonly Count[] {
+  if (attempts > 1 || startedAt === undefined) return [];
+  return [{ metric: "FirstAttemptSeconds", value: (startedAt - requestedAt) / 1_000 }];
+}
+
 /** Logs and counts the outcome of a job. */
 export function reportEnd(
   { operationId, correlator }: Pick<Job, "operationId" | "correlator">,
   { outcome, reason }: Extract<Step, { kind: "finish" }>,
-  { log, writeMetrics }: Pick<Ports, "log" | "writeMetrics">,
+  { log }: Pick<Ports, "log">,
 ): void {
-  log(outcome === "failed" ? "JOB_FAILED" : "JOB_ENDED", { operationId, correlator, outcome, reason });
+  const entry = outcome === "failed" ? "JOB_FAILED" : "JOB_ENDED";
+  log(entry, { operationId, correlator, outcome, reason }, [{ metric: "Deliveries", outcome }]);
   if (reason === "expired") log("JOB_EXPIRED", { operationId, correlator });
-  writeMetrics([{ metric: "Deliveries", outcome }]);
 }
 
 /** Releases a permit. If that fails, the permit expires by itself, and the result of the attempt is kept. */

@@ -12,6 +12,25 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+it("names the unit that the metric's name ends in, and the stage's namespace", () => {
+  vi.stubEnv("METRIC_NAMESPACE", "NetworkCapabilities-dev");
+  writeMetrics([
+    { metric: "RequestMilliseconds", value: 12 },
+    { metric: "FirstAttemptSeconds", value: 2.5 },
+    { metric: "SigningKeyAgeDays", value: 3 },
+    { metric: "Attempts" },
+  ]);
+  const { _aws } = JSON.parse(output.text());
+  const units = _aws.CloudWatchMetrics.map(
+    ({ Namespace, Metrics: [{ Unit }] }: { Namespace: string; Metrics: [{ Unit: string }] }) => [
+      Namespace,
+      Unit,
+    ],
+  );
+  const namespace = "NetworkCapabilities-dev";
+  expect(units).toEqual(["Milliseconds", "Seconds", "None", "Count"].map((unit) => [namespace, unit]));
+});
+
 const counts: readonly Count[] = [
   { metric: "Requests", operation: "say" },
   { metric: "Errors", code: "INTERNAL" },

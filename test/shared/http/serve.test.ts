@@ -695,9 +695,16 @@ describe("the metrics", () => {
   const counted = () =>
     written()
       .filter((line) => "_aws" in line)
-      .map(({ _aws, ...members }) => members);
+      .map((line) =>
+        Object.fromEntries(
+          Object.entries(line).filter(
+            ([name]) => name === "operation" || name === "code" || /^[A-Z]/.test(name),
+          ),
+        ),
+      );
+  const RequestMilliseconds = expect.any(Number);
 
-  it("are one line for each request: the request, its error, and what the handler measured", async () => {
+  it("are in the line of each request: the request, its error, and what the handler measured", async () => {
     await askGuarded();
     await askGuarded({ body: "[]" });
     await askOpen({}, async ({ measure, refuse }) => {
@@ -706,9 +713,16 @@ describe("the metrics", () => {
     });
 
     expect(counted()).toEqual([
-      { operation: "say", Requests: 1 },
-      { operation: "say", Requests: 1, code: "INVALID_ARGUMENT", Errors: 1 },
-      { operation: "say", Requests: 1, code: "UNAUTHENTICATED", Errors: 1, LoginFailures: 1 },
+      { operation: "say", Requests: 1, RequestMilliseconds },
+      { operation: "say", Requests: 1, RequestMilliseconds, code: "INVALID_ARGUMENT", Errors: 1 },
+      {
+        operation: "say",
+        Requests: 1,
+        RequestMilliseconds,
+        code: "UNAUTHENTICATED",
+        Errors: 1,
+        LoginFailures: 1,
+      },
     ]);
   });
 
@@ -725,7 +739,9 @@ describe("the metrics", () => {
     await serve(open, late)(eventOf({ body: "{}" }), { getRemainingTimeInMillis: () => 300 });
     await new Promise((resolve) => setTimeout(resolve, 50));
 
-    expect(counted()).toEqual([{ operation: "say", Requests: 1, code: "TIMEOUT", Errors: 1 }]);
+    expect(counted()).toEqual([
+      { operation: "say", Requests: 1, RequestMilliseconds, code: "TIMEOUT", Errors: 1 },
+    ]);
   });
 
   it("that cannot be written are no reason not to answer", async () => {
@@ -756,9 +772,11 @@ describe("the log", () => {
     "status",
     "timestamp",
     "xray_trace_id",
+    ...["_aws", "awsRequestId", "dynamodbMilliseconds"],
+    ...["Errors", "QuotaNotCounted", "RequestMilliseconds", "Requests"],
   ];
 
-  const lines = () => written().filter((line) => !("_aws" in line));
+  const lines = () => written();
 
   it("has one line for each request: what was asked, what came of it, and a hash of who asked", async () => {
     const client = crypto.randomUUID();
@@ -821,6 +839,17 @@ describe("the log", () => {
     expect(crash?.cause).toContain("serve.test.ts");
     expect(output.text()).not.toContain("34600000077");
     expect(output.text()).not.toContain(token);
+  });
+
+  it("names the invocation, and how long the request waited for each service", async () => {
+    await serve(guarded, async ({ reply }) => reply(200, { said: "hello" }))(
+      eventOf({ body: JSON.stringify({ word: "hello" }), authorizer: authorizerContext() }),
+      { awsRequestId: "1b2c", getRemainingTimeInMillis: () => 10_000 },
+    );
+
+    const [line] = lines();
+    expect(line).toMatchObject({ awsRequestId: "1b2c", dynamodbMilliseconds: expect.any(Number) });
+    expect(line).not.toHaveProperty("sqsMilliseconds");
   });
 
   it("does not write a correlator that was refused", async () => {

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { captureOutput } from "../../support/pipeline.ts";
+
+let output: ReturnType<typeof captureOutput>;
+
+beforeEach(() => {
+  output = captureOutput();
+  // The logger reads its level when it is made, once a process.
+  vi.resetModules();
+});
+afterEach(() => {
+  output.stop();
+  vi.unstubAllEnvs();
+});
+
+async function logAtLevel(level: string): Promise<Record<string, unknown>[]> {
+  vi.stubEnv("LOG_LEVEL", level);
+  const { log } = await import("../../../shared/aws/log.ts");
+  log("REQUEST", { operation: "say", status: 200 }, [{ metric: "Requests", operation: "say" }]);
+  return output
+    .text()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+it("writes metrics in the line itself", async () => {
+  const [line, ...more] = await logAtLevel("INFO");
+
+  expect(more).toEqual([]);
+  expect(line).toMatchObject({ id: "NCS-001", operation: "say", status: 200, Requests: 1 });
+  expect(line?._aws).toMatchObject({ CloudWatchMetrics: [{ Dimensions: [["operation"]] }] });
+});
+
+it("writes the metrics alone when the level leaves out the line", async () => {
+  const [line, ...more] = await logAtLevel("ERROR");
+
+  expect(more).toEqual([]);
+  expect(Object.keys(line ?? {}).sort()).toEqual(["Requests", "_aws", "operation"]);
+});
