@@ -64,7 +64,7 @@ it.each(Object.entries(refused))("refuses %s", async (_, answer) => {
   expect(requests).toBe(1);
 });
 
-it("goes where it was told and follows no redirect", async () => {
+it("asks the configured address and follows no redirect", async () => {
   const elsewhere = await countingServer(answering(200, JSON.stringify({ keys: [jwk] })));
 
   const answers = await Promise.all(

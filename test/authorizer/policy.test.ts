@@ -86,7 +86,7 @@ describe("the policy of a token", () => {
     expect(new Set(decisionsFor([scope], {}, methods))).toEqual(new Set(["explicit deny"]));
   });
 
-  it("says no to scopes that open nothing, and tells the functions of none", () => {
+  it("says no to scopes that open nothing, and passes none to the functions", () => {
     const scopes = ["everything", "constructor", "__proto__", "QOS-PROFILES:READ"];
     const policy = policyFor({ client: "c", scopes, expires: 1 }, methods[0]?.arn ?? "", wired);
 
@@ -112,7 +112,7 @@ describe("the policy of a token", () => {
     for (const other of others) expect(other).toEqual(one);
   });
 
-  it("tells the functions who calls in strings only, as API Gateway hands it on", () => {
+  it("passes the caller to the functions in strings only, as API Gateway hands it on", () => {
     const caller = { client: "c", scopes: [...everyScope], expires: 1_763_719_200, subscription: "sub-1" };
 
     const { context, principalId } = policyFor(caller, methods[0]?.arn ?? "", wired);

@@ -38,7 +38,7 @@ function stopWrites(table: TableName): void {
 }
 
 describe("when requests cannot be counted", () => {
-  it("reads are answered, the log and a metric say so, and nobody is told what is left", async () => {
+  it("reads are answered, the log and a metric say so, and no answer says what is left", async () => {
     stopWrites("quotas");
     const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
     const event = eventOf({ authorizer: authorizerContext(), pathParameters: { name: "QOS_E" } });

@@ -51,7 +51,7 @@ function rectangle(height: number, width: number) {
 const ofTables = (harness: Harness, operation: string) =>
   harness.tables.calls.filter((call) => call.operation === operation).length;
 
-it("a request whose work is more than what is left reads no tile, and is told what is left", async () => {
+it("a request whose work is more than what is left reads no tile, and gets what is left", async () => {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   // A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request.
   const body = JSON.stringify({

@@ -125,7 +125,7 @@ describe("size", () => {
     expect(unsupported(small, limits, false)?.message).toMatch(/with a sink is 17\. .* fits is 5\.$/);
   });
 
-  test("an area that is too long and narrow is told the finest precision of tiles that are few enough", () => {
+  test("an area that is too long and narrow gets the finest precision of tiles that are few enough", () => {
     const query = questionOf({ area: sliver(100) });
     expect(unsupported(query, generous, false)?.message).toBe(
       "Tiles × days are 2276, the limit without a sink is 600. The finest supported precision that fits is 6.",

@@ -31,9 +31,9 @@ describe("availability to a device", () => {
     ["another country with the same network", [{ countryName: "FR", networks: ["21407"] }], false],
     ["an empty list of countries", [], false],
     ["one of two entries", [{ countryName: "FR" }, { countryName: "ES" }], true],
-  ])("offered in %s", (_, countryAvailability, available) => {
-    const offered = countryAvailability === undefined ? profile : { ...profile, countryAvailability };
-    expect(isAvailableTo(device, offered)).toBe(available);
+  ])("available in %s", (_, countryAvailability, available) => {
+    const restricted = countryAvailability === undefined ? profile : { ...profile, countryAvailability };
+    expect(isAvailableTo(device, restricted)).toBe(available);
   });
 
   test("nothing is available to a device the service does not apply to", () => {

@@ -93,7 +93,7 @@ describe("`npm start`", () => {
   );
 
   test.each([["--port", "70000"], ["--bogus"]])(
-    "tells of wrong arguments at once: %s %s",
+    "reports wrong arguments at once: %s %s",
     async (...args) => {
       expect(await npmStart(...args).ended).toBe(2);
     },

@@ -230,7 +230,7 @@ describe("a sink that does not take it", () => {
     expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: false });
   });
 
-  test("is tried again on the schedule, and in the end is told once that there is no answer", async () => {
+  test("is tried again on the schedule, and in the end gets one failure", async () => {
     schedule("100,1000");
     const { job, message } = await queued(
       sink.urlBy((index) => ({ status: index < 4 ? 408 : 204 })),
@@ -380,7 +380,7 @@ describe("a worker that is gone", () => {
     expect(output.text()).toContain('"attempts":2');
   });
 
-  test("may have delivered the answer: then the sink is never told that there is none", async () => {
+  test("may have delivered the answer: then the sink never gets a failure", async () => {
     const { job, message } = await queued(sink.urlOf({ status: 500 }), {
       request: await brokenRequest(),
       lease,
@@ -522,7 +522,7 @@ async function breakTile(tile: string): Promise<void> {
 }
 
 describe("an answer that cannot be computed", () => {
-  test("is told to the sink once, as such, and the job is given up", async () => {
+  test("is reported to the sink once, as such, and the job has failed", async () => {
     const { job, message } = await queued(sink.urlOf(), {
       request: await brokenRequest(),
       accessToken: "token",
@@ -553,7 +553,7 @@ describe("an answer that cannot be computed", () => {
     expect(output.text()).toContain("NCS-034");
   });
 
-  test("is told until the sink has heard it, also when it could be computed meanwhile", async () => {
+  test("is reported until the sink has taken it, also when it could be computed meanwhile", async () => {
     const { tile, request } = await storeDensities();
     await breakTile(tile);
     const { job, message } = await queued(sink.urlOf({ status: 500 }, "reset", { status: 204 }), { request });
@@ -570,7 +570,7 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("is told no more when the sink does not hear it in all the time", async () => {
+  test("is reported no more when the sink does not take it in all the time", async () => {
     const { job, message } = await queued(sink.urlOf({ status: 500 }), { request: await brokenRequest() });
     let verdicts = 0;
     while ((await delivered(message)) !== "ack") {
@@ -584,7 +584,7 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("is not told to a sink that may hold the answer of an earlier attempt", async () => {
+  test("is not reported to a sink that may hold the answer of an earlier attempt", async () => {
     const { tile, request } = await storeDensities();
     const { job, message } = await queued(sink.urlOf("reset", { status: 204 }), { request });
     expect(await delivered(message)).toBe(0);
@@ -598,7 +598,7 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("is told to a sink that said of each earlier attempt that it did not take it", async () => {
+  test("is reported to a sink that said of each earlier attempt that it did not take it", async () => {
     const { tile, request } = await storeDensities();
     const { job, message } = await queued(sink.urlOf({ status: 429 }, { status: 204 }), { request });
     expect(await delivered(message)).toBe(0);
@@ -624,14 +624,14 @@ describe("an answer that cannot be computed", () => {
 describe("a job that has waited so long that it is about to expire", () => {
   const late = () => ({ requestedAt: Date.now() - 23.2 * 3_600_000, attempts: 2 });
 
-  test("is given up while its sink can be told", async () => {
+  test("has failed while its sink can still get the failure", async () => {
     const { job, message } = await queued(sink.urlOf(), late());
     expect(await delivered(message)).toBe("ack");
     expect(sink.received().map(({ body }) => JSON.parse(body))).toEqual([failure(job.operationId)]);
     await expectEnd(job, "failed");
   });
 
-  test("is not told so when its sink may hold the answer", async () => {
+  test("is not reported when its sink may hold the answer", async () => {
     const { job, message } = await queued(sink.urlOf(), { ...late(), possiblyDelivered: true });
     expect(await delivered(message)).toBe("ack");
     expect(sink.received()).toEqual([]);
@@ -670,7 +670,7 @@ describe("a store that does not answer", () => {
     expect(output.text()).toContain("DynamoDB: ");
   });
 
-  test("for as long as the schedule goes is told to the sink", async () => {
+  test("for as long as the schedule goes is reported to the sink", async () => {
     schedule("0");
     const { job, message } = await queued(sink.urlOf(), { accessToken: "token" });
     refuseDensities();
@@ -684,7 +684,7 @@ describe("a store that does not answer", () => {
     await expectEnd(job, "failed");
   });
 
-  test("for as long as the schedule goes is not told to a sink that may hold the answer", async () => {
+  test("for as long as the schedule goes is not reported to a sink that may hold the answer", async () => {
     schedule("0");
     const { job, message } = await queued(sink.urlOf("reset", { status: 204 }));
     expect(await delivered(message)).toBe(0);

@@ -45,7 +45,7 @@ async function dead(url: string, changes: Parameters<typeof someJob>[2] = {}) {
 }
 
 describe("a job whose message is a dead letter", () => {
-  test("is told to its sink as failed, and is over", async () => {
+  test("is reported to its sink as failed, and is over", async () => {
     const { job, message } = await dead(sink.urlOf(), { accessToken: "token" });
     expect(await run(fail, message)).toEqual([]);
     expect(sink.received().map(({ body }) => JSON.parse(body))).toEqual([
@@ -61,7 +61,7 @@ describe("a job whose message is a dead letter", () => {
     expect(output.text()).toContain("NCS-034");
   });
 
-  test("is not told so when its sink may hold the answer", async () => {
+  test("is not reported when its sink may hold the answer", async () => {
     const { job, message } = await dead(sink.urlOf(), { possiblyDelivered: true });
     expect(await run(fail, message)).toEqual([]);
     expect(sink.received()).toEqual([]);

@@ -75,7 +75,7 @@ describe("an upload", () => {
 });
 
 describe("a failure", () => {
-  test("is told however crowded its host and its caller are, two at a time to a host", () => {
+  test("is sent however busy its host and its caller are, two at a time to a host", () => {
     const crowded = Array.from({ length: 4 }, () => permit("h", "a"));
     expect(may(crowded, "h", "a", "failure")).toBe(true);
     const failures = [1, 2].map((caller) => permit("h", `b${caller}`, { mode: "failure" }));

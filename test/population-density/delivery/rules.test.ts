@@ -66,7 +66,7 @@ describe("the wait before another attempt", () => {
     expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(8 * 3_600);
   });
 
-  test("ends before the job expires, whatever is asked; else the failure is told now", () => {
+  test("ends before the job expires, whatever is asked; else the failure is sent now", () => {
     const late = aJob({ requestedAt: now - 20 * hour, attempts: 8 });
     expect(stepAfter(late, failed())).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
     const step = stepAfter(
@@ -97,7 +97,7 @@ describe("what a sink may hold", () => {
     });
   });
 
-  test("decides whether it is told that there is no answer", () => {
+  test("decides whether it gets a failure", () => {
     const last = { attempts: schedule.length + 1 };
     expect(stepAfter(aJob(last), failed())).toMatchObject({ kind: "retry", mode: "failure" });
     for (const job of [aJob({ ...last, possiblyDelivered: true }), aJob(last)]) {
@@ -133,7 +133,7 @@ describe("the next attempt", () => {
   });
 
   test.each([[[]], [[5]], [[2, 4, 6]], [schedule]])(
-    "tells the failure three times at least, also when answers used the whole schedule: %j",
+    "sends the failure three times at least, also when answers used the whole schedule: %j",
     (waits) => {
       const circumstances = { now, schedule: waits, random: 0.5 };
       let job = aJob({ attempts: 0 });
@@ -151,7 +151,7 @@ describe("the next attempt", () => {
     },
   );
 
-  test("tells the failure in the last hour, and nothing when it could end too late", () => {
+  test("sends the failure in the last hour, and nothing when it could end too late", () => {
     expect(next(aJob({ requestedAt: now - 23 * hour - 1 }))).toEqual({ mode: "failure" });
     const tooLate = aJob({ requestedAt: now - 24 * hour + attemptMilliseconds - 1 });
     expect(next(tooLate)).toMatchObject({ outcome: "failed", reason: "expired" });

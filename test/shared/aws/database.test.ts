@@ -73,7 +73,7 @@ describe("an item", () => {
     expect(await read()).toBeUndefined();
   });
 
-  it("that is changed tells what the change has come to, or that the condition did not hold", async () => {
+  it("that is changed returns what the change has come to, or that the condition did not hold", async () => {
     const key = { address: crypto.randomUUID() };
     await putItem(items, { ...key, version: 1, name: "a" }, {}, signal);
     const update = {

@@ -143,7 +143,7 @@ describe("an answer", () => {
   });
 });
 
-describe("what a handler is told", () => {
+describe("what a handler gets", () => {
   it("is the parsed request: caller, body, source and one moment", async () => {
     let seen: Parameters<Handle<typeof guarded>>[0] | undefined;
     const before = Date.now();
@@ -657,7 +657,7 @@ describe("what a caller has left", () => {
   });
   const nothing = { limit: undefined, remaining: undefined, reset: undefined };
 
-  it("is told with every answer to a request that was counted, and with the refusal", async () => {
+  it("is reported with every answer to a request that was counted, and with the refusal", async () => {
     vi.stubEnv("DAILY_QUOTA", "2");
     const authorizer = authorizerContext();
 
@@ -677,7 +677,7 @@ describe("what a caller has left", () => {
     }
   });
 
-  it("is not told where nothing is counted, nor with another error", async () => {
+  it("is not reported where nothing is counted, nor with another error", async () => {
     expect(limitHeaders(await askOpen())).toEqual(nothing);
     expect(limitHeaders(await askGuarded({ body: "[]" }))).toEqual(nothing);
     expect(limitHeaders(await askGuarded({ authorizer: undefined }))).toEqual(nothing);
@@ -829,7 +829,7 @@ describe("the log", () => {
     expect([...new Set(lines().flatMap(Object.keys))].filter((field) => !fields.includes(field))).toEqual([]);
   });
 
-  it("tells the class and the places of a crash, never its message, of however many lines", async () => {
+  it("logs the class and the places of a crash, never its message, of however many lines", async () => {
     await askOpen({}, async () => {
       throw new RangeError(`first line\n    at ${phone} (second line)\n    at ${token}`);
     });

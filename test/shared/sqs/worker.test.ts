@@ -178,7 +178,7 @@ describe("a message", () => {
     expect(handled).toMatchObject({ receiptHandle: batch.Records[0]?.receiptHandle, receives: 1 });
   });
 
-  test("that comes when the time is over already is handled, and told so", async () => {
+  test("that comes when the time is over already is handled, with an aborted signal", async () => {
     const batch = await named("a");
     let isOver = false;
     const handler = work(queue, schema, async ({ signal }) => {
