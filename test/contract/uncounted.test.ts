@@ -2,23 +2,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { TableName } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { replaceProfile } from "../../functions/profile/store.ts";
-import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { useTables } from "../support/database.ts";
 import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
+import { defaultSettings } from "../support/settings.ts";
 
 const plenty = { getRemainingTimeInMillis: () => 10_000 };
-const settings = Object.fromEntries(
-  Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
-) as Record<ConfigurationName, string>;
 
 let harness: Harness;
 let output: ReturnType<typeof captureOutput>;
 
 beforeAll(async () => {
   useTables();
-  harness = await openHarness(settings);
+  harness = await openHarness(defaultSettings);
 });
 afterAll(() => harness.close());
 beforeEach(() => {

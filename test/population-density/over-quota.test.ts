@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
+import { defaultSettings } from "../support/settings.ts";
 
 const hour = 3_600_000;
 const soon = (Math.floor(Date.now() / hour) + 1) * hour;
-const defaults = Object.fromEntries(
-  Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
-) as Record<ConfigurationName, string>;
 
 let harness: Harness;
 let geometryCalls = 0;
@@ -27,7 +24,7 @@ async function counting(original: () => Promise<object>): Promise<object> {
 }
 
 beforeAll(async () => {
-  harness = await openHarness({ ...defaults, DAILY_QUOTA: "1" });
+  harness = await openHarness({ ...defaultSettings, DAILY_QUOTA: "1" });
   vi.doMock("../../functions/population-density/cover/polygon.ts", counting);
   vi.doMock("../../functions/population-density/cover/cover.ts", counting);
 });

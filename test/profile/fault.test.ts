@@ -8,7 +8,6 @@ import { countersOf } from "../../functions/profile/rules.ts";
 import { replaceProfile } from "../../functions/profile/store.ts";
 import { loginAttempts } from "../../functions/profile/tables.ts";
 import { getItem } from "../../shared/aws/database.ts";
-import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
@@ -16,6 +15,7 @@ import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/
 import { type Harness, openHarness } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { captureOutput, eventOf } from "../support/pipeline.ts";
+import { defaultSettings } from "../support/settings.ts";
 
 const password = "the right password";
 const limits = { accountAndSource: 20, source: 300, account: 100 };
@@ -31,14 +31,11 @@ const profileOf = (EmailAddress: string, passwordHash: string) => ({
 });
 
 describe("a login that ends in a fault of ours", () => {
-  const settings = Object.fromEntries(
-    Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
-  ) as Record<ConfigurationName, string>;
   let harness: Harness;
   let output: ReturnType<typeof captureOutput>;
 
   beforeAll(async () => {
-    harness = await openHarness(settings);
+    harness = await openHarness(defaultSettings);
   });
   afterAll(() => harness.close());
   beforeEach(() => {
