@@ -42,8 +42,9 @@ export class ServiceFunction extends LambdaFunction {
       role,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...(traits.traced ? { tracing: Tracing.ACTIVE } : {}),
-      // A replaced version is kept for a rollback.
-      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+      // A replaced version is kept to go back to; one whose deployment is rolled back is deleted. If it stayed, the next
+      // deployment of the same build would fail, because Lambda publishes no second version of the same code.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
     if (!traits.traced) return;
     Validations.of(role).acknowledge({

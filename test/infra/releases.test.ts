@@ -82,13 +82,14 @@ describe.each(released)("a release of %s", (id) => {
   const { properties: alias } = aliasOf(id, deployed);
   const { properties: group } = groupOf(id, deployed);
 
-  test("is a version of its own, and the version before it stays to go back to", () => {
+  test("is a version of its own: the one before it stays to go back to, and a rolled-back one goes", () => {
     expect(alias.Name).toBe("live");
     const version = deployed.Resources[alias.FunctionVersion["Fn::GetAtt"][0]];
     expect(version).toMatchObject({
       Type: "AWS::Lambda::Version",
       Properties: { FunctionName: { Ref: functionOf(id) } },
-      DeletionPolicy: "Retain",
+      DeletionPolicy: "RetainExceptOnCreate",
+      UpdateReplacePolicy: "Retain",
     });
   });
 
