@@ -9,6 +9,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
+import { configuration, setting } from "../shared/environment.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { ServiceApi } from "./constructs/service-api.ts";
@@ -33,6 +34,7 @@ interface ApiProps {
 /** Adds the API with every path of every endpoint, the authorizer before those that need a token. */
 export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {
   const { throttling, gatewayMayLog, domain, waf } = settings;
+  const { RATE_LIMIT_PER_MINUTE = configuration.RATE_LIMIT_PER_MINUTE.default } = settings.configuration;
   const api = new ServiceApi(scope, "Api", {
     traits,
     throttling,
@@ -41,8 +43,10 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     hasOwnHost: domain === undefined,
   });
   if (domain !== undefined) new CustomDomain(scope, "Domain", api, domain);
-  if (waf) new Firewall(scope, "Firewall", api.deploymentStage);
-  else {
+  if (waf) {
+    const rate = setting("RATE_LIMIT_PER_MINUTE", { RATE_LIMIT_PER_MINUTE });
+    new Firewall(scope, "Firewall", api.deploymentStage, rate);
+  } else {
     Validations.of(api.deploymentStage).acknowledge({
       id: "AwsSolutions-APIG3",
       reason:

@@ -18,7 +18,7 @@ interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
   readonly outdir?: string;
   readonly bundles?: string;
-  /** Overrides the context. */
+  /** The stage of a local run, whose alarms notify nobody; overrides the context. */
   readonly stage?: Stage;
   /** Whether CDK validates the finished template, which takes longer than making it. */
   readonly validation?: boolean;
@@ -47,7 +47,7 @@ export function networkCapabilities({
       // Alarms that a release shall not heed are taken off what CodeDeploy watches.
       "@aws-cdk/aws-codedeploy:removeAlarmsFromDeploymentGroup": true,
     },
-    ...(stage === undefined ? {} : { postCliContext: { stage } }),
+    ...(stage === undefined ? {} : { postCliContext: { stage, alarmTopicArn: "none" } }),
     ...(outdir === undefined ? {} : { outdir }),
   });
   const settings = settingsIn(app.node);

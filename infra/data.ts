@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
 import { type ITable, Table } from "aws-cdk-lib/aws-dynamodb";
+import { AnyPrincipal, Effect, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { type IKey, Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
@@ -45,6 +46,16 @@ export class DataStack extends Stack {
       // Tables that are kept could not be read without it.
       removalPolicy: removalPolicyIn(traits),
     });
+    // AWS services make grants on behalf of their users; nobody else may hand on the use of the key.
+    this.key.addToResourcePolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ["kms:CreateGrant"],
+        resources: ["*"],
+        conditions: { BoolIfExists: { "kms:GrantIsForAWSResource": "false" } },
+      }),
+    );
     for (const table of tables) {
       const chosen = chosenNames[table.name];
       // CloudFormation imports a table only as a new resource, which a chosen name therefore makes.

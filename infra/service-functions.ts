@@ -11,6 +11,7 @@ import { constructName } from "./bundles.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import type { SecretReference } from "./constructs/signing-key.ts";
 import type { Data } from "./data.ts";
+import { checkEnvironmentSize } from "./environment-size.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { metricNamespaceOf } from "./metrics.ts";
 import type { Settings } from "./settings.ts";
@@ -30,10 +31,12 @@ export function addFunction(scope: Construct, id: FunctionId, context: FunctionC
   const { bundles, settings, traits } = context;
   const { timeoutSeconds, memoryMegabytes } = functionRecords[id];
   const reservedConcurrency = settings.reservedConcurrency[id];
+  const environment = environmentOf(scope, id, context);
+  checkEnvironmentSize(id, environment);
   const made = new ServiceFunction(scope, constructName(id), {
     bundle: join(bundles, id),
     description: id,
-    environment: environmentOf(scope, id, context),
+    environment,
     traits,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),

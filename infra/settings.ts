@@ -24,7 +24,7 @@ export interface Settings {
   readonly waf: boolean;
   /** Of each method that has no limit of its own. */
   readonly throttling: Throttling;
-  /** The SNS topic that every alarm notifies. */
+  /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
   readonly alarmTopicArn?: string;
   /** Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`. */
   readonly tableNames: Readonly<Partial<Record<TableName, string>>>;
@@ -68,7 +68,16 @@ export function settingsIn(node: Node): Settings {
     "secret:.+",
     "the full ARN of a secret",
   );
-  const alarmTopicArn = arn("alarmTopicArn", "sns", "[^:]+", "the ARN of an SNS topic");
+  const alarmTopic = text(
+    "alarmTopicArn",
+    /^(?:none|arn:[^:]+:sns:[^:]+:\d{12}:[^:]+)$/,
+    "the ARN of an SNS topic, or none",
+  );
+  if (alarmTopic === undefined && stages[stage].alarmsNotify) {
+    throw new Error(
+      "alarmTopicArn must be set for prod: the ARN of the SNS topic that alarms notify, or none if they shall notify nobody",
+    );
+  }
   const domain = domainOf(
     text(
       "domainName",
@@ -84,7 +93,7 @@ export function settingsIn(node: Node): Settings {
     ...(domain === undefined ? {} : { domain }),
     waf: flag("waf"),
     throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
-    ...(alarmTopicArn === undefined ? {} : { alarmTopicArn }),
+    ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
     tableNames: Object.fromEntries(
       tables.flatMap(({ name }) => {
         const chosen = text(`tables.${name}`, /^[A-Za-z0-9_.-]{3,255}$/, "the name of a table");

@@ -18,6 +18,7 @@ import { addFunction } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { removalPolicyIn, stages } from "./stage.ts";
 import { addTriggers } from "./triggers.ts";
+import { warnOfIssuer } from "./warnings.ts";
 
 interface NetworkCapabilitiesProps extends StackProps {
   /** The folder with the bundles: what is deployed, and what a local run executes. */
@@ -37,6 +38,7 @@ export class NetworkCapabilitiesStack extends Stack {
     const traits = stages[settings.stage];
     super(scope, id, { ...others, terminationProtection: traits.keepsData });
 
+    if (traits.keepsData) warnOfIssuer(this, settings);
     const data = addData(this, dataKey, tableNames);
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
     new CfnOutput(this, signingKeyOutput, { value: signingKey.secretArn });

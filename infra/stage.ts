@@ -26,6 +26,8 @@ export interface StageTraits {
   readonly dashboard: boolean;
   /** Whether alarms watch the service's objectives (`objectives.ts`). */
   readonly objectives: boolean;
+  /** Whether a deployment must say whom alarms notify, or that they notify nobody. */
+  readonly alarmsNotify: boolean;
   /**
    * Requests a second on each method that has no limit of its own (`throttling.ts`), of all callers together: far above
    * what one caller's quota allows. The methods of `prod` together stay within the quotas of a new account, 10,000
@@ -46,6 +48,7 @@ export const stages = {
     traced: false,
     dashboard: false,
     objectives: false,
+    alarmsNotify: false,
     requestRate: 100,
     loginExecutions: 10,
   },
@@ -57,6 +60,7 @@ export const stages = {
     traced: true,
     dashboard: true,
     objectives: true,
+    alarmsNotify: true,
     requestRate: 800,
     loginExecutions: 50,
   },

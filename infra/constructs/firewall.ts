@@ -4,8 +4,20 @@ import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 import { type Code, errorRow } from "../../shared/errors.ts";
 
-/** Maximum of requests from one source address in five minutes: the quota of five callers behind one address. */
-const maxFromOneAddress = 30_000;
+/** Callers that may use their whole rate from behind one source address. */
+const callersBehindOneAddress = 5;
+
+/** Seconds over which requests from one address are counted. */
+const windowSeconds = 300;
+
+/** The limits that AWS WAF accepts. */
+const [minLimit, maxLimit] = [10, 2_000_000_000];
+
+/** Maximum of requests from one source address in the window. */
+function maxFromOneAddress(ratePerMinute: number): number {
+  const wanted = callersBehindOneAddress * ratePerMinute * (windowSeconds / 60);
+  return Math.min(maxLimit, Math.max(minLimit, wanted));
+}
 
 const anyBody =
   "A body is data, whatever it holds: a password may look like an attack, and a sink that is not public is refused by the function, in the words of the specification.";
@@ -42,7 +54,8 @@ export const managedRules: Readonly<Record<string, Readonly<Record<string, strin
  * kept: samples would hold tokens.
  */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, stage: Stage) {
+  /** @param ratePerMinute what one caller may request in a minute. */
+  constructor(scope: Construct, id: string, stage: Stage, ratePerMinute: number) {
     super(scope, id);
     const acl = new CfnWebACL(this, "Acl", {
       scope: "REGIONAL",
@@ -52,7 +65,7 @@ export class Firewall extends Construct {
       customResponseBodies: {
         [tooMany]: { contentType: "APPLICATION_JSON", content: bodyOf(tooMany) },
       },
-      rules: [rateRule, ...Object.entries(managedRules).map(managedRule)],
+      rules: [rateRule(ratePerMinute), ...Object.entries(managedRules).map(managedRule)],
     });
     new CfnWebACLAssociation(this, "Association", { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
   }
@@ -60,11 +73,15 @@ export class Firewall extends Construct {
 
 const tooMany = "TOO_MANY_REQUESTS" satisfies Code;
 
-const rateRule: CfnWebACL.RuleProperty = {
+const rateRule = (ratePerMinute: number): CfnWebACL.RuleProperty => ({
   name: "RequestsFromOneAddress",
   priority: 0,
   statement: {
-    rateBasedStatement: { aggregateKeyType: "IP", evaluationWindowSec: 300, limit: maxFromOneAddress },
+    rateBasedStatement: {
+      aggregateKeyType: "IP",
+      evaluationWindowSec: windowSeconds,
+      limit: maxFromOneAddress(ratePerMinute),
+    },
   },
   action: {
     block: {
@@ -80,7 +97,7 @@ const rateRule: CfnWebACL.RuleProperty = {
     },
   },
   visibilityConfig: counted("RequestsFromOneAddress"),
-};
+});
 
 function managedRule(
   [name, counting]: readonly [name: string, counting: Readonly<Record<string, string>>],

@@ -118,8 +118,8 @@ describe("firewall", () => {
     expect(rate.Priority).toBe(0);
     const { AggregateKeyType, EvaluationWindowSec, Limit } = rate.Statement.RateBasedStatement ?? {};
     expect(AggregateKeyType).toBe("IP");
-    // A caller with all of its quota is below.
-    expect(((Limit ?? 0) / (EvaluationWindowSec ?? 1)) * 60).toBeGreaterThan(1_200);
+    // Five callers with their whole rate, which the settings of this template make 600 a minute.
+    expect(((Limit ?? 0) / (EvaluationWindowSec ?? 1)) * 60).toBe(5 * 600);
     const { status, message } = errorRow("TOO_MANY_REQUESTS");
     expect(rate.Action).toEqual({
       Block: {

@@ -43,6 +43,7 @@ const keyProperties = z.object({
         Principal: z.strictObject({ AWS: z.unknown() }),
         Resource: z.string(),
       }),
+      z.unknown(),
     ]),
   }),
 });
@@ -183,6 +184,18 @@ describe("queues", () => {
     expect(textOf(Principal.AWS)).toBe("arn:${AWS::Partition}:iam::${AWS::AccountId}:root");
     // In the policy of a key, `*` is this key.
     expect(Resource).toBe("*");
+  });
+
+  test("grants on the key are made by AWS services alone, on behalf of those who use them", () => {
+    const [, second] = key.properties.KeyPolicy.Statement;
+    expect(second).toEqual({
+      Effect: "Deny",
+      Principal: { AWS: "*" },
+      Action: "kms:CreateGrant",
+      Resource: "*",
+      // Also when the request says nothing of it, because it comes from no service.
+      Condition: { BoolIfExists: { "kms:GrantIsForAWSResource": "false" } },
+    });
   });
 
   test("the key is renewed by itself", () => {

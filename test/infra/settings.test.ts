@@ -1,14 +1,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { RootConstruct } from "constructs";
 import { describe, expect, inject, test } from "vitest";
 import * as z from "zod";
 import { stackName, stackNames } from "../../infra/app.ts";
+import { settingsIn } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
 import { configuration } from "../../shared/environment.ts";
 import { deployed, synthesize, template, withApp } from "./template.ts";
 
 const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
+
+/** Each entry is valid; together they are more than Lambda takes. */
+const manyIssuers = Array.from({ length: 20 }, (_, index) => ({
+  issuer: `https://login-${index}.operator.net/with/a/path/that/goes/on`,
+  jwksUri: `https://login-${index}.operator.net/with/a/path/that/goes/on/jwks`,
+  audience: "network-capabilities",
+  algorithms: ["ES256", "RS256"],
+}));
 
 describe("settings", () => {
   test("without a stage it is the one that keeps data", () => {
@@ -23,7 +33,8 @@ describe("settings", () => {
     [{ stage: {} }, "stage must be dev or prod"],
     [{ signingKeySecretArn: "my-secret" }, "signingKeySecretArn must be the full ARN of a secret"],
     [{ signingKeySecretArn: topic }, "signingKeySecretArn must be the full ARN of a secret"],
-    [{ alarmTopicArn: "pages" }, "alarmTopicArn must be the ARN of an SNS topic"],
+    [{ alarmTopicArn: "pages" }, "alarmTopicArn must be the ARN of an SNS topic, or none"],
+    [{ alarmTopicArn: undefined }, "alarmTopicArn must be set for prod"],
     [{ alarmTopicArn: `${topic}:subscription` }, "alarmTopicArn must be the ARN of an SNS topic"],
     [{ domainName: "api.example.com" }, "domainName and certificateArn must be set together"],
     [{ certificateArn: certificate }, "domainName and certificateArn must be set together"],
@@ -42,6 +53,10 @@ describe("settings", () => {
     [
       { TRUSTED_ISSUERS: '[{"issuer":"https://op.example"}]' },
       "TRUSTED_ISSUERS must be a JSON array with one object {issuer, jwksUri, ",
+    ],
+    [
+      { TRUSTED_ISSUERS: JSON.stringify(manyIssuers) },
+      /^The environment of authorizer\/authorize has up to \d+ bytes; Lambda takes 4096\. Its longest variable is TRUSTED_ISSUERS\.$/,
     ],
     [{ SINK_ALLOWED_NETWORKS: "10.0.0.0/8:443" }, "SINK_ALLOWED_NETWORKS is for local runs only"],
     [{ waf: "yes" }, "waf must be true or false"],
@@ -65,6 +80,12 @@ describe("settings", () => {
     ],
   ])("%j is refused, and it is said why", (context, message) => {
     expect(() => synthesize(context)).toThrow(message);
+  });
+
+  test("to try things out nobody need be notified", () => {
+    const node = new RootConstruct().node;
+    node.setContext("stage", "dev");
+    expect(settingsIn(node)).not.toHaveProperty("alarmTopicArn");
   });
 
   test("what is true or a number in a file is taken as it is", () => {

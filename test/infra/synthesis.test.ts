@@ -6,7 +6,7 @@ import { describe, expect, inject, test } from "vitest";
 import { networkCapabilities } from "../../infra/app.ts";
 import { handlerFile } from "../../infra/bundles.ts";
 import { bundle } from "../../tools/build.ts";
-import { deployedText, eachStage, synthesizedText } from "./template.ts";
+import { deployedText, eachStage, synthesizedText, withApp } from "./template.ts";
 
 describe.each(eachStage)("the template of %s", (_stage, made) => {
   const text = JSON.stringify(made);
@@ -53,8 +53,30 @@ test("what is tested is what is deployed: the command line adds no context of it
 });
 
 test("a stage is deployed anew when its authorizer changes", () => {
-  const app = networkCapabilities({ bundles: inject("bundles"), validation: false });
+  const app = networkCapabilities({ bundles: inject("bundles"), stage: "prod", validation: false });
   expect(app.node.tryGetContext("@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId")).toBe(true);
+});
+
+describe("warnings", () => {
+  const warningsOf = (context: Readonly<Record<string, unknown>>) =>
+    withApp(context, (app) =>
+      app.node
+        .findAll()
+        .flatMap(({ node }) => node.metadata)
+        .filter(({ type }) => type === "aws:cdk:warning")
+        .map(({ data }) => String(data)),
+    );
+
+  test("callers' stage warns of an issuer that nobody can own, and says what follows", () => {
+    expect(warningsOf({ stage: "prod" })).toEqual([
+      expect.stringMatching(/^TOKEN_ISSUER is https:\/\/network-capabilities\.example.* refuses all tokens/),
+    ]);
+    expect(warningsOf({ stage: "prod", TOKEN_ISSUER: "https://example.operator.net" })).toEqual([]);
+  });
+
+  test("to try things out the default will do", () => {
+    expect(warningsOf({ stage: "dev" })).toEqual([]);
+  });
 });
 
 /** Names and contents of a folder's files. */

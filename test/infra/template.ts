@@ -34,6 +34,9 @@ const document = z.object({
  */
 export type Template = z.output<typeof document>;
 
+/** What every deployment must say. */
+const leastSetting = { alarmTopicArn: "none" };
+
 /** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
 export function withApp<Result>(
   context: Readonly<Record<string, unknown>>,
@@ -42,7 +45,7 @@ export function withApp<Result>(
   const folder = mkdtempSync(join(tmpdir(), "network-capabilities-template-"));
   const before = process.env.CDK_CONTEXT_JSON;
   try {
-    process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
+    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...leastSetting, ...context });
     const app = networkCapabilities({ outdir: folder, bundles: inject("bundles"), validation: false });
     app.synth();
     return use(app, folder);
@@ -112,6 +115,7 @@ export const everySetting = {
   domainName: "api.operator.example",
   gatewayLogRole: "existing",
   hostedZoneId: "Z0123456789ABC",
+  RATE_LIMIT_PER_MINUTE: "600",
   release: "at-once",
   reservedConcurrency: "profile/authenticate:50,population-density/deliver:10",
   signingKeySecretArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:operators-key-AbCdEf",

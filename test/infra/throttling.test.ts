@@ -8,7 +8,8 @@ import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 
 function settingsOf(context: Readonly<Record<string, unknown>>) {
   const { node } = new RootConstruct();
-  for (const [name, value] of Object.entries(context)) node.setContext(name, value);
+  for (const [name, value] of Object.entries({ alarmTopicArn: "none", ...context }))
+    node.setContext(name, value);
   return settingsIn(node);
 }
 

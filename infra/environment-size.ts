@@ -1,0 +1,23 @@
+import { Token } from "aws-cdk-lib";
+
+/** Lambda's limit, of the variables as a JSON object: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+const maxBytes = 4_096;
+
+/** What is known only when deployed is at most this long: the address of a queue or the ARN of a secret. */
+const unknownBytes = 170;
+
+/**
+ * Refuses an environment that Lambda would refuse in the middle of a deployment.
+ * @throws {Error} naming the function and its longest variable.
+ */
+export function checkEnvironmentSize(id: string, environment: Readonly<Record<string, string>>): void {
+  const known = Object.entries(environment).map(
+    ([name, value]) => [name, Token.isUnresolved(value) ? "x".repeat(unknownBytes) : value] as const,
+  );
+  const bytes = Buffer.byteLength(JSON.stringify(Object.fromEntries(known)));
+  if (bytes <= maxBytes) return;
+  const [longest] = known.sort(([, one], [, other]) => other.length - one.length)[0] ?? [];
+  throw new Error(
+    `The environment of ${id} has up to ${bytes} bytes; Lambda takes ${maxBytes}. Its longest variable is ${longest}.`,
+  );
+}
