@@ -35,10 +35,32 @@ const conflictAttempts = 4;
 const conflictPauseMilliseconds = 20;
 
 /**
- * Makes one call with the process's client. It is repeated when it conflicts with a transaction on the same items.
+ * Makes one call to DynamoDB.
  * @throws {Unavailable} when the table did not answer; any other error is a fault of this code.
  */
-async function call<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
+export type Call = <Output extends object>(
+  run: (client: DynamoDBClient) => Promise<Output>,
+) => Promise<Output>;
+
+let callNow: Call = callInTime;
+
+/**
+ * Makes all calls of this process in another way, for programs that may wait longer than a request.
+ * @returns what makes them as before again.
+ */
+export function useCall(other: Call): () => void {
+  const before = callNow;
+  callNow = other;
+  return () => {
+    callNow = before;
+  };
+}
+
+/** Makes one call as the process makes all of them. */
+export const call: Call = (run) => callNow(run);
+
+/** Within a request: a call is repeated when it conflicts with a transaction on the same items. */
+async function callInTime<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
   for (let attempt = 1; ; attempt++) {
     client ??= timed(new DynamoDBClient({ ...clientDefaults(), base64Decoder }), "dynamodbMilliseconds");
     try {
@@ -61,7 +83,7 @@ const conflictErrors = new Set(["TransactionConflictException", "TransactionInPr
 const passingReasons = new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
 
 /** Whether a call failed only because of a concurrent transaction or a throttle, so that it may succeed later. */
-function isTransactionConflict(error: unknown): error is Error {
+export function isTransactionConflict(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (!(error instanceof TransactionCanceledException)) return conflictErrors.has(error.name);
   const codes = (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code);
@@ -71,7 +93,8 @@ function isTransactionConflict(error: unknown): error is Error {
   );
 }
 
-function nameOf(table: Table): string {
+/** The deployed name of a table. */
+export function nameOf(table: Table): string {
   return resourceName(tableVariable(table));
 }
 

@@ -1,6 +1,9 @@
 import { SingleBar } from "cli-progress";
 import { type Command, InvalidArgumentError } from "commander";
 import type * as z from "zod";
+import { densities } from "../../functions/population-density/tiles/table.ts";
+import { checkConnection } from "../aws/connection.ts";
+import { withPatientCalls } from "../aws/patient-calls.ts";
 import { importKinds } from "../import/data-folder.ts";
 import { configuredDensities } from "../import/density/configured.ts";
 import { type DensityProgress, importDensity } from "../import/density/import-density.ts";
@@ -15,11 +18,11 @@ export function addImport(program: Command, print: Print): void {
   for (const [name, kind] of Object.entries(importKinds)) {
     importing
       .command(`${name} <file>`)
-      .description(`a JSON array like tools/demo/${kind.file}`)
+      .description(`a JSON array like tools/demo/${kind.file}, or .ndjson with a record in each line`)
       .requiredOption(...outputsOption)
       .action(async (file: string, { outputs }: { outputs: string }) => {
         await useStack(outputs);
-        const written = await importFile(kind as ImportKind<z.ZodType>, file);
+        const written = await withPatientCalls(() => importFile(kind as ImportKind<z.ZodType>, file));
         print(`${written} records imported`);
       });
   }
@@ -45,7 +48,8 @@ export function addImport(program: Command, print: Print): void {
         command.error("error: --recounted needs --typical: an observed day is counted once");
       }
       await useStack(options.outputs);
-      const { rows, items, changed } = await withProgress((onProgress) =>
+      await checkConnection(densities);
+      const importing = (onProgress?: (progress: DensityProgress) => void) =>
         importDensity({
           files,
           coverage: options.coverage === rowsAlone ? undefined : options.coverage,
@@ -54,8 +58,8 @@ export function addImport(program: Command, print: Print): void {
           isRecounted: options.recounted === true,
           ...configuredDensities(),
           onProgress,
-        }),
-      );
+        });
+      const { rows, items, changed } = await withPatientCalls(() => withProgress(importing));
       print(`${rows} rows, ${changed} of ${items} items changed`);
     });
 }

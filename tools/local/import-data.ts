@@ -1,4 +1,5 @@
 /** Imports a data folder into the tables that the environment names, with a folder for what is temporary. */
+import { withPatientCalls } from "../aws/patient-calls.ts";
 import { importFolder } from "../import/data-folder.ts";
 
 const [data, temporary] = process.argv.slice(2);
@@ -7,7 +8,7 @@ if (data === undefined || temporary === undefined) throw new Error("usage: impor
 // Removed by the program that has started this one, however this one ends.
 for (const name of ["TMPDIR", "TMP", "TEMP"]) process.env[name] = temporary;
 try {
-  await importFolder(data);
+  await withPatientCalls(() => importFolder(data));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

@@ -39,7 +39,7 @@ const days = withSchema(densities, dayParts);
 /** Partition of all days. */
 const daysPartition = "parts";
 
-const callMilliseconds = 30_000;
+const callMilliseconds = 60_000;
 const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 /** @returns undefined for a day that was never published. */

@@ -8,7 +8,7 @@ import { union } from "./parts.ts";
 import { typicalHours } from "./typical-week.ts";
 
 /** For one call to the table. */
-export const callMilliseconds = 30_000;
+export const callMilliseconds = 60_000;
 
 /** What all tiles of a day have in common. */
 export interface DayContext {

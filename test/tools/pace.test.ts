@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { Pace } from "../../tools/aws/pace.ts";
+
+/** Lets everything that has been resolved go on. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("no more calls are under way than the pace allows, and they are made in the order of asking", async () => {
+  const pace = new Pace(8, 2);
+  const begun: number[] = [];
+  const turns = [0, 1, 2, 3].map(async (call) => {
+    const turn = await pace.turn();
+    begun.push(call);
+    return turn;
+  });
+  await settled();
+  expect(begun).toEqual([0, 1]);
+  (await turns[0])?.end("failed");
+  await settled();
+  expect(begun).toEqual([0, 1, 2]);
+  (await turns[1])?.end("failed");
+  await settled();
+  expect(begun).toEqual([0, 1, 2, 3]);
+});
+
+test("a throttled call halves the pace, once for all calls that were under way, and never below one", async () => {
+  const pace = new Pace(8, 8);
+  const turns = await Promise.all(Array.from({ length: 8 }, () => pace.turn()));
+  for (const { end } of turns) end("throttled");
+  expect(pace.limit).toBe(4);
+  for (const limit of [2, 1, 1]) {
+    (await pace.turn()).end("throttled");
+    expect(pace.limit).toBe(limit);
+  }
+});
+
+test("calls that are done raise it again, up to its maximum", async () => {
+  const pace = new Pace(3, 1);
+  for (let call = 0; call < 20; call++) (await pace.turn()).end("done");
+  expect(pace.limit).toBe(3);
+});

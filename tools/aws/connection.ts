@@ -1,0 +1,68 @@
+import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { clientDefaults } from "../../shared/aws/clients.ts";
+import { nameOf } from "../../shared/aws/database.ts";
+import type { Table } from "../../shared/table.ts";
+
+/** AWS cannot be used as things are; the message says what to set. */
+export class NotConnected extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "NotConnected";
+  }
+}
+
+/**
+ * Reads a key that no item has, so that an import ends at once, and not after reading its file, when AWS cannot be
+ * used. Needs no right that the import does not need.
+ * @throws {NotConnected} that says what to set.
+ */
+export async function checkConnection(table: Table): Promise<void> {
+  const client = new DynamoDBClient({ ...clientDefaults(), maxAttempts: 2 });
+  const { partitionKey, sortKey } = table;
+  const key = { [partitionKey]: "-", ...(sortKey === undefined ? {} : { [sortKey]: "-" }) };
+  try {
+    await client.send(new GetItemCommand({ TableName: nameOf(table), Key: marshall(key) }));
+  } catch (error) {
+    const problem = connectionProblem(error);
+    if (problem !== undefined) throw problem;
+    const isAnswer = error instanceof Error && "$fault" in error;
+    // A table that throttles or fails is there; imports wait for it.
+    if (!isAnswer) throw await notReached(client, error);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** What to set, by the names of errors. */
+const advice: readonly (readonly [names: RegExp, advice: string])[] = [
+  [
+    /^(?:Credentials|TokenProvider)/,
+    "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+  ],
+  [
+    /^(?:ExpiredToken|UnrecognizedClient|InvalidSignature|IncompleteSignature|InvalidClientTokenId|MissingAuth)/,
+    "AWS does not accept the credentials: renew what AWS_PROFILE names, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN",
+  ],
+  [/^AccessDenied/, "the credentials lack a right: imports read and write the tables and use their KMS key"],
+  [
+    /^ResourceNotFound/,
+    "there is no such table: set AWS_REGION to the region of the stack, and --outputs to its outputs",
+  ],
+];
+
+/** @returns undefined for an error that is not about credentials, the region or rights. */
+export function connectionProblem(error: unknown): NotConnected | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.message === "Region is missing") return new NotConnected("no AWS region: set AWS_REGION");
+  const [, found] = advice.find(([names]) => names.test(error.name)) ?? [];
+  return found === undefined ? undefined : new NotConnected(`${found} (${error.name})`);
+}
+
+async function notReached(client: DynamoDBClient, error: unknown): Promise<NotConnected> {
+  const code = error instanceof Error ? ("code" in error ? String(error.code) : error.name) : typeof error;
+  const region = await client.config.region();
+  return new NotConnected(
+    `DynamoDB does not answer in ${region} (${code}): check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB and the network`,
+  );
+}

@@ -1,0 +1,53 @@
+/** The end of a call, as the pace needs to know it. */
+export type CallEnd = "done" | "throttled" | "failed";
+
+/** A call that may be made. */
+export interface Turn {
+  /** To be called once, when the call has ended. */
+  readonly end: (end: CallEnd) => void;
+}
+
+/**
+ * How many calls may be under way: one more after as many calls as are allowed, half as many when one is throttled
+ * (additive increase, multiplicative decrease, as in TCP). Calls that began before the last decrease do not decrease it
+ * again.
+ */
+export class Pace {
+  readonly #max: number;
+  #limit: number;
+  #underWay = 0;
+  #decreases = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** @param max of calls under way. */
+  constructor(max: number, first = max / 4) {
+    this.#max = max;
+    this.#limit = first;
+  }
+
+  /** How many calls may be under way now, at least 1. */
+  get limit(): number {
+    return Math.max(1, Math.floor(this.#limit));
+  }
+
+  /** Waits until one more call may be made; calls are made in the order in which they ask. */
+  async turn(): Promise<Turn> {
+    if (this.#underWay >= this.limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#underWay++;
+    const begun = this.#decreases;
+    return { end: (end) => this.#end(end, begun) };
+  }
+
+  #end(end: CallEnd, begun: number): void {
+    if (end === "done") this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
+    if (end === "throttled" && begun === this.#decreases) {
+      this.#limit = Math.max(1, this.#limit / 2);
+      this.#decreases++;
+    }
+    this.#underWay--;
+    while (this.#underWay < this.limit && this.#waiting.length > 0) {
+      this.#underWay++;
+      this.#waiting.shift()?.();
+    }
+  }
+}
