@@ -13,20 +13,6 @@ export async function findDevice(
   return record === undefined || (sent !== undefined && !hasAddress(record, sent)) ? undefined : record;
 }
 
-/** The current owners of a device's identifiers; identifiers without an owner are left out. */
-export async function ownersOf(
-  device: DeviceRecord,
-  signal: AbortSignal,
-): Promise<{ readonly key: string; readonly owner: string }[]> {
-  const found = await Promise.all(
-    keysOf(device).map(async (key) => {
-      const record = await getItem(devices, { identifier: key }, signal);
-      return record === undefined ? [] : [{ key, owner: record.subscription }];
-    }),
-  );
-  return found.flat();
-}
-
 /**
  * Deletes the items of identifiers that a device had and has no longer. Identifiers that stay are not touched,
  * so a device never disappears while it is replaced.

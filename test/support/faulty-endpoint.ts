@@ -28,7 +28,9 @@ type Behaviour =
   /** Answered with 200 and this text. */
   | { readonly text: string }
   /** At most so many keys of a BatchGetItem are read, the others are left unprocessed. */
-  | { readonly readKeys: number };
+  | { readonly readKeys: number }
+  /** At most so many items of a BatchWriteItem are written, the others are left unprocessed. */
+  | { readonly writeItems: number };
 
 /** Decides on a call. */
 export type Fault = (call: AwsCall) => Behaviour | Promise<Behaviour>;
@@ -98,6 +100,7 @@ async function behave(
   if (typeof behaviour === "object") {
     if ("refuse" in behaviour) return refuse(behaviour.refuse);
     if ("text" in behaviour) return void response.writeHead(200, json).end(behaviour.text);
+    if ("writeItems" in behaviour) return void answer(await writeSome(body, behaviour.writeItems, ask));
     if ("readKeys" in behaviour) return void answer(await readSome(body, behaviour.readKeys, ask));
     await wait(behaviour.delayMilliseconds);
     return void answer(await ask());
@@ -147,6 +150,25 @@ async function readSome(
   const { status, bytes } = await ask(Buffer.from(JSON.stringify({ ...asked, RequestItems })));
   const read = { ...found.parse(JSON.parse(bytes.toString())), UnprocessedKeys };
   return { status, headers, bytes: Buffer.from(JSON.stringify(read)) };
+}
+
+const writes = z.looseObject({ RequestItems: z.record(z.string(), z.array(z.unknown())) });
+
+/** Writes the first items of a batch to one table. */
+async function writeSome(
+  body: Buffer,
+  items: number,
+  ask: (body?: Buffer) => Promise<Forwarded>,
+): Promise<Forwarded> {
+  const asked = writes.parse(JSON.parse(body.toString()));
+  const [table = "", requests = []] = Object.entries(asked.RequestItems)[0] ?? [];
+  const [written, left] = [requests.slice(0, items), requests.slice(items)];
+  if (written.length > 0) {
+    await ask(Buffer.from(JSON.stringify({ ...asked, RequestItems: { [table]: written } })));
+  }
+  const UnprocessedItems = left.length === 0 ? {} : { [table]: left };
+  const headers = { "content-type": "application/x-amz-json-1.0" };
+  return { status: 200, headers, bytes: Buffer.from(JSON.stringify({ UnprocessedItems })) };
 }
 
 async function forward(target: string, request: IncomingMessage, body: Buffer): Promise<Forwarded> {

@@ -172,6 +172,38 @@ describe("number assignments", () => {
   });
 });
 
+describe("a file with a record in each line", () => {
+  const qosProfiles = importKinds["qos-profiles"];
+
+  test("is imported like an array, without its blank lines", async () => {
+    const names = [crypto.randomUUID(), crypto.randomUUID()];
+    const path = join(folder, `${names[0]}.ndjson`);
+    await writeFile(
+      path,
+      names.map((name) => `\n${JSON.stringify({ name, status: "ACTIVE" })}\r\n`).join(""),
+    );
+    expect(await importFile(qosProfiles, path)).toBe(2);
+    for (const name of names) expect((await findQosProfile(name, signal))?.name).toBe(name);
+  });
+
+  test("is refused where a line is not JSON", async () => {
+    const path = join(folder, `${crypto.randomUUID()}.ndjson`);
+    await writeFile(path, '{"name":"QOS_A","status":"ACTIVE"}\n\n{');
+    await expect(importFile(qosProfiles, path)).rejects.toThrow(/\.ndjson: line 3: is not JSON/);
+  });
+});
+
+test("of many problems the first ones are named and the others counted", async () => {
+  const path = await fileOf(Array.from({ length: 1_000 }, () => ({ name: "QOS_A", status: "ACTIVE" })));
+  const lines = await importFile(importKinds["qos-profiles"], path).catch((error) =>
+    error.message.split("\n"),
+  );
+  expect(lines).toHaveLength(21);
+  expect(lines[0]).toMatch(/record 2, name: the same as in record 1$/);
+  expect(lines[19]).toMatch(/record 21, name: the same as in record 1$/);
+  expect(lines[20]).toMatch(/: and 979 more problems$/);
+});
+
 test("of a file with one bad record nothing is written", async () => {
   const name = `QOS_${crypto.randomUUID()}`;
   const path = await fileOf([{ name, status: "ACTIVE" }, { name: "no" }]);

@@ -1,135 +1,116 @@
 import { setMaxListeners } from "node:events";
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
 import type * as z from "zod";
 import { ImportError } from "../../shared/import/import-error.ts";
+import type { Table } from "../../shared/table.ts";
+import { checkConnection, NotConnected } from "../aws/connection.ts";
+import { patienceMilliseconds } from "../aws/patient-calls.ts";
+import { Identities } from "./identities.ts";
+import { RecordProblems } from "./record-problems.ts";
+import { type Placed, RecordFile } from "./records.ts";
 
-/** A problem of a record that conflicts with another one; the position counts from 0. */
-interface Conflict {
-  readonly record: number;
-  readonly field: string;
-  readonly message: string;
+/** Reads the valid records of a file, some at a time, in order; can be called again. */
+export type Source<Content> = () => AsyncIterable<readonly Placed<Content>[]>;
+
+/** One import of a file of some kind. */
+export interface RecordImport<Content> {
+  /** Called with all records before any is written; adds problems that a record's schema cannot see. */
+  readonly review?: (records: readonly Placed<Content>[]) => Promise<void>;
+  /** Called after all records were reviewed. */
+  readonly reviewAll?: () => void;
+  readonly write: (source: Source<Content>) => Promise<void>;
+  /** Called whatever happens. */
+  readonly end?: () => Promise<void>;
 }
 
 /** A kind of file that can be imported: the schema of its records, their identities, and how they are stored. */
 export interface ImportKind<Schema extends z.ZodType> {
   /** The file's name in a data folder. */
   readonly file: string;
+  readonly table: Table;
   readonly schema: Schema;
   /** The values that must be unique in the file, each with its field. */
   readonly identities: (
     record: z.output<Schema>,
   ) => readonly { readonly field: string; readonly value: string }[];
-  /** Further conflicts between records of the file. */
-  readonly contradictions?: (records: readonly z.output<Schema>[]) => readonly Conflict[];
-  /** Conflicts of records with what is stored. */
-  readonly conflicts?: (records: readonly z.output<Schema>[]) => Promise<readonly Conflict[]>;
-  readonly write: (records: readonly z.output<Schema>[]) => Promise<void>;
+  readonly begin: (
+    problems: RecordProblems,
+    identities: Identities,
+  ) => RecordImport<z.output<Schema>> | Promise<RecordImport<z.output<Schema>>>;
 }
-
-function refusal(file: string, ...problems: readonly string[]): ImportError {
-  return new ImportError(problems.map((problem) => `${file}: ${problem}`));
-}
-
-/** For a record's reads, hashes and writes together. */
-const recordMilliseconds = 30_000;
-
-/** Maximum of reported problems: a file of the wrong form has one in every record. */
-const problemsNamed = 20;
 
 /**
- * Imports a JSON array of records. All records are checked before any is written: each alone, against the others, and
- * against what is stored. A record replaces the one with its identity, so an interrupted import is simply repeated. A
- * login that is replaced loses its time of last login.
+ * Imports a file of records of any size. All records are checked before any is written: each alone, against the others,
+ * and against what is stored. A record replaces the one with its identity, so an interrupted import is simply repeated.
+ * A login that is replaced loses its time of last login. In memory are a few hundred records at a time; what must be
+ * compared is on disk meanwhile.
  * @returns how many records were written.
- * @throws {ImportError} naming each bad record by its position, counted from 1, and its field.
+ * @throws {ImportError} naming the first bad records by their position, counted from 1, and their field.
+ * @throws {NotConnected} before the file is read, when AWS cannot be used.
  */
 export async function importFile<Schema extends z.ZodType>(
   kind: ImportKind<Schema>,
   path: string,
 ): Promise<number> {
-  const file = basename(path);
-  const records = check(kind, file, await readRecords(path));
+  await checkConnection(kind.table);
+  const file = new RecordFile(path);
+  const identities = new Identities();
+  const problems = new RecordProblems(file.name);
+  let importing: RecordImport<z.output<Schema>> | undefined;
   try {
-    refuseAny(file, ((await kind.conflicts?.(records)) ?? []).map(described));
-    await kind.write(records);
-    return records.length;
+    importing = await kind.begin(problems, identities);
+    const count = await reviewAll(kind, file, importing, problems, identities);
+    await importing.write(() => validRecords(kind, file, problems));
+    return count;
   } catch (error) {
-    throw error instanceof RecordError ? refusal(file, error.message) : error;
+    throw error instanceof RecordError ? file.refusal(error.message) : error;
+  } finally {
+    identities.remove();
+    await importing?.end?.();
   }
 }
 
-async function readRecords(path: string): Promise<unknown[]> {
-  const content = await readJson(path);
-  if (!Array.isArray(content)) throw refusal(basename(path), "is not an array of records");
-  return content;
-}
-
-async function readJson(path: string): Promise<unknown> {
-  const file = basename(path);
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw refusal(file, "is not JSON");
-    if (error instanceof TypeError) throw refusal(file, "is not UTF-8");
-    if (error instanceof Error && "code" in error) throw refusal(file, `cannot be read: ${error.code}`);
-    throw error;
-  }
-}
-
-/**
- * Reads a file that is one JSON value.
- * @throws {ImportError} naming each member that the schema refuses.
- */
-export async function readJsonAs<Schema extends z.ZodType>(
-  schema: Schema,
-  path: string,
-): Promise<z.output<Schema>> {
-  const parsed = schema.safeParse(await readJson(path));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
-    ({ path, message }) => `${path.map(String).join(".") || "the file"}: ${message}`,
-  );
-  throw refusal(basename(path), ...problems.slice(0, problemsNamed));
-}
-
-function check<Schema extends z.ZodType>(
-  { schema, identities, contradictions }: ImportKind<Schema>,
-  file: string,
-  records: readonly unknown[],
-): z.output<Schema>[] {
-  const problems: string[] = [];
-  const seen = new Map<string, number>();
-  const checked = records.flatMap((record, index) => {
-    const parsed = schema.safeParse(record);
-    if (!parsed.success) {
-      for (const issue of parsed.error.issues) {
-        problems.push(described({ record: index, field: fieldOf(issue.path), message: issue.message }));
-      }
-      return [];
+/** Checks all records. @returns how many there are. */
+async function reviewAll<Schema extends z.ZodType>(
+  kind: ImportKind<Schema>,
+  file: RecordFile,
+  importing: RecordImport<z.output<Schema>>,
+  problems: RecordProblems,
+  identities: Identities,
+): Promise<number> {
+  let count = 0;
+  await eachBatch(validRecords(kind, file, problems), async (records) => {
+    count += records.length;
+    for (const { position, content } of records) {
+      for (const identity of kind.identities(content)) identities.add(position, identity);
     }
-    for (const path of membersLost(record, parsed.data)) {
-      problems.push(described({ record: index, field: fieldOf(path), message: "unknown field" }));
-    }
-    for (const { field, value } of identities(parsed.data)) {
-      const first = seen.get(value);
-      if (first === undefined) seen.set(value, index);
-      else problems.push(described({ record: index, field, message: `the same as in record ${first + 1}` }));
-    }
-    return [parsed.data];
+    if (problems.count === 0) await importing.review?.(records);
   });
-  refuseAny(file, problems);
-  refuseAny(file, (contradictions?.(checked) ?? []).map(described));
-  return checked;
+  importing.reviewAll?.();
+  for (const problem of identities.problems()) problems.add(problem);
+  problems.refuse();
+  return count;
 }
 
-function refuseAny(file: string, problems: readonly string[]): void {
-  if (problems.length > 0) throw refusal(file, ...problems.slice(0, problemsNamed));
-}
-
-function described({ record, field, message }: Conflict): string {
-  return `record ${record + 1}, ${field}: ${message}`;
+/** The valid records of a file; of any other a problem is added for each of its faults. */
+async function* validRecords<Schema extends z.ZodType>(
+  { schema }: ImportKind<Schema>,
+  file: RecordFile,
+  problems: RecordProblems,
+): AsyncGenerator<readonly Placed<z.output<Schema>>[]> {
+  for await (const records of file.records()) {
+    yield records.flatMap(({ position, content }) => {
+      const before = problems.count;
+      const refuse = (path: readonly PropertyKey[], message: string) =>
+        problems.add({ record: position, field: fieldOf(path), message });
+      const parsed = schema.safeParse(content);
+      if (!parsed.success) {
+        for (const { path, message } of parsed.error.issues) refuse(path, message);
+        return [];
+      }
+      for (const path of membersLost(content, parsed.data)) refuse(path, "unknown field");
+      return problems.count > before ? [] : [{ position, content: parsed.data }];
+    });
+  }
 }
 
 function fieldOf(path: readonly PropertyKey[]): string {
@@ -146,47 +127,86 @@ function membersLost(sent: unknown, kept: unknown): PropertyKey[][] {
   );
 }
 
+/** A batch is read and checked while those before it are looked up or written. */
+const batchesAtOnce = 2;
+
+/** Runs for each batch; ends with the first that fails, when nothing is under way any more. */
+export async function eachBatch<Batch>(
+  batches: AsyncIterable<Batch>,
+  run: (batch: Batch) => Promise<void>,
+): Promise<void> {
+  const underWay: Promise<void>[] = [];
+  try {
+    for await (const batch of batches) {
+      const running = run(batch);
+      // What fails while the next batch is read is thrown when it is its turn.
+      running.catch(() => undefined);
+      underWay.push(running);
+      if (underWay.length === batchesAtOnce) await underWay.shift();
+    }
+    for (const running of underWay) await running;
+  } finally {
+    await Promise.allSettled(underWay);
+  }
+}
+
 /**
  * A record that could not be stored, by its position. The cause is the class of the error only, as its text may hold
  * values.
  */
 class RecordError extends Error {}
 
+/** Of records that are looked up or written one by one; how many calls are made at a time is up to the client. */
+const recordsAtOnce = 32;
+
 /**
- * Writes records a few at a time, each with a deadline of its own; stops at the first that fails.
- * @param recordOf where in the file an item begins, counted from 0, if an item is more than one record.
- * @param atOnce how many at a time.
+ * Runs for each item, some at a time, each with a deadline of its own; stops at the first that fails.
+ * @param positionOf where in the file an item begins, counted from 0.
  */
-export async function writeEach<Item>(
-  items: readonly Item[],
-  write: (item: Item, signal: AbortSignal) => Promise<unknown>,
-  recordOf: (item: Item, index: number) => number = (_, index) => index,
-  atOnce = 8,
+export async function eachItem<Item>(
+  items: Iterable<Item>,
+  positionOf: (item: Item) => number,
+  run: (item: Item, signal: AbortSignal) => Promise<unknown>,
+  atOnce = recordsAtOnce,
 ): Promise<void> {
-  for (let start = 0; start < items.length; start += atOnce) {
-    await Promise.all(
-      items.slice(start, start + atOnce).map(async (item, offset) => {
-        const signal = AbortSignal.timeout(recordMilliseconds);
-        // A record may be many items, each of which listens for its end.
-        setMaxListeners(0, signal);
-        await write(item, signal).catch((error: unknown) => {
-          const cause = error instanceof Error ? error.name : typeof error;
-          const record = recordOf(item, start + offset) + 1;
-          throw new RecordError(`record ${record}: could not be stored (${cause})`);
-        });
-      }),
-    );
+  const left = items[Symbol.iterator]();
+  let hasFailed = false;
+  const runInTurn = async () => {
+    for (let next = left.next(); !next.done && !hasFailed; next = left.next()) {
+      try {
+        await run(next.value, inTime());
+      } catch (error) {
+        hasFailed = true;
+        throw notStored(`record ${positionOf(next.value) + 1}`, error);
+      }
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: atOnce }, runInTurn));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+/** Runs for records together, with a deadline. */
+export async function together(
+  records: readonly Placed<unknown>[],
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const [first, last] = [records[0]?.position ?? 0, records.at(-1)?.position ?? 0];
+  try {
+    await run(inTime());
+  } catch (error) {
+    throw notStored(first === last ? `record ${first + 1}` : `records ${first + 1} to ${last + 1}`, error);
   }
 }
 
-/** Reads for many items, a few at a time, each with a deadline of its own. */
-export async function readEach<Item, Found>(
-  items: readonly Item[],
-  read: (item: Item, signal: AbortSignal) => Promise<Found>,
-): Promise<Found[]> {
-  const found: Found[] = [];
-  await writeEach([...items.entries()], async ([index, item], signal) => {
-    found[index] = await read(item, signal);
-  });
-  return found;
+function inTime(): AbortSignal {
+  const signal = AbortSignal.timeout(patienceMilliseconds);
+  // A record may be many items, each of which listens for its end.
+  setMaxListeners(0, signal);
+  return signal;
+}
+
+function notStored(which: string, error: unknown): Error {
+  if (error instanceof ImportError || error instanceof NotConnected) return error;
+  const cause = error instanceof Error ? error.name : typeof error;
+  return new RecordError(`${which}: could not be stored (${cause})`);
 }

@@ -1,8 +1,15 @@
 import * as z from "zod";
 import { overlapsIn } from "../../functions/number-recycling/rules.ts";
 import { replaceHistory } from "../../functions/number-recycling/store.ts";
-import { type NumberAssignment, numberAssignment } from "../../functions/number-recycling/tables.ts";
-import { type ImportKind, writeEach } from "./import-file.ts";
+import {
+  type NumberAssignment,
+  numberAssignment,
+  numberAssignments as table,
+} from "../../functions/number-recycling/tables.ts";
+import { eachItem, type ImportKind, type RecordImport } from "./import-file.ts";
+import type { RecordProblems } from "./record-problems.ts";
+import type { Placed } from "./records.ts";
+import { Spool } from "./spool.ts";
 
 const schema = z.object(numberAssignment.shape).superRefine(({ from, to }, context) => {
   if (to !== undefined && to < from)
@@ -12,28 +19,64 @@ const schema = z.object(numberAssignment.shape).superRefine(({ from, to }, conte
 /** Who held a number when. A file holds the whole history of every number it names. */
 export const numberAssignments: ImportKind<typeof schema> = {
   file: "number-assignments.json",
+  table,
   schema,
   identities: ({ phoneNumber, from }) => [{ field: "from", value: `${phoneNumber} ${from}` }],
-  contradictions: (records) => {
-    const histories = byNumber(records.map((record, position) => ({ ...record, position })));
-    return [...histories.values()].flatMap(overlapsIn).map(([earlier, later]) => ({
-      record: later.position,
-      field: "from",
-      message: `shares days with record ${earlier.position + 1}`,
-    }));
-  },
-  write: (records) =>
-    writeEach(
-      [...byNumber(records)],
-      ([number, history], signal) => replaceHistory(number, history, signal),
-      ([number]) => records.findIndex(({ phoneNumber }) => phoneNumber === number),
-    ),
+  begin: (problems) => new HistoryImport(problems),
 };
 
-function byNumber<Held extends NumberAssignment>(records: readonly Held[]): Map<string, Held[]> {
-  const histories = new Map<string, Held[]>();
-  for (const record of records) {
-    histories.set(record.phoneNumber, [...(histories.get(record.phoneNumber) ?? []), record]);
+type Assignment = NumberAssignment & { readonly position: number };
+
+/** Assignments of a number may be anywhere in the file: those of some numbers at a time are brought together on disk. */
+class HistoryImport implements RecordImport<NumberAssignment> {
+  readonly #problems: RecordProblems;
+  readonly #assignments = new Spool<Assignment>();
+
+  constructor(problems: RecordProblems) {
+    this.#problems = problems;
+  }
+
+  async review(records: readonly Placed<NumberAssignment>[]): Promise<void> {
+    for (const { position, content } of records) {
+      this.#assignments.add(content.phoneNumber, { ...content, position });
+    }
+  }
+
+  reviewAll(): void {
+    for (const assignments of this.#assignments.partitions()) {
+      for (const [earlier, later] of [...byNumber(assignments).values()].flatMap(overlapsIn)) {
+        const message = `shares days with record ${earlier.position + 1}`;
+        // Two of one first day have the same identity, which is a problem of its own.
+        if (earlier.from !== later.from)
+          this.#problems.add({ record: later.position, field: "from", message });
+      }
+    }
+  }
+
+  async write(): Promise<void> {
+    for (const assignments of this.#assignments.partitions()) {
+      await eachItem(
+        byNumber(assignments),
+        ([, history]) => history[0]?.position ?? 0,
+        ([number, history], signal) => {
+          const items = history.map(({ position: _, ...assignment }) => assignment);
+          return replaceHistory(number, items, signal);
+        },
+      );
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#assignments.remove();
+  }
+}
+
+function byNumber(assignments: readonly Assignment[]): Map<string, Assignment[]> {
+  const histories = new Map<string, Assignment[]>();
+  for (const assignment of assignments) {
+    const history = histories.get(assignment.phoneNumber) ?? [];
+    history.push(assignment);
+    histories.set(assignment.phoneNumber, history);
   }
   return histories;
 }

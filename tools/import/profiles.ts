@@ -2,8 +2,9 @@ import * as z from "zod";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { addressOf } from "../../functions/profile/rules.ts";
 import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
-import { profileRecord } from "../../functions/profile/tables.ts";
-import { type ImportKind, readEach, writeEach } from "./import-file.ts";
+import { profileRecord, profiles as table } from "../../functions/profile/tables.ts";
+import { eachBatch, eachItem, type ImportKind } from "./import-file.ts";
+import type { Placed } from "./records.ts";
 
 const { passwordHash: _, ...fields } = profileRecord.shape;
 
@@ -16,29 +17,33 @@ const schema = z.object({
 /** Logins. */
 export const profiles: ImportKind<typeof schema> = {
   file: "profiles.json",
+  table,
   schema,
   identities: ({ ID, EmailAddress }) => [
     { field: "ID", value: String(ID) },
     { field: "EmailAddress", value: addressOf(EmailAddress) },
   ],
-  conflicts: async (records) => {
-    const stored = await readEach(records, ({ EmailAddress }, signal) =>
-      findProfile(addressOf(EmailAddress), signal),
-    );
-    return records.flatMap(({ ID }, record) => {
-      const owner = stored[record]?.ID;
-      return owner === undefined || owner === ID
-        ? []
-        : [{ record, field: "EmailAddress", message: "belongs to another profile" }];
-    });
-  },
-  write: (records) => writeEach(records, storeProfile, undefined, hashesAtOnce),
+  begin: (problems) => ({
+    review: (records) =>
+      eachItem(records, positionOf, async ({ position, content }, signal) => {
+        const stored = await findProfile(addressOf(content.EmailAddress), signal);
+        if (stored === undefined || stored.ID === content.ID) return;
+        problems.add({ record: position, field: "EmailAddress", message: "belongs to another profile" });
+      }),
+    write: (source) =>
+      eachBatch(source(), (records) => eachItem(records, positionOf, storeProfile, hashesAtOnce)),
+  }),
 };
 
 /** Each takes a processor and 32 MiB for a quarter of a second. */
 const hashesAtOnce = 2;
 
-async function storeProfile({ password, ...profile }: z.output<typeof schema>, signal: AbortSignal) {
+type Profile = Placed<z.output<typeof schema>>;
+
+const positionOf = ({ position }: Profile) => position;
+
+async function storeProfile({ content }: Profile, signal: AbortSignal): Promise<void> {
+  const { password, ...profile } = content;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   await replaceProfile({ ...profile, ...(passwordHash === undefined ? {} : { passwordHash }) }, signal);
 }

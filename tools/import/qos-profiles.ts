@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { contradictionIn } from "../../functions/qos-profiles/rules.ts";
 import { replaceQosProfile } from "../../functions/qos-profiles/store.ts";
-import { qosProfileRecord } from "../../functions/qos-profiles/tables.ts";
-import { type ImportKind, writeEach } from "./import-file.ts";
+import { qosProfileRecord, qosProfiles as table } from "../../functions/qos-profiles/tables.ts";
+import { eachBatch, eachItem, type ImportKind } from "./import-file.ts";
 
 const schema = z.object(qosProfileRecord.shape).superRefine((profile, context) => {
   const field = contradictionIn(profile);
@@ -13,7 +13,17 @@ const schema = z.object(qosProfileRecord.shape).superRefine((profile, context) =
 /** The QoS catalogue. */
 export const qosProfiles: ImportKind<typeof schema> = {
   file: "qos-profiles.json",
+  table,
   schema,
   identities: ({ name }) => [{ field: "name", value: name }],
-  write: (profiles) => writeEach(profiles, replaceQosProfile),
+  begin: () => ({
+    write: (source) =>
+      eachBatch(source(), (records) =>
+        eachItem(
+          records,
+          ({ position }) => position,
+          ({ content }, signal) => replaceQosProfile(content, signal),
+        ),
+      ),
+  }),
 };

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import type { Area } from "../../../functions/population-density/import/coverage.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
-import { readJsonAs } from "../import-file.ts";
+import { readJsonAs } from "../json-file.ts";
 
 /** Longitude, latitude and perhaps an altitude, which is ignored. */
 const position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)]).rest(z.unknown());

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { storeDay } from "../../../functions/population-density/import/store-days.ts";
-import { readJsonAs } from "../import-file.ts";
+import { readJsonAs } from "../json-file.ts";
 import { bbox } from "./box.ts";
 import { modelDays } from "./city-model.ts";
 import { configuredDensities } from "./configured.ts";

@@ -1,0 +1,103 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { elementsOf } from "../../tools/import/json-array.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "array-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(content: string | Uint8Array): Promise<unknown[]> {
+  const path = join(folder, crypto.randomUUID());
+  await writeFile(path, content);
+  const elements: unknown[] = [];
+  for await (const some of elementsOf(path)) elements.push(...some);
+  await rm(path);
+  return elements;
+}
+
+describe("a file that is one array gives what JSON.parse gives", () => {
+  test("of any elements, however they are written", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.jsonValue()),
+        fc.constantFrom("", " ", "\t", "\r\n"),
+        async (array, space) => {
+          for (const text of [
+            JSON.stringify(array),
+            `${space}${JSON.stringify(array, null, space)}${space}`,
+          ]) {
+            expect(await read(text)).toEqual(JSON.parse(text));
+            expect(await read(`\ufeff${text}`)).toEqual(JSON.parse(text));
+          }
+        },
+      ),
+    );
+  });
+
+  test("wherever it is cut into pieces", async () => {
+    // More bytes than are read at once, with each kind of byte at a border of some piece.
+    const array = Array.from({ length: 30_000 }, (_, index) => ({ [`é\\"${index}`]: ["],[", index, {}] }));
+    expect(await read(JSON.stringify(array))).toEqual(array);
+  });
+
+  test("with an element that is longer than what is read at once", async () => {
+    const array = [1, "x".repeat(1_000_000), 2];
+    expect(await read(JSON.stringify(array))).toEqual(array);
+  });
+
+  test("without a member that would change what every object has", async () => {
+    const [element] = await read('[{"__proto__":{"polluted":true}}]');
+    expect(Object.keys(element as object)).toEqual(["__proto__"]);
+  });
+});
+
+describe("anything else is refused", () => {
+  test.each([
+    ["nothing", ""],
+    ["white space", " \n"],
+    ["no end", "[1"],
+    ["no end of an element", '[{"a":1]'],
+    ["no end of a text", '["]'],
+    ["a comma too many", "[1,]"],
+    ["a comma too many before", "[,1]"],
+    ["two elements without a comma", "[{}{}]"],
+    ["a wrong bracket", "[{]}]"],
+    ["a brace that was not opened", "[1}]"],
+    ["something after the end", "[1]x"],
+    ["two arrays", "[1][2]"],
+    ["no JSON within", "[x]"],
+  ])("%s", async (_, text) => {
+    await expect(read(text)).rejects.toThrow("is not JSON");
+  });
+
+  test.each([
+    ["an object", "{}"],
+    ["a number", "7"],
+  ])("%s", async (_, text) => {
+    await expect(read(text)).rejects.toThrow("is not an array of records");
+  });
+
+  test("bytes that are not UTF-8", async () => {
+    await expect(read(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]))).rejects.toThrow("is not UTF-8");
+  });
+
+  test("random changes of an array are refused as JSON.parse refuses them", async () => {
+    const text = '[{"a":[1,"x\\"]"],"b":{}},null,"é,",[[]],-1.5e3]';
+    await fc.assert(
+      fc.asyncProperty(fc.nat(text.length - 1), fc.constantFrom("", ...'[]{},:"\\ 1a'), async (at, other) => {
+        const changed = text.slice(0, at) + other + text.slice(at + 1);
+        const parsed = await Promise.resolve(changed)
+          .then(JSON.parse)
+          .catch(() => undefined);
+        const elements = await read(changed).catch(() => undefined);
+        expect(elements).toEqual(Array.isArray(parsed) ? parsed : undefined);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,186 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { historyOf } from "../../functions/number-recycling/store.ts";
+import { keysOf, phoneIdentifier } from "../../shared/devices/keys.ts";
+import type { DeviceRecord } from "../../shared/devices/record.ts";
+import { findDevice } from "../../shared/devices/store.ts";
+import { NotConnected } from "../../tools/aws/connection.ts";
+import { withPatientCalls } from "../../tools/aws/patient-calls.ts";
+import { importKinds } from "../../tools/import/data-folder.ts";
+import { importFile } from "../../tools/import/import-file.ts";
+import { useTables } from "../support/database.ts";
+import { plainDevice } from "../support/device.ts";
+import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+
+const signal = AbortSignal.timeout(120_000);
+let folder: string;
+let endpoint: FaultyEndpoint;
+beforeAll(async () => {
+  useTables();
+  folder = await mkdtemp(join(tmpdir(), "import-"));
+  endpoint = await openFaultyEndpoint(inject("databaseEndpoint"));
+});
+afterAll(async () => {
+  await endpoint.close();
+  await rm(folder, { recursive: true });
+});
+afterEach(() => {
+  endpoint.inject();
+  vi.unstubAllEnvs();
+});
+
+const overThisEndpoint = () => vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url);
+
+async function fileOf(lines: readonly unknown[]): Promise<string> {
+  const path = join(folder, `${crypto.randomUUID()}.ndjson`);
+  await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return path;
+}
+
+let last = 0;
+const number = () => `+9${process.pid % 1_000}${String(++last).padStart(6, "0")}`;
+const deviceOf = (phoneNumber: string): DeviceRecord => ({
+  ...plainDevice,
+  subscription: crypto.randomUUID(),
+  phoneNumber,
+});
+
+/** Throttles three calls in ten, in every way in which DynamoDB does it. */
+function throttle(): void {
+  let calls = 0;
+  endpoint.inject(({ operation }) => {
+    const turn = calls++ % 10;
+    const isBatch = operation === "BatchWriteItem" || operation === "BatchGetItem";
+    if (turn === 0) return { refuse: { status: 400, name: "ProvisionedThroughputExceededException" } };
+    if (turn === 3) return { refuse: { status: 400, name: "ThrottlingException" } };
+    if (turn === 6 && !isBatch) return { refuse: { status: 400, name: "RequestLimitExceeded" } };
+    if (turn === 6) return operation === "BatchWriteItem" ? { writeItems: 3 } : { readKeys: 3 };
+    return "pass";
+  });
+}
+
+describe("an import whose calls are throttled, three in ten, is complete in the end", () => {
+  test("of devices, first and again", async () => {
+    const devices = Array.from({ length: 120 }, () => deviceOf(number()));
+    const path = await fileOf(devices);
+    overThisEndpoint();
+    throttle();
+    const before = endpoint.faultCount();
+
+    for (const _ of ["first", "again"]) {
+      expect(await withPatientCalls(() => importFile(importKinds.devices, path))).toBe(devices.length);
+    }
+
+    expect(endpoint.faultCount() - before).toBeGreaterThan(10);
+    endpoint.inject();
+    for (const device of devices) {
+      expect(keysOf(device)).toHaveLength(2);
+      expect(await findDevice(phoneIdentifier(device.phoneNumber ?? ""), signal)).toEqual(device);
+    }
+  });
+
+  test("of histories, some of which become shorter", async () => {
+    const held = (phoneNumber: string, from: string, to?: string) => ({
+      phoneNumber,
+      subscriber: "s",
+      from,
+      ...(to && { to }),
+    });
+    const numbers = Array.from({ length: 12 }, number);
+    const path = await fileOf(
+      numbers.flatMap((of) => [held(of, "2020-01-01", "2020-12-31"), held(of, "2021-01-01")]),
+    );
+    const shorter = await fileOf(numbers.map((of) => held(of, "2021-01-01")));
+    overThisEndpoint();
+    throttle();
+
+    await withPatientCalls(() => importFile(importKinds["number-assignments"], path));
+    await withPatientCalls(() => importFile(importKinds["number-assignments"], shorter));
+
+    endpoint.inject();
+    for (const of of numbers) expect(await historyOf(of, signal)).toEqual([held(of, "2021-01-01")]);
+  });
+
+  test("also when responses are lost", async () => {
+    const devices = Array.from({ length: 30 }, () => deviceOf(number()));
+    const path = await fileOf(devices);
+    overThisEndpoint();
+    let calls = 0;
+    endpoint.inject(() => (calls++ % 5 === 0 ? "lose" : "pass"));
+
+    await withPatientCalls(() => importFile(importKinds.devices, path));
+
+    endpoint.inject();
+    for (const { phoneNumber = "", subscription } of devices) {
+      expect((await findDevice(phoneIdentifier(phoneNumber), signal))?.subscription).toBe(subscription);
+    }
+  });
+});
+
+describe("an import that cannot use AWS ends at once and says what to set", () => {
+  const importing = async () => {
+    const path = await fileOf([deviceOf(number())]);
+    return await withPatientCalls(() => importFile(importKinds.devices, path));
+  };
+
+  test.each([
+    ["UnrecognizedClientException", /AWS does not accept the credentials: renew .*AWS_PROFILE/],
+    ["ExpiredTokenException", /AWS does not accept the credentials: .*AWS_SESSION_TOKEN/],
+    ["AccessDeniedException", /the credentials lack a right/],
+    ["ResourceNotFoundException", /no such table: set AWS_REGION/],
+  ])("when DynamoDB answers %s, with one call", async (name, message) => {
+    overThisEndpoint();
+    endpoint.inject(() => ({ refuse: { status: 400, name } }));
+    const before = endpoint.calls.length;
+    const refused = importing();
+    await expect(refused).rejects.toThrow(NotConnected);
+    await expect(refused).rejects.toThrow(message);
+    expect(endpoint.calls.length - before).toBe(1);
+  });
+
+  test("when the credentials expire while it writes", async () => {
+    overThisEndpoint();
+    endpoint.inject(({ operation }) =>
+      operation === "BatchWriteItem" ? { refuse: { status: 400, name: "ExpiredTokenException" } } : "pass",
+    );
+    await expect(importing()).rejects.toThrow(/AWS does not accept the credentials/);
+  });
+
+  test("without credentials", async () => {
+    for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"])
+      vi.stubEnv(name, undefined);
+    vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
+    vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", join(folder, "none"));
+    vi.stubEnv("AWS_CONFIG_FILE", join(folder, "none"));
+    await expect(importing()).rejects.toThrow(/no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID/);
+  });
+
+  test("without a region", async () => {
+    vi.stubEnv("AWS_REGION", undefined);
+    vi.stubEnv("AWS_CONFIG_FILE", join(folder, "none"));
+    await expect(importing()).rejects.toThrow("no AWS region: set AWS_REGION");
+  });
+
+  test("where nothing answers", async () => {
+    vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9");
+    await expect(importing()).rejects.toThrow(
+      /does not answer in eu-west-1 \(ECONNREFUSED\): check AWS_REGION/,
+    );
+  });
+});
+
+test("two imports of devices do not run at the same time", async () => {
+  const phoneNumber = number();
+  const paths = await Promise.all(
+    [deviceOf(phoneNumber), deviceOf(phoneNumber)].map((device) => fileOf([device])),
+  );
+
+  const ends = await Promise.allSettled(paths.map((path) => importFile(importKinds.devices, path)));
+
+  // The second one sees what the first one wrote.
+  expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  const refused = ends.find((end) => end.status === "rejected");
+  expect(String(refused?.reason)).toContain("record 1, phoneNumber: belongs to another subscription");
+});

@@ -1,0 +1,40 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import type * as z from "zod";
+import { ImportError } from "../../shared/import/import-error.ts";
+
+/** Maximum of reported problems. */
+const problemsNamed = 20;
+
+async function readJson(path: string): Promise<unknown> {
+  const file = basename(path);
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw refusal(file, "is not JSON");
+    if (error instanceof TypeError) throw refusal(file, "is not UTF-8");
+    if (error instanceof Error && "code" in error) throw refusal(file, `cannot be read: ${error.code}`);
+    throw error;
+  }
+}
+
+/**
+ * Reads a file that is one JSON value.
+ * @throws {ImportError} naming each member that the schema refuses.
+ */
+export async function readJsonAs<Schema extends z.ZodType>(
+  schema: Schema,
+  path: string,
+): Promise<z.output<Schema>> {
+  const parsed = schema.safeParse(await readJson(path));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `${path.map(String).join(".") || "the file"}: ${message}`,
+  );
+  throw refusal(basename(path), ...problems.slice(0, problemsNamed));
+}
+
+function refusal(file: string, ...problems: readonly string[]): ImportError {
+  return new ImportError(problems.map((problem) => `${file}: ${problem}`));
+}

@@ -1,0 +1,78 @@
+import { type Stats, statSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { ImportError } from "../../shared/import/import-error.ts";
+import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../shared/import/lines.ts";
+import { elementsOf, NotArray } from "./json-array.ts";
+
+/** A record with its position in the file, counted from 0. */
+export interface Placed<Content> {
+  readonly position: number;
+  readonly content: Content;
+}
+
+/** A file of records of any size, which can be read several times. */
+export class RecordFile {
+  readonly name: string;
+  readonly #path: string;
+  readonly #stats: Stats | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.name = basename(path);
+    this.#stats = statSync(path, { throwIfNoEntry: false });
+    if (this.#stats?.isFIFO()) throw this.refusal("must be a file that can be read twice");
+  }
+
+  /**
+   * The records of an `.ndjson` or `.jsonl`, which has one in each line, or of a JSON array; some at a time, in order.
+   * Blank lines are skipped.
+   * @throws {ImportError} when the file cannot be read, has another form, or has changed since it was read first.
+   */
+  async *records(): AsyncGenerator<readonly Placed<unknown>[]> {
+    const isLines = [".ndjson", ".jsonl"].includes(extname(this.#path));
+    let position = 0;
+    try {
+      for await (const contents of isLines ? this.#lines() : elementsOf(this.#path)) {
+        const first = position;
+        position += contents.length;
+        yield contents.map((content, index) => ({ position: first + index, content }));
+      }
+    } catch (error) {
+      if (error instanceof NotArray) throw this.refusal(error.message);
+      const isOfFile = error instanceof Error && "code" in error && "syscall" in error;
+      throw isOfFile ? this.refusal(`cannot be read: ${error.code}`) : error;
+    }
+    const now = statSync(this.#path, { throwIfNoEntry: false });
+    if (now?.mtimeMs !== this.#stats?.mtimeMs || now?.size !== this.#stats?.size) {
+      throw this.refusal("has changed while it was read");
+    }
+  }
+
+  refusal(reason: string): ImportError {
+    return new ImportError([`${this.name}: ${reason}`]);
+  }
+
+  async *#lines(): AsyncGenerator<unknown[]> {
+    let first = 1;
+    for await (const chunk of wholeLinesOf(this.#path)) {
+      const bytes = first === 1 ? withoutByteOrderMark(chunk) : chunk;
+      const { lines, reason } = inspect(bytes);
+      if (reason !== undefined) throw this.refusal(`line ${first + lines}: ${reason}`);
+      const contents: unknown[] = [];
+      for (const [index, line] of bytes.toString().split("\n", lines).entries()) {
+        if (line.trim() !== "") contents.push(this.#parsed(line, first + index));
+      }
+      yield contents;
+      first += lines;
+    }
+  }
+
+  #parsed(line: string, number: number): unknown {
+    try {
+      return JSON.parse(line);
+    } catch (error) {
+      if (error instanceof SyntaxError) throw this.refusal(`line ${number}: is not JSON`);
+      throw error;
+    }
+  }
+}
