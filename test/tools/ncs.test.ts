@@ -1,21 +1,46 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { densities } from "../../functions/population-density/tiles/table.ts";
 import { stackName } from "../../infra/app.ts";
+import { tableOutput } from "../../infra/outputs.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { npm } from "../support/npm.ts";
 import { sampleOf } from "../support/sample.ts";
 
 let folder: string;
+let server: ListeningServer;
+let environment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ncs-"));
-  await writeFile(join(folder, "outputs.json"), JSON.stringify({ [stackName]: {} }));
-  // Takes seconds to read, and refers to no table before that.
-  const rows = "b00000000,2026-11-20T08:00:00Z,5000,,\n".repeat(1_000_000);
-  await writeFile(join(folder, "counted.csv"), `geohash,startTime,people,minPeople,maxPeople\n${rows}`);
+  const outputs = { [stackName]: { [tableOutput(densities)]: "densities" } };
+  await writeFile(join(folder, "outputs.json"), JSON.stringify(outputs));
+  await writeFile(
+    join(folder, "counted.csv"),
+    "geohash,startTime,people\nb00000000,2026-11-20T08:00:00Z,5000\n",
+  );
+  // A table that answers when it is asked for a key that nothing has, and hangs otherwise: the import has read its file.
+  server = await listen(
+    createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray()).toString();
+      if (body.includes('{"S":"-"}')) response.end("{}");
+    }),
+    0,
+  );
+  environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: server.url,
+    AWS_REGION: "eu-west-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+  };
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
 
 const ends = [
   ["closing the terminal", "SIGHUP", 1],
@@ -28,16 +53,10 @@ test.each(sampleOf(ends, 1))(
   "an import that is ended by %s leaves no counts on disk",
   async (_, signal, times) => {
     const args = ["density", join(folder, "counted.csv"), "--coverage", "rows"];
-    const importing = npm([
-      "run",
-      "--silent",
-      "ncs",
-      "--",
-      "import",
-      ...args,
-      "--outputs",
-      join(folder, "outputs.json"),
-    ]);
+    const importing = npm(
+      ["run", "--silent", "ncs", "--", "import", ...args, "--outputs", join(folder, "outputs.json")],
+      environment,
+    );
     try {
       await expect.poll(() => importing.temporary(), { timeout: 30_000 }).toHaveLength(1);
 
