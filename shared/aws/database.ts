@@ -28,7 +28,7 @@ type Key = Readonly<Record<string, string>>;
 let client: DynamoDBClient | undefined;
 
 /** The SDK's own decoder matches all of the text with a regular expression first: most of the time of a large read. */
-const base64Decoder = (text: string) => Buffer.from(text, "base64");
+export const base64Decoder = (text: string) => Buffer.from(text, "base64");
 
 /** Attempts at a call that conflicts with transactions; the pauses between them double. */
 const conflictAttempts = 4;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { isRetryable } from "../../shared/aws/clients.ts";
-import { type Call, isTransactionConflict, useCall } from "../../shared/aws/database.ts";
+import { base64Decoder, type Call, isTransactionConflict, useCall } from "../../shared/aws/database.ts";
 import { Unavailable } from "../../shared/errors.ts";
 import { connectionProblem } from "./connection.ts";
 import { Pace } from "./pace.ts";
@@ -25,6 +25,7 @@ export async function withPatientCalls<Result>(run: () => Promise<Result>): Prom
   const client = new DynamoDBClient({
     // The attempts are made here.
     maxAttempts: 1,
+    base64Decoder,
     requestHandler: {
       connectionTimeout: 3_000,
       requestTimeout: 10_000,
