@@ -50,6 +50,8 @@ type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "im
 
 /** Every endpoint that needs a token counts the caller's requests. */
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
+/** Of functions that answer from what they have read before. */
+const cacheVariable = "CACHE_SECONDS";
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
 
 /** The tables that work on a job needs: the job, its caller's places, permits. */
@@ -89,11 +91,11 @@ export const functionRecords: Readonly<
   },
   "qos-profiles/retrieve": {
     tables: { "qos-profiles": ["Query"], devices: ["GetItem"], ...quotaTable },
-    variables: quotaVariables,
+    variables: [cacheVariable, ...quotaVariables],
   },
   "qos-profiles/get-by-name": {
     tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...quotaTable },
-    variables: quotaVariables,
+    variables: [cacheVariable, ...quotaVariables],
   },
   "population-density/retrieve": {
     tables: {
@@ -109,6 +111,7 @@ export const functionRecords: Readonly<
       "DENSITY_ASYNC_LIMIT",
       "DENSITY_PENDING_LIMIT",
       "SINK_ALLOWED_NETWORKS",
+      cacheVariable,
       ...quotaVariables,
     ],
     memoryMegabytes: 1_024,
@@ -121,7 +124,7 @@ export const functionRecords: Readonly<
       "density-jobs-dlq": ["ChangeMessageVisibility"],
     },
     consumes: "density-jobs",
-    variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
+    variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS", cacheVariable],
     timeoutSeconds: workerSeconds,
     memoryMegabytes: 1_024,
     impact: "Callers wait for accepted densities",
@@ -154,7 +157,7 @@ export const functionRecords: Readonly<
     tables: { devices: ["GetItem"], ...quotaTable },
     variables: quotaVariables,
   },
-  "keys/publish": { tables: { "signing-keys": ["Query"] } },
+  "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
   "openapi/publish": {},
   "keys/rotate": {
     tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },

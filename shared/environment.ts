@@ -179,6 +179,11 @@ export const configuration = {
   SINK_RETRY_SECONDS: { ...waits, default: "2,10,60,300,900,3600,10800,21600" },
   /** Private networks a sink may be in; for local runs, no deployed stage sets it. */
   SINK_ALLOWED_NETWORKS: { ...allowedNetworks, default: "" },
+  /**
+   * Seconds for which densities, QoS profiles and the public key set may be answered from what was read before. At most
+   * a minute: a new signing key must be in every cache before it signs (`firstUseSeconds`).
+   */
+  CACHE_SECONDS: { ...count(0, 60), default: "60" },
   LOG_LEVEL: { ...oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
 } as const satisfies Record<string, Format<unknown> & { readonly default: string }>;
 

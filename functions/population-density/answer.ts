@@ -2,8 +2,8 @@ import { coverOf, type Tile } from "./cover/cover.ts";
 import { type AskedHour, storedDaysOf } from "./intervals.ts";
 import type { DensityQuery } from "./rules.ts";
 import type { Answer } from "./tiles/json.ts";
-import { observedDay, readTileDays, type TileDayKey, tileName, typicalDay } from "./tiles/store.ts";
-import { isCovered, readTileDay, type TileDay, type TileHour } from "./tiles/tile.ts";
+import { observedDay, publishedDays, tileName, typicalDay } from "./tiles/store.ts";
+import { isCovered, type TileDay, type TileHour } from "./tiles/tile.ts";
 
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the
@@ -18,11 +18,7 @@ export async function answerTo(
   const { weekdays, dates } = storedDaysOf(asked);
   const days = [...weekdays.map(typicalDay), ...dates.map(observedDay)];
   const names = tiles.map(({ geohash }) => tileName(precision, geohash));
-  const known = await readDays(
-    names.flatMap((tile) => days.map((day) => ({ tile, day }))),
-    signal,
-  );
-  const daysOf = names.map((tile) => known.get(tile) ?? new Map<string, TileDay>());
+  const daysOf = await publishedDays(names, days, signal);
   const status = statusOf(tiles, daysOf);
   if (status === "AREA_NOT_SUPPORTED") {
     return { status, precision, tiles: [], hours: [], openHour: () => undefined };
@@ -36,21 +32,8 @@ export async function answerTo(
   };
 }
 
-async function readDays(
-  keys: readonly TileDayKey[],
-  signal: AbortSignal,
-): Promise<Map<string, Map<string, TileDay>>> {
-  const byTile = new Map<string, Map<string, TileDay>>();
-  for (const { tile, day, hours } of await readTileDays(keys, signal)) {
-    const known = byTile.get(tile) ?? new Map<string, TileDay>();
-    known.set(day, readTileDay(hours));
-    byTile.set(tile, known);
-  }
-  return byTile;
-}
-
 /** How much of a cover is covered on any of the days. */
-function statusOf(tiles: readonly Tile[], daysOf: readonly Map<string, TileDay>[]) {
+function statusOf(tiles: readonly Tile[], daysOf: readonly ReadonlyMap<string, TileDay>[]) {
   let covered = 0;
   let all = 0;
   for (const [index, { cells }] of tiles.entries()) {
@@ -63,7 +46,7 @@ function statusOf(tiles: readonly Tile[], daysOf: readonly Map<string, TileDay>[
 }
 
 function openHour(
-  days: Map<string, TileDay> | undefined,
+  days: ReadonlyMap<string, TileDay> | undefined,
   asked: AskedHour | undefined,
 ): TileHour | undefined {
   if (days === undefined || asked === undefined) return undefined;

@@ -1,16 +1,22 @@
 import { getItem, putItem, queryPartition } from "../../shared/aws/database.ts";
+import { ReadCache } from "../../shared/read-cache.ts";
 import { type QosProfileRecord, qosProfiles } from "./tables.ts";
 
 const partition = "qos-profiles";
 
-/** The whole catalogue, by name. */
-export function allQosProfiles(signal: AbortSignal): Promise<QosProfileRecord[]> {
-  return queryPartition(qosProfiles, partition, signal);
+const cacheBytes = 2 ** 22;
+const jsonBytes = (found: object | undefined) => 2 * JSON.stringify(found ?? null).length;
+const catalogues = new ReadCache<QosProfileRecord[]>(cacheBytes, jsonBytes);
+const profiles = new ReadCache<QosProfileRecord | undefined>(cacheBytes, jsonBytes);
+
+/** The whole catalogue, by name: up to `CACHE_SECONDS` old, eventually consistent. */
+export function allQosProfiles(signal: AbortSignal): Promise<readonly QosProfileRecord[]> {
+  return catalogues.get(partition, () => queryPartition(qosProfiles, partition, signal, "eventual"));
 }
 
-/** One profile of the catalogue. */
+/** One profile of the catalogue: up to `CACHE_SECONDS` old, eventually consistent. */
 export function findQosProfile(name: string, signal: AbortSignal): Promise<QosProfileRecord | undefined> {
-  return getItem(qosProfiles, { catalogue: partition, name }, signal);
+  return profiles.get(name, () => getItem(qosProfiles, { catalogue: partition, name }, signal, "eventual"));
 }
 
 /** Stores a profile, replacing the one with the same name. */

@@ -99,15 +99,24 @@ export function nameOf(table: Table): string {
 }
 
 /**
- * Reads one item by its key, strongly consistent.
+ * How current a read is: `strong` sees every write that was acknowledged before, `eventual` may miss those of the last
+ * moment, at half the price and twice the rate of a partition.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html
+ */
+type Consistency = "strong" | "eventual";
+
+/**
+ * Reads one item by its key.
  * @returns `undefined` only when the table said that there is no such item.
  */
 export async function getItem<Item>(
   table: Table<Item>,
   key: Key,
   signal: AbortSignal,
+  consistency: Consistency = "strong",
 ): Promise<Item | undefined> {
-  const command = new GetItemCommand({ TableName: nameOf(table), Key: marshall(key), ConsistentRead: true });
+  const ConsistentRead = consistency === "strong";
+  const command = new GetItemCommand({ TableName: nameOf(table), Key: marshall(key), ConsistentRead });
   const { Item } = await call((to) => to.send(command, { abortSignal: signal }));
   return Item === undefined ? undefined : table.schema.parse(unmarshall(Item));
 }
@@ -117,8 +126,10 @@ export function queryPartition<Item>(
   table: Table<Item>,
   partition: string,
   signal: AbortSignal,
+  consistency: Consistency = "strong",
 ): Promise<Item[]> {
-  return queryAll(partitionQuery(table, table.partitionKey, partition), table.schema, signal);
+  const query = partitionQuery(table, table.partitionKey, partition);
+  return queryAll({ ...query, ConsistentRead: consistency === "strong" }, table.schema, signal);
 }
 
 /** Reads the first items of a partition in the order of its sort key, at most as many as one page holds. */
@@ -202,6 +213,7 @@ export async function getItems<Item>(
   table: Table<Item>,
   keys: readonly Key[],
   signal: AbortSignal,
+  consistency: Consistency = "strong",
 ): Promise<Item[]> {
   const items: Item[] = [];
   const batches: Readonly<Record<string, AttributeValue>>[][] = [];
@@ -210,7 +222,7 @@ export async function getItems<Item>(
   }
   const readBatches = async () => {
     for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
-      for await (const found of batchItems(nameOf(table), batch, signal)) {
+      for await (const found of batchItems(nameOf(table), batch, consistency, signal)) {
         items.push(table.schema.parse(unmarshall(found)));
       }
     }
@@ -223,13 +235,14 @@ export async function getItems<Item>(
 async function* batchItems(
   name: string,
   keys: readonly Readonly<Record<string, AttributeValue>>[],
+  consistency: Consistency,
   signal: AbortSignal,
 ): AsyncGenerator<Readonly<Record<string, AttributeValue>>> {
   let left = keys;
   let pauseMilliseconds = firstPauseMilliseconds;
   while (left.length > 0) {
     const command = new BatchGetItemCommand({
-      RequestItems: { [name]: { Keys: [...left], ConsistentRead: true } },
+      RequestItems: { [name]: { Keys: [...left], ConsistentRead: consistency === "strong" } },
     });
     const answer = await call((to) => to.send(command, { abortSignal: signal }));
     const found = answer.Responses?.[name];

@@ -2,6 +2,7 @@ import type { TestProject } from "vitest/node";
 import { makeAssembly } from "../../tools/assembly.ts";
 import { demoData, startDemoService } from "../../tools/local/demo-service.ts";
 import { busyMachine } from "./busy-machine.ts";
+import { uncached } from "./uncached.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -32,7 +33,7 @@ export default async function localService(project: TestProject): Promise<() => 
       AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
       AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
     },
-    extraEnvironment: busyMachine,
+    extraEnvironment: { ...busyMachine, ...uncached },
     port: 0,
     data: demoData,
     logs: { write: () => true },

@@ -13,6 +13,7 @@ import { type LocalService, startLocalService } from "../../tools/local/service.
 import { busyMachine } from "./busy-machine.ts";
 import type { Answer } from "./client.ts";
 import { runs } from "./sample.ts";
+import { uncached } from "./uncached.ts";
 
 const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
 
@@ -42,7 +43,7 @@ export async function startOwnService(
     assembly: inject("assembly"),
     environment: { ...environment },
     configuration: Object.keys(configuration),
-    extraEnvironment: busyMachine,
+    extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function anew, which costs more than all that a sample sends to it.
     maxThreadsOf: () => runs(10, 2),
     port: 0,

@@ -1,5 +1,7 @@
 import { getItems, putItem } from "../../../shared/aws/database.ts";
+import { ReadCache } from "../../../shared/read-cache.ts";
 import { densities, type NewTileDay, type StoredTileDay } from "./table.ts";
+import { readTileDay, type TileDay } from "./tile.ts";
 
 /** The key of a day of a tile. */
 export interface TileDayKey {
@@ -29,7 +31,45 @@ export function partDay(day: string, part: string): string {
   return `part#${day}#${part}`;
 }
 
-/** Reads days of tiles, each at most once; those that are not stored are left out. */
+/** A sixteenth of the function's memory: about 800 dense tiles on a day. */
+const cacheBytes = 2 ** 26;
+
+const cache = new ReadCache<TileDay | undefined>(cacheBytes, (day) => day?.byteLength ?? 0);
+
+/**
+ * The same days of several tiles, for an answer: up to `CACHE_SECONDS` old, eventually consistent.
+ * @returns for each tile, in the order of `tiles`, those of the days that are stored.
+ */
+export async function publishedDays(
+  tiles: readonly string[],
+  days: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, TileDay>[]> {
+  const keys = new Map(tiles.flatMap((tile) => days.map((day) => [cacheKey({ tile, day }), { tile, day }])));
+  const found = await cache.getAll([...keys.keys()], async (missing) => {
+    const read = new Map<string, TileDay | undefined>(missing.map((key) => [key, undefined]));
+    const wanted = missing.flatMap((key) => keys.get(key) ?? []);
+    for (const stored of await getItems(densities, wanted, signal, "eventual")) {
+      read.set(cacheKey(stored), readTileDay(stored.hours));
+    }
+    return read;
+  });
+  return tiles.map(
+    (tile) =>
+      new Map(
+        days.flatMap((day) => {
+          const stored = found.get(cacheKey({ tile, day }));
+          return stored === undefined ? [] : [[day, stored] as const];
+        }),
+      ),
+  );
+}
+
+function cacheKey({ tile, day }: TileDayKey): string {
+  return `${tile} ${day}`;
+}
+
+/** Reads days of tiles as they are now, each at most once; those that are not stored are left out. */
 export function readTileDays(keys: readonly TileDayKey[], signal: AbortSignal): Promise<StoredTileDay[]> {
   return getItems(
     densities,

@@ -269,6 +269,11 @@ export class TileDay {
     return new Uint8Array(this.#view.buffer, this.#view.byteOffset + coverageAt, coverageBytes);
   }
 
+  /** Bytes of memory that it keeps. */
+  get byteLength(): number {
+    return this.#view.buffer.byteLength;
+  }
+
   /** Unpacks one hour, 0…23 UTC, into a buffer of its own. Undefined for an hour that was not stored. */
   openHour(hour: number): TileHour | undefined {
     const length = hourLength(this.#view, hour);

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { densities } from "../../functions/population-density/tiles/table.ts";
+import { qosProfiles } from "../../functions/qos-profiles/tables.ts";
+import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { type Table, tableVariable } from "../../shared/table.ts";
+import { boxIn, cellIn, freshTile, precision, storeTile } from "../support/densities.ts";
+import { type Harness, openHarness } from "../support/jobs.ts";
+import { authorizerContext, captureOutput, eventOf, type Sent } from "../support/pipeline.ts";
+
+const defaults = Object.fromEntries(
+  Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
+) as Record<ConfigurationName, string>;
+const hour = 3_600_000;
+const soon = (Math.floor(Date.now() / hour) + 1) * hour;
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await openHarness(defaults);
+});
+afterAll(() => harness.close());
+
+/** The status and body of an answer, and how a table was read for it. */
+async function ask(
+  handler: (
+    event: unknown,
+    invocation: { getRemainingTimeInMillis: () => number },
+  ) => Promise<{ statusCode: number; body: string }>,
+  sent: Sent,
+  table: Table,
+) {
+  harness.tables.calls.length = 0;
+  const output = captureOutput();
+  const { statusCode, body } = await handler(eventOf(sent), {
+    getRemainingTimeInMillis: () => 10_000,
+  }).finally(output.stop);
+  const name = process.env[tableVariable(table)];
+  const reads = harness.tables.calls
+    .map(({ parameters }) => JSON.stringify(parameters))
+    .filter((parameters) => parameters.includes(JSON.stringify(name)));
+  return { statusCode, body, reads };
+}
+
+it("densities are read once, eventually consistent, and answered from memory then, also that there are none", async () => {
+  const { handler } = await import("../../functions/population-density/retrieve.ts");
+  const [stored, empty] = [freshTile(), freshTile()];
+  const weekday = new Date(soon).getUTCDay() || 7;
+  await storeTile(stored, `week#${weekday}`, new Map([[cellIn(3, 3), 700]]));
+  const retrieve = (tile: string) => {
+    const area = { areaType: "POLYGON", boundary: boxIn(tile, [3, 3], [3.2, 3.2]) };
+    const period = { startTime: new Date(soon).toISOString(), endTime: new Date(soon + hour).toISOString() };
+    const authorizer = authorizerContext({ scope: "population-density-data:read" });
+    return ask(handler, { body: JSON.stringify({ area, ...period, precision }), authorizer }, densities);
+  };
+
+  const first = await retrieve(stored);
+  expect(first.statusCode).toBe(200);
+  expect(first.body).toContain('"pplDensity":700');
+  expect(first.reads).toHaveLength(1);
+  expect(first.reads[0]).toContain('"ConsistentRead":false');
+  await storeTile(stored, `week#${weekday}`, new Map([[cellIn(3, 3), 800]]));
+  expect(await retrieve(stored)).toEqual({ ...first, reads: [] });
+
+  expect((await retrieve(empty)).reads).toHaveLength(1);
+  expect((await retrieve(empty)).reads).toEqual([]);
+
+  vi.stubEnv("CACHE_SECONDS", "0");
+  const current = await retrieve(stored);
+  vi.stubEnv("CACHE_SECONDS", defaults.CACHE_SECONDS);
+  expect(current.body).toContain('"pplDensity":800');
+});
+
+it("QoS profiles are read once: the catalogue, and each name that is asked for", async () => {
+  const { handler: list } = await import("../../functions/qos-profiles/retrieve.ts");
+  const { handler: find } = await import("../../functions/qos-profiles/get-by-name.ts");
+  const authorizer = authorizerContext();
+  const listed = () => ask(list, { body: "{}", authorizer }, qosProfiles);
+  const found = (name: string) => ask(find, { pathParameters: { name }, authorizer }, qosProfiles);
+
+  for (const read of [listed, () => found("QOS_E"), () => found("NOBODY")]) {
+    const first = await read();
+    expect(first.reads).toHaveLength(1);
+    expect(first.reads[0]).toContain('"ConsistentRead":false');
+    expect(await read()).toEqual({ ...first, reads: [] });
+  }
+});
