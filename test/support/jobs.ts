@@ -9,7 +9,11 @@ import { inject, vi } from "vitest";
 import * as z from "zod";
 import { answerTo } from "../../functions/population-density/answer.ts";
 import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
-import { densityCallers, densityJobs } from "../../functions/population-density/delivery/tables.ts";
+import {
+  densityCallers,
+  densityJobs,
+  densityPermits,
+} from "../../functions/population-density/delivery/tables.ts";
 import { parseQuery } from "../../functions/population-density/rules.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
@@ -19,7 +23,7 @@ import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.t
 import { withSchema } from "../../shared/table.ts";
 import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";
 import { queueClient } from "../../tools/local/servers/queue-server.ts";
-import { useTables } from "./database.ts";
+import { useOwnTable, useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "./faulty-endpoint.ts";
 
@@ -53,6 +57,8 @@ export async function openHarness(
     await openFaultyEndpoint(inject("databaseEndpoint")),
     await openFaultyEndpoint(inject("queueEndpoint") ?? ""),
   ];
+  // The service's workers would take permits, and wake jobs that wait for one, whose messages are in no queue of theirs.
+  await useOwnTable(densityPermits);
   const client = queueClient(inject("queueEndpoint") ?? "", credentials);
   const addresses = new Map<QueueName, string>();
   for (const queue of Object.keys(queues) as QueueName[]) {
