@@ -1,15 +1,34 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildResult, build } from "esbuild";
 import { defaultBundles, functionIds, handlerFile } from "../infra/bundles.ts";
 
-/** Bundles one file into `index.mjs` of a folder. Returns esbuild's metadata of the bundle. */
-export async function bundle(file: string, outdir: string): Promise<BuildResult<{ metafile: true }>> {
+/**
+ * Where `npm run build` adds the source maps of each file of a bundle, by the file's name. The names of the files have
+ * the hash of their content, so that the maps of all releases can be in one folder. They are not deployed.
+ */
+export const defaultMaps = fileURLToPath(new URL("../dist/maps", import.meta.url));
+
+/** What esbuild takes for the bundle's folder: a source map has the same paths wherever the bundle is written. */
+const namedFolder = join(defaultBundles, "area", "operation");
+
+/**
+ * Bundles one file into a folder. Its `index.mjs` exports what the file `index-<hash>.mjs` does.
+ * @param maps the folder to which source maps are added; none are made if absent.
+ * @returns esbuild's metadata of the bundle.
+ */
+export async function bundle(
+  file: string,
+  outdir: string,
+  maps?: string,
+): Promise<BuildResult<{ metafile: true; write: false }>> {
   await rm(outdir, { recursive: true, force: true });
-  return await build({
+  const made = await build({
     entryPoints: { index: file },
-    outdir,
+    entryNames: "[name]-[hash]",
+    outdir: namedFolder,
+    write: false,
     bundle: true,
     format: "esm",
     outExtension: { ".js": ".mjs" },
@@ -19,17 +38,32 @@ export async function bundle(file: string, outdir: string): Promise<BuildResult<
     mainFields: ["module", "main"],
     splitting: true,
     minify: true,
+    sourcemap: "external",
+    sourcesContent: false,
     legalComments: "none",
     metafile: true,
     logLevel: "warning",
   });
+  await mkdir(outdir, { recursive: true });
+  if (maps !== undefined) await mkdir(maps, { recursive: true });
+  const files = made.outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
+  const entry = files.find(({ name }) => /^index-\w+\.mjs$/.test(name))?.name;
+  await writeFile(join(outdir, "index.mjs"), `export * from ${JSON.stringify(`./${entry}`)};`);
+  for (const { name, contents } of files) {
+    const folder = name.endsWith(".map") ? maps : outdir;
+    if (folder !== undefined) await writeFile(join(folder, name), contents);
+  }
+  return made;
 }
 
 /** Bundles every function into a folder of its own below `bundles`, in the order of `functionIds`. */
 export async function buildFunctions(
   bundles: string = defaultBundles,
-): Promise<BuildResult<{ metafile: true }>[]> {
-  return await Promise.all(functionIds.map((id) => bundle(handlerFile(id), join(bundles, id))));
+  maps?: string,
+): Promise<BuildResult<{ metafile: true; write: false }>[]> {
+  return await Promise.all(functionIds.map((id) => bundle(handlerFile(id), join(bundles, id), maps)));
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await buildFunctions();
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await buildFunctions(defaultBundles, defaultMaps);
+}

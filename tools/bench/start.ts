@@ -16,7 +16,7 @@ import { eagerBytes } from "./eager-bytes.ts";
 export const start: Bench = {
   about: [
     "What a function costs before its first request, and what the pipeline adds to each later one.",
-    "“Read eagerly” is the size of `index.mjs` and of every file that it imports statically.",
+    "“Read eagerly” is the size of a bundle's entry and of every file that it imports statically.",
     "“Cold import” is the median time of `import()` in fresh processes. The baseline is a bundle of the same run that",
     "contains only `@aws-sdk/client-dynamodb` (`tools/bench/baseline.ts`). It is imported before every import of a",
     "function; the ratio is the median of the ratios of these pairs. For comparison, `lean-client` contains what a bundle",

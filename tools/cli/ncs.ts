@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { addExplainTrace } from "./explain-trace.ts";
 import { addGenerate } from "./generate.ts";
 import { addImport } from "./import.ts";
 import { addJobs } from "./jobs.ts";
@@ -23,7 +24,7 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     .exitOverride()
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);
-  for (const add of [addImport, addGenerate, addJobs, addRotateKeys]) add(program, print);
+  for (const add of [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace]) add(program, print);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

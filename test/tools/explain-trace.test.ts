@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { causeOf } from "../../shared/aws/log.ts";
+import { bundle } from "../../tools/build.ts";
+import { explainTrace } from "../../tools/cli/explain-trace.ts";
+
+let folder: string;
+let maps: string;
+let cause: string;
+
+/** A bundled handler that fails in a function of another file. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "explain-trace-"));
+  maps = join(folder, "maps");
+  const failing =
+    "\n\nexport function findDevice(number: string): never {\n  throw new RangeError(number);\n}\n";
+  await writeFile(join(folder, "failing.ts"), failing);
+  const called = JSON.stringify("./failing.ts");
+  const handler = `import { findDevice } from ${called};\nexport const handler = () => findDevice("+34600000001");\n`;
+  await writeFile(join(folder, "handler.ts"), handler);
+  await bundle(join(folder, "handler.ts"), join(folder, "bundle"), maps);
+  const { handler: run } = await import(pathToFileURL(join(folder, "bundle", "index.mjs")).href);
+  try {
+    run();
+  } catch (error) {
+    cause = causeOf(error);
+  }
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test("the places of a cause become those in the sources", async () => {
+  expect(cause).toMatch(/^RangeError\n.*index-[A-Z0-9]{8}\.mjs:1:/);
+
+  const explained = await explainTrace(cause, maps);
+
+  expect(explained).toMatch(/^RangeError\n.*failing\.ts:4:9\)?\n.*handler\.ts:2:\d+/);
+  expect(explained).not.toContain(".mjs:1:");
+});
+
+test("a whole log line is read too", async () => {
+  const explained = await explainTrace(JSON.stringify({ id: "NCS-002", cause }), maps);
+
+  expect(explained).toMatch(/failing\.ts:4:9/);
+});
+
+test("a file of another release is named, with the remedy", async () => {
+  await expect(explainTrace("    at a (/var/task/index-ABCDEFGH.mjs:1:1)", maps)).rejects.toThrow(
+    /no map of index-ABCDEFGH\.mjs: check out the release/,
+  );
+});
