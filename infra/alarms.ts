@@ -5,6 +5,7 @@ import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { endpoints, type TableName } from "../functions/areas.ts";
 import { logId } from "../shared/aws/log.ts";
+import { CallerTooSlow } from "../shared/http/deadline.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
@@ -198,19 +199,27 @@ export function addFaultAlarms(
       impact: `${impact}: ${cause}.`,
       topic,
     });
-  if (id === "authorizer/authorize") return [alarm("Failing", authorizerFailures(watched), `${id} fails`)];
+  if (id === "authorizer/authorize")
+    return [alarm("Failing", failuresExcept(watched, "Unauthorized"), `${id} fails`)];
+  const streams = endpoints.some((endpoint) => endpoint.id === id && "streamed" in endpoint);
+  const ended = streams
+    ? failuresExcept(watched, CallerTooSlow.name)
+    : watched.metricErrors({ statistic: "sum" });
   const Crash = FilterPattern.stringValue("$.id", "=", logId("CRASH"));
   return [
-    alarm("Ending", watched.metricErrors({ statistic: "sum" }), `executions of ${id} break off`),
+    alarm("Ending", ended, `executions of ${id} break off`),
     // A crash is answered with 500, which Lambda counts as a success.
     alarm("Crashing", lineCount(watched, "Crashes", { Crash }), `${id} crashes`),
   ];
 }
 
-/** Lambda counts refused tokens as errors too; only the log distinguishes them from failures. */
-function authorizerFailures(watched: ServiceFunction): Metric {
+/**
+ * Lambda counts it as an error too when the authorizer refuses a token, and when a caller does not read a streamed
+ * response; only the log distinguishes them from failures.
+ */
+function failuresExcept(watched: ServiceFunction, expected: string): Metric {
   return lineCount(watched, "Failures", {
-    Broken: FilterPattern.literal('"Invoke Error" -Unauthorized'),
+    Broken: FilterPattern.literal(`"Invoke Error" -${expected}`),
     Ended: FilterPattern.anyTerm("Uncaught Exception", "Task timed out", "Runtime exited"),
   });
 }

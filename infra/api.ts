@@ -3,6 +3,7 @@ import {
   AuthorizationType,
   LambdaIntegration,
   type Method,
+  ResponseTransferMode,
   TokenAuthorizer,
 } from "aws-cdk-lib/aws-apigateway";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -59,7 +60,11 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     validationRegex: bearerToken,
   });
   for (const endpoint of endpoints) {
-    const integration = new LambdaIntegration(live(endpoint.id), { allowTestInvoke: false });
+    const integration = new LambdaIntegration(live(endpoint.id), {
+      allowTestInvoke: false,
+      responseTransferMode:
+        "streamed" in endpoint ? ResponseTransferMode.STREAM : ResponseTransferMode.BUFFERED,
+    });
     const authorization =
       endpoint.scope === null
         ? { authorizationType: AuthorizationType.NONE }

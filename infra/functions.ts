@@ -1,5 +1,6 @@
 import type { EndpointId, TableName } from "../functions/areas.ts";
 import type { VariableName } from "../shared/environment.ts";
+import { streamingSeconds } from "../shared/http/deadline.ts";
 import { type QueueName, workerSeconds } from "../shared/sqs/queues.ts";
 
 /** Functions that are not behind a route of their own. */
@@ -114,6 +115,7 @@ export const functionRecords: Readonly<
       cacheVariable,
       ...quotaVariables,
     ],
+    timeoutSeconds: streamingSeconds,
     memoryMegabytes: 1_024,
   },
   "population-density/deliver": {

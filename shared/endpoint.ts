@@ -28,6 +28,8 @@ interface Operation {
   readonly headers?: Readonly<Record<string, string>>;
   /** Of how long requests take, if the operation has another objective than most. */
   readonly durationMetric?: DurationMetric;
+  /** API Gateway passes the response on while the function writes it: of any size, from the first chunk on. */
+  readonly streamed?: true;
   /** The codes the specification lists for the operation; the handler can refuse with no other. */
   readonly errors: readonly Code[];
 }
@@ -48,6 +50,9 @@ interface PublicOperation extends Operation {
 
 /** An operation of the API, declared once; routes, functions, documents and tests are made from it. */
 export type Endpoint = ProtectedOperation | PublicOperation;
+
+/** An operation whose response is streamed. */
+export type StreamedEndpoint = Endpoint & { readonly streamed: true };
 
 /** Those of some paths that have exactly these `{parameters}`. */
 type WithParameters<Path extends string, Names extends string> = Path extends string

@@ -39,6 +39,6 @@ export const publishDocument = endpoint({
         }),
       ),
   },
-  headers: { "cache-control": "public, max-age=300", vary: "accept-encoding" },
+  headers: { "cache-control": "public, max-age=300" },
   errors: ["INVALID_ARGUMENT"],
 });

@@ -229,6 +229,7 @@ export const retrievePopulationDensity = endpoint({
   scope: "population-density-data:read",
   body: retrieval,
   responses: { 200: populationDensity, 202: acceptedOperation },
+  streamed: true,
   errors: [
     "INVALID_ARGUMENT",
     "INVALID_CREDENTIAL",

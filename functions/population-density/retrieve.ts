@@ -1,6 +1,6 @@
 import { setting } from "../../shared/environment.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { serve } from "../../shared/http/serve.ts";
+import { serveStreamed } from "../../shared/http/serve-streamed.ts";
 import { answerTo } from "./answer.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { acceptJob } from "./delivery/accept.ts";
@@ -11,7 +11,7 @@ import { parseQuery, unsupported, workUnitsOf } from "./rules.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
-export const handler = serve(retrievePopulationDensity, async (sent) => {
+export const handler = serveStreamed(retrievePopulationDensity, async (sent) => {
   const { body, caller, now, signal, reply, refuse } = sent;
   // What follows is expensive: geometry, and reading tiles.
   await sent.admission;
@@ -28,12 +28,9 @@ export const handler = serve(retrievePopulationDensity, async (sent) => {
 
   if (sink === undefined) {
     await sent.charge(workUnitsOf(query));
-    const tooLarge = refuse("POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE", {
-      message: "The answer is too large: accept gzip, name a sink, or ask for less.",
-    });
     const answer = await answerTo(query, signal);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
-    return sent.stream(200, bodyOf(answer), tooLarge);
+    return sent.stream(200, bodyOf(answer));
   }
   const idempotencyKey = sent.header("idempotency-key");
   if (!isIdempotencyKey(idempotencyKey))

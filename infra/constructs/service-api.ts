@@ -1,4 +1,4 @@
-import { Size, Stack, Validations } from "aws-cdk-lib";
+import { Stack, Validations } from "aws-cdk-lib";
 import {
   AccessLogFormat,
   type CfnRestApi,
@@ -43,6 +43,8 @@ const accessLogLine = {
   bytes: "$context.responseLength",
   functionStatus: "$context.integration.status",
   functionMilliseconds: "$context.integration.latency",
+  // Of a streamed response.
+  firstByteMilliseconds: "$context.integration.timeToFirstContent",
   authorizerStatus: "$context.authorizer.status",
   authorizerMilliseconds: "$context.authorizer.latency",
   firewallStatus: "$context.waf.status",
@@ -62,8 +64,6 @@ export class ServiceApi extends RestApi {
       description: "Network Capabilities Service",
       endpointTypes: [EndpointType.REGIONAL],
       disableExecuteApiEndpoint: !hasOwnHost,
-      // Function-made gzip and streamed responses are left as they are.
-      minCompressionSize: Size.kibibytes(4),
       // Bodies reach the functions as the bytes that were sent.
       binaryMediaTypes: ["*/*"],
       // A setting of the account that is kept, because other APIs may use it meanwhile.

@@ -9,8 +9,19 @@ export interface Invocation {
 /** Ends a request that takes too long; answered with `TIMEOUT`. */
 export class DeadlinePassed extends Error {}
 
+/** Ends an invocation whose caller does not read its response in time. Alarms leave its name out. */
+export class CallerTooSlow extends Error {
+  override readonly name = "CallerTooSlow";
+}
+
 /** The maximum duration of a request, if the function's own time-out is longer. */
 const deadlineMilliseconds = 5_000;
+
+/** The maximum duration of a streamed body, from its first byte on. */
+const bodyMilliseconds = 20_000;
+
+/** The time-out of a function that streams: a request, its body, and two seconds of reserve. */
+export const streamingSeconds = (deadlineMilliseconds + bodyMilliseconds) / 1_000 + 2;
 
 /** Reserved at the end of the function's time to write the response. */
 const reserveMilliseconds = 250;
@@ -49,4 +60,10 @@ export function startDeadline({
     rollbackSignal: () =>
       AbortSignal.timeout(Math.min(rollbackTimeoutMilliseconds * deadlineFactor(), left())),
   };
+}
+
+/** Aborts when the time for a streamed body is over: 20 seconds, or less if the function has less left. */
+export function bodySignal({ getRemainingTimeInMillis }: Invocation): AbortSignal {
+  const left = Math.max(0, getRemainingTimeInMillis() - reserveMilliseconds);
+  return AbortSignal.timeout(Math.min(bodyMilliseconds, left));
 }

@@ -1,6 +1,6 @@
 import type { Count } from "../aws/metrics.ts";
 import { type Caller, callerIn } from "../caller.ts";
-import type { BodyOf, Endpoint, ParametersOf, ResponseOf, StatusOf } from "../endpoint.ts";
+import type { BodyOf, Endpoint, ParametersOf, ResponseOf, StatusOf, StreamedEndpoint } from "../endpoint.ts";
 import { ApiError, type ErrorDetails } from "../errors.ts";
 import { clockToleranceSeconds } from "../token.ts";
 import { parseJsonObject } from "./body.ts";
@@ -44,10 +44,12 @@ export interface Request<E extends Endpoint> {
   /** Makes the reply to return. Accepts only statuses that the endpoint declares, with their bodies. */
   readonly reply: <Status extends StatusOf<E>>(status: Status, body: ResponseOf<E, Status>) => Reply;
   /**
-   * Makes the reply to return from chunks of JSON text. They are not checked against the schema.
-   * @param tooLarge thrown when the body is too large for Lambda.
+   * Makes the reply to return from chunks of JSON text, for an endpoint that is streamed. They are not checked against
+   * the schema. A fault before the first chunk is answered as an error; a later one cuts the response.
    */
-  readonly stream: (status: StatusOf<E>, chunks: AsyncIterable<Uint8Array>, tooLarge: ApiError) => Reply;
+  readonly stream: E extends StreamedEndpoint
+    ? (status: StatusOf<E>, chunks: AsyncIterable<Uint8Array>) => Reply
+    : undefined;
   /** Makes the error to throw. Accepts only codes that the endpoint declares. */
   readonly refuse: (code: E["errors"][number], details?: ErrorDetails) => ApiError;
 }
@@ -62,18 +64,13 @@ export type Handle<E extends Endpoint> = (request: Request<E>) => Promise<Reply>
 export class Reply {
   readonly status: number;
   readonly body: unknown;
-  readonly written: WrittenBody | undefined;
+  readonly chunks: AsyncIterable<Uint8Array> | undefined;
 
-  constructor(status: number, body: unknown, written?: WrittenBody) {
+  constructor(status: number, body: unknown, chunks?: AsyncIterable<Uint8Array>) {
     this.status = status;
     this.body = body;
-    this.written = written;
+    this.chunks = chunks;
   }
-}
-
-interface WrittenBody {
-  readonly chunks: AsyncIterable<Uint8Array>;
-  readonly tooLarge: ApiError;
 }
 
 /**

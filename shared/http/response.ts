@@ -1,10 +1,9 @@
-import type { APIGatewayProxyResult } from "aws-lambda";
 import { causeOf, log } from "../aws/log.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, type ErrorDetails, errorRow, Unavailable } from "../errors.ts";
-import { collectedBody } from "./collected-body.ts";
 import { correlatorHeader, requestIdHeader } from "./correlator.ts";
 import { DeadlinePassed } from "./deadline.ts";
+import { encodedBody } from "./encoded-body.ts";
 import type { Reply } from "./request.ts";
 
 /** A response without the headers that every response has. */
@@ -13,26 +12,22 @@ export interface HttpResponse {
   /** Of an error. */
   readonly code?: Code;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly content: { readonly body: string; readonly isBase64Encoded?: boolean };
+  /** Text, or the chunks of a body that is streamed. */
+  readonly body: string | AsyncIterable<Uint8Array>;
 }
 
-/**
- * Makes the response of a reply, and writes its body through the schema of its status.
- * @throws {ApiError} the reply's `tooLarge` when a written body is too large for Lambda.
- */
+/** Makes the response of a reply, and writes its body through the schema of its status unless it is in chunks. */
 export async function replyResponse(
   endpoint: Endpoint,
-  { status, body, written }: Reply,
+  { status, body, chunks }: Reply,
   acceptEncoding: string | undefined,
 ): Promise<HttpResponse> {
   const schema = endpoint.responses[status];
   if (schema === undefined) throw new Error(`status ${status} is not declared`);
   const headers = endpoint.headers ?? {};
-  if (written === undefined)
-    return { status, headers, content: { body: JSON.stringify(schema.parse(body)) } };
-  const collected = await collectedBody(written.chunks, acceptEncoding);
-  if (collected === undefined) throw written.tooLarge;
-  return { status, headers: { ...headers, ...collected.headers }, content: collected.content };
+  if (chunks === undefined) return { status, headers, body: JSON.stringify(schema.parse(body)) };
+  const encoded = await encodedBody(chunks, acceptEncoding);
+  return { status, headers: { ...headers, ...encoded.headers }, body: encoded.chunks };
 }
 
 /**
@@ -66,7 +61,7 @@ function codeResponse(code: Code, details: ErrorDetails = {}): HttpResponse {
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
       ...rateLimitHeaders(allowance),
     },
-    content: { body: JSON.stringify({ status, code, message }) },
+    body: JSON.stringify({ status, code, message }),
   };
 }
 
@@ -81,25 +76,24 @@ export function rateLimitHeaders(allowance: Allowance | undefined): Readonly<Rec
 }
 
 /** What names a request in its response. */
-interface ResponseIds {
+export interface ResponseIds {
   readonly correlator: string;
   readonly requestId: string | undefined;
 }
 
-/** A response in the form that API Gateway takes. */
-export function proxyResult(
-  response: HttpResponse,
+/** Status and headers of a response in the form that API Gateway takes. */
+export function proxyHead(
+  { status, headers }: HttpResponse,
   { correlator, requestId }: ResponseIds,
-): APIGatewayProxyResult {
+): { statusCode: number; headers: Record<string, string> } {
   return {
-    statusCode: response.status,
+    statusCode: status,
     headers: {
       "content-type": "application/json",
       "cache-control": "no-store",
       [correlatorHeader]: correlator,
       ...(requestId === undefined ? {} : { [requestIdHeader]: requestId }),
-      ...response.headers,
+      ...headers,
     },
-    ...response.content,
   };
 }

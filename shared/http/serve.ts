@@ -4,7 +4,7 @@ import { causeOf, log } from "../aws/log.ts";
 import type { Count } from "../aws/metrics.ts";
 import type { Caller } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { type Allowance, ApiError, Unavailable } from "../errors.ts";
+import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { countRequest, countWork, type RateLimitResult } from "../quota.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
@@ -22,7 +22,8 @@ import {
 import {
   errorResponse,
   type HttpResponse,
-  proxyResult,
+  proxyHead,
+  type ResponseIds,
   rateLimitHeaders,
   replyResponse,
 } from "./response.ts";
@@ -45,44 +46,72 @@ interface Exchange {
 
 let cold = true;
 
-/**
- * Makes an endpoint's Lambda handler. The order of checks is behaviour section 3; route, token and scope come
- * before it, in API Gateway and the authorizer, and are checked again here because a policy may be cached.
- */
-export function serve<const E extends Endpoint>(
+/** Makes the Lambda handler of an endpoint whose response is not streamed. */
+export function serve<const E extends Endpoint & { readonly streamed?: never }>(
   endpoint: E,
   handle: Handle<E>,
 ): (event: unknown, invocation: Invocation) => Promise<APIGatewayProxyResult> {
   return async (event, invocation) => {
-    const started = performance.now();
-    const deadline = startDeadline(invocation);
-    const incoming = incomingRequest(event);
-    const exchange: Exchange = {
-      endpoint,
-      incoming,
-      correlation: correlationOf(incoming.header(correlatorHeader)),
-      now: new Date(),
-      signal: deadline.signal,
-      counts: [],
-      awsRequestId: invocation.awsRequestId,
-      dependencies: new DependencyTimes(),
-      rollbacks: [],
-    };
-    let response: HttpResponse;
-    try {
-      const answered = timing(exchange.dependencies, () => answer(endpoint, handle, exchange));
-      response = await Promise.race([answered, deadline.passed]);
-    } catch (error) {
-      response = errorResponse(error, loggedOf(exchange));
-    } finally {
-      deadline.stop();
-    }
-    if (response.status >= 500) await rollBack(exchange, deadline);
-    report(exchange, response, performance.now() - started);
-    return proxyResult(response, {
-      correlator: exchange.correlation.value,
-      requestId: incoming.requestId,
-    });
+    const { response, ids, report } = await respond(endpoint, handle, event, invocation);
+    if (typeof response.body !== "string") throw new TypeError("a body in chunks that is not streamed");
+    report();
+    return { ...proxyHead(response, ids), body: response.body };
+  };
+}
+
+/** A response that was not sent yet. */
+interface Responded {
+  readonly response: HttpResponse;
+  readonly ids: ResponseIds;
+  /** Writes the line of the request, with its metrics, when the response was sent. */
+  readonly report: (sent?: SentBody) => void;
+}
+
+/** What was sent of a streamed body, and the code of the fault that cut it. */
+interface SentBody {
+  readonly bytes: number;
+  readonly code?: Code | undefined;
+}
+
+/**
+ * Answers a request within its deadline. The order of checks is behaviour section 3; route, token and scope come
+ * before it, in API Gateway and the authorizer, and are checked again here because a policy may be cached.
+ */
+export async function respond<const E extends Endpoint>(
+  endpoint: E,
+  handle: Handle<E>,
+  event: unknown,
+  invocation: Invocation,
+): Promise<Responded> {
+  const started = performance.now();
+  const deadline = startDeadline(invocation);
+  const incoming = incomingRequest(event);
+  const exchange: Exchange = {
+    endpoint,
+    incoming,
+    correlation: correlationOf(incoming.header(correlatorHeader)),
+    now: new Date(),
+    signal: deadline.signal,
+    counts: [],
+    awsRequestId: invocation.awsRequestId,
+    dependencies: new DependencyTimes(),
+    rollbacks: [],
+  };
+  let response: HttpResponse;
+  try {
+    const answered = timing(exchange.dependencies, () => answer(endpoint, handle, exchange));
+    response = await Promise.race([answered, deadline.passed]);
+  } catch (error) {
+    response = errorResponse(error, loggedOf(exchange));
+  } finally {
+    deadline.stop();
+  }
+  if (response.status >= 500) await rollBack(exchange, deadline);
+  const firstByte = performance.now();
+  return {
+    response,
+    ids: { correlator: exchange.correlation.value, requestId: incoming.requestId },
+    report: (sent) => report(exchange, response, { started, firstByte, sent }),
   };
 }
 
@@ -157,7 +186,9 @@ async function reply<E extends Endpoint>(
     now,
     signal,
     reply: (status, body) => new Reply(status, body),
-    stream: (status, chunks, tooLarge) => new Reply(status, undefined, { chunks, tooLarge }),
+    stream: (endpoint.streamed
+      ? (status, chunks) => new Reply(status, undefined, chunks)
+      : undefined) as Request<E>["stream"],
     refuse: (code, details) => new ApiError(code, details),
   });
   return await replyResponse(endpoint, replied, incoming.header("accept-encoding"));
@@ -174,14 +205,26 @@ async function rollBack(exchange: Exchange, deadline: Deadline): Promise<void> {
   }
 }
 
-/** Writes one line with the result of a request and its metrics, and nothing that was sent. */
-function report(exchange: Exchange, { status, code }: HttpResponse, elapsed: number): void {
+/** When a request came and its response began, and what was sent of a streamed body. */
+interface Sending {
+  readonly started: number;
+  readonly firstByte: number;
+  readonly sent: SentBody | undefined;
+}
+
+/**
+ * Writes one line with the result of a request and its metrics, and nothing that was sent. How long a streamed response
+ * took is measured up to its first byte: the rest depends on its caller.
+ */
+function report(exchange: Exchange, response: HttpResponse, { started, firstByte, sent }: Sending): void {
   const { endpoint, caller, counts, dependencies } = exchange;
-  const milliseconds = Math.round(elapsed);
+  const code = sent?.code ?? response.code;
+  const firstByteMilliseconds = Math.round(firstByte - started);
   const line = {
     ...loggedOf(exchange),
-    status,
-    milliseconds,
+    status: response.status,
+    milliseconds: Math.round(performance.now() - started),
+    ...(sent === undefined ? {} : { firstByteMilliseconds, bytes: sent.bytes }),
     ...dependencies.fields(),
     coldStart: cold,
     ...(code === undefined ? {} : { code }),
@@ -189,7 +232,7 @@ function report(exchange: Exchange, { status, code }: HttpResponse, elapsed: num
   };
   log("REQUEST", line, [
     { metric: "Requests", operation: endpoint.operationId },
-    { metric: endpoint.durationMetric ?? "RequestMilliseconds", value: milliseconds },
+    { metric: endpoint.durationMetric ?? "RequestMilliseconds", value: firstByteMilliseconds },
     ...(code === undefined ? [] : [{ metric: "Errors", code } as const]),
     ...counts,
   ]);

@@ -6,6 +6,7 @@ import { type Table, tableVariable } from "../../shared/table.ts";
 import { boxIn, cellIn, freshTile, precision, storeTile } from "../support/densities.ts";
 import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf, type Sent } from "../support/pipeline.ts";
+import { callStreamed } from "../support/streamed.ts";
 
 const defaults = Object.fromEntries(
   Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
@@ -13,6 +14,7 @@ const defaults = Object.fromEntries(
 const hour = 3_600_000;
 const soon = (Math.floor(Date.now() / hour) + 1) * hour;
 
+const plenty = { getRemainingTimeInMillis: () => 10_000 };
 let harness: Harness;
 
 beforeAll(async () => {
@@ -22,23 +24,18 @@ afterAll(() => harness.close());
 
 /** The status and body of an answer, and how a table was read for it. */
 async function ask(
-  handler: (
-    event: unknown,
-    invocation: { getRemainingTimeInMillis: () => number },
-  ) => Promise<{ statusCode: number; body: string }>,
+  handler: (event: unknown) => Promise<{ statusCode: number; body: string | Buffer }>,
   sent: Sent,
   table: Table,
 ) {
   harness.tables.calls.length = 0;
   const output = captureOutput();
-  const { statusCode, body } = await handler(eventOf(sent), {
-    getRemainingTimeInMillis: () => 10_000,
-  }).finally(output.stop);
+  const { statusCode, body } = await handler(eventOf(sent)).finally(output.stop);
   const name = process.env[tableVariable(table)];
   const reads = harness.tables.calls
     .map(({ parameters }) => JSON.stringify(parameters))
     .filter((parameters) => parameters.includes(JSON.stringify(name)));
-  return { statusCode, body, reads };
+  return { statusCode, body: String(body), reads };
 }
 
 it("densities are read once, eventually consistent, and answered from memory then, also that there are none", async () => {
@@ -50,7 +47,8 @@ it("densities are read once, eventually consistent, and answered from memory the
     const area = { areaType: "POLYGON", boundary: boxIn(tile, [3, 3], [3.2, 3.2]) };
     const period = { startTime: new Date(soon).toISOString(), endTime: new Date(soon + hour).toISOString() };
     const authorizer = authorizerContext({ scope: "population-density-data:read" });
-    return ask(handler, { body: JSON.stringify({ area, ...period, precision }), authorizer }, densities);
+    const body = JSON.stringify({ area, ...period, precision });
+    return ask((event) => callStreamed(handler, event), { body, authorizer }, densities);
   };
 
   const first = await retrieve(stored);
@@ -74,8 +72,9 @@ it("QoS profiles are read once: the catalogue, and each name that is asked for",
   const { handler: list } = await import("../../functions/qos-profiles/retrieve.ts");
   const { handler: find } = await import("../../functions/qos-profiles/get-by-name.ts");
   const authorizer = authorizerContext();
-  const listed = () => ask(list, { body: "{}", authorizer }, qosProfiles);
-  const found = (name: string) => ask(find, { pathParameters: { name }, authorizer }, qosProfiles);
+  const listed = () => ask((event) => list(event, plenty), { body: "{}", authorizer }, qosProfiles);
+  const found = (name: string) =>
+    ask((event) => find(event, plenty), { pathParameters: { name }, authorizer }, qosProfiles);
 
   for (const read of [listed, () => found("QOS_E"), () => found("NOBODY")]) {
     const first = await read();

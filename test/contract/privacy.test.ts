@@ -671,6 +671,7 @@ describe("what is logged", () => {
           ...["correlator", "operation", "status", "milliseconds", "coldStart"],
           ...(code === undefined ? [] : ["code"]),
           ...(endpoint?.scope === null ? [] : ["caller"]),
+          ...(endpoint?.streamed ? ["bytes"] : []),
         ].sort(),
       );
     }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { endpoints } from "../../functions/areas.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import { logId } from "../../shared/aws/log.ts";
@@ -130,7 +131,10 @@ function patternsFor(metric: string | undefined, id: FunctionId): string[] {
 }
 
 describe("a fault", () => {
-  test.each(released.filter((id) => id !== "authorizer/authorize"))(
+  const streamed = endpoints.filter((endpoint) => "streamed" in endpoint).map(({ id }) => id);
+  const logged: readonly FunctionId[] = ["authorizer/authorize", ...streamed];
+
+  test.each(released.filter((id) => !logged.includes(id)))(
     "of %s is an execution that broke off, or a crash that was answered",
     (id) => {
       const alarms = alarmsOf(id);
@@ -144,6 +148,15 @@ describe("a fault", () => {
       expect(patternsFor(crashes?.MetricName, id)).toEqual([`{ $.id = "${logId("CRASH")}" }`]);
     },
   );
+
+  test.each(streamed)("of %s is none of its callers, who may read too slowly", (id) => {
+    const patterns = alarmsOf(id).flatMap(({ MetricName }) => patternsFor(MetricName, id));
+    expect(patterns.sort()).toEqual([
+      '"Invoke Error" -CallerTooSlow',
+      '?"Uncaught Exception" ?"Task timed out" ?"Runtime exited"',
+      `{ $.id = "${logId("CRASH")}" }`,
+    ]);
+  });
 
   // API Gateway's contract: whoever refuses a token throws.
   test("of the authorizer is anything it ends with but a refused token", () => {

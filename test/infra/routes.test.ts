@@ -26,7 +26,12 @@ const methodProperties = z.object({
   AuthorizationType: z.string(),
   AuthorizerId: z.unknown().optional(),
   ApiKeyRequired: z.boolean().optional(),
-  Integration: z.object({ Type: z.string(), IntegrationHttpMethod: z.string(), Uri: z.unknown() }),
+  Integration: z.object({
+    Type: z.string(),
+    IntegrationHttpMethod: z.string(),
+    Uri: z.unknown(),
+    ResponseTransferMode: z.string(),
+  }),
 });
 
 const permissionProperties = z.object({
@@ -78,7 +83,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
 
   test.each([...endpoints])(
     "$id: every path runs the endpoint's own function",
-    ({ id, method, path, aliases }) => {
+    ({ id, method, path, aliases, ...endpoint }) => {
       const own = routes.filter(({ route }) =>
         [path, ...aliases].some((one) => route === `${method} ${one}`),
       );
@@ -86,7 +91,12 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
       for (const { Integration } of own) {
         expect(Integration.Type).toBe("AWS_PROXY");
         expect(Integration.IntegrationHttpMethod).toBe("POST");
-        const run = `/functions/${textOf(calledOf(id, from))}/invocations`;
+        const [version, operation] =
+          "streamed" in endpoint
+            ? ["2021-11-15", "response-streaming-invocations"]
+            : ["2015-03-31", "invocations"];
+        const run = `:lambda:path/${version}/functions/${textOf(calledOf(id, from))}/${operation}`;
+        expect(Integration.ResponseTransferMode).toBe("streamed" in endpoint ? "STREAM" : "BUFFERED");
         expect(textOf(Integration.Uri)).toMatch(new RegExp(`^arn:.*${escaped(run)}$`));
       }
     },

@@ -3,7 +3,6 @@ import { addExplainTrace } from "./explain-trace.ts";
 import { addGenerate } from "./generate.ts";
 import { addImport } from "./import.ts";
 import { addJobs } from "./jobs.ts";
-import { addPreflight } from "./preflight.ts";
 import type { Print } from "./print.ts";
 import { addRotateKeys } from "./rotate-keys.ts";
 
@@ -25,8 +24,7 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     .exitOverride()
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);
-  const commands = [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace, addPreflight];
-  for (const add of commands) add(program, print);
+  for (const add of [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace]) add(program, print);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

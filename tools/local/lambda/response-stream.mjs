@@ -40,9 +40,10 @@ export class ResponseStream extends Writable {
     if (this.#isWritten) throw new Error("Cannot set content-type, too late.");
   }
 
-  write(written, encoding, callback) {
+  write(written, ...rest) {
+    const callback = rest.find((argument) => typeof argument === "function");
     const isBytes = typeof written === "string" || written instanceof Uint8Array;
-    const chunk = Buffer.from(isBytes ? written : JSON.stringify(written), encoding);
+    const chunk = Buffer.from(isBytes ? written : JSON.stringify(written));
     const prelude = this.#isWritten ? new Uint8Array() : this.beforeFirstWrite;
     this.#isWritten = true;
     return super.write(Buffer.concat([prelude, chunk]), callback);

@@ -8,10 +8,7 @@ import { type MethodThrottling, methodSettingSchema, throttlingOf } from "./meth
 import { rootResourceId } from "./physical-names.ts";
 import type { Resources } from "./resources.ts";
 
-const restApiSchema = z.object({
-  BinaryMediaTypes: z.tuple([z.literal("*/*")]),
-  MinimumCompressionSize: z.coerce.number().int().nonnegative().optional(),
-});
+const restApiSchema = z.object({ BinaryMediaTypes: z.tuple([z.literal("*/*")]) });
 const stageSchema = z.object({
   StageName: z.string(),
   MethodSettings: z.array(methodSettingSchema).default([]),
@@ -82,8 +79,6 @@ export interface DeclaredResponse {
 export interface RestApi {
   readonly id: string;
   readonly stage: string;
-  /** The size from which responses are compressed; undefined where none are. */
-  readonly minCompressionBytes: number | undefined;
   readonly routes: readonly Route[];
   readonly authorizers: readonly AuthorizerDefinition[];
   readonly responses: readonly DeclaredResponse[];
@@ -95,7 +90,7 @@ export interface RestApi {
  */
 export function readRestApi(resources: Resources, functions: readonly LocalFunction[]): RestApi {
   const logicalId = theOne(resources, "AWS::ApiGateway::RestApi");
-  const { MinimumCompressionSize } = resources.properties(logicalId, restApiSchema, [
+  resources.properties(logicalId, restApiSchema, [
     "Description",
     "DisableExecuteApiEndpoint",
     "EndpointConfiguration",
@@ -112,7 +107,6 @@ export function readRestApi(resources: Resources, functions: readonly LocalFunct
   return {
     id,
     stage: StageName,
-    minCompressionBytes: MinimumCompressionSize,
     routes: resources.ofType("AWS::ApiGateway::Method").map((method) => {
       const route = readRoute(resources, functions, method, paths);
       return { ...route, throttling: throttlingOf(MethodSettings, route.method, route.path) };

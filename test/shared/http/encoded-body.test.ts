@@ -1,0 +1,74 @@
+import { buffer } from "node:stream/consumers";
+import { createGunzip, gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { encodedBody } from "../../../shared/http/encoded-body.ts";
+
+async function* chunksOf(text: string): AsyncGenerator<Buffer> {
+  for (let from = 0; from < text.length; from += 65_536) yield Buffer.from(text.slice(from, from + 65_536));
+}
+
+const small = '{"said":"word"}';
+const large = JSON.stringify(Array.from({ length: 90_000 }, (_, index) => ({ index })));
+
+describe("a body in chunks", () => {
+  test("that is small stays as it is", async () => {
+    const { headers, chunks } = await encodedBody(chunksOf(small), "gzip");
+    expect(headers).toEqual({ vary: "accept-encoding" });
+    expect(String(await buffer(chunks))).toBe(small);
+  });
+
+  test("may be empty", async () => {
+    const { chunks } = await encodedBody(chunksOf(""), "gzip");
+    expect(await buffer(chunks)).toHaveLength(0);
+  });
+
+  test.each(["gzip", "GZIP", "br, gzip;q=0.5", "*", "identity;q=0.1, *;q=1"])(
+    "is compressed when it is large and the caller accepts it: %s",
+    async (accepted) => {
+      const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
+      expect(headers).toEqual({ "content-encoding": "gzip", vary: "accept-encoding" });
+      const bytes = await buffer(chunks);
+      expect(bytes.length).toBeLessThan(large.length / 4);
+      expect(gunzipSync(bytes).toString() === large).toBe(true);
+    },
+  );
+
+  test.each([undefined, "", "identity", "br", "gzip;q=0", "gzip;q=0, *", "*;q=0", "gzip;q=x"])(
+    "stays as it is for who does not: %s",
+    async (accepted) => {
+      const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
+      expect(headers).toEqual({ vary: "accept-encoding" });
+      expect(String(await buffer(chunks)) === large).toBe(true);
+    },
+  );
+
+  test("is compressed chunk by chunk: what was written can be read before the next is", async () => {
+    let isAsked = false;
+    const slow = async function* () {
+      yield Buffer.from(large.slice(0, 65_536));
+      isAsked = true;
+      await new Promise(() => {});
+    };
+    const { chunks } = await encodedBody(slow(), "gzip");
+    const gunzip = createGunzip();
+    let read = "";
+    gunzip.on("data", (chunk) => (read += chunk));
+    for await (const chunk of chunks) {
+      await new Promise((resolve) => gunzip.write(chunk, resolve));
+      if (read.length === 65_536) break;
+    }
+    expect(read).toBe(large.slice(0, 65_536));
+    expect(isAsked).toBe(true);
+  });
+
+  test.each(["gzip", "identity"])("throws what its chunks throw: %s", async (accepted) => {
+    const failing = (after: number) =>
+      async function* () {
+        for (let index = 0; index < after; index++) yield Buffer.alloc(65_536, "x");
+        throw new RangeError("broken");
+      };
+    await expect(encodedBody(failing(0)(), accepted)).rejects.toThrow(RangeError);
+    const { chunks } = await encodedBody(failing(3)(), accepted);
+    await expect(buffer(chunks)).rejects.toThrow(RangeError);
+  });
+});

@@ -1,0 +1,141 @@
+import { gunzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod/mini";
+import { endpoint } from "../../../shared/endpoint.ts";
+import type { Handle } from "../../../shared/http/request.ts";
+import { serveStreamed } from "../../../shared/http/serve-streamed.ts";
+import { captureOutput, eventOf } from "../../support/pipeline.ts";
+import { callStreamed } from "../../support/streamed.ts";
+
+const list = endpoint({
+  id: "notes/list",
+  operationId: "listNotes",
+  summary: "List notes",
+  description: "Notes.",
+  method: "POST",
+  path: "/notes/list",
+  aliases: [],
+  scope: null,
+  publicBecause: "It is a test.",
+  responses: { 200: z.array(z.string()), 202: z.object({ id: z.string() }) },
+  streamed: true,
+  errors: ["NOT_FOUND"],
+});
+
+const calling = (handle: Handle<typeof list>, ...rest: [event?: object, how?: object]) =>
+  callStreamed(serveStreamed(list, handle), rest[0] ?? eventOf(), rest[1]);
+
+/** JSON text in chunks of 64 KiB, of which one throws if that is asked for. */
+async function* notes(count: number, failingAt = count): AsyncGenerator<Buffer> {
+  yield Buffer.from("[");
+  for (let index = 0; index < count; index++) {
+    if (index === failingAt) throw new RangeError("a phone number");
+    yield Buffer.from(`"${"x".repeat(65_533)}",`);
+  }
+  yield Buffer.from('""]');
+}
+
+let output: ReturnType<typeof captureOutput>;
+const lines = (id: string) =>
+  output
+    .text()
+    .split("\n")
+    .filter((line) => line.includes(id))
+    .map((line) => JSON.parse(line));
+
+beforeEach(() => {
+  output = captureOutput();
+});
+afterEach(() => output.stop());
+
+describe("a streamed response", () => {
+  it("has every chunk, the usual headers, and one line of log with its bytes", async () => {
+    const { statusCode, headers, body, fault } = await calling(async ({ stream }) => stream(200, notes(100)));
+    expect({ statusCode, fault }).toEqual({ statusCode: 200, fault: undefined });
+    expect(headers).toMatchObject({ "content-type": "application/json", vary: "accept-encoding" });
+    expect(headers["x-correlator"]).toMatch(/./);
+    expect(JSON.parse(String(body))).toHaveLength(101);
+    expect(lines("NCS-001")).toMatchObject([{ status: 200, bytes: body.length, operation: "listNotes" }]);
+    expect(lines("NCS-001")[0].firstByteMilliseconds).toBeLessThanOrEqual(lines("NCS-001")[0].milliseconds);
+  });
+
+  it("is compressed for who accepts that", async () => {
+    const chunks = async function* () {
+      yield Buffer.from(JSON.stringify(["x".repeat(10_000)]));
+    };
+    const event = eventOf({ headers: { "Accept-Encoding": "gzip" } });
+    const { headers, body } = await calling(async ({ stream }) => stream(200, chunks()), event);
+    expect(headers["content-encoding"]).toBe("gzip");
+    expect(JSON.parse(String(gunzipSync(body)))[0]).toHaveLength(10_000);
+  });
+
+  it("may be a reply with a body of its schema, or a declared error", async () => {
+    const accepted = await calling(async ({ reply }) => reply(202, { id: "a" }));
+    expect([accepted.statusCode, String(accepted.body)]).toEqual([202, '{"id":"a"}']);
+    const refused = await calling(({ refuse }) => Promise.reject(refuse("NOT_FOUND")));
+    expect([refused.statusCode, JSON.parse(String(refused.body)).code]).toEqual([404, "NOT_FOUND"]);
+    expect([accepted.fault, refused.fault]).toEqual([undefined, undefined]);
+  });
+
+  it("is an error with its status when there is no first chunk", async () => {
+    const failing = async function* (): AsyncGenerator<Buffer> {
+      yield await Promise.reject(new RangeError("a phone number"));
+    };
+    const { statusCode, body, fault } = await calling(async ({ stream }) => stream(200, failing()));
+    expect([statusCode, JSON.parse(String(body)).code, fault]).toEqual([500, "INTERNAL", undefined]);
+    expect(output.text()).not.toContain("a phone number");
+  });
+
+  it("is 504 when the first chunk does not come in time", async () => {
+    const waiting = async function* (): AsyncGenerator<Buffer> {
+      yield await new Promise<Buffer>(() => {});
+    };
+    const { statusCode } = await calling(async ({ stream }) => stream(200, waiting()), eventOf(), {
+      remainingMilliseconds: 300,
+    });
+    expect(statusCode).toBe(504);
+  });
+
+  it.each(["identity", "gzip"])("is cut by a later fault, and never parses: %s", async (accepted) => {
+    const event = eventOf({ headers: { "accept-encoding": accepted } });
+    const large = async function* () {
+      yield Buffer.from(`["${"x".repeat(65_533)}",`);
+      yield* notes(5, 3);
+    };
+    const { statusCode, headers, body, fault } = await calling(
+      async ({ stream }) => stream(200, large()),
+      event,
+    );
+    expect(statusCode).toBe(200);
+    expect(headers["content-encoding"]).toBe(accepted === "gzip" ? "gzip" : undefined);
+    if (accepted === "gzip") expect(() => gunzipSync(body)).toThrow("unexpected end of file");
+    else expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
+    expect(fault).toMatchObject({ name: "ResponseCut", message: "" });
+    expect(lines("NCS-002")).toHaveLength(1);
+    expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "INTERNAL", bytes: body.length }]);
+    expect(output.text()).not.toContain("a phone number");
+  });
+
+  it("waits for a caller who reads slowly", async () => {
+    let most = 0;
+    const read = async (chunks: readonly Uint8Array[]) => {
+      most = Math.max(most, Buffer.concat(chunks).length);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), { read });
+    expect([JSON.parse(String(body)).length, fault]).toEqual([51, undefined]);
+    expect(most).toBeLessThanOrEqual(2 * 65_536);
+  });
+
+  it("is given up when its caller does not read", async () => {
+    const read = () => new Promise<void>(() => {});
+    const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), {
+      remainingMilliseconds: 500,
+      read,
+    });
+    expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
+    expect(fault).toMatchObject({ name: "CallerTooSlow" });
+    expect(lines("NCS-006")).toHaveLength(1);
+    expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
+  });
+});
