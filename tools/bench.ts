@@ -9,6 +9,7 @@ import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
 import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
+import { units } from "./bench/units.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 
 exitOnSignals();
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, Bench>> = {
   delivery,
   "delivery-model": deliveryModel,
   privacy,
+  units,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

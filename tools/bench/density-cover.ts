@@ -81,7 +81,8 @@ export const densityCover: Bench = {
   },
 };
 
-const precision = 7;
+/** Of the areas that the benches ask for. */
+export const precision = 7;
 
 interface Area {
   readonly ring: readonly Point[];
@@ -101,7 +102,8 @@ function ragged(latitude: number, longitude: number, degrees: number): Point[] {
   });
 }
 
-const cityRing = ragged(45.7543, 4.8612, 0.1742);
+/** The outline of the city: 15 vertices. */
+export const cityRing = ragged(45.7543, 4.8612, 0.1742);
 const provinceRing = ragged(41.6524, -4.7285, 0.706);
 const sliverRing = [
   { latitude: 41.0012, longitude: -4.0007 },

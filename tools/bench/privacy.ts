@@ -21,7 +21,7 @@ export const privacy: Bench = {
     const { assembly, remove } = await makeAssembly();
     const service = await startDemoService({
       assembly,
-      environment: { RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "100000000" },
+      environment: { RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "100000000", CACHE_SECONDS: "0" },
       port: 0,
       data: demoData,
       logs: { write: () => true },
