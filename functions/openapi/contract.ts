@@ -39,6 +39,6 @@ export const publishDocument = endpoint({
         }),
       ),
   },
-  headers: { "cache-control": "public, max-age=300" },
+  headers: { "cache-control": "public, max-age=300", vary: "accept-encoding" },
   errors: ["INVALID_ARGUMENT"],
 });

@@ -1,4 +1,4 @@
-import { Stack, Validations } from "aws-cdk-lib";
+import { Size, Stack, Validations } from "aws-cdk-lib";
 import {
   AccessLogFormat,
   type CfnRestApi,
@@ -64,6 +64,8 @@ export class ServiceApi extends RestApi {
       description: "Network Capabilities Service",
       endpointTypes: [EndpointType.REGIONAL],
       disableExecuteApiEndpoint: !hasOwnHost,
+      // Function-made gzip and streamed responses are left as they are.
+      minCompressionSize: Size.kibibytes(4),
       // Bodies reach the functions as the bytes that were sent.
       binaryMediaTypes: ["*/*"],
       // A setting of the account that is kept, because other APIs may use it meanwhile.

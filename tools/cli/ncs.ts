@@ -3,6 +3,7 @@ import { addExplainTrace } from "./explain-trace.ts";
 import { addGenerate } from "./generate.ts";
 import { addImport } from "./import.ts";
 import { addJobs } from "./jobs.ts";
+import { addPreflight } from "./preflight.ts";
 import type { Print } from "./print.ts";
 import { addRotateKeys } from "./rotate-keys.ts";
 
@@ -24,7 +25,8 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     .exitOverride()
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);
-  for (const add of [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace]) add(program, print);
+  const commands = [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace, addPreflight];
+  for (const add of commands) add(program, print);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

@@ -13,6 +13,7 @@ import { type ListeningServer, listen } from "../servers/listening-server.ts";
 import { account, region } from "../template/physical-names.ts";
 import type { RestApi, Route } from "../template/rest-api.ts";
 import { Authorizer, type AuthorizerContext } from "./authorizer.ts";
+import { compressed } from "./compression.ts";
 import { proxyEvent } from "./event.ts";
 import { functionReply } from "./function-reply.ts";
 import {
@@ -22,7 +23,7 @@ import {
   type Reply,
   renderRefusal,
 } from "./gateway-responses.ts";
-import { type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
+import { headerOf, type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
 import { readBody } from "./request-body.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
 import { type StreamedReply, streamedReply } from "./streamed-reply.ts";
@@ -207,7 +208,8 @@ export class Gateway {
       return await within(timeoutMilliseconds, stream.then(streamedReply));
     }
     const result = await within(timeoutMilliseconds, this.#invoke(functionLogicalId, event));
-    return functionReply(result);
+    const accepted = headerOf(received, "accept-encoding");
+    return await compressed(functionReply(result), accepted, this.#api.minCompressionBytes);
   }
 
   #log(

@@ -8,7 +8,10 @@ import { type MethodThrottling, methodSettingSchema, throttlingOf } from "./meth
 import { rootResourceId } from "./physical-names.ts";
 import type { Resources } from "./resources.ts";
 
-const restApiSchema = z.object({ BinaryMediaTypes: z.tuple([z.literal("*/*")]) });
+const restApiSchema = z.object({
+  BinaryMediaTypes: z.tuple([z.literal("*/*")]),
+  MinimumCompressionSize: z.coerce.number().int().nonnegative().optional(),
+});
 const stageSchema = z.object({
   StageName: z.string(),
   MethodSettings: z.array(methodSettingSchema).default([]),
@@ -79,6 +82,8 @@ export interface DeclaredResponse {
 export interface RestApi {
   readonly id: string;
   readonly stage: string;
+  /** The size from which responses are compressed; undefined where none are. */
+  readonly minCompressionBytes: number | undefined;
   readonly routes: readonly Route[];
   readonly authorizers: readonly AuthorizerDefinition[];
   readonly responses: readonly DeclaredResponse[];
@@ -90,7 +95,7 @@ export interface RestApi {
  */
 export function readRestApi(resources: Resources, functions: readonly LocalFunction[]): RestApi {
   const logicalId = theOne(resources, "AWS::ApiGateway::RestApi");
-  resources.properties(logicalId, restApiSchema, [
+  const { MinimumCompressionSize } = resources.properties(logicalId, restApiSchema, [
     "Description",
     "DisableExecuteApiEndpoint",
     "EndpointConfiguration",
@@ -107,6 +112,7 @@ export function readRestApi(resources: Resources, functions: readonly LocalFunct
   return {
     id,
     stage: StageName,
+    minCompressionBytes: MinimumCompressionSize,
     routes: resources.ofType("AWS::ApiGateway::Method").map((method) => {
       const route = readRoute(resources, functions, method, paths);
       return { ...route, throttling: throttlingOf(MethodSettings, route.method, route.path) };

@@ -1,0 +1,68 @@
+import { get } from "node:http";
+import { gunzipSync, inflateSync } from "node:zlib";
+import { describe, expect, inject, test } from "vitest";
+import { compressed } from "../../tools/local/gateway/compression.ts";
+import { loadTemplate } from "../../tools/local/template/template.ts";
+
+const text = "population density ".repeat(500);
+const reply = { status: 200, headers: [["content-type", "application/json"]], body: text } as const;
+
+describe("API Gateway compresses", () => {
+  test.each([
+    ["gzip", "gzip", gunzipSync],
+    ["deflate;q=1.0, gzip;q=0.5", "deflate", inflateSync],
+    ["gzip, deflate, br", "gzip", gunzipSync],
+  ])("what %s accepts as %s", async (accepted, coding, decompress) => {
+    const { headers, body, status } = await compressed(reply, accepted, 4_096);
+
+    expect(status).toBe(200);
+    expect(headers).toEqual([...reply.headers, ["content-encoding", coding]]);
+    expect(decompress(body).toString()).toBe(text);
+  });
+
+  test.each([undefined, "", "*", "br", "gzip;q=0", "identity, gzip;q=0.5"])(
+    "nothing when %s is accepted",
+    async (accepted) => {
+      expect(await compressed(reply, accepted, 4_096)).toEqual(reply);
+    },
+  );
+
+  test("nothing smaller than the API's minimum, and nothing without one", async () => {
+    const headersOf = async (bytes: number) =>
+      (await compressed({ ...reply, body: "x".repeat(bytes) }, "gzip", 4_096)).headers;
+    expect(await headersOf(4_095)).toEqual(reply.headers);
+    expect(await headersOf(4_096)).toHaveLength(2);
+    expect(await compressed(reply, "gzip", undefined)).toEqual(reply);
+  });
+
+  test("nothing that the function has compressed", async () => {
+    const encoded = { ...reply, headers: [["content-encoding", "gzip"]] } as const;
+    expect(await compressed(encoded, "gzip", 4_096)).toEqual(encoded);
+  });
+});
+
+/** What arrives, before anything decodes it. */
+function received(path: string, acceptEncoding: string | undefined) {
+  return new Promise<{ coding: string | undefined; vary: string | undefined; bytes: Buffer }>(
+    (resolve, reject) => {
+      const headers = acceptEncoding === undefined ? {} : { "accept-encoding": acceptEncoding };
+      get(`${inject("url")}${path}`, { headers }, async (response) => {
+        const bytes = Buffer.concat(await response.toArray());
+        resolve({ coding: response.headers["content-encoding"], vary: response.headers.vary, bytes });
+      }).on("error", reject);
+    },
+  );
+}
+
+test("a stage compresses from 4 KB, and says that the answer depends on what is accepted", async () => {
+  expect(loadTemplate(inject("assembly")).api.minCompressionBytes).toBe(4_096);
+  const [plain, packed] = [
+    await received("/openapi.json", undefined),
+    await received("/openapi.json", "gzip"),
+  ];
+
+  expect(plain).toMatchObject({ coding: undefined, vary: "accept-encoding" });
+  expect(packed).toMatchObject({ coding: "gzip", vary: "accept-encoding" });
+  expect(gunzipSync(packed.bytes)).toEqual(plain.bytes);
+  expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 3);
+});

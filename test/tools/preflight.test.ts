@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { runNcs } from "../support/ncs.ts";
+
+/** An account whose region has AWS's default quotas. */
+const usual = { executions: 1_000, rate: 10_000, burst: 5_000, reads: 100_000, writes: 40_000 };
+
+let account: Partial<typeof usual> & { role?: string } = {};
+let server: ListeningServer;
+
+interface Answer {
+  readonly status?: number;
+  readonly body: unknown;
+}
+
+const asked = z.object({ QuotaCode: z.string() });
+
+/** Answers as the API references of Lambda, API Gateway and Service Quotas say. */
+async function answerTo(request: IncomingMessage): Promise<Answer> {
+  const operation = String(request.headers["x-amz-target"] ?? `${request.method} ${request.url}`);
+  const sent = await text(request);
+  if (operation.startsWith("GET /2016-08-19/account-settings")) {
+    const ConcurrentExecutions = account.executions;
+    const AccountLimit = { CodeSizeZipped: 52_428_800, ConcurrentExecutions, TotalCodeSize: 80_530_636_800 };
+    return { body: { AccountLimit, AccountUsage: { FunctionCount: 3, TotalCodeSize: 1 } } };
+  }
+  if (operation === "GET /account") {
+    const throttleSettings = { rateLimit: account.rate, burstLimit: account.burst };
+    return { body: { throttleSettings, features: ["UsagePlans"], cloudwatchRoleArn: account.role } };
+  }
+  const { QuotaCode } = asked.parse(JSON.parse(sent));
+  const Value = QuotaCode === "L-CF0CBE56" ? account.reads : account.writes;
+  const Quota = { ServiceCode: "dynamodb", QuotaCode, Value, Adjustable: true };
+  // The writes of this account were never changed: only the default is there.
+  if (operation.endsWith(".GetServiceQuota") && QuotaCode === "L-AB614373") {
+    return { status: 400, body: { __type: "NoSuchResourceException", Message: "not there" } };
+  }
+  return { body: { Quota } };
+}
+
+beforeAll(async () => {
+  const http = createServer(async (request, response) => {
+    const { status = 200, body } = await answerTo(request);
+    response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
+  });
+  server = await listen(http, 0);
+});
+afterAll(() => server.close());
+
+beforeEach(() => {
+  account = { ...usual };
+  const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
+  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
+  vi.stubEnv("AWS_ENDPOINT_URL", server.url);
+});
+afterEach(() => vi.unstubAllEnvs());
+
+describe("`ncs preflight`", () => {
+  test("finds an account with enough of everything ready", async () => {
+    const { code, stdout, stderr } = await runNcs(["preflight"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(5);
+    expect(stdout).toContain("requests a second to APIs: prod can use 8240, the account has 10000");
+    expect(lines.at(-1)).toBe("Everything in the account and region shares these quotas.");
+  });
+
+  test("says of a new account in a small region what to raise, and how", async () => {
+    account = { ...usual, executions: 10, rate: 2_500, burst: 1_250 };
+    const { code, stdout, stderr } = await runNcs(["preflight"]);
+    expect(code).toBe(1);
+    expect(stderr).toBe("3 of 5 quotas are lower than what prod can use\n");
+    expect(stdout).toContain(
+      "raise  concurrent executions of functions: prod can use 471, the account has 10\n",
+    );
+    expect(stdout).toContain("--service-code lambda --quota-code L-B99A9384 --desired-value 471\n");
+    expect(stdout).toContain("--service-code apigateway --quota-code L-8A5B8E43 --desired-value 8240, or ");
+    expect(stdout).toContain("deploy with a lower throttlingBurst");
+  });
+
+  test("takes the settings of the deployment", async () => {
+    account = { ...usual, executions: 200, rate: 2_500, burst: 1_250, reads: 40_000 };
+    const { code, stdout } = await runNcs(["preflight", "-c", "stage=dev", "-c", "throttlingRate=200"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("requests a second to APIs: dev can use 2080, the account has 2500");
+  });
+
+  test("counts the executions that Lambda keeps back from reservations", async () => {
+    const reserving = ["preflight", "-c", "reservedConcurrency=profile/authenticate:900"];
+    expect((await runNcs(reserving)).stdout).toContain("prod can use 1321, the account has 1000");
+  });
+
+  test("warns before the account's role for API Gateway's logs is replaced", async () => {
+    account.role = "arn:aws:iam::123456789012:role/logs";
+    expect((await runNcs(["preflight"])).stdout).toContain("-c gatewayLogRole=existing");
+    const { stdout } = await runNcs(["preflight", "-c", "gatewayLogRole=existing"]);
+    expect(stdout).not.toContain("note ");
+  });
+
+  test.each([
+    [["-c", "throttlingRate"], "throttlingRate must be name=value"],
+    [["-c", "stage=staging"], "stage must be dev or prod"],
+  ])("%j is refused, and it is said why", async (args, message) => {
+    const { code, stderr } = await runNcs(["preflight", ...args]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}\n` });
+  });
+
+  test("says so when AWS leaves a quota out", async () => {
+    delete account.burst;
+    const { code, stderr } = await runNcs(["preflight"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "AWS does not say API Gateway's burst\n" });
+  });
+});

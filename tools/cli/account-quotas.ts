@@ -1,0 +1,68 @@
+import { APIGatewayClient, GetAccountCommand } from "@aws-sdk/client-api-gateway";
+import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import {
+  GetAWSDefaultServiceQuotaCommand,
+  GetServiceQuotaCommand,
+  NoSuchResourceException,
+  ServiceQuotasClient,
+} from "@aws-sdk/client-service-quotas";
+import { type AccountQuotas, quotaCodes } from "./preflight-rules.ts";
+
+/** Patient: a person waits, and nobody else. */
+const client = {
+  maxAttempts: 5,
+  requestHandler: {
+    connectionTimeout: 3_000,
+    requestTimeout: 10_000,
+    socketTimeout: 10_000,
+    throwOnRequestTimeout: true,
+  },
+};
+
+/**
+ * Reads the quotas of the shell's account and region. It needs the rights `lambda:GetAccountSettings`,
+ * `apigateway:GET` on `/account`, `servicequotas:GetServiceQuota` and `servicequotas:GetAWSDefaultServiceQuota`.
+ * @throws {Error} when AWS does not answer, refuses, or leaves a quota out.
+ */
+export async function readAccountQuotas(): Promise<AccountQuotas> {
+  const [lambda, gateway, quotas] = [
+    new LambdaClient(client),
+    new APIGatewayClient(client),
+    new ServiceQuotasClient(client),
+  ];
+  try {
+    const [{ AccountLimit }, { throttleSettings, cloudwatchRoleArn }, tableReadUnits, tableWriteUnits] =
+      await Promise.all([
+        lambda.send(new GetAccountSettingsCommand({})),
+        gateway.send(new GetAccountCommand({})),
+        quotaOf(quotas, "dynamodb", quotaCodes.tableReadUnits),
+        quotaOf(quotas, "dynamodb", quotaCodes.tableWriteUnits),
+      ]);
+    return {
+      executions: given(AccountLimit?.ConcurrentExecutions, "Lambda's concurrent executions"),
+      requestRate: given(throttleSettings?.rateLimit, "API Gateway's rate"),
+      requestBurst: given(throttleSettings?.burstLimit, "API Gateway's burst"),
+      tableReadUnits,
+      tableWriteUnits,
+      gatewayMayLog: cloudwatchRoleArn !== undefined && cloudwatchRoleArn !== "",
+    };
+  } finally {
+    for (const one of [lambda, gateway, quotas]) one.destroy();
+  }
+}
+
+/** The applied value of a quota; AWS's default while none has been applied to the account. */
+async function quotaOf(client: ServiceQuotasClient, ServiceCode: string, QuotaCode: string): Promise<number> {
+  const of = { ServiceCode, QuotaCode };
+  const { Quota } = await client.send(new GetServiceQuotaCommand(of)).catch((error: unknown) => {
+    if (error instanceof NoSuchResourceException)
+      return client.send(new GetAWSDefaultServiceQuotaCommand(of));
+    throw error;
+  });
+  return given(Quota?.Value, `the quota ${QuotaCode} of ${ServiceCode}`);
+}
+
+function given(value: number | undefined, what: string): number {
+  if (value === undefined) throw new Error(`AWS does not say ${what}`);
+  return value;
+}

@@ -1,0 +1,114 @@
+import { endpoints } from "../../functions/areas.ts";
+import type { Settings } from "../../infra/settings.ts";
+import { stages } from "../../infra/stage.ts";
+import { totalThrottling } from "../../infra/throttling.ts";
+import { pathsOf } from "../../shared/endpoint.ts";
+import { maxWorkers } from "../../shared/sqs/queues.ts";
+
+/** What an account may use in a region; everything in it shares this. */
+export interface AccountQuotas {
+  /** Concurrent executions of all functions. */
+  readonly executions: number;
+  /** Requests a second, and at once, to all APIs. */
+  readonly requestRate: number;
+  readonly requestBurst: number;
+  /** Units a second of one on-demand table. */
+  readonly tableReadUnits: number;
+  readonly tableWriteUnits: number;
+  /** Whether the account's API Gateway has a role to write logs. */
+  readonly gatewayMayLog: boolean;
+}
+
+/** The codes of quotas in Service Quotas: https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html */
+export const quotaCodes = {
+  executions: "L-B99A9384",
+  requestRate: "L-8A5B8E43",
+  tableReadUnits: "L-CF0CBE56",
+  tableWriteUnits: "L-AB614373",
+} as const;
+
+/** One quota beside what the stage can use of it. */
+export interface Check {
+  readonly quota: string;
+  readonly needed: number;
+  readonly allowed: number;
+  /** What to do when `needed` is more than `allowed`. */
+  readonly remedy: string;
+}
+
+/** Seconds of a request, as in the cost table of docs/operating.md: most take less. */
+const [requestSeconds, densitySeconds] = [0.02, 0.06];
+
+/** Read units of a small density, as in the same table. */
+const densityReadUnits = 30;
+
+/** Lambda keeps these for functions without reserved executions. */
+const unreservedExecutions = 100;
+
+/** What the stage can use of an account at the rates that its API lets through, beside the account's quotas. */
+export function checksOf(settings: Settings, account: AccountQuotas): readonly Check[] {
+  const { rate, burst } = totalThrottling(settings);
+  const rates = ratesOf(settings);
+  const raise = (service: string, name: keyof typeof quotaCodes, value: number) =>
+    "aws service-quotas request-service-quota-increase" +
+    ` --service-code ${service} --quota-code ${quotaCodes[name]} --desired-value ${value}`;
+  const executions = executionsOf(settings);
+  const reads = rates.densities * densityReadUnits;
+  const lower = "or deploy with a lower throttlingRate";
+  return [
+    {
+      quota: "concurrent executions of functions",
+      needed: executions,
+      allowed: account.executions,
+      remedy: raise("lambda", "executions", executions),
+    },
+    {
+      quota: "requests a second to APIs",
+      needed: rate,
+      allowed: account.requestRate,
+      remedy: `${raise("apigateway", "requestRate", rate)}, ${lower}`,
+    },
+    {
+      quota: "requests at once to APIs",
+      needed: burst,
+      allowed: account.requestBurst,
+      remedy: "deploy with a lower throttlingBurst: AWS sets this quota by that of requests a second",
+    },
+    {
+      quota: "read units a second of one table (densities)",
+      needed: reads,
+      allowed: account.tableReadUnits,
+      remedy: `${raise("dynamodb", "tableReadUnits", reads)}, ${lower}`,
+    },
+    {
+      quota: "write units a second of one table (quotas of callers)",
+      needed: rates.counted,
+      allowed: account.tableWriteUnits,
+      remedy: `${raise("dynamodb", "tableWriteUnits", rates.counted)}, ${lower}`,
+    },
+  ];
+}
+
+/** Requests a second at the rates let through: all that are counted for their callers, and those for densities. */
+function ratesOf({ throttling }: Settings): { readonly counted: number; readonly densities: number } {
+  const paths = (ids: readonly (typeof endpoints)[number][]) =>
+    ids.flatMap((endpoint) => pathsOf(endpoint)).length;
+  const counted = endpoints.filter(({ scope }) => scope !== null);
+  const densities = counted.filter(({ id }) => id === "population-density/retrieve");
+  return { counted: paths(counted) * throttling.rate, densities: paths(densities) * throttling.rate };
+}
+
+/**
+ * Executions that logins, deliveries and the sweep may keep busy, those of all other requests at their rates or of the
+ * burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
+ */
+function executionsOf(settings: Settings): number {
+  const { stage, throttling, reservedConcurrency } = settings;
+  const { counted, densities } = ratesOf(settings);
+  const steady = (counted - densities) * requestSeconds + densities * densitySeconds;
+  const others = Math.ceil(Math.max(steady, throttling.burst));
+  const logins = reservedConcurrency["profile/authenticate"] ?? stages[stage].loginExecutions;
+  const reserved = Object.values(reservedConcurrency).reduce((sum, count) => sum + count, 0);
+  const needed = logins + 2 * maxWorkers + 1 + others;
+  return reserved === 0 ? needed : Math.max(needed, reserved + unreservedExecutions);
+}

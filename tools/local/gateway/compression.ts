@@ -1,0 +1,39 @@
+/**
+ * Compression of responses by API Gateway.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-receive-response-with-compressed-payload.html
+ */
+import { promisify } from "node:util";
+import { deflate, gzip } from "node:zlib";
+import type { Reply } from "./gateway-responses.ts";
+
+const codings = { gzip: promisify(gzip), deflate: promisify(deflate) } as const;
+
+/**
+ * The reply as it is sent: compressed when the caller names a coding, the body has the minimum size, and the function
+ * has not encoded it already.
+ * @param minBytes `undefined` where the API compresses nothing.
+ */
+export async function compressed(
+  reply: Reply,
+  acceptEncoding: string | undefined,
+  minBytes: number | undefined,
+): Promise<Reply> {
+  const coding = preferredCoding(acceptEncoding);
+  const bytes = Buffer.from(reply.body);
+  const isEncoded = reply.headers.some(([name]) => name === "content-encoding");
+  if (coding === undefined || minBytes === undefined || bytes.length < minBytes || isEncoded) return reply;
+  const body = await codings[coding](bytes);
+  return { ...reply, headers: [...reply.headers, ["content-encoding", coding]], body };
+}
+
+/** The coding with the largest weight (RFC 9110, 12.5.3), gzip of equals. A wildcard alone names none. */
+function preferredCoding(acceptEncoding = ""): keyof typeof codings | undefined {
+  const weights = { gzip: 0, deflate: 0, identity: 0 };
+  for (const part of acceptEncoding.toLowerCase().split(",")) {
+    const [, coding = "", weight = "1"] = /^\s*([a-z]+)\s*(?:;\s*q=([\d.]+)\s*)?$/.exec(part) ?? [];
+    if (coding in weights) weights[coding as keyof typeof weights] = Number(weight);
+  }
+  const { gzip: ofGzip, deflate: ofDeflate, identity } = weights;
+  if (Math.max(ofGzip, ofDeflate) <= 0 || identity > Math.max(ofGzip, ofDeflate)) return undefined;
+  return ofGzip >= ofDeflate ? "gzip" : "deflate";
+}
