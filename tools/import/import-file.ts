@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import type * as z from "zod";
+import { checkConnection, NotConnected } from "../../shared/aws/connection.ts";
+import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import type { Table } from "../../shared/table.ts";
-import { checkConnection, NotConnected } from "../aws/connection.ts";
-import { patienceMilliseconds } from "../aws/patient-calls.ts";
 import { Identities } from "./identities.ts";
 import { RecordProblems } from "./record-problems.ts";
 import { type Placed, RecordFile } from "./records.ts";

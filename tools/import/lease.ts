@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { deleteItem, putItem } from "../../shared/aws/database.ts";
+import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import type { Table } from "../../shared/table.ts";
-import { patienceMilliseconds } from "../aws/patient-calls.ts";
 
 /** A table is an import's own for so long, unless it renews the lease. */
 const leaseMilliseconds = 60_000;

@@ -1,5 +1,5 @@
 /** Imports a data folder into the tables that the environment names, with a folder for what is temporary. */
-import { withPatientCalls } from "../aws/patient-calls.ts";
+import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
 import { importFolder } from "../import/data-folder.ts";
 
 const [data, temporary] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { isRetryable } from "../../shared/aws/clients.ts";
-import { base64Decoder, type Call, isTransactionConflict, useCall } from "../../shared/aws/database.ts";
-import { Unavailable } from "../../shared/errors.ts";
+import { Unavailable } from "../errors.ts";
+import { isRetryable } from "./clients.ts";
 import { connectionProblem } from "./connection.ts";
+import { base64Decoder, type Call, isTransactionConflict, useCall } from "./database.ts";
 import { Pace } from "./pace.ts";
 
 /** For what an import asks of a table, all attempts and their pauses together. */

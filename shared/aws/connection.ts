@@ -1,8 +1,8 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { clientDefaults } from "../../shared/aws/clients.ts";
-import { nameOf } from "../../shared/aws/database.ts";
-import type { Table } from "../../shared/table.ts";
+import type { Table } from "../table.ts";
+import { clientDefaults } from "./clients.ts";
+import { nameOf } from "./database.ts";
 
 /** AWS cannot be used as things are; the message says what to set. */
 export class NotConnected extends Error {
