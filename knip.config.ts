@@ -1,9 +1,9 @@
 import type { KnipConfig } from "knip";
-import { functionIds, handlerPath } from "./infra/bundles.ts";
+import { bundledIds, handlerPath } from "./infra/bundles.ts";
 
 export default {
   entry: [
-    ...functionIds.map(handlerPath),
+    ...bundledIds.map(handlerPath),
     "infra/main.ts",
     // Started by scripts that knip does not see through, `exec node …`, and by other programs.
     "tools/{local/start,ncs,invoke,bench}.ts",

@@ -1,18 +1,31 @@
 import { fileURLToPath } from "node:url";
-import { type FunctionId, functionRecords } from "./functions.ts";
+import {
+  type FunctionId,
+  functionRecords,
+  type OptionalFunctionId,
+  optionalFunctionRecords,
+} from "./functions.ts";
 
 /** Every function of the service. */
 export const functionIds = Object.keys(functionRecords) as FunctionId[];
 
+/** Every function that has a bundle: those of the service first. */
+export const bundledIds: readonly (FunctionId | OptionalFunctionId)[] = [
+  ...functionIds,
+  ...(Object.keys(optionalFunctionRecords) as OptionalFunctionId[]),
+];
+
+const records = { ...functionRecords, ...optionalFunctionRecords };
+
 /** The file with a function's handler, from the root of the project. */
-export function handlerPath(id: FunctionId): string {
+export function handlerPath(id: FunctionId | OptionalFunctionId): string {
   const [area = "", name = ""] = id.split("/");
-  const { room } = functionRecords[id];
+  const { room } = records[id];
   return ["functions", area, ...(room === undefined ? [] : [room]), `${name}.ts`].join("/");
 }
 
 /** The file with a function's handler, with its whole path. */
-export function handlerFile(id: FunctionId): string {
+export function handlerFile(id: FunctionId | OptionalFunctionId): string {
   return fileURLToPath(new URL(`../${handlerPath(id)}`, import.meta.url));
 }
 
@@ -20,7 +33,7 @@ export function handlerFile(id: FunctionId): string {
 export const defaultBundles = fileURLToPath(new URL("../dist/functions", import.meta.url));
 
 /** The name of a function's construct, and the start of its logical id: `QosProfilesGetByName`. */
-export function constructName(id: FunctionId): string {
+export function constructName(id: FunctionId | OptionalFunctionId): string {
   const words = id.split(/[/-]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return words.join("");
 }

@@ -43,6 +43,8 @@ export interface FunctionRecord {
   readonly timeoutSeconds?: number;
   /** The service default unless given. */
   readonly memoryMegabytes?: number;
+  /** Of the disk at /tmp; the service default unless given. */
+  readonly diskMegabytes?: number;
   /** What people lose while it fails, for its alarms. The default for an endpoint: its callers get 5xx. */
   readonly impact?: string;
 }
@@ -168,5 +170,22 @@ export const functionRecords: Readonly<
     timeoutSeconds: 30,
     impact:
       "People who log in get tokens of a key that should have been replaced, or no tokens before there is a first key",
+  },
+};
+
+/** A function of a stack that is deployed only where an operator wants it. */
+export type OptionalFunctionId = "population-density/import-densities";
+
+/** Every function of such stacks. They have no release of their own: who invokes them names a version. */
+export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, FunctionRecord>> = {
+  "population-density/import-densities": {
+    room: "distributed-import",
+    tables: { densities: ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"] },
+    variables: ["DENSITY_PRECISIONS", "DENSITY_K"],
+    timeoutSeconds: 900,
+    // One whole virtual CPU: https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+    memoryMegabytes: 1_769,
+    // For a file that is not compressed, and its rows.
+    diskMegabytes: 6_144,
   },
 };

@@ -187,6 +187,9 @@ export const configuration = {
   LOG_LEVEL: { ...oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
 } as const satisfies Record<string, Format<unknown> & { readonly default: string }>;
 
+/** The environment variable with the name of the bucket that imports use. */
+export const bucketVariable = "BUCKET_DENSITY_IMPORT";
+
 /** The name of a configuration variable. */
 export type ConfigurationName = keyof typeof configuration;
 

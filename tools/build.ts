@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildResult, build } from "esbuild";
-import { defaultBundles, functionIds, handlerFile } from "../infra/bundles.ts";
+import { bundledIds, defaultBundles, handlerFile } from "../infra/bundles.ts";
 
 /**
  * Where `npm run build` adds the source maps of each file of a bundle, by the file's name. The names of the files have
@@ -56,12 +56,12 @@ export async function bundle(
   return made;
 }
 
-/** Bundles every function into a folder of its own below `bundles`, in the order of `functionIds`. */
+/** Bundles every function into a folder of its own below `bundles`, in the order of `bundledIds`. */
 export async function buildFunctions(
   bundles: string = defaultBundles,
   maps?: string,
 ): Promise<BuildResult<{ metafile: true; write: false }>[]> {
-  return await Promise.all(functionIds.map((id) => bundle(handlerFile(id), join(bundles, id), maps)));
+  return await Promise.all(bundledIds.map((id) => bundle(handlerFile(id), join(bundles, id), maps)));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

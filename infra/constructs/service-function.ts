@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Size, Validations } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
@@ -14,6 +14,8 @@ interface ServiceFunctionProps {
   /** Seconds; `serve` ends a request well before. */
   readonly timeoutSeconds?: number;
   readonly memoryMegabytes?: number;
+  /** Of the disk at /tmp; AWS's default of 512 if absent. */
+  readonly diskMegabytes?: number;
   /** Reserved concurrency; the account's is shared if absent. */
   readonly reservedConcurrency?: number;
 }
@@ -24,7 +26,7 @@ interface ServiceFunctionProps {
  */
 export class ServiceFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { bundle, description, environment, traits, reservedConcurrency } = props;
+    const { bundle, description, environment, traits, reservedConcurrency, diskMegabytes } = props;
     const { timeoutSeconds = 10, memoryMegabytes = 512 } = props;
     const logGroup = new ServiceLog(scope, `${id}Logs`, traits);
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
@@ -41,6 +43,7 @@ export class ServiceFunction extends LambdaFunction {
       logGroup,
       role,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+      ...(diskMegabytes === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(diskMegabytes) }),
       ...(traits.traced ? { tracing: Tracing.ACTIVE } : {}),
       // A replaced version is kept to go back to; one whose deployment is rolled back is deleted. If it stayed, the next
       // deployment of the same build would fail, because Lambda publishes no second version of the same code.

@@ -4,7 +4,7 @@ import { join, normalize } from "node:path/posix";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { functionIds, handlerPath } from "../../infra/bundles.ts";
+import { bundledIds, handlerPath } from "../../infra/bundles.ts";
 
 /** An import, a dynamic import or a re-export, as it is written. */
 interface Import {
@@ -81,7 +81,7 @@ const isProduction = (file: string) => /^(?:functions|shared)\//.test(file);
 const isPackage = ({ to, toFile }: Import) => !toFile && !isBuiltin(to) && to !== computed;
 const packageOf = (to: string) => /^(?:@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? "";
 const areaOf = (file: string) => /^functions\/([^/]+)\//.exec(file)?.[1];
-const handlerFiles = functionIds.map(handlerPath);
+const handlerFiles = bundledIds.map(handlerPath);
 const shown = (found: readonly Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
 
 /** Imports from files of one kind that lead where they must not. */
@@ -211,7 +211,9 @@ describe("imports run downhill", () => {
     const misplaced = files.filter((file) => file.startsWith("functions/") && areaOf(file) === undefined);
     expect(misplaced).toEqual(["functions/areas.ts"]);
     const rooms = files.map((file) => /^functions\/([^/]+\/.+)\//.exec(file)?.[1]);
-    const known = ["cover", "delivery", "import", "tiles"].map((room) => `population-density/${room}`);
+    const known = ["cover", "delivery", "distributed-import", "import", "tiles"].map(
+      (room) => `population-density/${room}`,
+    );
     expect(rooms.filter((room) => room !== undefined && !known.includes(room))).toEqual([]);
   });
 

@@ -7,8 +7,8 @@ import type { CountedDay, CountedTile } from "./counted.ts";
 import { scaledUp } from "./market-share.ts";
 import { mergedHours } from "./merged-parts.ts";
 import { PartAreas } from "./part-areas.ts";
-import { type DayParts, type ListedPart, PartCoverages, readDayParts } from "./part-store.ts";
-import { cellsIn, type Division, divide, overlap } from "./parts.ts";
+import { type Coverages, type DayParts, type ListedPart, PartCoverages, readDayParts } from "./part-store.ts";
+import { cellsIn, type Division, divide, overlap, type Part } from "./parts.ts";
 import { type DayContext, readDays, storedParts } from "./tile-items.ts";
 import { finestAreas } from "./tile-pyramid.ts";
 import { weekdayOf } from "./typical-week.ts";
@@ -26,7 +26,7 @@ export interface DayStorage extends Anonymity {
    */
   readonly isRecounted?: boolean | undefined;
   /** Shared by the days of an import. */
-  readonly coverages?: PartCoverages | undefined;
+  readonly coverages?: Coverages | undefined;
 }
 
 /** A day without its counts. */
@@ -42,8 +42,10 @@ export interface FoundDay {
   readonly stored: DayParts | undefined;
   /** Those parts of the day that count. */
   readonly parts: readonly ListedPart[];
+  /** The same with their cells. */
+  readonly known: readonly Part[];
   readonly division: Division;
-  readonly coverages: PartCoverages;
+  readonly coverages: Coverages;
   readonly areas: PartAreas;
 }
 
@@ -52,7 +54,19 @@ export interface FoundDay {
  * @throws {ImportError} for a part of another precision or threshold.
  */
 export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<FoundDay> {
-  const stored = await readDayParts(dayKey(day, storage));
+  return await divisionBeside(await readDayParts(dayKey(day, storage)), day, storage);
+}
+
+/**
+ * How an import would divide what it covers beside the parts of a day.
+ * @param stored undefined for a day that was never published.
+ * @throws {ImportError} for a part of another precision or threshold.
+ */
+export async function divisionBeside(
+  stored: DayParts | undefined,
+  day: CoveredDay,
+  storage: DayStorage,
+): Promise<FoundDay> {
   const parts = stored === undefined || storage.isRecounted === true ? [] : stored.parts;
   const coverages = storage.coverages ?? new PartCoverages();
   const known = await Promise.all(parts.map((part) => coverages.read(part)));
@@ -63,7 +77,7 @@ export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<
   }
   const alike = known.filter(({ precision }) => precision === day.precision);
   const division = divide(day.coverage, day.precision, alike);
-  return { stored, parts, division, coverages, areas: new PartAreas(known) };
+  return { stored, parts, known, division, coverages, areas: new PartAreas(known) };
 }
 
 function refuseOtherRules(day: CoveredDay, { threshold }: DayStorage, part: ListedPart): never {

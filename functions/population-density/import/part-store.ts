@@ -89,8 +89,15 @@ const coverageChunks = withSchema(
 /** An item may have 400 KB. */
 const chunkBytes = 350_000;
 
+/** Where the cells of parts are. */
+export interface Coverages {
+  readonly read: (part: ListedPart) => Promise<Part>;
+  /** Stores the cells of a part, unless they are known to be stored. */
+  readonly write: (part: Part) => Promise<void>;
+}
+
 /** The cells of parts: stored once for all days that have the same, and for ever like the parts. */
-export class PartCoverages {
+export class PartCoverages implements Coverages {
   /** Of the parts that are stored. */
   readonly #known = new Map<string, Coverage>();
 
@@ -100,7 +107,6 @@ export class PartCoverages {
     return { id, precision, coverage };
   }
 
-  /** Stores the cells of a part, unless they are known to be stored. */
   async write({ id, coverage }: Part): Promise<void> {
     if (this.#known.has(id)) return;
     const compressed = deflateRawSync(encodeCoverage(coverage));

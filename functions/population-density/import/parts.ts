@@ -34,9 +34,27 @@ export interface Division {
   readonly partsIn: (tile: Pick<CountedTile, "geohash">) => readonly TilePart[];
 }
 
-/** Divides what an import covers by the parts of cells of the same precision that a day has already. */
-export function divide(covered: Coverage, precision: number, parts: readonly Part[]): Division {
-  const renewed = parts.filter(({ coverage }) => isWithin(coverage, covered));
+/** How a whole day is divided, for one who has some of its tiles. */
+export interface DayDivision {
+  /** Ids of the parts that are covered whole. */
+  readonly renewed: readonly string[];
+  /** The id of the created part, if there is one. */
+  readonly created?: string | undefined;
+}
+
+/**
+ * Divides what an import covers by the parts of cells of the same precision that a day has already.
+ * @param known given for some tiles of a day alone.
+ */
+export function divide(
+  covered: Coverage,
+  precision: number,
+  parts: readonly Part[],
+  known?: DayDivision,
+): Division {
+  const renewed = parts.filter(
+    ({ id, coverage }) => known?.renewed.includes(id) ?? isWithin(coverage, covered),
+  );
   const partsOfTile = new Map<string, TilePart[]>();
   const kept = new Map<string, Uint8Array>();
   const rest = new Map<string, Uint8Array>();
@@ -44,11 +62,11 @@ export function divide(covered: Coverage, precision: number, parts: readonly Par
     const ofTile: TilePart[] = [];
     const left = new Uint8Array(coverage);
     for (const part of parts) {
-      const known = part.coverage.get(geohash);
-      if (known === undefined) continue;
-      if (renewed.includes(part)) ofTile.push({ part: part.id, coverage: known });
+      const ofPart = part.coverage.get(geohash);
+      if (ofPart === undefined) continue;
+      if (renewed.includes(part)) ofTile.push({ part: part.id, coverage: ofPart });
       for (let index = 0; index < coverageBytes; index++) {
-        const both = byteOf(coverage, index) & byteOf(known, index);
+        const both = byteOf(coverage, index) & byteOf(ofPart, index);
         left[index] = byteOf(left, index) & ~both;
         if (both === 0 || renewed.includes(part)) continue;
         const bits = kept.get(geohash) ?? new Uint8Array(coverageBytes);
@@ -59,7 +77,10 @@ export function divide(covered: Coverage, precision: number, parts: readonly Par
     if (left.some((bits) => bits !== 0)) rest.set(geohash, left);
     partsOfTile.set(geohash, ofTile);
   }
-  const created = rest.size === 0 ? undefined : { id: partId(rest, precision), precision, coverage: rest };
+  const created =
+    rest.size === 0
+      ? undefined
+      : { id: known?.created ?? partId(rest, precision), precision, coverage: rest };
   if (created !== undefined) {
     for (const [geohash, coverage] of rest) partsOfTile.get(geohash)?.push({ part: created.id, coverage });
   }

@@ -55,7 +55,7 @@ export async function storeTiles(
   { writer, milliseconds }: DayLease,
 ): Promise<DayStored> {
   let [items, changed] = [0, 0];
-  let keptAt = Date.now();
+  let keptAt = Number.NEGATIVE_INFINITY;
   const storeInTurn = async () => {
     // The first that fails ends the tiles for all.
     for await (const tile of tiles) {

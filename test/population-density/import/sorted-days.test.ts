@@ -4,12 +4,13 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { CountedDay } from "../../../functions/population-density/import/counted.ts";
+import type { SortOptions } from "../../../functions/population-density/import/day-sort.ts";
 import {
   ColumnWriter,
   type Row,
   type RowBatch,
 } from "../../../functions/population-density/import/row-batch.ts";
-import { type SortOptions, sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
+import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
 import {
   addToCoverage,
   cellsPerTile,

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import * as z from "zod";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import type { coveredArea } from "../../../functions/population-density/distributed-import/exchange.ts";
 import type { Area } from "../../../functions/population-density/import/coverage.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { readJsonAs } from "../json-file.ts";
@@ -38,15 +39,30 @@ const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, feat
  * cross or touch themselves.
  */
 export async function readArea(path: string): Promise<Area> {
+  const { file, found } = await readPolygons(path);
+  return { file, polygons: found.map(({ polygon }) => polygon) };
+}
+
+/**
+ * Reads and checks the same for a distributed import, whose functions make the polygons.
+ * @throws {ImportError} like `readArea`.
+ */
+export async function coveredAreaIn(path: string): Promise<z.infer<typeof coveredArea>> {
+  const { file, found } = await readPolygons(path);
+  return { file, rings: found.map(({ ring }) => ring) };
+}
+
+async function readPolygons(path: string) {
   const file = basename(path);
   const content = await readJsonAs(geoJson, path);
-  const polygons = ringsIn(content).map(({ at, positions }) => {
-    const found = polygonOf(positions.map(([longitude, latitude]) => ({ longitude, latitude })));
-    if (found !== undefined) return found;
+  const found = ringsIn(content).map(({ at, positions }) => {
+    const ring = positions.map(([longitude, latitude]) => ({ longitude, latitude }));
+    const polygon = polygonOf(ring);
+    if (polygon !== undefined) return { ring, polygon };
     throw new ImportError([`${file}: ${at.join(".")}: must have an area, and edges that do not meet`]);
   });
-  if (polygons.length === 0) throw new ImportError([`${file}: has no polygon`]);
-  return { file, polygons };
+  if (found.length === 0) throw new ImportError([`${file}: has no polygon`]);
+  return { file, found };
 }
 
 interface Ring {

@@ -35,7 +35,7 @@ export interface DensityImport {
 }
 
 /** The progress of an import. */
-export interface DensityProgress {
+interface DensityProgress {
   readonly bytes: number;
   readonly allBytes: number;
   /** The date that is being stored, once everything was read. */

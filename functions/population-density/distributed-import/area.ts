@@ -1,0 +1,14 @@
+import { polygonOf } from "../cover/polygon.ts";
+import type { Area } from "../import/coverage.ts";
+import { coveredArea, getJson, keys } from "./exchange.ts";
+
+/** The covered area of an execution, whose rings were checked before it was started. */
+export async function areaOf(id: string): Promise<Area> {
+  const { file, rings } = await getJson(coveredArea, keys.area(id));
+  const polygons = rings.map((ring) => {
+    const polygon = polygonOf(ring);
+    if (polygon === undefined) throw new Error("a ring of the covered area is no polygon");
+    return polygon;
+  });
+  return { file, polygons };
+}

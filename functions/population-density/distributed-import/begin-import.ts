@@ -1,0 +1,79 @@
+import { getBytes } from "../../../shared/aws/objects.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { Problems } from "../../../shared/import/problems.ts";
+import { dayKey } from "../import/day-division.ts";
+import { PartCoverages, readDayParts, releaseDay, replaceDayParts } from "../import/part-store.ts";
+import { repeated } from "../import/partition-tiles.ts";
+import { decodeCoverage } from "../import/parts.ts";
+import type { DayLease } from "../import/store-tiles.ts";
+import {
+  eachJson,
+  getJson,
+  type ImportOrder,
+  keys,
+  type Plan,
+  type PlannedDay,
+  plan,
+  prefixProblems,
+} from "./exchange.ts";
+import { storageOf } from "./storage.ts";
+
+/** Longer than a step with all its attempts; an execution that ends gives the days back at once. */
+const leaseMilliseconds = 3_600_000;
+
+/** The right of an execution to store its days. */
+export function leaseOf({ id }: ImportOrder): DayLease {
+  return { writer: id, milliseconds: leaseMilliseconds };
+}
+
+/**
+ * Lists the parts of all days, once no row has a problem: from now on their cells do not change, and no other import
+ * stores these days. Nothing else was written to the table before.
+ * @throws {ImportError} that says why the import is refused.
+ */
+export async function beginImport(order: ImportOrder): Promise<void> {
+  const whole = await getJson(plan, keys.plan(order.id));
+  await refuseProblems(order.id, whole);
+  try {
+    for (const day of whole.days) await beginDay(order, whole.precision, day);
+  } catch (error) {
+    // Others need not wait for the lease to end.
+    for (const { date } of whole.days) await releaseDay(dayKey({ date }, storageOf(order)), order.id);
+    throw error;
+  }
+}
+
+async function beginDay(
+  order: ImportOrder,
+  precision: number,
+  { date, created, listed, revision }: PlannedDay,
+): Promise<void> {
+  if (created !== undefined) {
+    const coverage = decodeCoverage(await getBytes(keys.created(order.id, created)), precision);
+    await new PartCoverages().write({ id: created, precision, coverage });
+  }
+  const key = dayKey({ date }, storageOf(order));
+  const { writer, milliseconds } = leaseOf(order);
+  const next = { parts: listed, writer, writerUntil: Date.now() + milliseconds };
+  if (await replaceDayParts(key, next, revision === undefined ? undefined : { revision })) return;
+  // An earlier attempt may have listed them.
+  if ((await readDayParts(key))?.writer === writer) return;
+  throw new ImportError([`${date}: another import has started to store it: repeat this one`]);
+}
+
+async function refuseProblems(id: string, { files }: Plan): Promise<void> {
+  const repeats: { file: number; line: number }[] = [];
+  let conflict: { day: number; reason: string } | undefined;
+  for await (const { value } of eachJson(prefixProblems, `executions/${id}/problems/`)) {
+    repeats.push(...value.repeated);
+    if (value.conflict !== undefined && value.conflict.day < (conflict?.day ?? Number.POSITIVE_INFINITY)) {
+      conflict = value.conflict;
+    }
+  }
+  const problems = new Problems(files.map(({ file }) => file));
+  for (const { file, line } of repeats.sort((one, other) => one.file - other.file || one.line - other.line)) {
+    problems.add(file, repeated.reason, line, repeated.column);
+  }
+  problems.refuse();
+  if (conflict !== undefined) throw new ImportError([conflict.reason]);
+}

@@ -1,0 +1,31 @@
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { refuseContradictions } from "../import/day-division.ts";
+import { repeatsIn, slotsPerPartition } from "../import/partition-tiles.ts";
+import { type ImportOrder, keys, putJson } from "./exchange.ts";
+import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
+import { storageOf } from "./storage.ts";
+
+/** Checks the rows with a prefix against each other, and against what is published; leaves the problems, if any. */
+export async function checkPrefix(order: ImportOrder, prefix: string): Promise<void> {
+  const planned = await plannedPrefix(order.id, prefix);
+  const storage = storageOf(order);
+  const { precision } = planned.whole;
+  const seen = new Uint8Array(slotsPerPartition);
+  const repeated: { file: number; line: number }[] = [];
+  let conflict: { day: number; reason: string } | undefined;
+  for (const day of planned.whole.days) {
+    const rows = await rowsOfDay(planned, day.day);
+    repeated.push(...repeatsIn(rows, seen));
+    if (conflict !== undefined) continue;
+    const division = divisionHere(planned, day);
+    const counted = { date: day.date, precision, coverage: new Map(), tiles: tilesOfDay(planned, day, rows) };
+    try {
+      await refuseContradictions(counted, storage, division);
+    } catch (error) {
+      if (!(error instanceof ImportError)) throw error;
+      conflict = { day: day.day, reason: error.message };
+    }
+  }
+  if (repeated.length === 0 && conflict === undefined) return;
+  await putJson(keys.problems(order.id, prefix), { repeated, conflict });
+}

@@ -1,0 +1,185 @@
+/**
+ * What the steps of a distributed import leave for each other in the bucket: JSON, and the rows of each file as
+ * partitions. Keys begin with the execution, so that executions do not know each other.
+ */
+
+import { gunzipSync, gzipSync } from "node:zlib";
+import * as z from "zod/mini";
+import { getBytes, keysOf, putBytes } from "../../../shared/aws/objects.ts";
+import type { Schema } from "../../../shared/table.ts";
+import type { Coverage } from "../import/parts.ts";
+
+/** What an execution is started with. */
+export const importOrder = z.object({
+  /** The id of the execution: letters, digits and hyphens. */
+  id: z.string().check(z.regex(/^[A-Za-z0-9-]{1,80}$/)),
+  /** Of the keys of the files. */
+  prefix: z.string(),
+  /** Whether the covered area is in the bucket; otherwise those cells are covered that any row names. */
+  hasArea: z.boolean(),
+  typical: z.boolean(),
+  isRecounted: z.boolean(),
+  marketShare: z.number(),
+});
+
+/** What an execution is started with. */
+export type ImportOrder = z.infer<typeof importOrder>;
+
+const place = z.object({ latitude: z.number(), longitude: z.number() });
+
+/** The covered area: its polygons' rings, and the name of the file they are from. */
+export const coveredArea = z.object({ file: z.string(), rings: z.array(z.array(place)) });
+
+/** A coverage of tiles by their geohashes, each as base64. */
+const tiles = z.record(z.string(), z.string());
+
+/** A partition among the rows of a file. */
+const storedPartition = z.object({
+  prefix: z.string(),
+  /** Counted from 1970. */
+  day: z.number(),
+  offset: z.number(),
+  bytes: z.number(),
+});
+
+/** What was read of a file. */
+export const readFile = z.object({
+  /** As a problem names it. */
+  file: z.string(),
+  key: z.string(),
+  /** The object with its rows. */
+  rowsKey: z.string(),
+  /** Why it is refused, if it is; then nothing else counts. */
+  problems: z.array(z.string()),
+  rows: z.number(),
+  precision: z.optional(z.number()),
+  /** The first row of each hour, in their order. */
+  hours: z.array(z.object({ day: z.number(), hour: z.number(), line: z.number() })),
+  /** The cells that rows name. */
+  tiles,
+  partitions: z.array(storedPartition),
+});
+
+/** What was read of a file. */
+export type ReadFile = z.infer<typeof readFile>;
+
+const part = z.object({
+  id: z.string(),
+  precision: z.number(),
+  threshold: z.number(),
+  marketShare: z.number(),
+});
+
+/** A day that is to be stored. */
+const plannedDay = z.object({
+  date: z.string(),
+  /** Counted from 1970. */
+  day: z.number(),
+  /** A bit for each hour that is counted. */
+  hours: z.number(),
+  /** The parts that count before the import, and from then on. */
+  parts: z.array(part),
+  listed: z.array(part),
+  renewed: z.array(z.string()),
+  created: z.optional(z.string()),
+  /** Of the day's list of parts when it was read; undefined if there was none. */
+  revision: z.optional(z.number()),
+});
+
+/** A day that is to be stored. */
+export type PlannedDay = z.infer<typeof plannedDay>;
+
+/** The import as it is to be stored. */
+export const plan = z.object({
+  precision: z.number(),
+  /** The files in the order of their keys: their names, as problems name them, and the objects with their rows. */
+  files: z.array(z.object({ file: z.string(), rowsKey: z.string() })),
+  rows: z.number(),
+  /** In ascending order. */
+  days: z.array(plannedDay),
+});
+
+/** The import as it is to be stored. */
+export type Plan = z.infer<typeof plan>;
+
+/** The tiles with a prefix: what is covered, what parts have there, and where their rows are. */
+export const prefixPlan = z.object({
+  tiles,
+  parts: z.array(z.object({ id: z.string(), precision: z.number(), tiles })),
+  rows: z.array(z.object({ day: z.number(), file: z.number(), offset: z.number(), bytes: z.number() })),
+});
+
+/** The tiles with a prefix. */
+export type PrefixPlan = z.infer<typeof prefixPlan>;
+
+/** Problems of the rows with a prefix: rows that come twice, then what conflicts with what is published. */
+export const prefixProblems = z.object({
+  repeated: z.array(z.object({ file: z.number(), line: z.number() })),
+  conflict: z.optional(z.object({ day: z.number(), reason: z.string() })),
+});
+
+/** What was stored of the tiles with a prefix. */
+export const storedTiles = z.object({ items: z.number(), changed: z.number() });
+
+/** Keys of what an execution leaves in the bucket. */
+export const keys = {
+  area: (id: string) => `executions/${id}/area.json`,
+  /** @param file the position that the map gives it. */
+  read: (id: string, file: number) => `executions/${id}/read/${String(file).padStart(6, "0")}.json`,
+  /** @param file the position that the map gives it. */
+  rows: (id: string, file: number) => `executions/${id}/rows/${file}`,
+  plan: (id: string) => `executions/${id}/plan.json`,
+  /** The list that is mapped over. */
+  prefixes: (id: string) => `executions/${id}/prefixes.json`,
+  prefix: (id: string, prefix: string) => `executions/${id}/prefixes/${prefix}.json`,
+  created: (id: string, created: string) => `executions/${id}/parts/${created}`,
+  problems: (id: string, prefix: string) => `executions/${id}/problems/${prefix}.json`,
+  sums: (id: string, day: number, prefix: string) => `executions/${id}/sums/${day}/${prefix}.json`,
+  stored: (id: string, prefix: string) => `executions/${id}/stored/${prefix}.json`,
+  failed: (id: string, prefix: string) => `executions/${id}/failed/${prefix}.json`,
+} as const;
+
+/** Writes a value as compressed JSON. */
+export async function putJson(key: string, value: unknown): Promise<void> {
+  await putBytes(key, gzipSync(JSON.stringify(value), { level: 1 }));
+}
+
+/** Reads a value that `putJson` wrote. */
+export async function getJson<Value>(schema: Schema<Value>, key: string): Promise<Value> {
+  return schema.parse(JSON.parse(gunzipSync(await getBytes(key)).toString()));
+}
+
+const atOnce = 16;
+
+/** Reads the values below a key, some at a time, in the order of their keys. */
+export async function* eachJson<Value>(
+  schema: Schema<Value>,
+  prefix: string,
+): AsyncGenerator<{ readonly key: string; readonly value: Value }> {
+  const underWay: Promise<{ key: string; value: Value }>[] = [];
+  try {
+    for await (const key of keysOf(prefix)) {
+      const reading = getJson(schema, key).then((value) => ({ key, value }));
+      // Awaited below; that one fails before its turn must not end the process.
+      reading.catch(() => undefined);
+      underWay.push(reading);
+      if (underWay.length === atOnce) yield await (underWay.shift() as (typeof underWay)[number]);
+    }
+    for (const one of underWay.splice(0)) yield await one;
+  } finally {
+    await Promise.allSettled(underWay);
+  }
+}
+
+/** The coverage of tiles as JSON has it, in ascending order. */
+export function tilesOf(coverage: Iterable<readonly [string, Uint8Array]>): Record<string, string> {
+  return Object.fromEntries(
+    [...coverage].map(([geohash, bits]) => [geohash, Buffer.from(bits).toString("base64")]),
+  );
+}
+
+/** The coverage that `tilesOf` wrote, in ascending order of geohash. */
+export function coverageOf(tiles: Readonly<Record<string, string>>): Coverage {
+  const sorted = Object.entries(tiles).sort(([one], [other]) => (one < other ? -1 : 1));
+  return new Map(sorted.map(([geohash, bits]) => [geohash, new Uint8Array(Buffer.from(bits, "base64"))]));
+}

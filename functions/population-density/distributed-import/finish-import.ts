@@ -1,0 +1,69 @@
+import * as z from "zod/mini";
+import { coarserTiles } from "../import/anonymous-tiles.ts";
+import { contextOf, type DayStorage, dayKey } from "../import/day-division.ts";
+import { PartAreas } from "../import/part-areas.ts";
+import { PartCoverages, releaseDay } from "../import/part-store.ts";
+import { storeTiles } from "../import/store-tiles.ts";
+import type { ParentSums } from "../import/tile-pyramid.ts";
+import { leaseOf } from "./begin-import.ts";
+import { eachJson, getJson, type ImportOrder, keys, plan, storedTiles } from "./exchange.ts";
+import { storageOf, topPrecision } from "./storage.ts";
+import { storedSumsOfDay, sumsOfJson } from "./sums.ts";
+
+/** The result of an import, as that of an import on one machine. */
+export interface Imported {
+  readonly rows: number;
+  /** Items of the table that depend on the rows. */
+  readonly items: number;
+  /** Items that were written, because they were absent or different. */
+  readonly changed: number;
+}
+
+/** Stores the tiles that are coarser than a prefix, from the sums of all prefixes, and lets others store the days. */
+export async function finishImport(order: ImportOrder): Promise<Imported> {
+  const { rows, precision, days } = await getJson(plan, keys.plan(order.id));
+  const storage = storageOf(order);
+  const total = { items: 0, changed: 0 };
+  for await (const { value } of eachJson(storedTiles, `executions/${order.id}/stored/`)) {
+    total.items += value.items;
+    total.changed += value.changed;
+  }
+  const isAllStored = topPrecision(precision) <= Math.min(...storage.precisions);
+  const coverages = new PartCoverages();
+  for (const day of isAllStored ? [] : days) {
+    const areas = new PartAreas(await Promise.all(day.parts.map((part) => coverages.read(part))));
+    const tiles = coarserTiles(sumsOf(order.id, day.day), storage);
+    const context = contextOf(day, storage, { parts: day.parts, areas }, day.listed);
+    const { items, changed } = await storeTiles(tiles, context, leaseOf(order));
+    total.items += items;
+    total.changed += changed;
+  }
+  await releaseDays(order, storage, days);
+  return { rows, ...total };
+}
+
+async function* sumsOf(id: string, day: number): AsyncGenerator<ParentSums> {
+  for await (const { value } of eachJson(storedSumsOfDay, `executions/${id}/sums/${day}/`)) {
+    for (const sums of value) yield sumsOfJson(sums);
+  }
+}
+
+const failedPrefix = z.object({ reason: z.string() });
+
+/** Lets others store the days of an import that has failed. @returns why it failed, as far as its steps have said. */
+export async function abandonImport(order: ImportOrder): Promise<string[]> {
+  const { days } = await getJson(plan, keys.plan(order.id));
+  await releaseDays(order, storageOf(order), days);
+  const reasons = new Set<string>();
+  for await (const { value } of eachJson(failedPrefix, `executions/${order.id}/failed/`))
+    reasons.add(value.reason);
+  return [...reasons];
+}
+
+async function releaseDays(
+  order: ImportOrder,
+  storage: DayStorage,
+  days: readonly { date: string }[],
+): Promise<void> {
+  for (const { date } of days) await releaseDay(dayKey({ date }, storage), order.id);
+}

@@ -1,0 +1,124 @@
+import { createWriteStream } from "node:fs";
+import { basename, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { putPieces, readInPieces } from "../../../shared/aws/objects.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { Problems } from "../../../shared/import/problems.ts";
+import { temporaryFolder } from "../../../shared/temporary-folder.ts";
+import { type Area, coverageAt } from "../import/coverage.ts";
+import type { SortedPartition } from "../import/day-sort.ts";
+import type { RowBatch } from "../import/row-batch.ts";
+import { rowsOf } from "../import/rows.ts";
+import { withSortedRows } from "../import/sorted-days.ts";
+import { areaOf } from "./area.ts";
+import { type ImportOrder, keys, putJson, type ReadFile, tilesOf } from "./exchange.ts";
+
+/** A file among those that were listed. */
+export interface ListedFile {
+  readonly key: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Its position in the list, the same in every attempt. */
+  readonly index: number;
+}
+
+/**
+ * Reads a file: leaves its rows sorted by prefix and day, and what it says; or why it is refused. The markers that the
+ * console makes for folders are no files.
+ */
+export async function readCounts(order: ImportOrder, file: ListedFile): Promise<void> {
+  if (file.key.endsWith("/")) return;
+  const result = keys.read(order.id, file.index);
+  const rowsKey = keys.rows(order.id, file.index);
+  const read = {
+    file: basename(file.key),
+    key: file.key,
+    rowsKey,
+    problems: [],
+    rows: 0,
+    hours: [],
+    tiles: {},
+    partitions: [],
+  };
+  const folder = temporaryFolder("counts-");
+  try {
+    const path = await download(file, folder.path);
+    await putJson(result, {
+      ...read,
+      ...(await sortRows(order, read.file, path, rowsKey)),
+    });
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error;
+    await putJson(result, { ...read, problems: error.message.split("\n") });
+  } finally {
+    folder.remove();
+  }
+}
+
+/** @returns the path of the file, which is not compressed. */
+async function download({ key, size }: ListedFile, folder: string): Promise<string> {
+  const name = basename(key);
+  const path = join(folder, name.replace(/\.gz$/, ""));
+  const content = Readable.from(readInPieces(key, size));
+  try {
+    if (name.endsWith(".gz")) await pipeline(content, createGunzip(), createWriteStream(path));
+    else await pipeline(content, createWriteStream(path));
+    return path;
+  } catch (error) {
+    const isGzip = error instanceof Error && "code" in error && /^Z_/.test(String(error.code));
+    if (isGzip) throw new ImportError([`${name}: is not gzip`]);
+    throw error;
+  }
+}
+
+async function sortRows(
+  order: ImportOrder,
+  file: string,
+  path: string,
+  rowsKey: string,
+): Promise<Pick<ReadFile, "hours" | "partitions" | "precision" | "rows" | "tiles">> {
+  const problems = new Problems([file]);
+  const area: Area | undefined = order.hasArea ? await areaOf(order.id) : undefined;
+  let rows = 0;
+  async function* counted(): AsyncGenerator<RowBatch> {
+    for await (const batch of rowsOf([path], { problems })) {
+      rows += batch.to - batch.from;
+      yield batch;
+    }
+  }
+  const options = {
+    problems,
+    coverageAt: area && ((precision: number) => coverageAt(area, precision)),
+    isTypical: order.typical,
+  };
+  return await withSortedRows(counted(), options, async ({ precision, coverage, hours, partitions }) => {
+    const stored: ReadFile["partitions"] = [];
+    await putPieces(rowsKey, bytesOf(partitions(), stored));
+    return {
+      rows,
+      ...(precision === undefined ? {} : { precision }),
+      hours: [...hours],
+      // A given area is the same for all files.
+      tiles: area === undefined ? tilesOf(coverage) : {},
+      partitions: stored,
+    };
+  });
+}
+
+/** The bytes of all entries, one partition after the other. @param stored gets where each one is. */
+function* bytesOf(
+  partitions: Iterable<SortedPartition>,
+  stored: ReadFile["partitions"],
+): Generator<Uint8Array> {
+  let offset = 0;
+  for (const { prefix, day, entries } of partitions) {
+    const start = offset;
+    for (const numbers of entries) {
+      yield new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+      offset += numbers.byteLength;
+    }
+    stored.push({ prefix, day, offset: start, bytes: offset - start });
+  }
+}

@@ -1,0 +1,37 @@
+import { anonymousTiles } from "../import/anonymous-tiles.ts";
+import { contextOf } from "../import/day-division.ts";
+import { storeTiles } from "../import/store-tiles.ts";
+import type { ParentSums } from "../import/tile-pyramid.ts";
+import { leaseOf } from "./begin-import.ts";
+import { type ImportOrder, keys, putJson } from "./exchange.ts";
+import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
+import { storageOf, topPrecision } from "./storage.ts";
+import { jsonOfSums } from "./sums.ts";
+
+/**
+ * Stores the tiles with a prefix at every precision at which they are wholly in it, day after day, and leaves the sums
+ * for coarser tiles. Doing it again changes nothing.
+ */
+export async function storePrefix(order: ImportOrder, prefix: string): Promise<void> {
+  const planned = await plannedPrefix(order.id, prefix);
+  const storage = storageOf(order);
+  const { precision, days } = planned.whole;
+  const total = { items: 0, changed: 0 };
+  for (const day of days) {
+    const division = divisionHere(planned, day);
+    const tiles = tilesOfDay(planned, day, await rowsOfDay(planned, day.day));
+    const sums: ParentSums[] = [];
+    const top = topPrecision(precision);
+    const beyond =
+      top > Math.min(...storage.precisions)
+        ? { precision: top, take: (one: ParentSums) => void sums.push(one) }
+        : undefined;
+    const made = anonymousTiles({ precision, tiles }, storage, division.division.partsIn, beyond);
+    const context = contextOf(day, storage, division, day.listed);
+    const { items, changed } = await storeTiles(made, context, leaseOf(order));
+    total.items += items;
+    total.changed += changed;
+    if (sums.length > 0) await putJson(keys.sums(order.id, day.day, prefix), sums.map(jsonOfSums));
+  }
+  await putJson(keys.stored(order.id, prefix), total);
+}

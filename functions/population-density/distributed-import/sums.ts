@@ -1,0 +1,64 @@
+import * as z from "zod/mini";
+import type { ParentSums } from "../import/tile-pyramid.ts";
+
+const numbers = z.array(z.number());
+
+const storedHour = z.nullable(
+  z.object({ people: numbers, least: numbers, greatest: numbers, bounds: numbers }),
+);
+
+const storedSums = z.object({
+  precision: z.number(),
+  geohash: z.string(),
+  first: z.number(),
+  parts: z.array(
+    z.object({ part: z.string(), coverage: numbers, areas: numbers, hours: z.array(storedHour) }),
+  ),
+});
+
+/** The sums of one prefix and day. */
+export const storedSumsOfDay = z.array(storedSums);
+
+/** Sums as JSON has them, which keeps every bit of a finite number. */
+export function jsonOfSums({ parts, ...place }: ParentSums): z.infer<typeof storedSums> {
+  return {
+    ...place,
+    parts: parts.map(({ part, coverage, areas, hours }) => ({
+      part,
+      coverage: [...coverage],
+      areas: [...areas],
+      hours: hours.map((hour) =>
+        hour === undefined
+          ? null
+          : {
+              people: [...hour.people],
+              least: [...hour.least],
+              greatest: [...hour.greatest],
+              bounds: [...hour.bounds],
+            },
+      ),
+    })),
+  };
+}
+
+/** The sums that `jsonOfSums` made JSON of. */
+export function sumsOfJson({ parts, ...place }: z.infer<typeof storedSums>): ParentSums {
+  return {
+    ...place,
+    parts: parts.map(({ part, coverage, areas, hours }) => ({
+      part,
+      coverage: Uint8Array.from(coverage),
+      areas: Float64Array.from(areas),
+      hours: hours.map((hour) =>
+        hour === null
+          ? undefined
+          : {
+              people: Float64Array.from(hour.people),
+              least: Float64Array.from(hour.least),
+              greatest: Float64Array.from(hour.greatest),
+              bounds: Uint32Array.from(hour.bounds),
+            },
+      ),
+    })),
+  };
+}

@@ -1,0 +1,150 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { bucketVariable, resourceName } from "../environment.ts";
+import { Unavailable } from "../errors.ts";
+import { clientDefaults, isRetryable } from "./clients.ts";
+
+/** For one call, whose object or part has some megabytes. */
+const callMilliseconds = 60_000;
+
+/** S3 answers a part of `partBytes` when it has all of it. */
+const responseMilliseconds = 20_000;
+
+/** Calls are repeated for about a minute, as no caller waits for one. */
+const attempts = 8;
+
+let client: S3Client | undefined;
+
+/** @throws {Unavailable} when S3 did not answer; other errors are faults of ours. */
+async function call<Output>(
+  run: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<Output>,
+): Promise<Output> {
+  client ??= new S3Client({
+    maxAttempts: attempts,
+    requestHandler: {
+      ...clientDefaults().requestHandler,
+      requestTimeout: responseMilliseconds,
+      socketTimeout: responseMilliseconds,
+    },
+    // A checksum of a stream would be sent behind it, which not every server of S3 understands.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  });
+  try {
+    return await run(client, { abortSignal: AbortSignal.timeout(callMilliseconds) });
+  } catch (error) {
+    if (!isRetryable(error)) throw error;
+    throw new Unavailable("S3", error.name);
+  }
+}
+
+const bucket = () => resourceName(bucketVariable);
+
+/** Some bytes of an object. */
+export interface ByteRange {
+  readonly offset: number;
+  /** At least 1. */
+  readonly bytes: number;
+}
+
+/**
+ * Reads an object, or a range of it.
+ * @throws the error of S3 for an object that is not there.
+ */
+export async function getBytes(key: string, range?: ByteRange): Promise<Uint8Array<ArrayBuffer>> {
+  return await call(async (to, options) => {
+    const command = new GetObjectCommand({
+      Bucket: bucket(),
+      Key: key,
+      ...(range === undefined ? {} : { Range: `bytes=${range.offset}-${range.offset + range.bytes - 1}` }),
+    });
+    const { Body } = await to.send(command, options);
+    if (Body === undefined) throw new Error("an object has no body");
+    return new Uint8Array(await Body.transformToByteArray());
+  });
+}
+
+/** How much of an object is read with one call. */
+const bytesAtOnce = 16 * 2 ** 20;
+
+/** Reads an object of any size, `bytesAtOnce` in memory. @param size in bytes. */
+export async function* readInPieces(key: string, size: number): AsyncGenerator<Uint8Array> {
+  for (let offset = 0; offset < size; offset += bytesAtOnce) {
+    yield await getBytes(key, { offset, bytes: Math.min(bytesAtOnce, size - offset) });
+  }
+}
+
+/** Writes an object in place of the one that is there. */
+export async function putBytes(key: string, bytes: Uint8Array): Promise<void> {
+  const command = new PutObjectCommand({ Bucket: bucket(), Key: key, Body: bytes });
+  await call((to, options) => to.send(command, options));
+}
+
+/** The keys that begin with a prefix, in ascending order. */
+export async function* keysOf(prefix: string): AsyncGenerator<string> {
+  let token: string | undefined;
+  do {
+    const command = new ListObjectsV2Command({ Bucket: bucket(), Prefix: prefix, ContinuationToken: token });
+    const { Contents = [], NextContinuationToken } = await call((to, options) => to.send(command, options));
+    for (const { Key } of Contents) if (Key !== undefined) yield Key;
+    token = NextContinuationToken;
+  } while (token !== undefined);
+}
+
+/** S3 takes no part below 5 MiB but the last one, and at most 10,000. */
+const partBytes = 16 * 2 ** 20;
+
+/**
+ * Writes an object of any size, two parts of it in memory. Nothing is there before all of it was written.
+ * @returns how many bytes it has.
+ */
+export async function putPieces(key: string, pieces: Iterable<Uint8Array>): Promise<number> {
+  const object = { Bucket: bucket(), Key: key };
+  const { UploadId } = await call((to, options) =>
+    to.send(new CreateMultipartUploadCommand(object), options),
+  );
+  const upload = { ...object, UploadId };
+  try {
+    const parts: { ETag: string | undefined; PartNumber: number }[] = [];
+    let size = 0;
+    for (const Body of partsOf(pieces)) {
+      const command = new UploadPartCommand({ ...upload, PartNumber: parts.length + 1, Body });
+      const { ETag } = await call((to, options) => to.send(command, options));
+      parts.push({ ETag, PartNumber: parts.length + 1 });
+      size += Body.length;
+    }
+    const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
+    await call((to, options) => to.send(command, options));
+    return size;
+  } catch (error) {
+    await call((to, options) => to.send(new AbortMultipartUploadCommand(upload), options));
+    throw error;
+  }
+}
+
+/** The same bytes in parts as S3 takes them; one at least. */
+function* partsOf(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let part = Buffer.allocUnsafe(partBytes);
+  let filled = 0;
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) {
+      const length = Math.min(piece.length - at, partBytes - filled);
+      part.set(piece.subarray(at, at + length), filled);
+      at += length;
+      filled += length;
+      if (filled < partBytes) continue;
+      yield part;
+      part = Buffer.allocUnsafe(partBytes);
+      filled = 0;
+    }
+  }
+  yield part.subarray(0, filled);
+}

@@ -1,0 +1,368 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { CreateTableCommand, DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { geohashesOf } from "../../../functions/population-density/cover/cover.ts";
+import type { ImportOrder } from "../../../functions/population-density/distributed-import/exchange.ts";
+import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
+import { densities } from "../../../functions/population-density/tiles/table.ts";
+import { densityImportDefinition } from "../../../infra/density-import-definition.ts";
+import { tableVariable } from "../../../shared/table.ts";
+import { coveredAreaIn } from "../../../tools/import/density/area.ts";
+import { type DensityImported, importDensity } from "../../../tools/import/density/import-density.ts";
+import { useTables } from "../../support/database.ts";
+import { startBucket, type TestBucket } from "../../support/objects.ts";
+import { runs, sampleOf } from "../../support/sample.ts";
+import { execute } from "../../support/state-machine.ts";
+
+let folder: string;
+let bucket: TestBucket;
+let database: DynamoDBClient;
+beforeAll(async () => {
+  useTables();
+  process.env.DENSITY_PRECISIONS = "3-6";
+  process.env.DENSITY_K = "10";
+  folder = await mkdtemp(join(tmpdir(), "distributed-"));
+  bucket = await startBucket();
+  database = new DynamoDBClient({});
+});
+afterAll(async () => {
+  delete process.env.DENSITY_PRECISIONS;
+  delete process.env.DENSITY_K;
+  useTables();
+  database.destroy();
+  await bucket.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The table of the import on one machine, and that of the distributed one. */
+interface Tables {
+  readonly one: string;
+  readonly distributed: string;
+}
+let tables: Tables;
+beforeEach(async () => {
+  tables = { one: await freshTable(), distributed: await freshTable() };
+});
+
+async function freshTable(): Promise<string> {
+  const TableName = `densities-${randomUUID()}`;
+  await database.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: ["tile", "day"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      KeySchema: [
+        { AttributeName: "tile", KeyType: "HASH" },
+        { AttributeName: "day", KeyType: "RANGE" },
+      ],
+    }),
+  );
+  return TableName;
+}
+
+/** Every item, attribute by attribute and byte by byte. */
+async function itemsOf(table: string): Promise<string[]> {
+  const items: string[] = [];
+  for await (const { Items = [] } of paginateScan({ client: database }, { TableName: table })) {
+    for (const item of Items) {
+      const attributes = Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1));
+      items.push(
+        JSON.stringify(attributes, (_, value: unknown) =>
+          value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+        ),
+      );
+    }
+  }
+  return items.sort();
+}
+
+async function inTable<Result>(table: string, run: () => Promise<Result>): Promise<Result> {
+  process.env[tableVariable(densities)] = table;
+  return await run();
+}
+
+/** Degrees. At 45 degrees north and 5.625 degrees east four geohashes of three characters meet. */
+type Box = readonly [west: number, south: number, east: number, north: number];
+
+const aroundTheCorner: Box = [5.55, 44.96, 5.72, 45.04];
+const further: Box = [5.55, 44.96, 5.76, 45.06];
+const neighbour: Box = [5.7, 45.0, 5.82, 45.06];
+
+const precision = 6;
+
+function areaOf([west, south, east, north]: Box): string {
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+  return JSON.stringify({ type: "Polygon", coordinates: [ring] });
+}
+
+async function fileOf(name: string, content: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+/** Numbers that look random, and are the same in each run. */
+function sequence(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const times = [
+  "2026-11-02T08:00:00Z",
+  "2026-11-02T09:00:00Z",
+  "2026-11-09T08:00:00Z",
+  "2026-11-10T23:00:00Z",
+];
+
+/** Rows of two cells of three: most have fewer people than K, so that there are many groups. */
+async function rowsOf(box: Box, seed = 1): Promise<string[]> {
+  const cells = await cellsOf(box);
+  const random = sequence(seed);
+  return times.flatMap((time) =>
+    cells.flatMap((cell) => {
+      if (random() < 0.33) return [];
+      const people = random() < 0.6 ? Math.floor(10 * random()) : Math.floor(1e6 * random()) / 1_000;
+      const range = random() < 0.5 ? "," : `${people * random()},${people * (1 + random())}`;
+      return [`${cell},${time},${people},${range}`];
+    }),
+  );
+}
+
+async function cellsOf(box: Box): Promise<string[]> {
+  const { rings } = await coveredAreaIn(await fileOf("cells.geojson", areaOf(box)));
+  const { polygonOf } = await import("../../../functions/population-density/cover/polygon.ts");
+  const { coverOf } = await import("../../../functions/population-density/cover/cover.ts");
+  return rings.flatMap((ring) => {
+    const polygon = polygonOf(ring);
+    return polygon === undefined ? [] : geohashesOf(coverOf(polygon, precision), precision);
+  });
+}
+
+const header = "geohash,startTime,people,minPeople,maxPeople\n";
+
+interface Wanted {
+  readonly box?: Box;
+  readonly typical?: boolean;
+  readonly isRecounted?: boolean;
+  readonly marketShare?: number;
+}
+
+async function importOnOneMachine(
+  files: Readonly<Record<string, string>>,
+  wanted: Wanted,
+): Promise<DensityImported> {
+  const paths: string[] = [];
+  for (const [name, content] of Object.entries(files)) paths.push(await fileOf(name, content));
+  const coverage = wanted.box && (await fileOf("area.geojson", areaOf(wanted.box)));
+  return await inTable(tables.one, () =>
+    importDensity({
+      files: paths,
+      coverage,
+      typical: wanted.typical === true,
+      isRecounted: wanted.isRecounted,
+      marketShare: wanted.marketShare,
+      precisions: [3, 4, 5, 6],
+      threshold: 10,
+    }),
+  );
+}
+
+const definition = densityImportDefinition({
+  partition: "aws",
+  functionArn: "import",
+  bucketName: "density-import",
+});
+
+/** Of the execution that was started last. */
+let lastId = "";
+
+async function importDistributed(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  wanted: Wanted,
+  seed = 1,
+) {
+  const id = randomUUID();
+  lastId = id;
+  for (const [name, content] of Object.entries(files)) await bucket.put(`counts/${id}/${name}`, content);
+  if (wanted.box !== undefined) {
+    const area = await coveredAreaIn(await fileOf("area.geojson", areaOf(wanted.box)));
+    await bucket.put(`executions/${id}/area.json`, gzipSync(JSON.stringify(area)));
+  }
+  const order: ImportOrder = {
+    id,
+    prefix: `counts/${id}/`,
+    hasArea: wanted.box !== undefined,
+    typical: wanted.typical === true,
+    isRecounted: wanted.isRecounted === true,
+    marketShare: wanted.marketShare ?? 1,
+  };
+  const random = sequence(seed);
+  const services = {
+    invoke: async (_: string, payload: unknown) => await handler(payload),
+    listObjects: async (_: string, prefix: string) => await bucket.list(prefix),
+    getObject: async (_: string, key: string) => await bucket.get(key),
+  };
+  return await inTable(tables.distributed, () =>
+    execute(definition, order, services, (items) => shuffled(items, random)),
+  );
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+}
+
+/** The rows in some files, dealt out at random, in three formats. */
+function split(rows: readonly string[], count: number, seed: number): Record<string, string | Uint8Array> {
+  const random = sequence(seed);
+  const dealt = Array.from({ length: count }, (): string[] => []);
+  for (const row of shuffled(rows, random)) dealt[Math.floor(count * random())]?.push(row);
+  return Object.fromEntries(
+    dealt.map((lines, index) => {
+      const csv = `${header}${lines.join("\n")}\n`;
+      if (index % 3 === 1) return [`${index}.csv.gz`, gzipSync(csv)];
+      if (index % 3 === 2) return [`${index}.ndjson`, lines.map(ndjsonOf).join("\n")];
+      return [`${index}.csv`, csv];
+    }),
+  );
+}
+
+function ndjsonOf(row: string): string {
+  const [geohash, startTime, people, minPeople, maxPeople] = row.split(",");
+  const range = minPeople === "" ? {} : { minPeople: Number(minPeople), maxPeople: Number(maxPeople) };
+  return JSON.stringify({ geohash, startTime, people: Number(people), ...range });
+}
+
+describe("a distributed import writes what an import on one machine writes, byte for byte", () => {
+  test.each(
+    sampleOf<[string, Wanted, number]>(
+      [
+        ["with a share of all people", { box: aroundTheCorner, marketShare: 0.31 }, 3],
+        ["of typical weekdays, over what the rows cover", { typical: true }, 2],
+        ["in one file", { box: aroundTheCorner }, 1],
+        ["of typical weekdays, counted again", { box: further, typical: true, isRecounted: true }, 5],
+      ],
+      1,
+    ),
+  )(
+    "%s",
+    async (_, wanted: Wanted, count) => {
+      const all = await rowsOf(aroundTheCorner);
+      const rows = wanted.typical === true ? all.filter((row) => !row.includes("2026-11-09T")) : all;
+      const one = await importOnOneMachine({ "counted.csv": header + rows.join("\n") }, wanted);
+      const distributed = await importDistributed(split(rows, count, count), wanted, count);
+      const prefixes = (await bucket.list(`executions/${lastId}/stored/`)).length;
+      expect(distributed).toEqual({ status: "SUCCEEDED", output: one });
+      expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
+      expect(one.rows).toBeGreaterThan(400);
+      expect(prefixes).toBeGreaterThanOrEqual(4);
+    },
+    120_000,
+  );
+
+  test("also beside what is published: of a larger area, a neighbour, and a second time", async () => {
+    const steps = [
+      [aroundTheCorner, 1],
+      [further, 1],
+      [neighbour, 2],
+      [further, 1],
+    ].slice(0, runs(4, 2)) as [Box, number][];
+    for (const [index, [box, seed]] of steps.entries()) {
+      // A neighbour says nothing of cells that are published: they stay as they are.
+      const known = new Set(box === neighbour ? await cellsOf(further) : []);
+      const rows = (await rowsOf(box, seed)).filter((row) => !known.has(row.slice(0, precision)));
+      const wanted = { box };
+      const one = await importOnOneMachine({ "counted.csv": header + rows.join("\n") }, wanted);
+      const distributed = await importDistributed(split(rows, 2, index), wanted, index);
+      expect(distributed).toEqual({ status: "SUCCEEDED", output: one });
+      expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
+    }
+  }, 240_000);
+});
+
+describe("what is refused is refused with the same words, and nothing is written", () => {
+  const [cell] = ["u04zzz"];
+  const row = (people: number | string, time = times[0], geohash = cell) => `${geohash},${time},${people},,`;
+  const box: Box = [5.6, 44.98, 5.62, 44.995];
+
+  test.each<[string, Readonly<Record<string, string>>, Wanted]>([
+    ["a bad row", { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(7, times[1])}\n${row(-1)}` }, {}],
+    [
+      "a row that comes twice",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(6, times[1])}\n${row(5)}` },
+      {},
+    ],
+    [
+      "a row outside the area",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[0], "u0h000")}` },
+      { box },
+    ],
+    [
+      "another precision",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[0], "u04zz")}` },
+      {},
+    ],
+    [
+      "two dates of a weekday",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[2])}` },
+      { typical: true },
+    ],
+    ["no rows", { "a.csv": header }, {}],
+    ["a wrong name", { "a.txt": header }, {}],
+    ["cells that are too coarse", { "a.csv": `${header}u0,${times[0]},5,,` }, {}],
+  ])(
+    "%s",
+    async (_, files, wanted) => {
+      const refusal = await importOnOneMachine(files, wanted).catch((error: Error) => error.message);
+      const distributed = await importDistributed(files, wanted);
+      expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
+      expect(await itemsOf(tables.distributed)).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("a file that only says it is compressed", async () => {
+    const distributed = await importDistributed({ "a.csv.gz": header }, {});
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: "a.csv.gz: is not gzip" });
+  });
+
+  test("no files", async () => {
+    const distributed = await importDistributed({}, {});
+    expect(distributed).toMatchObject({
+      status: "FAILED",
+      error: "ImportError",
+      cause: expect.stringMatching(/: has no files$/),
+    });
+  });
+
+  test("another number for a cell that stays as it is published", async () => {
+    const [first = "", second = "", third = ""] = await cellsOf(box);
+    const published = { "a.csv": header + [first, second].map((one) => row(20, times[0], one)).join("\n") };
+    const conflicting = {
+      "b.csv": header + [row(30, times[0], second), row(20, times[0], third)].join("\n"),
+    };
+    await importOnOneMachine(published, {});
+    await importDistributed(published, {});
+    const before = await itemsOf(tables.distributed);
+    const refusal = await importOnOneMachine(conflicting, {}).catch((error: Error) => error.message);
+    const distributed = await importDistributed(conflicting, {});
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
+    expect(refusal).toContain("was published with another number");
+    expect(await itemsOf(tables.distributed)).toEqual(before);
+  }, 60_000);
+});
