@@ -1,6 +1,7 @@
 import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
 import { DataStack, tableNamesOf } from "./data.ts";
+import { DensityImportStack } from "./density-import.ts";
 import { settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
 import { type Stage, stages } from "./stage.ts";
@@ -13,6 +14,14 @@ export const dataStackName = `${stackName}Data`;
 
 /** The CloudFormation stack of each stage, beside its tables: a deployment of one never changes the other. */
 export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-dev`, prod: stackName };
+
+/** The name of the template that imports densities in the assembly, in any stage. */
+export const densityImportStackName = `${stackName}DensityImport`;
+
+/** The CloudFormation stack that imports densities, beside that of a stage. */
+export function densityImportStackOf(name: string): string {
+  return `${name}-density-import`;
+}
 
 interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
@@ -70,5 +79,16 @@ export function networkCapabilities({
     tableNames,
   });
   service.addStackDependency(data);
+  if (settings.densityImport) {
+    const densityImport = new DensityImportStack(app, densityImportStackName, {
+      description: "Import of densities into the Network Capabilities Service",
+      stackName: densityImportStackOf(name),
+      bundles,
+      settings,
+      dataKey: data.key,
+      tableName: tableNames.densities,
+    });
+    densityImport.addStackDependency(data);
+  }
   return app;
 }

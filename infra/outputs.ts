@@ -11,5 +11,11 @@ export function queueOutput(queue: QueueName): string {
   return `${queueVariable(queue).replaceAll("_", "")}URL`;
 }
 
+/** The outputs of the stack that imports densities: its bucket's name, and its state machine's ARN. */
+export const densityImportOutputs = {
+  bucket: "DENSITYIMPORTBUCKETNAME",
+  stateMachine: "DENSITYIMPORTARN",
+} as const;
+
 /** The stack output that holds the ARN of the signing key's secret. */
 export const signingKeyOutput = "SIGNINGKEYSECRETARN";

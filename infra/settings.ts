@@ -22,6 +22,8 @@ export interface Settings {
   readonly signingKeySecretArn?: string;
   readonly domain?: Domain;
   readonly waf: boolean;
+  /** Whether there is a stack that imports the densities of a country. */
+  readonly densityImport: boolean;
   /** Of each method that has no limit of its own. */
   readonly throttling: Throttling;
   /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
@@ -92,6 +94,7 @@ export function settingsIn(node: Node): Settings {
     ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
     ...(domain === undefined ? {} : { domain }),
     waf: flag("waf"),
+    densityImport: flag("densityImport"),
     throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
     tableNames: Object.fromEntries(

@@ -112,6 +112,7 @@ export const deployed = parse(deployedText);
 export const everySetting = {
   alarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:pages",
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555",
+  densityImport: "true",
   domainName: "api.operator.example",
   gatewayLogRole: "existing",
   hostedZoneId: "Z0123456789ABC",

@@ -6,10 +6,11 @@ import { checkConnection } from "../../shared/aws/connection.ts";
 import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
 import { importKinds } from "../import/data-folder.ts";
 import { configuredDensities } from "../import/density/configured.ts";
-import { type DensityProgress, importDensity } from "../import/density/import-density.ts";
+import { type DensityImport, type DensityImported, importDensity } from "../import/density/import-density.ts";
+import { importFromBucket, isInBucket } from "../import/density/import-from-bucket.ts";
 import { type ImportKind, importFile } from "../import/import-file.ts";
 import type { Print } from "./print.ts";
-import { outputsOption, useStack } from "./stack.ts";
+import { outputsOption, useDensityImport, useStack } from "./stack.ts";
 
 /** `ncs import`: files of records and of counted people into the tables of a stack. */
 export function addImport(program: Command, print: Print): void {
@@ -30,7 +31,8 @@ export function addImport(program: Command, print: Print): void {
   importing
     .command("density <files...>")
     .description(
-      "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson",
+      "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson; or one " +
+        "s3://bucket/prefix in the bucket of a stack with -c densityImport=true",
     )
     .requiredOption(...outputsOption)
     .requiredOption(
@@ -47,22 +49,67 @@ export function addImport(program: Command, print: Print): void {
       if (options.recounted === true && options.typical !== true) {
         command.error("error: --recounted needs --typical: an observed day is counted once");
       }
-      await useStack(options.outputs);
-      await checkConnection(densities);
-      const importing = (onProgress?: (progress: DensityProgress) => void) =>
-        importDensity({
-          files,
-          coverage: options.coverage === rowsAlone ? undefined : options.coverage,
-          marketShare: options.marketShare,
-          typical: options.typical === true,
-          isRecounted: options.recounted === true,
-          ...configuredDensities(),
-          onProgress,
-        });
-      const { rows, items, changed } = await withPatientCalls(() => withProgress(importing));
+      const wanted = {
+        coverage: options.coverage === rowsAlone ? undefined : options.coverage,
+        marketShare: options.marketShare,
+        typical: options.typical === true,
+        isRecounted: options.recounted === true,
+      };
+      const [source = "", ...others] = files;
+      if (files.some(isInBucket) && others.length > 0) {
+        command.error("error: an import from a bucket is of one s3://bucket/prefix and nothing else");
+      }
+      const { rows, items, changed } = isInBucket(source)
+        ? await importDistributed(source, wanted, options.outputs)
+        : await importHere(files, wanted, options.outputs);
       print(`${rows} rows, ${changed} of ${items} items changed`);
     });
 }
+
+type WantedDensities = Pick<DensityImport, "coverage" | "isRecounted" | "marketShare" | "typical">;
+
+async function importHere(
+  files: readonly string[],
+  wanted: WantedDensities,
+  outputs: string,
+): Promise<DensityImported> {
+  await useStack(outputs);
+  await checkConnection(densities);
+  return await withPatientCalls(() =>
+    withProgress((show) =>
+      importDensity({
+        files,
+        ...wanted,
+        ...configuredDensities(),
+        onProgress: ({ bytes, allBytes, date }) =>
+          show({ done: bytes, all: allBytes, stage: date === undefined ? "read" : `read, storing ${date}` }),
+      }),
+    ),
+  );
+}
+
+async function importDistributed(
+  source: string,
+  { isRecounted = false, ...wanted }: WantedDensities,
+  outputs: string,
+): Promise<DensityImported> {
+  const stateMachineArn = await useDensityImport(outputs);
+  return await withProgress((show) =>
+    importFromBucket({
+      source,
+      ...wanted,
+      isRecounted,
+      stateMachineArn,
+      onProgress: ({ map, ...counts }) => show({ ...counts, stage: stagesOfMaps[map] ?? map }),
+    }),
+  );
+}
+
+const stagesOfMaps: Readonly<Record<string, string>> = {
+  ReadFiles: "of the files read",
+  CheckPrefixes: "of the prefixes checked",
+  StorePrefixes: "of the prefixes stored",
+};
 
 /** In place of a file: the coverage is the cells that rows name. */
 const rowsAlone = "rows";
@@ -81,11 +128,17 @@ function shareOf(text: string): number {
   throw new InvalidArgumentError("It must be above 0 and at most 1.");
 }
 
+interface Progress {
+  readonly done: number;
+  readonly all: number;
+  readonly stage: string;
+}
+
 /** Shows on a terminal how far it is. */
 async function withProgress<Result>(
-  run: (onProgress?: (progress: DensityProgress) => void) => Promise<Result>,
+  run: (show: (progress: Progress) => void) => Promise<Result>,
 ): Promise<Result> {
-  if (!process.stderr.isTTY) return await run();
+  if (!process.stderr.isTTY) return await run(() => undefined);
   const bar = new SingleBar({
     format: "{bar} {percentage} % {stage}",
     stream: process.stderr,
@@ -93,9 +146,9 @@ async function withProgress<Result>(
   });
   bar.start(1, 0, { stage: "read" });
   try {
-    return await run(({ bytes, allBytes, date }) => {
-      bar.setTotal(allBytes);
-      bar.update(bytes, { stage: date === undefined ? "read" : `read, storing ${date}` });
+    return await run(({ done, all, stage }) => {
+      bar.setTotal(all);
+      bar.update(done, { stage });
     });
   } finally {
     bar.stop();

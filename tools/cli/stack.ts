@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
-import { stackNames } from "../../infra/app.ts";
-import { queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
-import type { VariableName } from "../../shared/environment.ts";
+import { densityImportStackOf, stackNames } from "../../infra/app.ts";
+import { densityImportOutputs, queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
+import { bucketVariable, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 
@@ -26,6 +26,24 @@ export async function useStack(path: string): Promise<void> {
   for (const table of tables) use(tableVariable(table), tableOutput(table));
   for (const queue of Object.keys(queues) as QueueName[]) use(queueVariable(queue), queueOutput(queue));
   use("SIGNING_KEY_SECRET_ARN" satisfies VariableName, signingKeyOutput);
+}
+
+/**
+ * Uses the bucket of the stack that imports densities.
+ * @param path what `cdk deploy --outputs-file` wrote.
+ * @returns the ARN of its state machine.
+ * @throws {Error} when the file does not have the outputs of exactly one such stack.
+ */
+export async function useDensityImport(path: string): Promise<string> {
+  const stacks = outputsFile.parse(JSON.parse(await readFile(path, "utf8")));
+  const found = Object.values(stackNames).map((name) => stacks[densityImportStackOf(name)] ?? {});
+  const [only, ...others] = found.filter((outputs) => densityImportOutputs.stateMachine in outputs);
+  const { [densityImportOutputs.bucket]: bucket, [densityImportOutputs.stateMachine]: arn } = only ?? {};
+  if (bucket === undefined || arn === undefined || others.length > 0) {
+    throw new Error(`${path} has not the outputs of one stack that was deployed with -c densityImport=true`);
+  }
+  process.env[bucketVariable] = bucket;
+  return arn;
 }
 
 function outputsOf(stacks: z.output<typeof outputsFile>, path: string): Readonly<Record<string, string>> {

@@ -1,0 +1,233 @@
+import { join } from "node:path";
+import {
+  ArnFormat,
+  CfnOutput,
+  Duration,
+  RemovalPolicy,
+  Stack,
+  type StackProps,
+  Validations,
+} from "aws-cdk-lib";
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
+import { bucketVariable, configuration, metricNamespaceVariable } from "../shared/environment.ts";
+import { tableVariable } from "../shared/table.ts";
+import { constructName } from "./bundles.ts";
+import { ServiceAlarm } from "./constructs/service-alarm.ts";
+import { ServiceFunction } from "./constructs/service-function.ts";
+import { ServiceLog } from "./constructs/service-log.ts";
+import { densityImportDefinition } from "./density-import-definition.ts";
+import { type OptionalFunctionId, optionalFunctionRecords } from "./functions.ts";
+import { densityImportOutputs } from "./outputs.ts";
+import type { Settings } from "./settings.ts";
+import { stages } from "./stage.ts";
+
+interface DensityImportProps extends StackProps {
+  /** The folder with the bundles. */
+  readonly bundles: string;
+  readonly settings: Settings;
+  /** Of the stack with the tables; it encrypts the bucket. */
+  readonly dataKey: IKey;
+  /** The deployed name of the table of densities. */
+  readonly tableName: string;
+}
+
+const importId = "population-density/import-densities" satisfies OptionalFunctionId;
+
+/**
+ * Imports the densities of a country: a bucket for files of counted people, a state machine that maps over them, and the
+ * function that does each of its steps.
+ */
+export class DensityImportStack extends Stack {
+  constructor(scope: ConstructorParameters<typeof Stack>[0], id: string, props: DensityImportProps) {
+    const { bundles, settings, dataKey, tableName, ...others } = props;
+    super(scope, id, others);
+    const bucket = addBucket(this, dataKey);
+    const made = addImportFunction(this, { bundles, settings, tableName, bucket });
+    permitObjects(made.role ?? made, bucket, dataKey, [
+      "s3:GetObject",
+      "s3:PutObject",
+      "s3:AbortMultipartUpload",
+    ]);
+    const machine = addStateMachine(this, made, bucket, dataKey, settings);
+    new CfnOutput(this, densityImportOutputs.bucket, { value: bucket.bucketName });
+    new CfnOutput(this, densityImportOutputs.stateMachine, { value: machine.ref });
+  }
+}
+
+/** Counts below the threshold are in it: files are forgotten after a month, and what executions leave after days. */
+function addBucket(scope: DensityImportStack, key: IKey): Bucket {
+  const bucket = new Bucket(scope, "Bucket", {
+    encryption: BucketEncryption.KMS,
+    encryptionKey: key,
+    bucketKeyEnabled: true,
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    enforceSSL: true,
+    // CloudFormation deletes a bucket only when it is empty.
+    removalPolicy: RemovalPolicy.DESTROY,
+    lifecycleRules: [
+      { prefix: "executions/", expiration: Duration.days(3) },
+      { expiration: Duration.days(30), abortIncompleteMultipartUploadAfter: Duration.days(1) },
+    ],
+  });
+  Validations.of(bucket).acknowledge({
+    id: "AwsSolutions-S1",
+    reason:
+      "Nobody but operators and one function uses it, for days: a log of every request would be larger than what it holds. CloudTrail's data events can be switched on for it.",
+  });
+  return bucket;
+}
+
+interface ImportFunctionProps extends Pick<DensityImportProps, "bundles" | "settings" | "tableName"> {
+  readonly bucket: Bucket;
+}
+
+function addImportFunction(
+  scope: DensityImportStack,
+  { bundles, settings, tableName, bucket }: ImportFunctionProps,
+): ServiceFunction {
+  const {
+    tables = {},
+    variables = [],
+    timeoutSeconds,
+    memoryMegabytes,
+    diskMegabytes,
+  } = optionalFunctionRecords[importId];
+  const configured = (name: keyof typeof configuration) =>
+    settings.configuration[name] ?? configuration[name].default;
+  const names = ["LOG_LEVEL", ...variables].filter(
+    (name): name is keyof typeof configuration => name in configuration,
+  );
+  const made = new ServiceFunction(scope, constructName(importId), {
+    bundle: join(bundles, importId),
+    description: importId,
+    environment: {
+      ...Object.fromEntries(names.map((name) => [name, configured(name)])),
+      [metricNamespaceVariable]: scope.stackName,
+      [tableVariable({ name: "densities" })]: tableName,
+      [bucketVariable]: bucket.bucketName,
+    },
+    traits: stages[settings.stage],
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),
+    ...(diskMegabytes === undefined ? {} : { diskMegabytes }),
+  });
+  made.addToRolePolicy(
+    new PolicyStatement({
+      actions: (tables.densities ?? []).map((action) => `dynamodb:${action}`),
+      resources: [scope.formatArn({ service: "dynamodb", resource: "table", resourceName: tableName })],
+    }),
+  );
+  return made;
+}
+
+/** Permits to use the objects of a bucket, and its key through S3 alone. */
+function permitObjects(
+  role: ServiceFunction | Role | NonNullable<ServiceFunction["role"]>,
+  bucket: Bucket,
+  key: IKey,
+  actions: string[],
+): void {
+  const principal = role.grantPrincipal;
+  const permit = (statement: PolicyStatement) => void principal.addToPrincipalPolicy(statement);
+  permit(new PolicyStatement({ actions: ["s3:ListBucket"], resources: [bucket.bucketArn] }));
+  permit(new PolicyStatement({ actions, resources: [bucket.arnForObjects("*")] }));
+  permit(
+    new PolicyStatement({
+      actions: ["kms:Decrypt", "kms:GenerateDataKey"],
+      resources: [key.keyArn],
+      conditions: { StringEquals: { "kms:ViaService": `s3.${Stack.of(bucket).region}.amazonaws.com` } },
+    }),
+  );
+  Validations.of(role).acknowledge({
+    id: "AwsSolutions-IAM5[Resource::<Bucket83908E77.Arn>/*]",
+    reason:
+      "Names of files and of executions are not known before there are any; the bucket is for imports alone.",
+  });
+}
+
+function addStateMachine(
+  scope: DensityImportStack,
+  made: ServiceFunction,
+  bucket: Bucket,
+  key: IKey,
+  settings: Settings,
+): CfnStateMachine {
+  const traits = stages[settings.stage];
+  const stateMachineName = scope.stackName;
+  const arnOf = (resource: string, resourceName: string) =>
+    scope.formatArn({ service: "states", resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+  const role = new Role(scope, "StateMachineRole", {
+    assumedBy: new ServicePrincipal("states.amazonaws.com"),
+  });
+  const permit = (actions: string[], ...resources: string[]) =>
+    role.addToPolicy(new PolicyStatement({ actions, resources }));
+  const { functionArn } = made.currentVersion;
+  permit(["lambda:InvokeFunction"], functionArn);
+  permitObjects(role, bucket, key, ["s3:GetObject"]);
+  // https://docs.aws.amazon.com/step-functions/latest/dg/iam-policies-eg-dist-map.html
+  permit(["states:StartExecution"], arnOf("stateMachine", stateMachineName));
+  permit(["states:DescribeExecution", "states:StopExecution"], arnOf("execution", `${stateMachineName}:*`));
+  // https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html
+  const delivery = ["Create", "Get", "Update", "Delete"].map((verb) => `logs:${verb}LogDelivery`);
+  const policies = [
+    "ListLogDeliveries",
+    "PutResourcePolicy",
+    "DescribeResourcePolicies",
+    "DescribeLogGroups",
+  ];
+  permit([...delivery, ...policies.map((action) => `logs:${action}`)], "*");
+  permit(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*");
+  permit(["xray:GetSamplingRules", "xray:GetSamplingTargets"], "*");
+  Validations.of(role).acknowledge(
+    {
+      id: "AwsSolutions-IAM5[Resource::*]",
+      reason: "AWS takes no other resource for the delivery of logs of a state machine and for its traces.",
+    },
+    {
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:${stateMachineName}:*]`,
+      reason: "A map starts executions of this state machine, whose names Step Functions makes.",
+    },
+  );
+  const log = new ServiceLog(scope, "StateMachineLogs", traits);
+  const machine = new CfnStateMachine(scope, "StateMachine", {
+    stateMachineName,
+    roleArn: role.roleArn,
+    definitionString: scope.toJsonString(
+      densityImportDefinition({ partition: scope.partition, functionArn, bucketName: bucket.bucketName }),
+    ),
+    loggingConfiguration: {
+      level: "ALL",
+      includeExecutionData: false,
+      destinations: [{ cloudWatchLogsLogGroup: { logGroupArn: log.logGroupArn } }],
+    },
+    tracingConfiguration: { enabled: true },
+  });
+  machine.node.addDependency(role);
+  addAlarm(scope, machine, settings);
+  return machine;
+}
+
+function addAlarm(scope: DensityImportStack, machine: CfnStateMachine, { alarmTopicArn }: Settings): void {
+  const topic =
+    alarmTopicArn === undefined ? undefined : Topic.fromTopicArn(scope, "AlarmTopic", alarmTopicArn);
+  for (const [name, impact] of [
+    [
+      "ExecutionsFailed",
+      "An import of densities was refused or has failed: callers get older densities, or none. `ncs import density` says why.",
+    ],
+    [
+      "ExecutionsTimedOut",
+      "An import of densities has taken half a day: some tiles have new densities and others old ones. Repeat it.",
+    ],
+  ] as const) {
+    const dimensionsMap = { StateMachineArn: machine.ref };
+    const metric = new Metric({ namespace: "AWS/States", metricName: name, dimensionsMap, statistic: "sum" });
+    new ServiceAlarm(scope, name, { metric, threshold: 1, impact, topic });
+  }
+}

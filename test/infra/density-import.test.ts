@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import validate from "asl-validator";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { densityImportStackName } from "../../infra/app.ts";
+import { densityImportDefinition } from "../../infra/density-import-definition.ts";
+import { circle, danglingReferences, violationsOf } from "./resource-specification.ts";
+import { parseOne, resourcesOf, textOf, withApp } from "./template.ts";
+
+const made = withApp({ stage: "dev", densityImport: "true" }, (_, folder) =>
+  parseOne(readFileSync(join(folder, `${densityImportStackName}.template.json`), "utf8")),
+);
+
+describe("the definition of the import", () => {
+  const names = {
+    partition: "aws",
+    functionArn: "arn:aws:lambda:eu-west-1:123456789012:function:import:1",
+    bucketName: "counts",
+  };
+  const definition = densityImportDefinition(names);
+
+  test("is in the Amazon States Language", () => {
+    const { isValid, errorsText } = validate(definition);
+    expect(errorsText("\n")).toBe("");
+    expect(isValid).toBe(true);
+  });
+
+  test("is what is deployed", () => {
+    const [machine] = resourcesOf(
+      "AWS::StepFunctions::StateMachine",
+      z.object({ DefinitionString: z.unknown() }),
+      made,
+    );
+    const deployed: unknown = JSON.parse(textOf(machine?.properties.DefinitionString));
+    const { States } = z.object({ States: z.record(z.string(), z.unknown()) }).parse(deployed);
+    expect(Object.keys(States)).toEqual(Object.keys(definition.States));
+  });
+
+  test("writes to the table only after every check, and gives days back after a fault", () => {
+    const { States } = definition;
+    expect(States.CheckPrefixes.Next).toBe("BeginImport");
+    expect(States.IsPlanned.Choices.map(({ Next }) => Next)).toEqual(["Refused"]);
+    for (const state of [States.BeginImport, States.StorePrefixes, States.FinishImport]) {
+      expect(state.Catch.map(({ Next }) => Next)).toEqual(["Abandon"]);
+    }
+  });
+});
+
+describe("the stack of the import", () => {
+  test("is there only when it is asked for", () => {
+    withApp({ stage: "dev" }, (app) => expect(app.node.tryFindChild(densityImportStackName)).toBeUndefined());
+  });
+
+  test("is as AWS specifies its resources", () => {
+    expect(violationsOf(made)).toEqual([]);
+    expect(danglingReferences(made)).toEqual([]);
+    expect(circle(made)).toBeUndefined();
+  });
+
+  test("has a bucket that is encrypted, closed, reached over TLS alone, and forgets", () => {
+    const [bucket] = resourcesOf(
+      "AWS::S3::Bucket",
+      z.object({
+        BucketEncryption: z.unknown(),
+        PublicAccessBlockConfiguration: z.record(z.string(), z.literal(true)),
+        LifecycleConfiguration: z.object({
+          Rules: z.array(z.object({ Prefix: z.string().optional(), ExpirationInDays: z.number() })),
+        }),
+      }),
+      made,
+    );
+    expect(JSON.stringify(bucket?.properties.BucketEncryption)).toContain("aws:kms");
+    expect(Object.keys(bucket?.properties.PublicAccessBlockConfiguration ?? {})).toHaveLength(4);
+    expect(bucket?.properties.LifecycleConfiguration.Rules).toMatchObject([
+      { Prefix: "executions/", ExpirationInDays: 3 },
+      { ExpirationInDays: 30 },
+    ]);
+    expect(JSON.stringify(made.Resources)).toContain('{"Bool":{"aws:SecureTransport":"false"}}');
+  });
+
+  test("grants what its steps need, and nothing to everybody", () => {
+    const statements = resourcesOf(
+      "AWS::IAM::Policy",
+      z.object({
+        PolicyDocument: z.object({
+          Statement: z.array(
+            z.object({
+              Action: z.union([z.string().transform((one) => [one]), z.array(z.string())]),
+              Resource: z.unknown(),
+            }),
+          ),
+        }),
+      }),
+      made,
+    ).flatMap(({ properties }) => properties.PolicyDocument.Statement);
+    const actions = statements.flatMap(({ Action }) => Action);
+    expect(actions.filter((action) => action.includes("*"))).toEqual([]);
+    expect(actions.filter((action) => action.startsWith("dynamodb:")).sort()).toEqual(
+      ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"].map((action) => `dynamodb:${action}`),
+    );
+    const everywhere = statements.filter(({ Resource }) => Resource === "*").flatMap(({ Action }) => Action);
+    expect(everywhere.filter((action) => !/^(?:logs|xray):/.test(action))).toEqual([]);
+  });
+});

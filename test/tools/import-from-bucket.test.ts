@@ -1,0 +1,169 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { importOrder, keys } from "../../functions/population-density/distributed-import/exchange.ts";
+import { densityImportStackOf, stackNames } from "../../infra/app.ts";
+import { densityImportOutputs } from "../../infra/outputs.ts";
+import { runNcs } from "../support/ncs.ts";
+import { startBucket, type TestBucket } from "../support/objects.ts";
+
+const stateMachineArn = "arn:aws:states:eu-west-1:123456789012:stateMachine:import";
+
+let bucket: TestBucket;
+let stepFunctions: Server;
+let folder: string;
+let outputs: string;
+/** What the state machine was started with. */
+let started: { readonly stateMachineArn: string; readonly name: string; readonly input: string };
+/** How the execution is each time that somebody looks. */
+let states: Readonly<Record<string, unknown>>[];
+
+beforeAll(async () => {
+  vi.stubEnv("AWS_REGION", "eu-west-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "local");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "local");
+  bucket = await startBucket();
+  stepFunctions = createServer(async (request, response) => {
+    const body = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    const action = String(request.headers["x-amz-target"]).replace("AWSStepFunctions.", "");
+    response
+      .setHeader("content-type", "application/x-amz-json-1.0")
+      .end(JSON.stringify(answerTo(action, body)));
+  });
+  await new Promise<void>((done) => stepFunctions.listen(0, "127.0.0.1", done));
+  vi.stubEnv("AWS_ENDPOINT_URL_SFN", `http://127.0.0.1:${(stepFunctions.address() as AddressInfo).port}`);
+  folder = await mkdtemp(join(tmpdir(), "bucket-"));
+  outputs = join(folder, "outputs.json");
+  const made = {
+    [densityImportOutputs.bucket]: bucket.name,
+    [densityImportOutputs.stateMachine]: stateMachineArn,
+  };
+  await writeFile(
+    outputs,
+    JSON.stringify({ [stackNames.prod]: {}, [densityImportStackOf(stackNames.prod)]: made }),
+  );
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  stepFunctions.close();
+  await bucket.close();
+  await rm(folder, { recursive: true });
+});
+
+function answerTo(action: string, body: typeof started): unknown {
+  switch (action) {
+    case "StartExecution":
+      started = body;
+      return { executionArn: `${stateMachineArn}:1`, startDate: 0 };
+    case "DescribeExecution":
+      return states.shift();
+    case "ListMapRuns":
+      return {
+        mapRuns: [
+          { mapRunArn: "arn:aws:states:eu-west-1:123456789012:mapRun:import/ReadFiles:1", startDate: 0 },
+        ],
+      };
+    case "DescribeMapRun":
+      return { itemCounts: { succeeded: 1, total: 2 } };
+    default:
+      throw new Error(`${action} is not called`);
+  }
+}
+
+async function importWith(...options: string[]) {
+  return await runNcs(["import", "density", ...options, "--outputs", outputs]);
+}
+
+test("an import from a bucket ends with the words of an import on one machine", async () => {
+  const result = { rows: 12, items: 16, changed: 8 };
+  states = [{ status: "RUNNING" }, { status: "SUCCEEDED", output: JSON.stringify(result) }];
+  const area = join(folder, "area.geojson");
+  const ring = [
+    [1, 1],
+    [2, 1],
+    [2, 2],
+    [1, 1],
+  ];
+  await writeFile(area, JSON.stringify({ type: "Polygon", coordinates: [ring] }));
+
+  const ended = await importWith(
+    `s3://${bucket.name}/counts/france/`,
+    "--coverage",
+    area,
+    "--market-share",
+    "0.31",
+  );
+
+  expect(ended).toEqual({ code: 0, stdout: "12 rows, 8 of 16 items changed\n", stderr: "" });
+  const order = importOrder.parse(JSON.parse(started.input));
+  expect(started).toMatchObject({ stateMachineArn, name: order.id });
+  expect(order).toMatchObject({
+    prefix: "counts/france/",
+    hasArea: true,
+    typical: false,
+    isRecounted: false,
+    marketShare: 0.31,
+  });
+  expect(await bucket.list(keys.area(order.id))).toHaveLength(1);
+});
+
+test("a refusal ends with 1 and the problems", async () => {
+  states = [
+    { status: "FAILED", error: "ImportError", cause: "a.csv: line 2, people: is missing\na.csv: line 3" },
+  ];
+  expect(
+    await importWith(`s3://${bucket.name}/counts/`, "--coverage", "rows", "--typical", "--recounted"),
+  ).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "a.csv: line 2, people: is missing\na.csv: line 3\n",
+  });
+  expect(importOrder.parse(JSON.parse(started.input))).toMatchObject({
+    hasArea: false,
+    typical: true,
+    isRecounted: true,
+  });
+});
+
+test("an execution that fails or is stopped ends with 1 and says so", async () => {
+  states = [
+    {
+      status: "FAILED",
+      error: "ImportFailed",
+      cause: "tile 6/u05k of 2026-11-02 could not be stored (Unavailable)",
+    },
+  ];
+  const failed = await importWith(`s3://${bucket.name}/counts/`, "--coverage", "rows");
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("tile 6/u05k of 2026-11-02") });
+  states = [{ status: "ABORTED" }];
+  const stopped = await importWith(`s3://${bucket.name}/counts/`, "--coverage", "rows");
+  expect(stopped).toMatchObject({ code: 1, stderr: expect.stringContaining("ended as ABORTED") });
+});
+
+test.each([
+  ["another bucket", ["s3://other/counts/"], "must be s3://density-import/"],
+  ["a whole bucket", ["s3://density-import/"], "must be s3://density-import/"],
+  ["what imports leave", ["s3://density-import/executions/"], "executions/ is for what imports leave"],
+  ["a file beside it", ["s3://density-import/counts/", "a.csv"], "one s3://bucket/prefix and nothing else"],
+])("%s is refused", async (_, files, message) => {
+  const refused = await importWith(...files, "--coverage", "rows");
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+});
+
+test("the stack must have been deployed", async () => {
+  const without = join(folder, "without.json");
+  await writeFile(without, JSON.stringify({ [stackNames.prod]: {} }));
+  const refused = await runNcs([
+    "import",
+    "density",
+    "s3://density-import/counts/",
+    "--coverage",
+    "rows",
+    "--outputs",
+    without,
+  ]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("-c densityImport=true") });
+});
