@@ -5,6 +5,7 @@ import { addImport } from "./import.ts";
 import { addJobs } from "./jobs.ts";
 import { addPreflight } from "./preflight.ts";
 import type { Print } from "./print.ts";
+import { addRemovedGrants } from "./removed-grants.ts";
 import { addRotateKeys } from "./rotate-keys.ts";
 
 /** Where a command writes. */
@@ -25,8 +26,9 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     .exitOverride()
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);
-  const commands = [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace, addPreflight];
-  for (const add of commands) add(program, print);
+  const onStage = [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace];
+  const onRelease = [addPreflight, addRemovedGrants];
+  for (const add of [...onStage, ...onRelease]) add(program, print);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

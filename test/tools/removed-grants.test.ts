@@ -1,0 +1,97 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { stackName } from "../../infra/app.ts";
+import { runNcs } from "../support/ncs.ts";
+
+const template = join(inject("assembly"), `${stackName}.template.json`);
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "removed-grants-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: unknown;
+  readonly Effect?: "Allow" | "Deny";
+}
+
+/** A template with a role and what it may do. */
+async function templateOf(
+  name: string,
+  statements: readonly Statement[],
+  written = JSON.stringify,
+): Promise<string> {
+  const file = join(folder, `${name}.json`);
+  const Statement = statements.map((one) => ({ Effect: "Allow", ...one }));
+  const Properties = { PolicyDocument: { Statement }, Roles: [{ Ref: "Role" }] };
+  const Resources = {
+    Role: { Type: "AWS::IAM::Role" },
+    Policy: { Type: "AWS::IAM::Policy", Properties },
+  };
+  await writeFile(file, written({ Resources }));
+  return file;
+}
+
+const table = { "Fn::GetAtt": ["Table", "Arn"] };
+const before: readonly Statement[] = [
+  { Action: ["dynamodb:GetItem", "dynamodb:Query"], Resource: table },
+  { Action: "kms:Decrypt", Resource: "key", Condition: { StringEquals: { "kms:ViaService": "dynamodb" } } },
+];
+
+const compare = async (deployed: string, next: string) =>
+  await runNcs(["removed-grants", deployed, "--template", next]);
+
+test("a release that divides, joins or adds rights removes none", async () => {
+  const deployed = await templateOf("before", before);
+  const next = await templateOf("divided", [
+    { Action: "dynamodb:GetItem", Resource: [table, "other"] },
+    { Action: "dynamodb:Query", Resource: table },
+    ...before.slice(1),
+  ]);
+  expect(await compare(deployed, next)).toEqual({ code: 0, stdout: "No right is removed\n", stderr: "" });
+});
+
+test("an action, a resource or a condition that is gone is a right that the version before misses", async () => {
+  const deployed = await templateOf("before", before);
+  const next = await templateOf("less", [
+    { Action: ["dynamodb:GetItem"], Resource: table },
+    { Action: "kms:Decrypt", Resource: "key", Condition: { StringEquals: { "kms:ViaService": "sqs" } } },
+  ]);
+  const { code, stdout, stderr } = await compare(deployed, next);
+  expect(code).toBe(1);
+  expect(stdout.trimEnd().split("\n")).toEqual([
+    'Role  dynamodb:Query  {"Fn::GetAtt":["Table","Arn"]}',
+    'Role  kms:Decrypt  "key"',
+  ]);
+  expect(stderr).toBe("2 rights are removed: keep them, and remove them in the next release\n");
+});
+
+test("a role that goes with its function is no loss, and neither is a refusal", async () => {
+  const deployed = await templateOf("refusing", [
+    { ...before[0], Action: "*", Resource: "*", Effect: "Deny" },
+  ]);
+  expect((await compare(deployed, await templateOf("nothing", []))).code).toBe(0);
+
+  const gone = join(folder, "gone.json");
+  await writeFile(gone, JSON.stringify({ Resources: {} }));
+  expect((await compare(await templateOf("before", before), gone)).code).toBe(0);
+});
+
+test("the stack's own template loses nothing against itself, also as the text that the AWS CLI may write", async () => {
+  expect((await compare(template, template)).code).toBe(0);
+  const text = await templateOf("text", before, (value) => JSON.stringify(JSON.stringify(value)));
+  expect((await compare(text, await templateOf("nothing", []))).code).toBe(1);
+});
+
+test("what is no template is refused", async () => {
+  const file = join(folder, "wrong.json");
+  await writeFile(file, JSON.stringify({ Stacks: [] }));
+  const { code, stderr } = await compare(file, template);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${file} is no template`);
+});

@@ -1,0 +1,72 @@
+import * as z from "zod";
+
+const oneOrMore = <Schema extends z.ZodType>(schema: Schema) =>
+  z.union([z.array(schema), schema.transform((one) => [one])]);
+
+const policy = z.object({
+  PolicyDocument: z.object({
+    Statement: z.array(
+      z.object({
+        Effect: z.enum(["Allow", "Deny"]),
+        Action: oneOrMore(z.string()),
+        Resource: oneOrMore(z.unknown()),
+        Condition: z.unknown().optional(),
+      }),
+    ),
+  }),
+  Roles: z.array(z.object({ Ref: z.string() })),
+});
+
+/** What is read of a template of CloudFormation. */
+export const templateSchema = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+});
+
+type Template = z.output<typeof templateSchema>;
+
+/** A right of a role: one action on one resource, under one condition if there is any. */
+interface Grant {
+  readonly role: string;
+  readonly action: string;
+  /** As in the template. */
+  readonly resource: string;
+  readonly condition: string | undefined;
+}
+
+/**
+ * The rights that roles of both templates have in the deployed one only. While a release shifts, and after it is rolled
+ * back, the version before runs with the roles of the new template.
+ * @throws {z.ZodError} for a policy of a form that this stack does not use.
+ */
+export function removedGrants(deployed: Template, next: Template): readonly Grant[] {
+  const kept = new Set(grantsOf(next).map(textOf));
+  return grantsOf(deployed).filter((grant) => grant.role in next.Resources && !kept.has(textOf(grant)));
+}
+
+function grantsOf({ Resources }: Template): Grant[] {
+  return Object.values(Resources)
+    .filter(({ Type }) => Type === "AWS::IAM::Policy")
+    .map(({ Properties }) => policy.parse(Properties))
+    .flatMap(({ PolicyDocument, Roles }) =>
+      PolicyDocument.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(
+        ({ Action, Resource, Condition }) =>
+          Roles.flatMap(({ Ref }) =>
+            Action.flatMap((action) =>
+              Resource.map((resource) => ({
+                role: Ref,
+                action,
+                resource: JSON.stringify(resource),
+                condition: JSON.stringify(Condition),
+              })),
+            ),
+          ),
+      ),
+    );
+}
+
+function textOf({ role, action, resource, condition }: Grant): string {
+  return [role, action, resource, condition].join(" ");
+}

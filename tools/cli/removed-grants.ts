@@ -1,0 +1,38 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import * as z from "zod";
+import { stackName } from "../../infra/app.ts";
+import { removedGrants, templateSchema } from "./grants.ts";
+import type { Print } from "./print.ts";
+
+/** `ncs removed-grants`: whether a release takes a right from the version that it replaces. */
+export function addRemovedGrants(program: Command, print: Print): void {
+  program
+    .command("removed-grants <deployed>")
+    .description(
+      "list the rights that a release takes from the version it replaces, which still runs meanwhile",
+    )
+    .option("--template <file>", "what `cdk synth` wrote", `cdk.out/${stackName}.template.json`)
+    .action(async (deployed: string, { template }: { template: string }) => {
+      const removed = removedGrants(await readTemplate(deployed), await readTemplate(template));
+      for (const { role, action, resource } of removed) print(`${role}  ${action}  ${resource}`);
+      if (removed.length > 0) {
+        throw new Error(
+          `${removed.length} rights are removed: keep them, and remove them in the next release`,
+        );
+      }
+      print("No right is removed");
+    });
+}
+
+/** The AWS CLI writes a template as an object, or as its text. */
+const templateFile = z.union([
+  templateSchema,
+  z.string().transform((text) => templateSchema.parse(JSON.parse(text))),
+]);
+
+async function readTemplate(path: string): Promise<z.output<typeof templateSchema>> {
+  const parsed = templateFile.safeParse(JSON.parse(await readFile(path, "utf8")));
+  if (!parsed.success) throw new Error(`${path} is no template: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
