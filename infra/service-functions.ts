@@ -94,15 +94,16 @@ function grant(made: ServiceFunction, id: FunctionId, { data, signingKey }: Func
   const permit = (actions: string[], resource: string) =>
     made.addToRolePolicy(new PolicyStatement({ actions, resources: [resource] }));
   const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
-  for (const { name, index } of grantedTables) {
+  for (const { name, indexes = [] } of grantedTables) {
     const actions = granted[name] ?? [];
     const { tableArn } = data.tables[name];
     permit(
       actions.map((action) => `dynamodb:${action}`),
       tableArn,
     );
-    if (index !== undefined && actions.includes("Query"))
+    for (const index of actions.includes("Query") ? indexes : []) {
       permit(["dynamodb:Query"], `${tableArn}/index/${index.name}`);
+    }
   }
   if (secretActions !== undefined) {
     permit(

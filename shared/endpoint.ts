@@ -14,18 +14,22 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly method: "GET" | "POST";
+  readonly method: "DELETE" | "GET" | "POST";
   /** The specification's path. */
   readonly path: `/${string}`;
   /** Further paths that run the same function, with the same parameters. */
   readonly aliases: readonly `/${string}`[];
   /** One schema for each `{parameter}` of the path. */
   readonly parameters?: Readonly<Record<string, z.ZodMiniType>>;
+  /** One schema for each query parameter; what is sent is text. Others that are sent are ignored. */
+  readonly query?: Readonly<Record<string, z.ZodMiniType>>;
   readonly body?: z.ZodMiniType;
   /** Schema of the body by success status. */
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
   /** Headers of every successful response. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that the handler sets, by success status: what each says, by its name in lower case. */
+  readonly replyHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
   /** Of how long requests take, if the operation has another objective than most. */
   readonly durationMetric?: DurationMetric;
   /** API Gateway passes the response on while the function writes it: of any size, from the first chunk on. */
@@ -89,11 +93,22 @@ export function pathsOf({ path, aliases }: Pick<Endpoint, "path" | "aliases">): 
 
 type Parsed<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;
 
-/** The path parameters of an endpoint after their schemas. */
-export type ParametersOf<E extends Endpoint> =
-  E["parameters"] extends Readonly<Record<string, z.ZodMiniType>>
-    ? { readonly [Name in keyof E["parameters"]]: z.output<E["parameters"][Name]> }
+type ParsedValues<Schemas> =
+  Schemas extends Readonly<Record<string, z.ZodMiniType>>
+    ? { readonly [Name in keyof Schemas]: z.output<Schemas[Name]> }
     : undefined;
+
+/** The path parameters of an endpoint after their schemas. */
+export type ParametersOf<E extends Endpoint> = ParsedValues<E["parameters"]>;
+
+/** The query parameters of an endpoint after their schemas. */
+export type QueryOf<E extends Endpoint> = ParsedValues<E["query"]>;
+
+/** The headers that a reply must give under a status: a last argument if the endpoint declares any, or none. */
+export type ReplyHeadersOf<E extends Endpoint, Status extends number> =
+  E["replyHeaders"] extends Readonly<Record<Status, infer Headers>>
+    ? [headers: { readonly [Name in keyof Headers]: string }]
+    : [];
 
 /** The body of an endpoint after its schema. */
 export type BodyOf<E extends Endpoint> = Parsed<E["body"]>;

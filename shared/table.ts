@@ -3,6 +3,15 @@ export interface Schema<Item> {
   readonly parse: (item: unknown) => Item;
 }
 
+/** Another order of a table's items. Its keys are strings, and what was written a moment ago may be missing. */
+export interface Index {
+  readonly name: string;
+  readonly partitionKey: string;
+  readonly sortKey: string;
+  /** What it holds beside the keys. */
+  readonly attributes: readonly string[];
+}
+
 /** A table: the stack creates it from here, and its stores read its keys and items by it. */
 export interface Table<Item = unknown, Name extends string = string> {
   /** The name in this project; the deployed name is in the environment, under `tableVariable`. */
@@ -13,14 +22,8 @@ export interface Table<Item = unknown, Name extends string = string> {
   readonly sortKey?: string;
   /** Attribute with the epoch second after which DynamoDB may delete the item. */
   readonly timeToLive?: string;
-  /** A second order of those items that have its keys; strings, too. It is not up to date at once. */
-  readonly index?: {
-    readonly name: string;
-    readonly partitionKey: string;
-    readonly sortKey: string;
-    /** What it holds beside the keys. */
-    readonly attributes: readonly string[];
-  };
+  /** Further orders of its items; an item without the keys of one is not in it. */
+  readonly indexes?: readonly Index[];
   /** Whether the items can be made again from nothing: such a table is neither backed up nor kept. */
   readonly ephemeral?: boolean;
   /** Whether the operator has the files that the items were imported from: such a table is kept, but not backed up. */

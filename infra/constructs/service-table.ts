@@ -19,7 +19,7 @@ interface ServiceTableProps {
  */
 export class ServiceTable extends Table {
   constructor(scope: Construct, id: string, { table, tableName, traits, key }: ServiceTableProps) {
-    const { partitionKey, sortKey, timeToLive, index, ephemeral = false } = table;
+    const { partitionKey, sortKey, timeToLive, indexes = [], ephemeral = false } = table;
     const { reimportable = false, personalData = false } = table;
     const isKept = traits.keepsData && !ephemeral;
     const isBackedUp = isKept && !reimportable;
@@ -34,7 +34,7 @@ export class ServiceTable extends Table {
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
-    if (index !== undefined) {
+    for (const index of indexes) {
       this.addGlobalSecondaryIndex({
         indexName: index.name,
         partitionKey: { name: index.partitionKey, type: AttributeType.STRING },

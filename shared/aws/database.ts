@@ -18,7 +18,7 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
-import { type Schema, type Table, tableVariable } from "../table.ts";
+import { type Index, type Schema, type Table, tableVariable } from "../table.ts";
 import { clientDefaults, isRetryable } from "./clients.ts";
 import { timed } from "./dependency-times.ts";
 
@@ -151,18 +151,22 @@ export async function queryFirst<Item>(
  */
 export function queryIndex<Item>(
   table: Table,
+  name: string,
   partition: string,
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item[]> {
-  const { index } = table;
-  if (index === undefined) throw new Error(`${table.name} has no index`);
-  const query = {
-    ...partitionQuery(table, index.partitionKey, partition),
-    IndexName: index.name,
-    ConsistentRead: false,
-  };
-  return queryAll(query, schema, signal);
+  return queryAll(indexQuery(table, indexOf(table, name), partition), schema, signal);
+}
+
+function indexOf(table: Table, name: string): Index {
+  const index = table.indexes?.find((one) => one.name === name);
+  if (index === undefined) throw new Error(`${table.name} has no index ${name}`);
+  return index;
+}
+
+function indexQuery(table: Table, { name, partitionKey }: Index, partition: string): QueryCommandInput {
+  return { ...partitionQuery(table, partitionKey, partition), IndexName: name, ConsistentRead: false };
 }
 
 function partitionQuery(table: Table, partitionKey: string, partition: string): QueryCommandInput {

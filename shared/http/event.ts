@@ -9,6 +9,7 @@ const proxyEvent = z.object({
   resource: z._default(z.string(), ""),
   headers: z.nullish(z.record(z.string(), z.optional(z.string()))),
   pathParameters: z.nullish(z.record(z.string(), z.optional(z.string()))),
+  queryStringParameters: z.nullish(z.record(z.string(), z.optional(z.string()))),
   body: z.nullish(z.string()),
   isBase64Encoded: z._default(z.boolean(), false),
   requestContext: z.object({
@@ -22,9 +23,13 @@ const proxyEvent = z.object({
 
 /** A request of API Gateway in a simpler form: header names without case, body and encoding apart. */
 export interface IncomingRequest {
+  /** The path of the endpoint, or its alias, that was called: with `{name}` for a parameter. */
+  readonly resource: string;
   readonly header: (name: string) => string | undefined;
   /** Percent-encoded, as received. */
   readonly pathParameters: Readonly<Record<string, string | undefined>>;
+  /** Decoded by API Gateway; the last value of a name that was sent more than once. */
+  readonly queryParameters: Readonly<Record<string, string | undefined>>;
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
   readonly authorizer: unknown;
@@ -37,15 +42,17 @@ export interface IncomingRequest {
 
 /** @throws {z.ZodError} for an event that is not API Gateway's: a fault of the stack, not of the caller. */
 export function incomingRequest(event: unknown): IncomingRequest {
-  const { resource, headers, pathParameters, body, isBase64Encoded, requestContext } =
+  const { resource, headers, pathParameters, queryStringParameters, body, isBase64Encoded, requestContext } =
     proxyEvent.parse(event);
   const { domainName, path } = requestContext;
   const sent = Object.entries(headers ?? {});
   const header = (name: string) => sent.find(([key]) => key.toLowerCase() === name)?.[1];
   const origin = domainName === undefined ? undefined : originOf(domainName, header("x-forwarded-proto"));
   return {
+    resource,
     header,
     pathParameters: pathParameters ?? {},
+    queryParameters: queryStringParameters ?? {},
     body: body ?? null,
     isBase64Encoded,
     authorizer: requestContext.authorizer,

@@ -1,6 +1,16 @@
+import type * as z from "zod/mini";
 import type { Count } from "../aws/metrics.ts";
 import { type Caller, callerIn } from "../caller.ts";
-import type { BodyOf, Endpoint, ParametersOf, ResponseOf, StatusOf, StreamedEndpoint } from "../endpoint.ts";
+import type {
+  BodyOf,
+  Endpoint,
+  ParametersOf,
+  QueryOf,
+  ReplyHeadersOf,
+  ResponseOf,
+  StatusOf,
+  StreamedEndpoint,
+} from "../endpoint.ts";
 import { ApiError, type ErrorDetails } from "../errors.ts";
 import { clockToleranceSeconds } from "../token.ts";
 import { parseJsonObject } from "./body.ts";
@@ -10,12 +20,15 @@ import { invalid } from "./invalid.ts";
 /** A request as a handler gets it: parsed, with the verified caller. */
 export interface Request<E extends Endpoint> {
   readonly parameters: ParametersOf<E>;
+  readonly query: QueryOf<E>;
   readonly body: BodyOf<E>;
   /** Present exactly when the endpoint has a scope. */
   readonly caller: E["scope"] extends null ? undefined : Caller;
   readonly sourceIp: string;
   /** Where the caller reaches the API, without a trailing slash; undefined when the event names no domain. */
   readonly address: string | undefined;
+  /** Which of the endpoint's paths was called. */
+  readonly path: string;
   /** The `x-correlator` of the response. */
   readonly correlator: string;
   /** A header of the request, whatever its case. */
@@ -42,7 +55,11 @@ export interface Request<E extends Endpoint> {
   /** Aborts at the request's deadline; pass it to every call that waits. */
   readonly signal: AbortSignal;
   /** Makes the reply to return. Accepts only statuses that the endpoint declares, with their bodies. */
-  readonly reply: <Status extends StatusOf<E>>(status: Status, body: ResponseOf<E, Status>) => Reply;
+  readonly reply: <Status extends StatusOf<E>>(
+    status: Status,
+    body: ResponseOf<E, Status>,
+    ...headers: ReplyHeadersOf<E, Status>
+  ) => Reply;
   /**
    * Makes the reply to return from chunks of JSON text, for an endpoint that is streamed. They are not checked against
    * the schema. A fault before the first chunk is answered as an error; a later one cuts the response.
@@ -64,11 +81,17 @@ export type Handle<E extends Endpoint> = (request: Request<E>) => Promise<Reply>
 export class Reply {
   readonly status: number;
   readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
   readonly chunks: AsyncIterable<Uint8Array> | undefined;
 
-  constructor(status: number, body: unknown, chunks?: AsyncIterable<Uint8Array>) {
+  constructor(
+    status: number,
+    body: unknown,
+    { headers = {}, chunks }: Partial<Pick<Reply, "headers" | "chunks">> = {},
+  ) {
     this.status = status;
     this.body = body;
+    this.headers = headers;
     this.chunks = chunks;
   }
 }
@@ -89,13 +112,26 @@ export function callerOf(endpoint: Endpoint, incoming: IncomingRequest, now: Dat
 
 /** @throws {ApiError} `INVALID_ARGUMENT` for a path parameter that its schema refuses. */
 export function parseParameters<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): ParametersOf<E> {
-  if (endpoint.parameters === undefined) return undefined as ParametersOf<E>;
-  const parsed = Object.entries(endpoint.parameters).map(([name, schema]) => {
-    const value = schema.safeParse(decoded(incoming.pathParameters[name]));
+  const sent = (name: string) => decoded(incoming.pathParameters[name]);
+  return parseValues(endpoint.parameters, sent) as ParametersOf<E>;
+}
+
+/** @throws {ApiError} `INVALID_ARGUMENT` for a query parameter that its schema refuses. */
+export function parseQuery<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): QueryOf<E> {
+  return parseValues(endpoint.query, (name) => incoming.queryParameters[name]) as QueryOf<E>;
+}
+
+function parseValues(
+  schemas: Readonly<Record<string, z.ZodMiniType>> | undefined,
+  sent: (name: string) => string | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (schemas === undefined) return undefined;
+  const parsed = Object.entries(schemas).map(([name, schema]) => {
+    const value = schema.safeParse(sent(name));
     if (!value.success) throw new ApiError("INVALID_ARGUMENT", { message: `${name} is invalid.` });
     return [name, value.data];
   });
-  return Object.fromEntries(parsed) as ParametersOf<E>;
+  return Object.fromEntries(parsed);
 }
 
 /** Decodes a path parameter once; what cannot be decoded is left for the schema to refuse. */

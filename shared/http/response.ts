@@ -19,12 +19,12 @@ export interface HttpResponse {
 /** Makes the response of a reply, and writes its body through the schema of its status unless it is in chunks. */
 export async function replyResponse(
   endpoint: Endpoint,
-  { status, body, chunks }: Reply,
+  { status, body, headers: own, chunks }: Reply,
   acceptEncoding: string | undefined,
 ): Promise<HttpResponse> {
   const schema = endpoint.responses[status];
   if (schema === undefined) throw new Error(`status ${status} is not declared`);
-  const headers = endpoint.headers ?? {};
+  const headers = { ...endpoint.headers, ...own };
   if (chunks === undefined) return { status, headers, body: JSON.stringify(schema.parse(body)) };
   const encoded = await encodedBody(chunks, acceptEncoding);
   return { status, headers: { ...headers, ...encoded.headers }, body: encoded.chunks };

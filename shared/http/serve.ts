@@ -15,6 +15,7 @@ import {
   type Handle,
   parseBody,
   parseParameters,
+  parseQuery,
   Reply,
   type Request,
   type Rollback,
@@ -173,10 +174,12 @@ async function reply<E extends Endpoint>(
   if (correlation.invalid) throw new ApiError("INVALID_ARGUMENT", { message: "x-correlator is invalid." });
   const replied = await handle({
     parameters: parseParameters(endpoint, incoming),
+    query: parseQuery(endpoint, incoming),
     body: parseBody(endpoint, incoming),
     caller: caller as Request<E>["caller"],
     sourceIp: incoming.sourceIp,
     address: incoming.address,
+    path: incoming.resource === "" ? endpoint.path : incoming.resource,
     correlator: correlation.value,
     header: incoming.header,
     admission,
@@ -185,9 +188,9 @@ async function reply<E extends Endpoint>(
     measure: (count) => counts.push(count),
     now,
     signal,
-    reply: (status, body) => new Reply(status, body),
+    reply: (status, body, ...[headers = {}]) => new Reply(status, body, { headers }),
     stream: (endpoint.streamed
-      ? (status, chunks) => new Reply(status, undefined, chunks)
+      ? (status, chunks) => new Reply(status, undefined, { chunks })
       : undefined) as Request<E>["stream"],
     refuse: (code, details) => new ApiError(code, details),
   });

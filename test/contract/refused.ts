@@ -99,6 +99,33 @@ serve(listNotes, async ({ reply }) => {
 // @ts-expect-error `Reply` is what a handler returns, never an answer made by hand
 serve(readStatus, async () => ({ statusCode: 200, body: "{}" }));
 
+const moveNote = endpoint({
+  ...listNotes,
+  id: "notes/move",
+  query: { page: z.string() },
+  replyHeaders: { 202: { location: "Where it is now." } },
+});
+
+serve(moveNote, async ({ reply }) => {
+  // @ts-expect-error `3 arguments` are expected: the header is declared
+  return reply(202, { id: "a" });
+});
+
+serve(moveNote, async ({ reply }) => {
+  // @ts-expect-error `locale` is no header of the endpoint's
+  return reply(202, { id: "a" }, { locale: "a" });
+});
+
+serve(moveNote, async ({ reply }) => {
+  // @ts-expect-error `2 arguments` are expected: the other status has no such header
+  return reply(200, [], { location: "a" });
+});
+
+serve(moveNote, async ({ query, reply }) => {
+  // @ts-expect-error `folder` is not a query parameter
+  return reply(200, [{ text: query.folder }]);
+});
+
 // Requests.
 
 serve(readStatus, async ({ body, reply }) => {
@@ -181,8 +208,8 @@ endpoint({
 
 endpoint({
   ...readStatus,
-  // @ts-expect-error `DELETE` is a method that no part of the service was made for
-  method: "DELETE",
+  // @ts-expect-error `PUT` is a method that no part of the service was made for
+  method: "PUT",
 });
 
 endpoint({

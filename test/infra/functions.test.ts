@@ -197,9 +197,11 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         ...tableNames.flatMap((name) =>
           (granted[name] ?? []).map((action) => right(`dynamodb:${action}`, tableArnOf(name, stage))),
         ),
-        ...grantedTables.flatMap(({ name, index }) => {
-          if (index === undefined || !granted[name]?.includes("Query")) return [];
-          return [right("dynamodb:Query", tableArnOf(name, stage, `/index/${index.name}`))];
+        ...grantedTables.flatMap(({ name, indexes = [] }) => {
+          if (!granted[name]?.includes("Query")) return [];
+          return indexes.map((index) =>
+            right("dynamodb:Query", tableArnOf(name, stage, `/index/${index.name}`)),
+          );
         }),
         ...signingKey.map((action) => right(`secretsmanager:${action}`, { Ref: secret.logicalId })),
         ...queueNames.flatMap((name) =>

@@ -47,7 +47,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
       partitionKey,
       sortKey,
       timeToLive,
-      index,
+      indexes,
       ephemeral = false,
       reimportable = false,
       personalData,
@@ -63,23 +63,21 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
         ...(sortKey === undefined ? [] : [{ AttributeName: sortKey, KeyType: "RANGE" }]),
       ];
       expect(table.properties.KeySchema).toEqual(keys);
-      const indexKeys = index && [
-        { AttributeName: index.partitionKey, KeyType: "HASH" },
-        { AttributeName: index.sortKey, KeyType: "RANGE" },
-      ];
-      const all = [...keys, ...(indexKeys ?? [])];
+      const indexKeys = (indexes ?? []).flatMap((index) => [index.partitionKey, index.sortKey]);
+      const all = [...new Set([...keys.map(({ AttributeName }) => AttributeName), ...indexKeys])];
       expect(table.properties.AttributeDefinitions).toEqual(
-        expect.arrayContaining(all.map(({ AttributeName }) => ({ AttributeName, AttributeType: "S" }))),
+        expect.arrayContaining(all.map((AttributeName) => ({ AttributeName, AttributeType: "S" }))),
       );
       expect(table.properties.AttributeDefinitions).toHaveLength(all.length);
       expect(table.properties.GlobalSecondaryIndexes).toEqual(
-        index && [
-          {
-            IndexName: index.name,
-            KeySchema: indexKeys,
-            Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: index.attributes },
-          },
-        ],
+        indexes?.map((index) => ({
+          IndexName: index.name,
+          KeySchema: [
+            { AttributeName: index.partitionKey, KeyType: "HASH" },
+            { AttributeName: index.sortKey, KeyType: "RANGE" },
+          ],
+          Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: index.attributes },
+        })),
       );
     });
 

@@ -4,6 +4,7 @@ import { vi } from "vitest";
 export interface Sent {
   readonly headers?: Readonly<Record<string, string>> | null;
   readonly pathParameters?: Readonly<Record<string, string>> | null;
+  readonly queryStringParameters?: Readonly<Record<string, string>> | null;
   readonly body?: string | null;
   readonly isBase64Encoded?: boolean;
   readonly authorizer?: unknown;
@@ -14,6 +15,7 @@ export function eventOf({ authorizer, ...sent }: Sent = {}) {
   return {
     headers: {},
     pathParameters: null,
+    queryStringParameters: null,
     body: null,
     isBase64Encoded: false,
     ...sent,

@@ -107,14 +107,21 @@ function pathItems(areas: readonly Area[]): ZodOpenApiPathsObject {
 }
 
 function operation({ name }: Area, endpoint: Endpoint, pathIndex: number): ZodOpenApiOperationObject {
-  const { summary, scope, parameters, body } = endpoint;
+  const { summary, scope, parameters, query, body } = endpoint;
   return {
     operationId: operationIdOf(endpoint, pathIndex),
     tags: [name],
     summary,
     description: operationDescription(endpoint, pathIndex),
     security: scope === null ? [] : [{ bearer: [scope] }],
-    ...(parameters === undefined ? {} : { requestParams: { path: z.object(parameters) } }),
+    ...(parameters === undefined && query === undefined
+      ? {}
+      : {
+          requestParams: {
+            ...(parameters === undefined ? {} : { path: z.object(parameters) }),
+            ...(query === undefined ? {} : { query: z.object(query) }),
+          },
+        }),
     parameters: [reference("parameters", "XCorrelator")],
     ...(body === undefined
       ? {}
@@ -143,6 +150,11 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
     name,
     { schema: { type: "string", const: value }, required: true },
   ]);
+  const replied = (status: string) =>
+    Object.entries(endpoint.replyHeaders?.[Number(status)] ?? {}).map(([name, description]) => [
+      name,
+      { description, schema: { type: "string" }, required: true },
+    ]);
   return Object.fromEntries(
     Object.entries(endpoint.responses).map(([status, schema]) => [
       status,
@@ -151,7 +163,7 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
         headers: {
           ...identifyingHeaders,
           ...(endpoint.scope === null ? {} : rateLimitHeaders),
-          ...Object.fromEntries(declared),
+          ...Object.fromEntries([...declared, ...replied(status)]),
         },
         content: {
           "application/json": {

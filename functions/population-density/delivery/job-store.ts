@@ -183,7 +183,7 @@ export const jobStore: JobStore = {
     return found?.lease === lease && found.state === outcome;
   },
 
-  pending: (signal) => queryIndex(densityJobs, "pending", pendingEntry, signal),
+  pending: (signal) => queryIndex(densityJobs, "pending", "pending", pendingEntry, signal),
 };
 
 const isLeased = "lease = :lease AND #state = :pending";

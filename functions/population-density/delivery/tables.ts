@@ -9,12 +9,14 @@ export const densityJobs = table({
   timeToLive: "expiresAt",
   ephemeral: true,
   // Only jobs that are pending have the sort key: the index holds those, the oldest first.
-  index: {
-    name: "pending",
-    partitionKey: "state",
-    sortKey: "pendingSince",
-    attributes: ["queuedAt", "startedAt"],
-  },
+  indexes: [
+    {
+      name: "pending",
+      partitionKey: "state",
+      sortKey: "pendingSince",
+      attributes: ["queuedAt", "startedAt"],
+    },
+  ],
   personalData: true,
   schema: job,
 });

@@ -57,6 +57,20 @@ const named = endpoint({
   errors: ["INVALID_ARGUMENT"],
 });
 
+const listed = endpoint({
+  ...common,
+  id: "test/listed",
+  method: "GET",
+  path: "/listed",
+  aliases: ["/v1/listed"],
+  scope: null,
+  publicBecause: "It is a test.",
+  query: { state: z.optional(z.enum(["old", "new"])), count: z._default(z.string().regex(/^[0-9]$/), "5") },
+  responses: { 200: z.object({ state: z.string(), count: z.string() }) },
+  replyHeaders: { 200: { location: "Where it is." } },
+  errors: ["INVALID_ARGUMENT"],
+});
+
 const plenty = { getRemainingTimeInMillis: () => 10_000 };
 
 type Handle<E extends typeof open | typeof guarded> = Parameters<typeof serve<E>>[1];
@@ -74,6 +88,11 @@ const askNamed = (pathParameters: Readonly<Record<string, string>> | null) =>
     eventOf({ pathParameters }),
     plenty,
   );
+
+const askListed = (queryStringParameters: Sent["queryStringParameters"], resource?: string) =>
+  serve(listed, async ({ query: { state = "any", count }, path, reply }) =>
+    reply(200, { state, count }, { location: path }),
+  )({ ...eventOf({ queryStringParameters: queryStringParameters ?? null }), resource }, plenty);
 
 const errorBody = z.strictObject({ status: z.number(), code: z.string(), message: z.string().min(1) });
 
@@ -105,6 +124,20 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
+describe("query parameters", () => {
+  it("are parsed by their schemas, and others are ignored", async () => {
+    expect((await askListed(null)).body).toBe('{"state":"any","count":"5"}');
+    const { body } = await askListed({ state: "old", count: "7", other: "x" });
+    expect(body).toBe('{"state":"old","count":"7"}');
+  });
+
+  it.each([{ state: "none" }, { state: "" }, { count: "12" }])("are refused by name: %j", async (query) => {
+    const result = await askListed(query);
+    expect(codeOf(result)).toBe("INVALID_ARGUMENT");
+    expect(messageOf(result)).toBe(`${Object.keys(query)[0]} is invalid.`);
+  });
+});
+
 describe("an answer", () => {
   it("carries the declared headers, a correlator and a type", async () => {
     const { statusCode, headers, body } = await askOpen({ body: '{"word":"hello"}' });
@@ -113,6 +146,11 @@ describe("an answer", () => {
     expect(JSON.parse(body)).toEqual({ said: "hello" });
     expect(headers).toMatchObject({ "content-type": "application/json", "x-kind": "test" });
     expect(headers?.["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("carries the headers that its reply gives, which know the path that was called", async () => {
+    expect((await askListed(null, "/v1/listed")).headers).toMatchObject({ location: "/v1/listed" });
+    expect((await askListed(null)).headers).toMatchObject({ location: "/listed" });
   });
 
   it("has no member that its schema does not name", async () => {
