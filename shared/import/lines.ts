@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 
 /** In bytes, without its end. */
 export const longestLine = 65_536;
@@ -16,20 +16,36 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 
 /**
  * Chunks of a file of any size, `bytesAtOnce` and one line in memory. Each ends where a line does, but for the last one
- * and in the midst of a line that is too long.
+ * and in the midst of a line that is too long. Each is memory of its own, which may be given to another thread.
  * @throws {Error} of the file system, with its `code`.
  */
 export async function* wholeLinesOf(path: string, onBytes?: (bytes: number) => void): AsyncGenerator<Buffer> {
-  let begun: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { highWaterMark: bytesAtOnce })) {
-    onBytes?.(chunk.length);
-    const bytes = Buffer.concat([begun, chunk]);
-    const ended = bytes.lastIndexOf(newline) + 1;
-    const end = bytes.length - ended > longestLine ? bytes.length : ended;
-    if (end > 0) yield bytes.subarray(0, end);
-    begun = bytes.subarray(end);
+  const file = await open(path);
+  try {
+    let begun = 0;
+    for (let buffer = newBuffer(); ; ) {
+      const { bytesRead } = await file.read(buffer, begun, bytesAtOnce);
+      if (bytesRead === 0) {
+        if (begun > 0) yield buffer.subarray(0, begun);
+        return;
+      }
+      onBytes?.(bytesRead);
+      const bytes = buffer.subarray(0, begun + bytesRead);
+      const ended = bytes.lastIndexOf(newline) + 1;
+      const end = bytes.length - ended > longestLine ? bytes.length : ended;
+      // What was given away may be another thread's by then.
+      const next = newBuffer();
+      begun = bytes.copy(next, 0, end);
+      buffer = next;
+      if (end > 0) yield bytes.subarray(0, end);
+    }
+  } finally {
+    await file.close();
   }
-  if (begun.length > 0) yield begun;
+}
+
+function newBuffer(): Buffer {
+  return Buffer.allocUnsafeSlow(longestLine + bytesAtOnce);
 }
 
 /** How many lines there are; with a reason, how many there are before the one that is refused. */

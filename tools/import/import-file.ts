@@ -174,7 +174,8 @@ export async function eachItem<Item>(
   const runInTurn = async () => {
     for (let next = left.next(); !next.done && !hasFailed; next = left.next()) {
       try {
-        await run(next.value, inTime());
+        const item = next.value;
+        await inTime((signal) => run(item, signal));
       } catch (error) {
         hasFailed = true;
         throw notStored(`record ${positionOf(next.value) + 1}`, error);
@@ -192,17 +193,23 @@ export async function together(
 ): Promise<void> {
   const [first, last] = [records[0]?.position ?? 0, records.at(-1)?.position ?? 0];
   try {
-    await run(inTime());
+    await inTime(run);
   } catch (error) {
     throw notStored(first === last ? `record ${first + 1}` : `records ${first + 1} to ${last + 1}`, error);
   }
 }
 
-function inTime(): AbortSignal {
-  const signal = AbortSignal.timeout(patienceMilliseconds);
+/** Gives a deadline; nothing of it is left when the run ends before. */
+async function inTime(run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  const controller = new AbortController();
   // A record may be many items, each of which listens for its end.
-  setMaxListeners(0, signal);
-  return signal;
+  setMaxListeners(0, controller.signal);
+  const timer = setTimeout(() => controller.abort(), patienceMilliseconds);
+  try {
+    await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function notStored(which: string, error: unknown): Error {

@@ -6,7 +6,7 @@ import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-fo
 const partitionCount = 256;
 
 /** Characters that are kept in memory before they are written. */
-const bufferedCharacters = 2 ** 24;
+const bufferedCharacters = 2 ** 22;
 
 /**
  * JSON values on disk, in any number, in a folder that only this user can read and that is removed whatever happens.

@@ -13,7 +13,7 @@ import { weekdayOf } from "../../../functions/population-density/import/typical-
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { readArea } from "./area.ts";
-import { type ParserThreads, startParserThreads } from "./parser-threads.ts";
+import { startParserThreads } from "./parser-threads.ts";
 
 /** An import of files of counted people. */
 export interface DensityImport {
@@ -31,6 +31,8 @@ export interface DensityImport {
   readonly precisions: readonly number[];
   /** K: cells with fewer people who were really counted are suppressed. */
   readonly threshold: number;
+  /** How many threads parse beside this one; if absent, as many as are worth starting for the files. */
+  readonly threads?: number | undefined;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
 }
 
@@ -77,7 +79,8 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
     onProgress?.({ bytes, allBytes });
   };
   async function* countedRows(): AsyncGenerator<RowBatch> {
-    const parser = await parserFor(allBytes);
+    const threads = wanted.threads ?? threadsWorth(allBytes);
+    const parser = threads > 0 ? await startParserThreads(threads) : undefined;
     try {
       for await (const batch of rowsOf(files, { problems, onBytes, parser })) {
         total.rows += batch.to - batch.from;
@@ -120,10 +123,9 @@ const bytesWorthThreads = 32 * 2 ** 20;
 /** More threads parse faster than this one sorts. */
 const maxThreads = 2;
 
-/** @returns undefined when it is best to parse in this thread. */
-async function parserFor(bytes: number): Promise<ParserThreads | undefined> {
+function threadsWorth(bytes: number): number {
   const threads = Math.min(availableParallelism(), maxThreads);
-  return threads > 1 && bytes > bytesWorthThreads ? await startParserThreads(threads) : undefined;
+  return threads > 1 && bytes > bytesWorthThreads ? threads : 0;
 }
 
 /** Of the files that are there; the others are refused when they are read. */

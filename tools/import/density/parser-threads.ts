@@ -13,7 +13,7 @@ export interface ParserThreads extends Parser {
 /** Chunks that wait at each thread beside the one that it parses, so that it never waits for this thread. */
 const chunksWaiting = 2;
 
-/** Starts threads that parse lines. They run a bundle, because a worker of Node.js does not load TypeScript. */
+/** Starts threads that parse lines, and are given the memory of these. They run a bundle, because a worker of Node.js does not load TypeScript. */
 export async function startParserThreads(count: number): Promise<ParserThreads> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("./parse-thread.ts", import.meta.url))],
@@ -54,10 +54,11 @@ class ParserThread {
   }
 
   parse({ bytes, ...others }: LinesToParse): Promise<ParsedLines> {
-    const copy = new Uint8Array(bytes);
+    // Small buffers of Node.js share their memory, which then cannot be given away.
+    const sent = bytes.buffer.byteLength > Buffer.poolSize ? bytes : new Uint8Array(bytes);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      this.#worker.postMessage({ ...others, bytes: copy }, [copy.buffer]);
+      this.#worker.postMessage({ ...others, bytes: sent }, [sent.buffer as ArrayBuffer]);
     });
   }
 
