@@ -12,5 +12,7 @@ export default {
     "tools/import/density/parse-thread.ts",
     "tools/bench/*.{ts,mjs}",
   ],
+  // Makes a named pipe.
+  ignoreBinaries: ["mkfifo"],
   project: ["{functions,shared,infra,tools,test}/**/*.{ts,mjs}"],
 } satisfies KnipConfig;

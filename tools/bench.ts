@@ -7,6 +7,7 @@ import { delivery } from "./bench/delivery.ts";
 import { deliveryModel } from "./bench/delivery-model.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
+import { imports } from "./bench/import.ts";
 import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
 import { units } from "./bench/units.ts";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, Bench>> = {
   density,
   delivery,
   "delivery-model": deliveryModel,
+  import: imports,
   privacy,
   units,
 };

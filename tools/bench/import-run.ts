@@ -1,0 +1,77 @@
+/** A process of its own for each measured import, so that its memory and its processor time are those of the import. */
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { rowsOf } from "../../functions/population-density/import/rows.ts";
+import { sortedDays } from "../../functions/population-density/import/sorted-days.ts";
+import { useCall } from "../../shared/aws/database.ts";
+import { Problems } from "../../shared/import/problems.ts";
+import { withPatientCalls } from "../aws/patient-calls.ts";
+import { importDensity } from "../import/density/import-density.ts";
+import { startParserThreads } from "../import/density/parser-threads.ts";
+import { devices } from "../import/devices.ts";
+import { importFile } from "../import/import-file.ts";
+import { countedPeople, writeTexts } from "./import-data.ts";
+
+/** What is run; `path` is a file of rows or records. */
+export type ImportRun =
+  | { readonly kind: "generate"; readonly path: string; readonly tiles: number }
+  | { readonly kind: "sort" | "density"; readonly path: string; readonly threads: number }
+  | { readonly kind: "devices"; readonly path: string; readonly store: "none" | "embedded" };
+
+/** Answers every call as an empty table does, and keeps nothing. */
+const noStore = {
+  send: async ({ input }: { input: { RequestItems?: Readonly<Record<string, unknown>> } }) => ({
+    Responses: Object.fromEntries(Object.keys(input.RequestItems ?? {}).map((table) => [table, []])),
+  }),
+} as unknown as DynamoDBClient;
+
+/** @returns how many rows or records there were. */
+async function measured(run: Exclude<ImportRun, { kind: "generate" }>): Promise<number> {
+  if (run.kind === "devices" && run.store === "embedded") {
+    return await withPatientCalls(() => importFile(devices, run.path));
+  }
+  useCall((call) => call(noStore));
+  if (run.kind === "devices") return await importFile(devices, run.path);
+  if (run.kind === "sort") return await sorted(run.path, run.threads);
+  const { rows } = await importDensity({
+    files: [run.path],
+    typical: false,
+    precisions: [3, 4, 5, 6, 7],
+    threshold: 10,
+    threads: run.threads,
+  });
+  return rows;
+}
+
+/** Reads and sorts rows until the first day could be given. */
+async function sorted(path: string, threads: number): Promise<number> {
+  const parser = threads > 0 ? await startParserThreads(threads) : undefined;
+  const problems = new Problems([path]);
+  let rows = 0;
+  async function* counted() {
+    for await (const batch of rowsOf([path], { problems, parser })) {
+      rows += batch.to - batch.from;
+      yield batch;
+    }
+  }
+  const days = sortedDays(counted(), { problems });
+  await days.next();
+  await days.return(undefined);
+  await parser?.close();
+  return rows;
+}
+
+const run = JSON.parse(process.argv[2] ?? "") as ImportRun;
+if (run.kind === "generate") await writeTexts(run.path, countedPeople(run.tiles));
+else {
+  const started = performance.now();
+  const before = process.cpuUsage();
+  const count = await measured(run);
+  const { user, system } = process.cpuUsage(before);
+  process.send?.({
+    count,
+    seconds: (performance.now() - started) / 1_000,
+    cpuSeconds: (user + system) / 1_000_000,
+    // Kilobytes on every platform.
+    mebibytes: process.resourceUsage().maxRSS / 1_024,
+  });
+}
