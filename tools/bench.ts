@@ -10,6 +10,7 @@ import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts"
 import { imports } from "./bench/import.ts";
 import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
+import { throughput } from "./bench/throughput.ts";
 import { units } from "./bench/units.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, Bench>> = {
   import: imports,
   privacy,
   units,
+  throughput,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

@@ -1,0 +1,180 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
+import * as z from "zod";
+import type { Bench, Row } from "./bench.ts";
+
+const connections = 10;
+const warmUpMilliseconds = 20_000;
+const measuredMilliseconds = 10_000;
+const minRequests = 300;
+const maxMebibytes = 900;
+const readyMilliseconds = 120_000;
+
+/** How many requests `npm start` answers. */
+export const throughput: Bench = {
+  about: [
+    `Densities of the README's request from \`npm start\`, over ${connections} connections that each send the next request`,
+    `when they have an answer: ${measuredMilliseconds / 1_000} seconds, after ${warmUpMilliseconds / 1_000} of warming up.`,
+    "Limits of callers are lifted. Every request passes the gateway, its function and the count of the quota in DynamoDB;",
+    "the tiles are in the function's cache. If `PRISM` is the path of Prism's `dist/index.js` (`@stoplight/prism-cli`, which",
+    "is not a dependency), its answers from the OpenAPI document's example are measured in the same way for comparison.",
+  ].join("\n"),
+  run: async () => {
+    const service = await measured(startService);
+    const { PRISM: prism } = process.env;
+    const mock = prism === undefined ? undefined : await measured(() => startPrism(prism));
+    const ratio = service.perSecond / (mock?.perSecond ?? Number.NaN);
+    return [
+      {
+        what: "requests a second",
+        measured: service.perSecond.toFixed(0),
+        ...(mock === undefined
+          ? { bar: `≥ ${minRequests}`, holds: service.perSecond >= minRequests }
+          : { holds: true }),
+      },
+      ...(mock === undefined
+        ? []
+        : [
+            shown("requests a second of Prism", mock.perSecond.toFixed(0)),
+            {
+              what: "requests over those of Prism",
+              measured: `${ratio.toFixed(2)} ×`,
+              bar: "≥ 1 ×",
+              holds: ratio >= 1,
+            },
+          ]),
+      {
+        what: "resident memory afterwards",
+        measured: `${service.mebibytes.toFixed(0)} MiB`,
+        bar: `≤ ${maxMebibytes} MiB`,
+        holds: service.mebibytes <= maxMebibytes,
+      },
+    ];
+  },
+};
+
+/** A server in a process of its own. */
+interface Server {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly token: string;
+}
+
+async function measured(start: () => Promise<Server>): Promise<{ perSecond: number; mebibytes: number }> {
+  const server = await start();
+  const end = () => server.process.kill();
+  process.once("exit", end);
+  try {
+    await load(server, warmUpMilliseconds);
+    const requests = await load(server, measuredMilliseconds);
+    const { stdout } = await promisify(execFile)("ps", ["-o", "rss=", "-p", String(server.process.pid)]);
+    return { perSecond: (1_000 * requests) / measuredMilliseconds, mebibytes: Number(stdout) / 1_024 };
+  } finally {
+    process.off("exit", end);
+    const ended = once(server.process, "exit");
+    end();
+    await ended;
+  }
+}
+
+async function startService(): Promise<Server> {
+  const child = spawn(process.execPath, ["--import", "tsx", "tools/local/start.ts", "--port", "0"], {
+    env: { ...process.env, RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const url = await written(child, /^Listening on (\S+)/m);
+  const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
+  const login = await fetch(`${url}/v3/profile/authenticate`, {
+    method: "POST",
+    body: JSON.stringify(credentials),
+  });
+  const { Data } = z.object({ Data: z.object({ access_token: z.string() }) }).parse(await login.json());
+  return { process: child, url, token: Data.access_token };
+}
+
+async function startPrism(program: string): Promise<Server> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [program, "mock", "-p", String(port), "docs/openapi.json"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await written(child, /listening on (\S+)/i);
+  return { process: child, url: `http://127.0.0.1:${port}`, token: "any" };
+}
+
+/** The first group of what a process writes first that matches; all that it writes is read. */
+function written(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const timer = setTimeout(() => reject(new Error("a server does not listen")), readyMilliseconds);
+    child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)));
+    child.stdout?.on("data", (chunk: Buffer) => {
+      if (text.length < 100_000) text += chunk;
+      const [, found] = pattern.exec(text) ?? [];
+      if (found === undefined) return;
+      clearTimeout(timer);
+      resolve(found);
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+const hourMilliseconds = 3_600_000;
+const timeIn = (hours: number) =>
+  new Date((Math.floor(Date.now() / hourMilliseconds) + hours) * hourMilliseconds).toISOString();
+const boundary = [
+  { latitude: 45.754114, longitude: 4.860374 },
+  { latitude: 45.753845, longitude: 4.863185 },
+  { latitude: 45.75249, longitude: 4.861876 },
+  { latitude: 45.751224, longitude: 4.861125 },
+  { latitude: 45.751442, longitude: 4.859827 },
+];
+
+/** Sends requests for some time. Returns how many were answered; an answer other than 200 fails. */
+async function load({ url, token }: Server, milliseconds: number): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const area = { areaType: "POLYGON", boundary };
+  const body = JSON.stringify({ area, startTime: timeIn(1), endTime: timeIn(3), precision: 7 });
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+  };
+  const end = performance.now() + milliseconds;
+  let answered = 0;
+  const send = () =>
+    new Promise<void>((resolve, reject) => {
+      const sent = request(`${url}/populationdensitydata/retrieve`, { method: "POST", agent, headers });
+      sent.once("error", reject).once("response", (response) => {
+        if (response.statusCode !== 200) reject(new Error(`answered ${response.statusCode}`));
+        response.once("error", reject).once("end", resolve).resume();
+      });
+      sent.end(body);
+    });
+  const work = async () => {
+    while (performance.now() < end) {
+      await send();
+      answered++;
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: connections }, work));
+  } finally {
+    agent.destroy();
+  }
+  return answered;
+}
+
+function shown(what: string, measured: string): Row {
+  return { what, measured, holds: true };
+}
