@@ -7,6 +7,7 @@ import { addPreflight } from "./preflight.ts";
 import type { Print } from "./print.ts";
 import { addRemovedGrants } from "./removed-grants.ts";
 import { addRotateKeys } from "./rotate-keys.ts";
+import { addSamEnv } from "./sam-env.ts";
 
 /** Where a command writes. */
 export interface CommandOutput {
@@ -27,7 +28,7 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);
   const onStage = [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace];
-  const onRelease = [addPreflight, addRemovedGrants];
+  const onRelease = [addPreflight, addRemovedGrants, addSamEnv];
   for (const add of [...onStage, ...onRelease]) add(program, print);
   try {
     await program.parseAsync(args, { from: "user" });

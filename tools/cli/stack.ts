@@ -12,20 +12,31 @@ const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
 /** The option of every command that works on a deployed stack. */
 export const outputsOption = ["--outputs <file>", "what `cdk deploy --outputs-file` wrote"] as const;
 
+/** Sets the environment variables of the functions to a deployed stack's tables, queues and signing key. */
+export async function useStack(path: string): Promise<void> {
+  Object.assign(process.env, await stackVariables(path));
+}
+
 /**
- * Sets the environment variables of the functions to a deployed stack's tables, queues and signing key.
+ * The functions' environment variables for tables, queues and signing key of a deployed stack.
  * @param path what `cdk deploy --outputs-file` wrote.
  * @throws {Error} when the file does not have the outputs of exactly one stage of the service.
  */
-export async function useStack(path: string): Promise<void> {
+export async function stackVariables(path: string): Promise<Readonly<Record<string, string>>> {
   const outputs = outputsOf(outputsFile.parse(JSON.parse(await readFile(path, "utf8"))), path);
-  const use = (variable: string, output: string) => {
-    const value = outputs[output];
-    if (value !== undefined) process.env[variable] = value;
-  };
-  for (const table of tables) use(tableVariable(table), tableOutput(table));
-  for (const queue of Object.keys(queues) as QueueName[]) use(queueVariable(queue), queueOutput(queue));
-  use("SIGNING_KEY_SECRET_ARN" satisfies VariableName, signingKeyOutput);
+  const named: readonly (readonly [variable: string, output: string])[] = [
+    ...tables.map((table) => [tableVariable(table), tableOutput(table)] as const),
+    ...(Object.keys(queues) as QueueName[]).map(
+      (queue) => [queueVariable(queue), queueOutput(queue)] as const,
+    ),
+    ["SIGNING_KEY_SECRET_ARN" satisfies VariableName, signingKeyOutput],
+  ];
+  return Object.fromEntries(
+    named.flatMap(([variable, output]) => {
+      const value = outputs[output];
+      return value === undefined ? [] : [[variable, value]];
+    }),
+  );
 }
 
 /**
