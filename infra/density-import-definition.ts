@@ -6,7 +6,7 @@ const taskSeconds = 930;
 
 /** A throttled function or table, and a function that AWS has ended, may do better a minute later. */
 const retry = [
-  { ErrorEquals: ["ImportError", "ZodError"], MaxAttempts: 0 },
+  { ErrorEquals: ["ImportError"], MaxAttempts: 0 },
   {
     ErrorEquals: ["States.ALL"],
     IntervalSeconds: 2,

@@ -3,7 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { CreateTableCommand, DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  paginateScan,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { geohashesOf } from "../../../functions/population-density/cover/cover.ts";
 import type { ImportOrder } from "../../../functions/population-density/distributed-import/exchange.ts";
@@ -80,8 +85,12 @@ async function itemsOf(table: string): Promise<string[]> {
   return items.sort();
 }
 
-async function inTable<Result>(table: string, run: () => Promise<Result>): Promise<Result> {
+function useTable(table: string): void {
   process.env[tableVariable(densities)] = table;
+}
+
+async function inTable<Result>(table: string, run: () => Promise<Result>): Promise<Result> {
+  useTable(table);
   return await run();
 }
 
@@ -193,6 +202,7 @@ async function importDistributed(
   files: Readonly<Record<string, string | Uint8Array>>,
   wanted: Wanted,
   seed = 1,
+  invoke: (payload: unknown) => Promise<unknown> = handler,
 ) {
   const id = randomUUID();
   lastId = id;
@@ -211,7 +221,7 @@ async function importDistributed(
   };
   const random = sequence(seed);
   const services = {
-    invoke: async (_: string, payload: unknown) => await handler(payload),
+    invoke: async (_: string, payload: unknown) => await invoke(payload),
     listObjects: async (_: string, prefix: string) => await bucket.list(prefix),
     getObject: async (_: string, key: string) => await bucket.get(key),
   };
@@ -294,6 +304,59 @@ describe("a distributed import writes what an import on one machine writes, byte
     }
   }, 240_000);
 });
+
+test("an import that loses a day to another one says so, gives the others back, and can be repeated", async () => {
+  const rows = ["u04zzz", "u0hbp0", "u1h2nb"].flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
+  const files = { "a.csv": header + rows.join("\n") };
+  const losing = async (payload: unknown) => {
+    const { step, prefix } = payload as { step: string; prefix?: string };
+    if (step === "store" && prefix === "u0h") await takeDay("day#2026-11-09");
+    return await handler(payload);
+  };
+  expect(await importDistributed(files, {}, 1, losing)).toEqual({
+    status: "FAILED",
+    error: "ImportFailed",
+    cause: "2026-11-09: another import has started to store it: repeat this one",
+  });
+  const taken = (await itemsOf(tables.distributed)).filter((item) => item.includes('"writer"'));
+  expect(taken).toEqual([expect.stringContaining('["writer",{"S":"another"}]')]);
+
+  const one = await importOnOneMachine(files, {});
+  const repeated = await importDistributed(files, {});
+  expect(repeated).toMatchObject({ status: "SUCCEEDED", output: { rows: one.rows, items: one.items } });
+  // The lists of parts were written twice.
+  const items = (await itemsOf(tables.distributed)).map(withoutRevision);
+  expect(items).toEqual((await itemsOf(tables.one)).map(withoutRevision));
+}, 60_000);
+
+/** Makes another import the one that stores a day, whose lease has ended. */
+async function takeDay(day: string): Promise<void> {
+  await database.send(
+    new UpdateItemCommand({
+      TableName: tables.distributed,
+      Key: { tile: { S: "parts" }, day: { S: day } },
+      UpdateExpression: "SET writer = :writer, writerUntil = :until",
+      ExpressionAttributeValues: { ":writer": { S: "another" }, ":until": { N: "0" } },
+    }),
+  );
+}
+
+function withoutRevision(item: string): string {
+  return item.replace(/\["revision",\{"N":"\d+"\}\]/, "");
+}
+
+function row(geohash: string, time = times[0], people: number | string = 20): string {
+  return `${geohash},${time},${people},,`;
+}
+
+test("cells of three characters are one prefix, whose tiles are added up in it", async () => {
+  const files = {
+    "a.csv": `${header}${["u04", "u0h", "u1h"].map((cell) => row(cell)).join("\n")}`,
+  };
+  const one = await importOnOneMachine(files, {});
+  expect(await importDistributed(files, {})).toEqual({ status: "SUCCEEDED", output: one });
+  expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
+}, 60_000);
 
 describe("what is refused is refused with the same words, and nothing is written", () => {
   const [cell] = ["u04zzz"];
