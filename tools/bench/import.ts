@@ -20,9 +20,9 @@ const rowsPerCpuSecondBefore = 181_000;
 const minThreadsRatio = 1.6;
 const maxMebibytes = 300;
 const minDevicesPerSecond = 2_000;
-const pairs = 5;
+const pairs = 3;
 
-const sortedTiles = 320;
+const sortedTiles = 960;
 const importedTiles = 2_035;
 const storedDevices = 50_000;
 const manyDevices = 1_000_000;
