@@ -28,8 +28,8 @@ export const units: Bench = {
     "such requests at 0.125 per million read units and 0.625 per million write units; nothing else is included.",
     "The city has 51 tiles at precision 7, each stored dense (83 KB a day) for the weekday and the date of a past hour.",
     "CPU is the user and system time of a process that reads these items, and writes and compresses their answer,",
-    "without a cache (`tools/bench/city-cpu.ts`): the median of 15. A second of a function has its memory / 1,769 MB of",
-    "a CPU. The limit is scaled from what was measured of a tile × day and of a slot.",
+    "without a cache (`tools/bench/city-cpu.ts`): the least of 15, as other programs only add to it. A second of a",
+    "function has its memory / 1,769 MB of a CPU. The limit is scaled from what was measured of a tile × day and of a slot.",
   ].join("\n"),
   run: async () => {
     const { assembly, remove } = await makeAssembly();
