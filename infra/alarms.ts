@@ -73,7 +73,7 @@ function requestAlarms(scope: Construct, { api }: Watched): Record<string, Alarm
       threshold: 3_000,
       minutes: 15,
       impact:
-        "Callers wait: one response in twenty takes three seconds or more, and requests fail with 504 after five seconds.",
+        "Callers wait: one response in twenty takes three seconds or more, and requests fail with 504 after five seconds. Large densities count until their caller has read them.",
     },
     FunctionsThrottled: {
       // Of all functions of the account, because they share its concurrency.
