@@ -7,6 +7,7 @@ import { delivery } from "./bench/delivery.ts";
 import { deliveryModel } from "./bench/delivery-model.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
+import { firstByte } from "./bench/first-byte.ts";
 import { imports } from "./bench/import.ts";
 import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, Bench>> = {
   privacy,
   units,
   throughput,
+  "first-byte": firstByte,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

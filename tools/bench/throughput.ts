@@ -1,17 +1,16 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import * as z from "zod";
 import type { Bench, Row } from "./bench.ts";
+import { type Server, startService, timeIn, written } from "./local-service.ts";
 
 const connections = 10;
 const warmUpMilliseconds = 20_000;
 const measuredMilliseconds = 10_000;
 const minRequests = 300;
 const maxMebibytes = 900;
-const readyMilliseconds = 120_000;
 
 /** How many requests `npm start` answers. */
 export const throughput: Bench = {
@@ -56,13 +55,6 @@ export const throughput: Bench = {
   },
 };
 
-/** A server in a process of its own. */
-interface Server {
-  readonly process: ChildProcess;
-  readonly url: string;
-  readonly token: string;
-}
-
 async function measured(start: () => Promise<Server>): Promise<{ perSecond: number; mebibytes: number }> {
   const server = await start();
   const end = () => server.process.kill();
@@ -80,21 +72,6 @@ async function measured(start: () => Promise<Server>): Promise<{ perSecond: numb
   }
 }
 
-async function startService(): Promise<Server> {
-  const child = spawn(process.execPath, ["--import", "tsx", "tools/local/start.ts", "--port", "0"], {
-    env: { ...process.env, RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const url = await written(child, /^Listening on (\S+)/m);
-  const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
-  const login = await fetch(`${url}/v3/profile/authenticate`, {
-    method: "POST",
-    body: JSON.stringify(credentials),
-  });
-  const { Data } = z.object({ Data: z.object({ access_token: z.string() }) }).parse(await login.json());
-  return { process: child, url, token: Data.access_token };
-}
-
 async function startPrism(program: string): Promise<Server> {
   const port = await freePort();
   const child = spawn(process.execPath, [program, "mock", "-p", String(port), "docs/openapi.json"], {
@@ -102,22 +79,6 @@ async function startPrism(program: string): Promise<Server> {
   });
   await written(child, /listening on (\S+)/i);
   return { process: child, url: `http://127.0.0.1:${port}`, token: "any" };
-}
-
-/** The first group of what a process writes first that matches; all that it writes is read. */
-function written(child: ChildProcess, pattern: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = "";
-    const timer = setTimeout(() => reject(new Error("a server does not listen")), readyMilliseconds);
-    child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)));
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (text.length < 100_000) text += chunk;
-      const [, found] = pattern.exec(text) ?? [];
-      if (found === undefined) return;
-      clearTimeout(timer);
-      resolve(found);
-    });
-  });
 }
 
 async function freePort(): Promise<number> {
@@ -129,9 +90,6 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-const hourMilliseconds = 3_600_000;
-const timeIn = (hours: number) =>
-  new Date((Math.floor(Date.now() / hourMilliseconds) + hours) * hourMilliseconds).toISOString();
 const boundary = [
   { latitude: 45.754114, longitude: 4.860374 },
   { latitude: 45.753845, longitude: 4.863185 },

@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import * as z from "zod";
+
+const readyMilliseconds = 120_000;
+
+/** A server in a process of its own, with a token for density requests. */
+export interface Server {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Runs `npm start` on a free port, with the demo data and without limits of callers. */
+export async function startService(): Promise<Server> {
+  const child = spawn(process.execPath, ["--import", "tsx", "tools/local/start.ts", "--port", "0"], {
+    env: { ...process.env, RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const url = await written(child, /^Listening on (\S+)/m);
+  const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
+  const login = await fetch(`${url}/v3/profile/authenticate`, {
+    method: "POST",
+    body: JSON.stringify(credentials),
+  });
+  const { Data } = z.object({ Data: z.object({ access_token: z.string() }) }).parse(await login.json());
+  return { process: child, url, token: Data.access_token };
+}
+
+/** The first group of what a process writes first that matches; all that it writes is read. */
+export function written(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const timer = setTimeout(() => reject(new Error("a server does not listen")), readyMilliseconds);
+    child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)));
+    child.stdout?.on("data", (chunk: Buffer) => {
+      if (text.length < 100_000) text += chunk;
+      const [, found] = pattern.exec(text) ?? [];
+      if (found === undefined) return;
+      clearTimeout(timer);
+      resolve(found);
+    });
+  });
+}
+
+const hourMilliseconds = 3_600_000;
+
+/** The beginning of an hour, that many hours after this one's. */
+export const timeIn = (hours: number) =>
+  new Date((Math.floor(Date.now() / hourMilliseconds) + hours) * hourMilliseconds).toISOString();
