@@ -13,6 +13,15 @@ export const errorBody = z
   })
   .check(z.meta({ id: "Error", description: "The body of every error." }));
 
+/** What a number between two others must be, both included: checks whose issues name both ends. */
+export function between(minimum: number, maximum: number) {
+  const expected = `must be between ${minimum} and ${maximum}`;
+  return [z.minimum(minimum, expected), z.maximum(maximum, expected)] as const;
+}
+
+/** What an `x-correlator` must be, for a person. */
+export const correlatorForm = "must be at most 256 of the characters a-z A-Z 0-9 - _ : ; . / < > { }";
+
 /** A correlation id (behaviour section 2): chosen by the caller, echoed in every response. */
 export const correlator = z.string().check(
   z.regex(/^[a-zA-Z0-9\-_:;./<>{}]{0,256}$/),
@@ -27,12 +36,12 @@ export const correlator = z.string().check(
 export const phoneNumber = z
   .string()
   .check(
-    z.regex(/^\+[1-9][0-9]{4,14}$/),
+    z.regex(/^\+[1-9][0-9]{4,14}$/, "must be + and 5 to 15 digits, the first of them not 0 (E.164)"),
     z.meta({ id: "PhoneNumber", description: "E.164 number with a leading +.", examples: ["+34600000001"] }),
   );
 
 /** One IPv4 address: dotted quads, no mask, no leading zeros. */
-const singleIpv4Address = z.ipv4().check(
+const singleIpv4Address = z.ipv4("must be one IPv4 address such as 203.0.113.10, without a mask").check(
   z.meta({
     id: "SingleIpv4Address",
     description: "One IPv4 address without a mask.",
@@ -42,8 +51,11 @@ const singleIpv4Address = z.ipv4().check(
 
 /** A TCP or UDP port. A number outside 0–65535 is `OUT_OF_RANGE`, anything else `INVALID_ARGUMENT`. */
 const port = z.number().check(
-  z.refine(Number.isInteger, { abort: true }),
-  z.refine((value) => value >= 0 && value <= 65_535, { params: outOfRange }),
+  z.refine(Number.isInteger, { abort: true, message: "must be an integer" }),
+  z.refine((value) => value >= 0 && value <= 65_535, {
+    params: outOfRange,
+    message: "must be between 0 and 65535",
+  }),
   z.meta({ id: "Port", type: "integer", minimum: 0, maximum: 65_535, examples: [59_765] }),
 );
 
@@ -62,7 +74,7 @@ export const ipv4Address = z
   })
   .check(
     z.refine(({ privateAddress, publicPort }) => privateAddress !== undefined || publicPort !== undefined, {
-      message: "privateAddress or publicPort is needed beside publicAddress",
+      message: "must have privateAddress or publicPort beside publicAddress",
     }),
     z.meta({
       id: "Ipv4Address",
@@ -77,7 +89,9 @@ export type Ipv4Address = z.infer<typeof ipv4Address>;
 
 /** One IPv6 address, no prefix, no zone; it means the /64 it lies in. */
 const ipv6Address = z.string().check(
-  z.refine((address) => isIPv6(address) && !address.includes("%")),
+  z.refine((address) => isIPv6(address) && !address.includes("%"), {
+    message: "must be one IPv6 address such as 2001:db8:1:1::1, without a prefix and a zone",
+  }),
   z.meta({
     id: "Ipv6Address",
     format: "ipv6",
@@ -89,7 +103,7 @@ const ipv6Address = z.string().check(
 /** A public subscription identifier, `local@domain`. Understood, but of no use yet (specification 2.9). */
 const networkAccessIdentifier = z.string().check(
   z.maxLength(253),
-  z.regex(/^[^@\s]+@[^@\s]+$/),
+  z.regex(/^[^@\s]+@[^@\s]+$/, "must be local@domain"),
   z.meta({
     id: "NetworkAccessIdentifier",
     description: "Reserved: alone it is refused, beside another identifier it is ignored.",
@@ -106,7 +120,9 @@ export const device = z
     networkAccessIdentifier: z.optional(networkAccessIdentifier),
   })
   .check(
-    z.refine((identifiers) => Object.keys(identifiers).length > 0, { message: "an identifier is needed" }),
+    z.refine((identifiers) => Object.keys(identifiers).length > 0, {
+      message: "must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier",
+    }),
     z.meta({
       id: "Device",
       minProperties: 1,

@@ -19,7 +19,9 @@ export const handler = serve(retrieveIdentifier, async ({ body, caller, signal, 
   if (areInconsistent([device, ...rest])) {
     throw refuse("INVALID_ARGUMENT", { message: "The identifiers do not belong to one device." });
   }
-  if (caller.subscription === undefined && !device.identifierConsent) throw refuse("PERMISSION_DENIED");
+  if (caller.subscription === undefined && !device.identifierConsent) {
+    throw refuse("PERMISSION_DENIED", { message: "The subscriber has not consented to this." });
+  }
   if (device.notApplicable?.includes("device-identifier")) throw refuse("SERVICE_NOT_APPLICABLE");
   const { lastChecked, model, manufacturer } = device;
   const isOneOfSeveral = Object.keys(body.device ?? {}).length > 1;

@@ -11,7 +11,9 @@ import { historyOf } from "./store.ts";
 export const handler = serve(checkNumberRecycling, async ({ body, caller, now, signal, reply, refuse }) => {
   const { specifiedDate, phoneNumber } = body;
   const today = dayOf(now);
-  if (specifiedDate > today) throw refuse("OUT_OF_RANGE", { message: "specifiedDate is out of range." });
+  if (specifiedDate > today) {
+    throw refuse("OUT_OF_RANGE", { message: "specifiedDate must not be after today (UTC)." });
+  }
   const subject = subjectOf(caller, phoneNumber === undefined ? undefined : [phoneIdentifier(phoneNumber)]);
   if (subject === undefined) throw refuse("MISSING_IDENTIFIER");
   if ("refused" in subject) throw refuse(subject.refused);

@@ -3,6 +3,7 @@ import { instantOf } from "../../shared/calendar.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
 import type { Code } from "../../shared/errors.ts";
+import { between } from "../../shared/schemas.ts";
 import { isSink } from "../../shared/sinks/sink-url.ts";
 
 /** Marks a schema issue that has an error code of its own; read by `shared/http/invalid.ts`. */
@@ -13,8 +14,8 @@ const minPoints = 3;
 
 const point = z
   .object({
-    latitude: z.number().check(z.minimum(-90), z.maximum(90)),
-    longitude: z.number().check(z.minimum(-180), z.maximum(180)),
+    latitude: z.number().check(...between(-90, 90)),
+    longitude: z.number().check(...between(-180, 180)),
   })
   .check(z.meta({ id: "Point", description: "A vertex, in degrees." }));
 
@@ -45,7 +46,9 @@ const area = z
 
 const dateTime = (description: string) =>
   z.string().check(
-    z.refine((text) => instantOf(text) !== undefined),
+    z.refine((text) => instantOf(text) !== undefined, {
+      message: "must be a date-time with a zone (RFC 3339) such as 2026-11-23T11:25:00Z",
+    }),
     z.meta({ format: "date-time", description }),
   );
 
@@ -60,7 +63,7 @@ const sinkCredential = z
       z
         .string()
         .check(
-          z.regex(/^[\x20-\x7e]{1,8192}$/),
+          z.regex(/^[\x20-\x7e]{1,8192}$/, "must be 1 to 8192 printable ASCII characters"),
           z.meta({ description: "Sent to the sink as bearer token." }),
         ),
     ),
@@ -84,8 +87,7 @@ const retrieval = z
     endTime: dateTime("End of the period: at most 7 days later, and on the same side of now."),
     precision: z._default(
       z.int().check(
-        z.minimum(1),
-        z.maximum(12),
+        ...between(1, 12),
         z.meta({
           description: "Length of the cells' geohashes. A deployment may support only some lengths.",
         }),

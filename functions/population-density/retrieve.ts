@@ -34,7 +34,9 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   }
   const idempotencyKey = sent.header("idempotency-key");
   if (!isIdempotencyKey(idempotencyKey))
-    throw refuse("INVALID_ARGUMENT", { message: "Idempotency-Key is invalid." });
+    throw refuse("INVALID_ARGUMENT", {
+      message: `Idempotency-Key must have 1 to ${maxKeyCharacters} characters.`,
+    });
   await sent.charge(workUnitsOf(query));
   const job = newJob({
     request: { ...body, sink },

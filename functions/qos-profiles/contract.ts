@@ -6,12 +6,14 @@ function int32(minimum: number, maximum: number) {
   return z.int32().check(z.minimum(minimum), z.maximum(maximum), z.meta({ format: "int32" }));
 }
 
+const nameForm = "must be 3 to 256 of the characters a-z A-Z 0-9 _ . -";
+
 const qosProfileName = z
   .string()
   .check(
-    z.minLength(3),
-    z.maxLength(256),
-    z.regex(/^[a-zA-Z0-9_.-]+$/),
+    z.minLength(3, nameForm),
+    z.maxLength(256, nameForm),
+    z.regex(/^[a-zA-Z0-9_.-]+$/, nameForm),
     z.meta({ id: "QosProfileName", description: "The unique name of a QoS profile.", examples: ["QOS_E"] }),
   );
 

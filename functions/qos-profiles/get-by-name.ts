@@ -15,6 +15,10 @@ export const handler = serve(getQosProfile, async ({ parameters, caller, signal,
   ]);
   const isVisible = (found: QosProfileRecord) =>
     subscription === undefined || (device !== undefined && isAvailableTo(device, found));
-  if (profile === undefined || !isVisible(profile)) throw refuse("NOT_FOUND");
+  if (profile === undefined || !isVisible(profile)) {
+    throw refuse("NOT_FOUND", {
+      message: "There is no QoS profile with this name, or none for this subject.",
+    });
+  }
   return reply(200, profile);
 });

@@ -1,4 +1,5 @@
 import { ApiError } from "../errors.ts";
+import { invalidJsonAt } from "./json-position.ts";
 
 const maximumBytes = 64 * 1024;
 const maximumDepth = 32;
@@ -8,7 +9,8 @@ const maximumDepth = 32;
  *
  * @param sent the body of the event, base64 if API Gateway passed it as bytes.
  * @throws {ApiError} `INVALID_ARGUMENT` for more than 64 KiB, bytes that are not UTF-8, text that is not JSON,
- * a top level that is not an object, and nesting deeper than 32.
+ * a top level that is not an object, and nesting deeper than 32. Of text that is not JSON it says
+ * where, of no body what is in it.
  */
 export function parseJsonObject(sent: string | null, isBase64Encoded: boolean): Record<string, unknown> {
   if (sent === null || sent === "") throw refused("The request has no body.");
@@ -18,15 +20,26 @@ export function parseJsonObject(sent: string | null, isBase64Encoded: boolean): 
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refused("The body is not a JSON object.");
   }
-  if (isDeeperThan(maximumDepth, value)) throw refused("The body is nested too deeply.");
+  if (isDeeperThan(maximumDepth, value))
+    throw refused(`The body is nested deeper than ${maximumDepth} levels.`);
   return value as Record<string, unknown>;
 }
 
 function parse(bytes: Buffer): unknown {
+  const text = decode(bytes);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw refused("The body is not JSON.");
+    if (!(error instanceof SyntaxError)) throw error;
+    const { line, column } = invalidJsonAt(text) ?? { line: 1, column: 1 };
+    throw refused(`The body is not JSON: see line ${line}, column ${column}.`);
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
     if (error instanceof TypeError) throw refused("The body is not UTF-8.");
     throw error;
   }

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { ApiError, type Code } from "../errors.ts";
+import { ApiError, type Code, errorRow } from "../errors.ts";
 
 /** Codes that take precedence over any other issue; a schema sets them in the `params` of a refinement. */
 const specific = [
@@ -9,18 +9,89 @@ const specific = [
   "POPULATION_DENSITY_DATA.INVALID_AREA",
 ] as const satisfies readonly Code[];
 
+/** The maximum of problems that one message names. */
+const maxNamed = 10;
+
 /**
  * Turns the issues of a schema into one error (behaviour section 3): the first of the specific codes that an issue has;
- * `OUT_OF_RANGE` if all issues have it; otherwise `INVALID_ARGUMENT`. The message of the last two names the first
- * invalid field, never its value.
+ * `OUT_OF_RANGE` if all issues have it; otherwise `INVALID_ARGUMENT`. The message names every invalid member once, with
+ * what was expected, and never a value: those with the error's own code first, ten of them at most.
+ *
+ * @param sent what the schema refused; only whether a member is there is read from it.
  */
-export function invalid(issues: readonly z.core.$ZodIssue[]): ApiError {
-  const [first] = issues;
-  const asked = issues.map((issue) => (issue.code === "custom" ? issue.params?.code : undefined));
+export function invalid(issues: readonly z.core.$ZodIssue[], sent: unknown): ApiError {
+  const asked = issues.map(codeOf);
   const code = specific.find((candidate) => asked.includes(candidate));
-  if (code !== undefined) return new ApiError(code);
-  const member = first?.path.map(String).join(".") || "The body";
-  return asked.every((one) => one === "OUT_OF_RANGE")
-    ? new ApiError("OUT_OF_RANGE", { message: `${member} is out of range.` })
-    : new ApiError("INVALID_ARGUMENT", { message: `${member} is invalid.` });
+  const first = issues.filter((issue) => code !== undefined && codeOf(issue) === code);
+  const problems = new Map<string, string>();
+  for (const issue of [...first, ...issues]) {
+    const member = memberAt(issue.path);
+    if (!problems.has(member)) problems.set(member, problemOf(issue, member, sent));
+  }
+  const named = [...problems.values()].slice(0, maxNamed);
+  const others = problems.size - named.length;
+  const message = [...named, ...(others === 0 ? [] : [`And ${others} more.`])].join(" ");
+  if (code !== undefined) return new ApiError(code, { message });
+  const isOutOfRange = asked.every((one) => one === "OUT_OF_RANGE");
+  return new ApiError(isOutOfRange ? "OUT_OF_RANGE" : "INVALID_ARGUMENT", { message });
+}
+
+function codeOf(issue: z.core.$ZodIssue): unknown {
+  return issue.code === "custom" ? issue.params?.code : undefined;
+}
+
+/** The path of a member as in JavaScript: `area.boundary[2].latitude`. */
+function memberAt(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+function problemOf(issue: z.core.$ZodIssue, member: string, sent: unknown): string {
+  const code = specific.find((candidate) => candidate === codeOf(issue));
+  if (code !== undefined) return errorRow(code).message;
+  const name = member === "" ? "The body" : member;
+  return isMissing(issue.path, sent) ? `${name} is missing.` : `${name} ${expectationOf(issue)}.`;
+}
+
+function isMissing(path: readonly PropertyKey[], sent: unknown): boolean {
+  const reached = path.reduce<unknown>(
+    (value, part) => (value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part],
+    sent,
+  );
+  return reached === undefined;
+}
+
+/**
+ * What a member must be: as its check says, in words that begin with "must"; otherwise as the kind of its issue tells.
+ * Texts that come with a language of Zod are not used: they may repeat what was sent.
+ */
+function expectationOf(issue: z.core.$ZodIssue): string {
+  if (issue.message.startsWith("must ")) return issue.message;
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${typeNames[issue.expected] ?? `of type ${issue.expected}`}`;
+    case "invalid_value":
+      return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return `must be ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unitOf(issue.origin)}`;
+    case "too_big":
+      return `must be ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin)}`;
+    default:
+      return "has another form than is documented";
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  array: "an array",
+  boolean: "true or false",
+  int: "an integer",
+  number: "a number",
+  object: "an object",
+  string: "a string",
+};
+
+function unitOf(origin: string): string {
+  return { string: " characters long", array: " members long" }[origin] ?? "";
 }

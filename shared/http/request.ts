@@ -1,4 +1,4 @@
-import type * as z from "zod/mini";
+import * as z from "zod/mini";
 import type { Count } from "../aws/metrics.ts";
 import { type Caller, callerIn } from "../caller.ts";
 import type {
@@ -106,13 +106,17 @@ export function callerOf(endpoint: Endpoint, incoming: IncomingRequest, now: Dat
   const caller = callerIn(incoming.authorizer);
   const end = caller === undefined ? 0 : caller.expires + clockToleranceSeconds;
   if (caller === undefined || end * 1_000 <= now.getTime()) throw new ApiError("UNAUTHENTICATED");
-  if (!caller.scopes.includes(endpoint.scope)) throw new ApiError("PERMISSION_DENIED");
+  if (!caller.scopes.includes(endpoint.scope)) {
+    throw new ApiError("PERMISSION_DENIED", {
+      message: `The access token lacks the scope ${endpoint.scope}.`,
+    });
+  }
   return caller;
 }
 
 /** @throws {ApiError} `INVALID_ARGUMENT` for a path parameter that its schema refuses. */
 export function parseParameters<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): ParametersOf<E> {
-  const sent = (name: string) => decoded(incoming.pathParameters[name]);
+  const sent = (name: string) => decoded(name, incoming.pathParameters[name]);
   return parseValues(endpoint.parameters, sent) as ParametersOf<E>;
 }
 
@@ -126,28 +130,27 @@ function parseValues(
   sent: (name: string) => string | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   if (schemas === undefined) return undefined;
-  const parsed = Object.entries(schemas).map(([name, schema]) => {
-    const value = schema.safeParse(sent(name));
-    if (!value.success) throw new ApiError("INVALID_ARGUMENT", { message: `${name} is invalid.` });
-    return [name, value.data];
-  });
-  return Object.fromEntries(parsed);
+  const values = Object.fromEntries(Object.keys(schemas).map((name) => [name, sent(name)]));
+  const parsed = z.object(schemas).safeParse(values);
+  if (!parsed.success) throw invalid(parsed.error.issues, values);
+  return parsed.data;
 }
 
-/** Decodes a path parameter once; what cannot be decoded is left for the schema to refuse. */
-function decoded(encoded: string | undefined): string | undefined {
+/** Decodes a path parameter once. */
+function decoded(name: string, encoded: string | undefined): string | undefined {
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded);
   } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
+    if (!(error instanceof URIError)) throw error;
+    throw new ApiError("INVALID_ARGUMENT", { message: `${name} must be percent-encoded UTF-8.` });
   }
 }
 
 /** @throws {ApiError} for a body that is no JSON object, or that the endpoint's schema refuses. */
 export function parseBody<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): BodyOf<E> {
   if (endpoint.body === undefined) return undefined as BodyOf<E>;
-  const parsed = endpoint.body.safeParse(parseJsonObject(incoming.body, incoming.isBase64Encoded));
-  if (!parsed.success) throw invalid(parsed.error.issues);
+  const sent = parseJsonObject(incoming.body, incoming.isBase64Encoded);
+  const parsed = endpoint.body.safeParse(sent);
+  if (!parsed.success) throw invalid(parsed.error.issues, sent);
   return parsed.data as BodyOf<E>;
 }

@@ -7,6 +7,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { countRequest, countWork, type RateLimitResult } from "../quota.ts";
+import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
 import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";
 import { type IncomingRequest, incomingRequest } from "./event.ts";
@@ -103,7 +104,7 @@ export async function respond<const E extends Endpoint>(
     const answered = timing(exchange.dependencies, () => answer(endpoint, handle, exchange));
     response = await Promise.race([answered, deadline.passed]);
   } catch (error) {
-    response = errorResponse(error, loggedOf(exchange));
+    response = withAllowance(errorResponse(error, loggedOf(exchange)), exchange.allowance);
   } finally {
     deadline.stop();
   }
@@ -134,6 +135,12 @@ async function answer<E extends Endpoint>(
   if (replied.status === "rejected") throw replied.reason;
   const { headers, ...response } = replied.value;
   return { ...response, headers: { ...headers, ...rateLimitHeaders(exchange.allowance) } };
+}
+
+/** An error with what the caller has left; a 429 says itself of which limit, if that one has a window. */
+function withAllowance(response: HttpResponse, allowance: Allowance | undefined): HttpResponse {
+  if (response.status === 429) return response;
+  return { ...response, headers: { ...response.headers, ...rateLimitHeaders(allowance) } };
 }
 
 /** Counts a request against its caller's limits. */
@@ -171,7 +178,8 @@ async function reply<E extends Endpoint>(
   admission: Promise<unknown>,
 ): Promise<HttpResponse> {
   const { incoming, caller, correlation, counts, rollbacks, now, signal } = exchange;
-  if (correlation.invalid) throw new ApiError("INVALID_ARGUMENT", { message: "x-correlator is invalid." });
+  if (correlation.invalid)
+    throw new ApiError("INVALID_ARGUMENT", { message: `x-correlator ${correlatorForm}.` });
   const replied = await handle({
     parameters: parseParameters(endpoint, incoming),
     query: parseQuery(endpoint, incoming),

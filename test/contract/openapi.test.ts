@@ -183,7 +183,7 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
         ...(status in endpoint.responses ? Object.keys(endpoint.headers ?? {}) : []),
         ...(status === "401" ? ["WWW-Authenticate"] : []),
         ...(status === "429" || status === "503" ? ["Retry-After"] : []),
-        ...(status === "429" ? rateLimit : []),
+        ...(status in endpoint.responses || status === "401" ? [] : rateLimit),
       ]);
     }
     for (const [name, value] of Object.entries(endpoint.headers ?? {})) {

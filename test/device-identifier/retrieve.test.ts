@@ -105,6 +105,7 @@ describe("401 and 403", () => {
   test("PERMISSION_DENIED: a subscriber who did not consent, with a 2-legged token", async () => {
     const answer = await retrieve({ device: { phoneNumber: "+34600000005" } });
     expect(answer).toMatchObject(refused(403, "PERMISSION_DENIED"));
+    expect(answer.body).toMatchObject({ message: "The subscriber has not consented to this." });
   });
 });
 

@@ -12,6 +12,7 @@ async function get(name: string, claims: Record<string, unknown> = {}, at = path
 }
 
 const notFound = { status: 404, body: { status: 404, code: "NOT_FOUND" } };
+const noProfile = { message: "There is no QoS profile with this name, or none for this subject." };
 
 describe("200", () => {
   test("both addresses give the profile", async () => {
@@ -69,7 +70,7 @@ describe("401 and 403", () => {
 
 describe("404 NOT_FOUND", () => {
   test("a name that nobody has, the longest included", async () => {
-    expect(await get("QOS_UNKNOWN")).toMatchObject(notFound);
+    expect(await get("QOS_UNKNOWN")).toMatchObject({ ...notFound, body: noProfile });
     expect(await get("a".repeat(256))).toMatchObject(notFound);
   });
 

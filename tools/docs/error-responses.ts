@@ -108,7 +108,7 @@ function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiRespon
       ...identifyingHeaders,
       ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": reference("headers", "RetryAfter") } : {}),
-      ...(status === 429 ? rateLimitHeaders : {}),
+      ...(status === 401 ? {} : rateLimitHeaders),
     },
     content: {
       "application/json": {

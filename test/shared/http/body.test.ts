@@ -47,7 +47,7 @@ describe("a body is read", () => {
   it("up to exactly 32 levels", () => {
     for (const make of [nested, nestedObjects]) {
       expect(refusalOf(make(32))).toBeUndefined();
-      expect(refusalOf(make(33))).toBe("The body is nested too deeply.");
+      expect(refusalOf(make(33))).toBe("The body is nested deeper than 32 levels.");
     }
     expect(refusalOf('{"a":[],"b":[[{}]]}')).toBeUndefined();
   });
@@ -58,13 +58,22 @@ describe("a body is refused", () => {
     expect(refusalOf(body)).toBe("The request has no body.");
   });
 
-  it.each(["{", "word", "{'a':1}", '{"a":1}{}', '{"a":NaN}', '{"a":1,}', "undefined", " ", '{"a":"\n"}'])(
-    "when it is not JSON: %j",
-    (body) => {
-      expect(refusalOf(body)).toBe("The body is not JSON.");
-      expect(refusalOf(base64(body), true)).toBe("The body is not JSON.");
-    },
-  );
+  it.each([
+    ["{", 1, 2],
+    ["word", 1, 1],
+    ["{'a':1}", 1, 2],
+    ['{"a":1}{}', 1, 8],
+    ['{"a":NaN}', 1, 6],
+    ['{"a":1,}', 1, 8],
+    ['{\r\n  "a": 1\n  "b": 2\n}', 3, 3],
+    ["undefined", 1, 1],
+    [" ", 1, 2],
+    ['{"a":"\n"}', 1, 6],
+  ])("when it is not JSON: %j, with the place", (body, line, column) => {
+    const message = `The body is not JSON: see line ${line}, column ${column}.`;
+    expect(refusalOf(body)).toBe(message);
+    expect(refusalOf(base64(body), true)).toBe(message);
+  });
 
   it.each(["[]", '[{"word":"w"}]', "null", "1", '"text"', "true"])("when it is no object: %s", (body) => {
     expect(refusalOf(body)).toBe("The body is not a JSON object.");
@@ -81,11 +90,11 @@ describe("a body is refused", () => {
   });
 
   it("when it has as many levels as fit, and when it has a hundred thousand", () => {
-    expect(refusalOf(nested(32_000))).toBe("The body is nested too deeply.");
-    expect(refusalOf(nestedObjects(10_000))).toBe("The body is nested too deeply.");
+    expect(refusalOf(nested(32_000))).toBe("The body is nested deeper than 32 levels.");
+    expect(refusalOf(nestedObjects(10_000))).toBe("The body is nested deeper than 32 levels.");
     expect(refusalOf(nested(100_000))).toBeDefined();
     expect(refusalOf("[".repeat(100_000))).toBeDefined();
-    expect(refusalOf("[".repeat(60_000))).toBe("The body is not JSON.");
+    expect(refusalOf("[".repeat(60_000))).toBe("The body is not JSON: see line 1, column 60001.");
   });
 });
 

@@ -12,7 +12,7 @@ const word = z.object({
   word: z.string().optional(),
   number: z
     .number()
-    .refine((value) => value < 10, { params: { code: "OUT_OF_RANGE" } })
+    .refine((value) => value < 10, { params: { code: "OUT_OF_RANGE" }, message: "must be less than 10" })
     .optional(),
   inner: z.object({ list: z.array(z.number()) }).optional(),
 });
@@ -41,7 +41,7 @@ const guarded = endpoint({
   scope: "qos-profiles:read",
   body: word,
   responses: { 200: z.object({ said: z.string() }) },
-  errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+  errors: ["INVALID_ARGUMENT", "NOT_FOUND", "TOO_MANY_REQUESTS"],
 });
 
 const named = endpoint({
@@ -65,7 +65,10 @@ const listed = endpoint({
   aliases: ["/v1/listed"],
   scope: null,
   publicBecause: "It is a test.",
-  query: { state: z.optional(z.enum(["old", "new"])), count: z._default(z.string().regex(/^[0-9]$/), "5") },
+  query: {
+    state: z.optional(z.enum(["old", "new"])),
+    count: z._default(z.string().regex(/^[0-9]$/, "must be a digit"), "5"),
+  },
   responses: { 200: z.object({ state: z.string(), count: z.string() }) },
   replyHeaders: { 200: { location: "Where it is." } },
   errors: ["INVALID_ARGUMENT"],
@@ -134,7 +137,9 @@ describe("query parameters", () => {
   it.each([{ state: "none" }, { state: "" }, { count: "12" }])("are refused by name: %j", async (query) => {
     const result = await askListed(query);
     expect(codeOf(result)).toBe("INVALID_ARGUMENT");
-    expect(messageOf(result)).toBe(`${Object.keys(query)[0]} is invalid.`);
+    expect(messageOf(result)).toBe(
+      query.count === undefined ? "state must be one of old, new." : "count must be a digit.",
+    );
   });
 });
 
@@ -222,17 +227,17 @@ describe("the order of checks", () => {
       "its scope",
       { authorizer: authorizerContext({ scope: "number-recycling:check" }) },
       "PERMISSION_DENIED",
-      errors.PERMISSION_DENIED.message,
+      "The access token lacks the scope qos-profiles:read.",
     ],
     ["the quota", { rate: "0" }, "TOO_MANY_REQUESTS", errors.TOO_MANY_REQUESTS.message],
     [
       "x-correlator",
       { headers: { "x-correlator": "not valid" } },
       "INVALID_ARGUMENT",
-      "x-correlator is invalid.",
+      "x-correlator must be at most 256 of the characters a-z A-Z 0-9 - _ : ; . / < > { }.",
     ],
-    ["the body as JSON", { body: "{" }, "INVALID_ARGUMENT", "The body is not JSON."],
-    ["the body's schema", { body: '{"word":1}' }, "INVALID_ARGUMENT", "word is invalid."],
+    ["the body as JSON", { body: "{" }, "INVALID_ARGUMENT", "The body is not JSON: see line 1, column 2."],
+    ["the body's schema", { body: '{"word":1}' }, "INVALID_ARGUMENT", "word must be a string."],
     ["the handler", {}, "NOT_FOUND", errors.NOT_FOUND.message],
   ];
 
@@ -385,7 +390,7 @@ describe("a path parameter", () => {
     async (name) => {
       const result = await askNamed({ name });
       expect(codeOf(result)).toBe("INVALID_ARGUMENT");
-      expect(messageOf(result)).toBe("name is invalid.");
+      expect(messageOf(result)).toBe("name must be percent-encoded UTF-8.");
     },
   );
 
@@ -399,13 +404,13 @@ describe("a path parameter", () => {
 
 describe("a body that the schema refuses", () => {
   const refused: readonly (readonly [body: string, code: Code, message: string])[] = [
-    ['{"word":1}', "INVALID_ARGUMENT", "word is invalid."],
-    ['{"word":null}', "INVALID_ARGUMENT", "word is invalid."],
-    ['{"inner":{}}', "INVALID_ARGUMENT", "inner.list is invalid."],
-    ['{"inner":{"list":[1,"2"]}}', "INVALID_ARGUMENT", "inner.list.1 is invalid."],
-    ['{"number":10}', "OUT_OF_RANGE", "number is out of range."],
-    ['{"number":"10"}', "INVALID_ARGUMENT", "number is invalid."],
-    ['{"number":10,"word":1}', "INVALID_ARGUMENT", "word is invalid."],
+    ['{"word":1}', "INVALID_ARGUMENT", "word must be a string."],
+    ['{"word":null}', "INVALID_ARGUMENT", "word must be a string."],
+    ['{"inner":{}}', "INVALID_ARGUMENT", "inner.list is missing."],
+    ['{"inner":{"list":[1,"2"]}}', "INVALID_ARGUMENT", "inner.list[1] must be a number."],
+    ['{"number":10}', "OUT_OF_RANGE", "number must be less than 10."],
+    ['{"number":"10"}', "INVALID_ARGUMENT", "number must be a number."],
+    ['{"number":10,"word":1}', "INVALID_ARGUMENT", "word must be a string. number must be less than 10."],
   ];
   it.each(refused)("%s is %s", async (body, code, message) => {
     const result = await askOpen({ body });
@@ -688,6 +693,13 @@ function written(): Record<string, unknown>[] {
 }
 
 describe("what a caller has left", () => {
+  const answering: Handle<typeof guarded> = async ({ reply }) => reply(200, { said: "yes" });
+  const refusing: Handle<typeof guarded> = async ({ refuse }) => {
+    throw refuse("NOT_FOUND");
+  };
+  const crashing: Handle<typeof guarded> = async () => {
+    throw new Error("crash");
+  };
   const limitHeaders = ({ headers }: APIGatewayProxyResult) => ({
     limit: headers?.["x-ratelimit-limit"],
     remaining: headers?.["x-ratelimit-remaining"],
@@ -715,9 +727,28 @@ describe("what a caller has left", () => {
     }
   });
 
-  it("is not reported where nothing is counted, nor with another error", async () => {
+  it.each<[string, Sent, Handle<typeof guarded>]>([
+    ["a request that is invalid", { body: "[]" }, answering],
+    ["the refusal of a handler", {}, refusing],
+    ["a fault", {}, crashing],
+  ])("is reported with %s", async (_, sent, handle) => {
+    vi.stubEnv("DAILY_QUOTA", "5");
+    const result = await askGuarded(sent, handle);
+    expect(result.statusCode).toBeGreaterThanOrEqual(400);
+    expect(limitHeaders(result)).toMatchObject({ limit: "5", remaining: "4" });
+  });
+
+  it("is not reported with 429 of a limit that has no window", async () => {
+    const result = await askGuarded({}, async ({ admission, refuse }) => {
+      await admission;
+      throw refuse("TOO_MANY_REQUESTS");
+    });
+    expect(result.statusCode).toBe(429);
+    expect(limitHeaders(result)).toEqual(nothing);
+  });
+
+  it("is not reported where nothing is counted", async () => {
     expect(limitHeaders(await askOpen())).toEqual(nothing);
-    expect(limitHeaders(await askGuarded({ body: "[]" }))).toEqual(nothing);
     expect(limitHeaders(await askGuarded({ authorizer: undefined }))).toEqual(nothing);
   });
 

@@ -1,0 +1,55 @@
+/** A place in a text: both counted from 1, the column in UTF-16 units. */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+const space = /[ \t\n\r]*/y;
+const token =
+  /[[\]{}:,]|"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/uy;
+
+/** What may follow, by the kinds of tokens: a mark is its own kind, `"` is a string, `0` any other scalar. */
+const value = '"0{[';
+const memberName = '"';
+
+/**
+ * The first place of a text at which it ceases to be JSON (RFC 8259); `undefined` for JSON. `JSON.parse` does not say it
+ * in every version of Node.js, and repeats what was sent. Takes linear time, at any depth of nesting.
+ */
+export function invalidJsonAt(text: string): TextPosition | undefined {
+  const closing: string[] = [];
+  let allowed = value;
+  for (let at = 0; ; ) {
+    at += matchAt(space, text, at).length;
+    const found = matchAt(token, text, at);
+    if (found === "" && at === text.length && allowed === "") return undefined;
+    const kind = kindOf(found);
+    if (kind === "" || !allowed.includes(kind)) return positionOf(at, text);
+    if (kind === "{") allowed = `${memberName}}`;
+    else if (kind === "[") allowed = `${value}]`;
+    else if (kind === ":") allowed = value;
+    else if (kind === ",") allowed = closing.at(-1) === "}" ? memberName : value;
+    else if (kind === '"' && !allowed.includes("0")) allowed = ":";
+    else {
+      if (kind === "}" || kind === "]") closing.pop();
+      allowed = closing.length === 0 ? "" : `,${closing.at(-1)}`;
+    }
+    if (kind === "{" || kind === "[") closing.push(kind === "{" ? "}" : "]");
+    at += found.length;
+  }
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}
+
+function kindOf(found: string): string {
+  const first = found.charAt(0);
+  return '"{}[]:,'.includes(first) ? first : "0";
+}
+
+function positionOf(at: number, text: string): TextPosition {
+  const before = text.slice(0, at);
+  return { line: before.split("\n").length, column: at - before.lastIndexOf("\n") };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { checkNumberRecycling } from "../../functions/number-recycling/contract.ts";
+import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { getQosProfile, retrieveQosProfiles } from "../../functions/qos-profiles/contract.ts";
+import type { Endpoint } from "../../shared/endpoint.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { incomingRequest } from "../../shared/http/event.ts";
+import { parseBody, parseParameters } from "../../shared/http/request.ts";
+import { goodRequests } from "../support/good-requests.ts";
+import { eventOf, type Sent } from "../support/pipeline.ts";
+
+/** The error with which a request is refused before its handler runs. */
+function refusalOf(endpoint: Endpoint, sent: Sent): { code: string; message: string | undefined } {
+  const incoming = incomingRequest(eventOf(sent));
+  try {
+    parseParameters(endpoint, incoming);
+    parseBody(endpoint, incoming);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { code: error.code, message: error.details.message };
+  }
+  throw new Error("the request was not refused");
+}
+
+const messageOf = (endpoint: Endpoint, body: unknown) =>
+  refusalOf(endpoint, { body: JSON.stringify(body) }).message;
+
+const boundary = [
+  { latitude: 45.1, longitude: 4.1 },
+  { latitude: 45.2, longitude: 4.1 },
+  { latitude: 45.2, longitude: 4.2 },
+];
+const period = { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" };
+
+describe("a refused body", () => {
+  test("names a missing member, and one inside an array by its place", () => {
+    expect(messageOf(checkNumberRecycling, {})).toBe("specifiedDate is missing.");
+    const [first, second] = boundary;
+    const area = { areaType: "POLYGON", boundary: [first, second, { latitude: 91, longitude: 4.2 }] };
+    expect(messageOf(retrievePopulationDensity, { area, ...period })).toBe(
+      "area.boundary[2].latitude must be between -90 and 90.",
+    );
+  });
+
+  test("names all members at once", () => {
+    const body = { area: { areaType: "POLYGON", boundary }, endTime: "tomorrow", precision: 0.5 };
+    expect(messageOf(retrievePopulationDensity, body)).toBe(
+      [
+        "startTime is missing.",
+        "endTime must be a date-time with a zone (RFC 3339) such as 2026-11-23T11:25:00Z.",
+        "precision must be an integer.",
+      ].join(" "),
+    );
+  });
+
+  test("names at most ten, and how many more there are", () => {
+    const area = { areaType: "POLYGON", boundary: Array.from({ length: 15 }, () => ({})) };
+    const message = messageOf(retrievePopulationDensity, { area, ...period }) ?? "";
+    expect(message.match(/is missing/g)).toHaveLength(10);
+    expect(message).toMatch(/ And 20 more\.$/);
+  });
+
+  test("keeps a code of its own, and says it first", () => {
+    const body = { area: { areaType: "CIRCLE", boundary }, endTime: period.endTime };
+    const refusal = refusalOf(retrievePopulationDensity, { body: JSON.stringify(body) });
+    expect(refusal.code).toBe("POPULATION_DENSITY_DATA.INVALID_AREA");
+    expect(refusal.message).toMatch(/^The area must be .*\. startTime is missing\.$/);
+  });
+
+  test("says which values there are, and what a device needs", () => {
+    expect(messageOf(retrieveQosProfiles, { status: "GONE", device: {} })).toBe(
+      [
+        "device must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier.",
+        "status must be one of ACTIVE, INACTIVE, DEPRECATED.",
+      ].join(" "),
+    );
+  });
+});
+
+test("a refused parameter of a path is named with what it must be", () => {
+  expect(refusalOf(getQosProfile, { pathParameters: { name: "no" } })).toEqual({
+    code: "INVALID_ARGUMENT",
+    message: "name must be 3 to 256 of the characters a-z A-Z 0-9 _ . -.",
+  });
+});
+
+/** Values of every type, none of which is right by chance. */
+const wrong: readonly unknown[] = ["zq!", "", 1e9, -1e9, 0.5, true, null, [], ["zq!"], {}, { zq: "zq!" }];
+
+/** Bodies in which one member of a good one, at any depth, is another value or absent. */
+function changed(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [];
+  const container = value as Readonly<Record<string, unknown>>;
+  const withMember = (name: string, member: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map((one, index) => (String(index) === name ? member : one))
+      : { ...container, [name]: member };
+  return Object.entries(container).flatMap(([name, member]) =>
+    [undefined, ...wrong, ...changed(member)].map((other) => withMember(name, other)),
+  );
+}
+
+test("every refusal of a body says what was expected, and repeats nothing of it", async () => {
+  const samples = await goodRequests();
+  let refused = 0;
+  for (const { endpoint, body } of samples) {
+    const schema = endpoint.body;
+    if (schema === undefined || body === undefined) continue;
+    for (const other of changed(z.json().parse(JSON.parse(body)))) {
+      if (schema.safeParse(other).success) continue;
+      refused++;
+      const message = messageOf(endpoint, other) ?? "";
+      expect(message).not.toBe("");
+      expect(message).not.toContain("zq");
+      expect(message).not.toContain("another form than is documented");
+      for (const sentence of message.split(/(?<=\.) (?=[\w[\].]+ (?:is missing|must )|The |Only )/)) {
+        expect(sentence).toMatch(/ is missing\.$| must .+\.$|^Only .+ are supported\.$/);
+      }
+    }
+  }
+  expect(refused).toBeGreaterThan(200);
+});
