@@ -1,5 +1,5 @@
 /** Executions of the function that read files, or check or store prefixes, at a time: their sum of writes grows with it. */
-const atOnce = 40;
+export const tasksAtOnce = 40;
 
 /** The longest that a Lambda function may run, and a little more. */
 const taskSeconds = 930;
@@ -64,7 +64,7 @@ function map(
         },
       },
     },
-    MaxConcurrency: atOnce,
+    MaxConcurrency: tasksAtOnce,
     ResultPath: null,
   };
 }

@@ -6,7 +6,7 @@ import { type ListeningServer, listen } from "../../tools/local/servers/listenin
 import { runNcs } from "../support/ncs.ts";
 
 /** An account whose region has AWS's default quotas. */
-const usual = { executions: 1_000, rate: 10_000, burst: 5_000, reads: 100_000, writes: 40_000 };
+const usual = { executions: 1_000, rate: 10_000, burst: 5_000, reads: 40_000, writes: 40_000 };
 
 let account: Partial<typeof usual> & { role?: string } = {};
 let server: ListeningServer;
@@ -82,7 +82,7 @@ describe("`ncs preflight`", () => {
   });
 
   test("takes the settings of the deployment", async () => {
-    account = { ...usual, executions: 200, rate: 2_500, burst: 1_250, reads: 40_000 };
+    account = { ...usual, executions: 200, rate: 2_500, burst: 1_250 };
     const { code, stdout } = await runNcs(["preflight", "-c", "stage=dev", "-c", "throttlingRate=200"]);
     expect(code).toBe(0);
     expect(stdout).toContain("requests a second to APIs: dev can use 2080, the account has 2500");
@@ -91,6 +91,11 @@ describe("`ncs preflight`", () => {
   test("counts the executions that Lambda keeps back from reservations", async () => {
     const reserving = ["preflight", "-c", "reservedConcurrency=profile/authenticate:900"];
     expect((await runNcs(reserving)).stdout).toContain("prod can use 1321, the account has 1000");
+  });
+
+  test("counts the executions of an import of a country", async () => {
+    const importing = ["preflight", "-c", "densityImport=true"];
+    expect((await runNcs(importing)).stdout).toContain("prod can use 511, the account has 1000");
   });
 
   test("warns before the account's role for API Gateway's logs is replaced", async () => {

@@ -1,4 +1,5 @@
 import { endpoints } from "../../functions/areas.ts";
+import { tasksAtOnce } from "../../infra/density-import-definition.ts";
 import type { Settings } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
 import { totalThrottling } from "../../infra/throttling.ts";
@@ -39,8 +40,8 @@ export interface Check {
 /** Seconds of a request, as in the cost table of docs/operating.md: most take less. */
 const [requestSeconds, densitySeconds] = [0.02, 0.06];
 
-/** Read units of a small density, as in the same table. */
-const densityReadUnits = 30;
+/** Read units of a small density that no function has read in the last minute, as in the same table. */
+const densityReadUnits = 11;
 
 /** Lambda keeps these for functions without reserved executions. */
 const unreservedExecutions = 100;
@@ -99,16 +100,16 @@ function ratesOf({ throttling }: Settings): { readonly counted: number; readonly
 }
 
 /**
- * Executions that logins, deliveries and the sweep may keep busy, those of all other requests at their rates or of the
- * burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
+ * Executions that logins, deliveries, the sweep and an import of a country may keep busy, those of all other requests at
+ * their rates or of the burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
  */
 function executionsOf(settings: Settings): number {
-  const { stage, throttling, reservedConcurrency } = settings;
+  const { stage, throttling, reservedConcurrency, densityImport } = settings;
   const { counted, densities } = ratesOf(settings);
   const steady = (counted - densities) * requestSeconds + densities * densitySeconds;
   const others = Math.ceil(Math.max(steady, throttling.burst));
   const logins = reservedConcurrency["profile/authenticate"] ?? stages[stage].loginExecutions;
   const reserved = Object.values(reservedConcurrency).reduce((sum, count) => sum + count, 0);
-  const needed = logins + 2 * maxWorkers + 1 + others;
+  const needed = logins + 2 * maxWorkers + 1 + (densityImport ? tasksAtOnce : 0) + others;
   return reserved === 0 ? needed : Math.max(needed, reserved + unreservedExecutions);
 }
