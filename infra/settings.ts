@@ -139,8 +139,8 @@ function reservationsIn(list: string | undefined): Settings["reservedConcurrency
     const [name, count] = item.split(":");
     const id = functionIds.find((one) => one === name);
     if (id === undefined) throw new Error(`reservedConcurrency names ${name}, which is not a function`);
-    const least = functionRecords[id].consumes === undefined ? 1 : maxWorkers;
-    if (Number(count) < least) throw new Error(`reservedConcurrency of ${id} must be at least ${least}`);
+    const min = functionRecords[id].consumes === undefined ? 1 : maxWorkers;
+    if (Number(count) < min) throw new Error(`reservedConcurrency of ${id} must be at least ${min}`);
     return [id, Number(count)] as const;
   });
   return Object.fromEntries(reserved);

@@ -35,7 +35,7 @@ const document = z.object({
 export type Template = z.output<typeof document>;
 
 /** What every deployment must say. */
-const leastSetting = { alarmTopicArn: "none" };
+const requiredSetting = { alarmTopicArn: "none" };
 
 /** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
 export function withApp<Result>(
@@ -45,7 +45,7 @@ export function withApp<Result>(
   const folder = mkdtempSync(join(tmpdir(), "network-capabilities-template-"));
   const before = process.env.CDK_CONTEXT_JSON;
   try {
-    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...leastSetting, ...context });
+    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...requiredSetting, ...context });
     const app = networkCapabilities({ outdir: folder, bundles: inject("bundles"), validation: false });
     app.synth();
     return use(app, folder);
