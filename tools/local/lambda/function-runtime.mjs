@@ -1,13 +1,17 @@
 /**
  * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event after
  * the other. It sends `{result}` or, for a handler that streams, any number of `{chunk}` and `{ended: true}`;
- * `{errorType, errorMessage}` when the handler fails. After a chunk it waits for `{taken: true}`.
+ * `{errorType, errorMessage}` when the handler fails. After a chunk it waits for `{taken: true}`. It exits at
+ * `{exit: true}`.
  */
 import { finished } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { awslambda, isStreaming, ResponseStream } from "./response-stream.mjs";
 
+parentPort.on("message", ({ exit }) => {
+  if (exit) process.exit();
+});
 globalThis.awslambda = awslambda;
 const { file, exportName } = workerData;
 const loaded = await import(pathToFileURL(file).href);
@@ -21,7 +25,7 @@ if (typeof handler !== "function") {
 let onTaken = () => {};
 parentPort.on("message", async ({ taken, event, context, endsAt }) => {
   if (taken) onTaken();
-  else parentPort.postMessage(await answer(event, context, endsAt));
+  else if (event !== undefined) parentPort.postMessage(await answer(event, context, endsAt));
 });
 parentPort.postMessage({ ready: true });
 

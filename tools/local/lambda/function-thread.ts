@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import * as z from "zod";
+import { stopThread } from "../stop-thread.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { InvocationError } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
@@ -109,7 +110,7 @@ export class FunctionThread {
   /** Ends the thread, whatever it is doing. */
   async stop(): Promise<void> {
     this.#end(new InvocationError("Runtime.ExitError", "The execution environment was stopped"));
-    await this.#worker.terminate();
+    await stopThread(this.#worker);
   }
 
   /** The message after which the thread is idle again. */
@@ -122,7 +123,7 @@ export class FunctionThread {
       if (this.#ended) return reject(this.#ended);
       const timer = setTimeout(() => {
         this.#end(late());
-        void this.#worker.terminate();
+        void stopThread(this.#worker);
       }, milliseconds);
       const settle = <T>(settled: (value: T) => void) => {
         return (value: T) => {

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { stopThread } from "../stop-thread.ts";
 import { firstMessage } from "./first-message.ts";
 
 const startMilliseconds = 10_000;
@@ -18,7 +19,7 @@ export interface BackingServer {
 
 /**
  * The external server when an endpoint is given, otherwise an empty one in memory.
- * @param module runs in a thread of its own, and says the port of 127.0.0.1 that it listens on.
+ * @param module runs in a thread of its own, says the port of 127.0.0.1 that it listens on, and exits at any message.
  * @param name of the embedded server, in errors.
  */
 export async function openBackingServer(
@@ -28,9 +29,7 @@ export async function openBackingServer(
 ): Promise<BackingServer> {
   if (externalEndpoint !== undefined) return { endpoint: externalEndpoint, close: async () => {} };
   const thread = new Worker(module, { execArgv: [] });
-  const close = async () => {
-    await thread.terminate();
-  };
+  const close = () => stopThread(thread);
   try {
     const port = await firstMessage(thread, startMilliseconds, name);
     thread.on("error", (error) => process.emitWarning(error));

@@ -1,5 +1,6 @@
 /**
- * The thread of the embedded SQS: it sends its port to the thread that started it.
+ * The thread of the embedded SQS: it sends its port to the thread that started it, and exits at any
+ * message.
  * It takes twice as long to load as the embedded DynamoDB; here that happens beside the rest of a start.
  */
 import { parentPort } from "node:worker_threads";
@@ -8,6 +9,7 @@ import { buildApp } from "fauxqs";
 // Not exported, but the only way to correct the behaviour of its queues.
 const { SqsStore } = await import(new URL("./sqs/sqsStore.js", import.meta.resolve("fauxqs")).href);
 
+parentPort?.on("message", () => process.exit());
 const sqsStore = new SqsStore();
 
 // URLs of queues then contain the requested host, and not one that some machines cannot resolve.
