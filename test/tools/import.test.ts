@@ -2,14 +2,15 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { findQosProfile } from "../../functions/qos-profiles/store.ts";
+import { qosProfiles as qosProfilesTable } from "../../functions/qos-profiles/tables.ts";
 import { phoneIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { importFolder, importKinds } from "../../tools/import/data-folder.ts";
 import { importFile } from "../../tools/import/import-file.ts";
-import { useTables } from "../support/database.ts";
+import { useOwnTable, useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
 
 const signal = AbortSignal.timeout(60_000);
@@ -176,6 +177,9 @@ describe("a file with a record in each line", () => {
   const qosProfiles = importKinds["qos-profiles"];
 
   test("is imported like an array, without its blank lines", async () => {
+    // Other tests ask the service for its whole catalogue.
+    await useOwnTable(qosProfilesTable);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const names = [crypto.randomUUID(), crypto.randomUUID()];
     const path = join(folder, `${names[0]}.ndjson`);
     await writeFile(

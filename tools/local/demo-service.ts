@@ -63,7 +63,7 @@ export const demoSources = [
   "tools/demo",
   "tools/import",
   "tools/local/import-data.ts",
-  "tools/temporary-folder.ts",
+  "tools/aws",
   // The form of what is kept, with the names that the stack gives its tables.
   "tools/local/servers/table-copy.ts",
   "infra",
