@@ -5,39 +5,48 @@ import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import type { Table } from "../../shared/table.ts";
 
-/** A table is an import's own for so long, unless it renews the lease. */
-const leaseMilliseconds = 60_000;
+/** A table is an import's own for so long, unless it renews the lease: longer than a batch may take, which does not. */
+const leaseMilliseconds = patienceMilliseconds + 60_000;
 
-/** How long an import waits for another one, and how often it looks. */
-const waitingMilliseconds = 2 * leaseMilliseconds;
+/** A lease that is younger is not renewed. */
+const renewalMilliseconds = 30_000;
+
+/** How long an import waits for another one, also for one that was killed, and how often it looks. */
+const waitingMilliseconds = leaseMilliseconds + 60_000;
 const pauseMilliseconds = 200;
 
 /** The right to be the only import into a table: what was checked then still holds when it is written. */
 export class Lease {
   readonly #table: Table;
+  readonly #clock: () => number;
   readonly #writer = randomUUID();
   #renewedAt = 0;
 
-  private constructor(table: Table) {
+  private constructor(table: Table, clock: () => number) {
     this.#table = table;
+    this.#clock = clock;
   }
 
   /**
    * Waits until no other import has the table.
-   * @throws {ImportError} after two minutes.
+   * @throws {ImportError} after four minutes.
    */
-  static async of(table: Table): Promise<Lease> {
-    const lease = new Lease(table);
-    for (const givenUpAt = Date.now() + waitingMilliseconds; Date.now() < givenUpAt; ) {
-      if (await lease.#take()) return lease;
+  static async of(table: Table, clock = Date.now): Promise<Lease> {
+    const lease = new Lease(table, clock);
+    const free = "attribute_not_exists(writer) OR writer = :writer OR writerUntil < :now";
+    for (const givenUpAt = clock() + waitingMilliseconds; clock() < givenUpAt; ) {
+      if (await lease.#take(free, { ":now": clock() })) return lease;
       await wait(pauseMilliseconds);
     }
     throw new ImportError([`another import of ${table.name} is running: repeat this one when it has ended`]);
   }
 
-  /** To be called before each write. @throws {ImportError} when another import has the table by now. */
+  /**
+   * To be called before each batch.
+   * @throws {ImportError} when another import has had the table since, even if it has ended: what was checked may not hold.
+   */
   async renew(): Promise<void> {
-    if (Date.now() - this.#renewedAt < leaseMilliseconds / 4 || (await this.#take())) return;
+    if (this.#clock() - this.#renewedAt < renewalMilliseconds || (await this.#take("writer = :writer"))) return;
     throw new ImportError([`another import of ${this.#table.name} has started: repeat this one`]);
   }
 
@@ -46,14 +55,11 @@ export class Lease {
     await deleteItem(this.#table, this.#key(), ours, AbortSignal.timeout(patienceMilliseconds));
   }
 
-  async #take(): Promise<boolean> {
-    const now = Date.now();
-    const free = {
-      condition: "attribute_not_exists(writer) OR writer = :writer OR writerUntil < :now",
-      values: { ":writer": this.#writer, ":now": now },
-    };
+  async #take(condition: string, values: Readonly<Record<string, number>> = {}): Promise<boolean> {
+    const now = this.#clock();
+    const mayBeTaken = { condition, values: { ...values, ":writer": this.#writer } };
     const item = { ...this.#key(), writer: this.#writer, writerUntil: now + leaseMilliseconds };
-    const isTaken = await putItem(this.#table, item, free, AbortSignal.timeout(patienceMilliseconds));
+    const isTaken = await putItem(this.#table, item, mayBeTaken, AbortSignal.timeout(patienceMilliseconds));
     if (isTaken) this.#renewedAt = now;
     return isTaken;
   }
