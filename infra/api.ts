@@ -32,7 +32,10 @@ interface ApiProps {
   readonly live: (id: FunctionId) => IFunction;
 }
 
-/** Adds the API with every path of every endpoint, the authorizer before those that need a token. */
+/**
+ * Adds the API with every path of every endpoint, an authorizer before those that need a token: one for each scope, all
+ * with the same function, so that a cached answer can name the scope that its routes need (docs/decisions/0033).
+ */
 export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {
   const { throttling, gatewayMayLog, domain, waf } = settings;
   const { RATE_LIMIT_PER_MINUTE = configuration.RATE_LIMIT_PER_MINUTE.default } = settings.configuration;
@@ -54,19 +57,25 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
         "A firewall has a monthly price, and operators may have one elsewhere: `-c waf=true` adds one. Without it, the stage's throttling, the authorizer, the quota of each caller and the limits on logins protect the API.",
     });
   }
-  const authorizer = new TokenAuthorizer(scope, "Authorizer", {
-    handler: live("authorizer/authorize"),
-    resultsCacheTtl: authorizerCache,
-    validationRegex: bearerToken,
-  });
+  const authorizers = new Map(
+    scopesOf(endpoints).map((needed) => [
+      needed,
+      new TokenAuthorizer(scope, `Authorizer ${needed}`, {
+        handler: live("authorizer/authorize"),
+        resultsCacheTtl: authorizerCache,
+        validationRegex: bearerToken,
+      }),
+    ]),
+  );
   for (const endpoint of endpoints) {
     const integration = new LambdaIntegration(live(endpoint.id), {
       allowTestInvoke: false,
       responseTransferMode:
         "streamed" in endpoint ? ResponseTransferMode.STREAM : ResponseTransferMode.BUFFERED,
     });
+    const authorizer = endpoint.scope === null ? undefined : authorizers.get(endpoint.scope);
     const authorization =
-      endpoint.scope === null
+      authorizer === undefined
         ? { authorizationType: AuthorizationType.NONE }
         : { authorizationType: AuthorizationType.CUSTOM, authorizer };
     for (const path of pathsOf(endpoint)) {
@@ -75,6 +84,10 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     }
   }
   return api;
+}
+
+function scopesOf(declared: readonly Endpoint[]): readonly string[] {
+  return [...new Set(declared.flatMap(({ scope }) => scope ?? []))];
 }
 
 function acknowledgeAuthorization(method: Method, { publicBecause }: Endpoint): void {

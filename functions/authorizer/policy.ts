@@ -16,7 +16,8 @@ export function policyFor(
   methodArn: string,
   routes: RoutesByScope,
 ): APIGatewayAuthorizerResult {
-  const [api, stage] = methodArn.split("/");
+  const [api, stage, ...route] = methodArn.split("/");
+  const needed = scopeOf(route, routes);
   const scopes = caller.scopes.filter((scope) => Object.hasOwn(routes, scope));
   const open = scopes
     .flatMap((scope) => routes[scope] ?? [])
@@ -32,6 +33,23 @@ export function policyFor(
           : { Action: "execute-api:Invoke", Effect: "Deny", Resource: `${api}/${stage}/*` },
       ],
     },
-    context: contextOf({ ...caller, scopes }),
+    context: { ...contextOf({ ...caller, scopes }), ...(needed === undefined ? {} : refusalContext(needed)) },
   };
+}
+
+/** The scope that opens a route; each is opened by one. A `*` at the end of a pattern stands for all that is left. */
+function scopeOf(route: readonly string[], routes: RoutesByScope): string | undefined {
+  const parts = route.at(-1) === "" ? route.slice(0, -1) : route;
+  const covers = (pattern: readonly string[]) =>
+    (pattern.at(-1) === "*" ? parts.length >= pattern.length : parts.length === pattern.length) &&
+    pattern.every((part, index) => part === "*" || part === parts[index]);
+  return Object.keys(routes).find((scope) => routes[scope]?.some((pattern) => covers(pattern.split("/"))));
+}
+
+/**
+ * What API Gateway tells a caller without the scope: its name, and the challenge of RFC 6750, section 3. They are of the
+ * route asked for and cached with the policy, so an authorizer serves the routes of one scope only.
+ */
+function refusalContext(scope: string): Record<string, string> {
+  return { neededScope: scope, challenge: `Bearer error="insufficient_scope", scope="${scope}"` };
 }

@@ -3,6 +3,15 @@ import { type Code, errorRow, errors } from "../../shared/errors.ts";
 import { correlatorHeader, requestIdHeader } from "../../shared/http/correlator.ts";
 
 /**
+ * Messages that say more than the catalogue's. The authorizer's context names the scope:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
+ */
+const ownMessages: Readonly<Record<string, string>> = {
+  ACCESS_DENIED: "The access token lacks the scope $context.authorizer.neededScope.",
+  MISSING_AUTHENTICATION_TOKEN: "There is no operation with this path and verb.",
+};
+
+/**
  * Renders API Gateway's own errors from the error catalogue, so that all errors have one form.
  *
  * The correlator is echoed as it was sent, and left out when none was: a gateway response can substitute variables, but
@@ -16,12 +25,15 @@ export function addGatewayResponses(api: RestApi): void {
       api.addGatewayResponse(type, {
         type: ResponseType.of(type),
         statusCode: String(status),
-        templates: { "application/json": JSON.stringify({ status, code, message }) },
+        templates: {
+          "application/json": JSON.stringify({ status, code, message: ownMessages[type] ?? message }),
+        },
         responseHeaders: {
           [correlatorHeader]: `method.request.header.${correlatorHeader}`,
           [requestIdHeader]: "context.requestId",
           "cache-control": "'no-store'",
           ...(status === 401 ? { "www-authenticate": "'Bearer'" } : {}),
+          ...(type === "ACCESS_DENIED" ? { "www-authenticate": "context.authorizer.challenge" } : {}),
           ...(retryAfterSeconds === undefined ? {} : { "retry-after": `'${retryAfterSeconds}'` }),
         },
       });

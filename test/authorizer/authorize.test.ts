@@ -96,11 +96,28 @@ describe("a good token", () => {
       expect(body).toEqual({
         status: 403,
         code: "PERMISSION_DENIED",
-        message: errors.PERMISSION_DENIED.message,
+        message: "The access token lacks the scope qos-profiles:read.",
       });
       expect(headers.get("x-correlator")).toBe("c-1");
+      expect(headers.get("www-authenticate")).toBe(
+        'Bearer error="insufficient_scope", scope="qos-profiles:read"',
+      );
     },
   );
+
+  it("is told the scope of each operation that it lacks, whichever was asked for first", async () => {
+    const token = await tokenWith({ scope: "" });
+    const scopes = await Promise.all(
+      ["/numberrecycling/check", "/deviceidentifier/retrieve-identifier", "/numberrecycling/check"].map(
+        async (asked) => (await call(asked, { token, body: {} })).headers.get("www-authenticate"),
+      ),
+    );
+    expect(scopes).toEqual(
+      ["number-recycling:check", "device-identifier:retrieve-identifier", "number-recycling:check"].map(
+        (scope) => `Bearer error="insufficient_scope", scope="${scope}"`,
+      ),
+    );
+  });
 
   it("opens every path of its scope with one answer that is kept, whichever was asked for first", async () => {
     const token = await tokenWith();

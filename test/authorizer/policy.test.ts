@@ -106,10 +106,28 @@ describe("the policy of a token", () => {
     expect(others.map(({ arn }) => decide(document, arn))).toEqual(others.map(() => "implicit deny"));
   });
 
-  it("is the same whichever of the routes was asked for, since it is kept for all of them", () => {
-    const caller = { client: "client-1", scopes: [...everyScope], expires: 1 };
-    const [one, ...others] = imaginedMethods.map(({ arn }) => policyFor(caller, arn, imagined));
-    for (const other of others) expect(other).toEqual(one);
+  it("is the same whichever of a scope's routes was asked for, since it is kept for all of them", () => {
+    const caller = { client: "client-1", scopes: everyScope.slice(1), expires: 1 };
+    for (const scope of everyScope) {
+      const own = [...methods, ...imaginedMethods].filter((method) => method.scope === scope);
+      const routes = { ...wired, [scope]: [...(wired[scope] ?? []), ...(imagined[scope] ?? [])] };
+      const [one, ...others] = own.map(({ arn }) => policyFor(caller, arn, routes));
+      for (const other of others) expect(other).toEqual(one);
+      expect(one?.context).toMatchObject({
+        neededScope: scope,
+        challenge: `Bearer error="insufficient_scope", scope="${scope}"`,
+      });
+    }
+  });
+
+  it("names the scope of a route with a slash at its end, and none for a route that nothing opens", () => {
+    const caller = { client: "client-1", scopes: [], expires: 1 };
+    for (const { scope, arn } of methods) {
+      expect(policyFor(caller, `${arn}/`, wired).context).toMatchObject({ neededScope: scope });
+    }
+    for (const route of ["POST/nothing", "GET/area-0", "GET/area-0/check", "POST/area-0/check/more"]) {
+      expect(policyFor(caller, `${stage}/${route}`, imagined).context).not.toHaveProperty("neededScope");
+    }
   });
 
   it("passes the caller to the functions in strings only, as API Gateway hands it on", () => {
@@ -118,7 +136,7 @@ describe("the policy of a token", () => {
     const { context, principalId } = policyFor(caller, methods[0]?.arn ?? "", wired);
 
     expect(principalId).toBe("c");
-    expect(context).toEqual({
+    expect(context).toMatchObject({
       client: "c",
       scope: everyScope.join(" "),
       expires: "1763719200",

@@ -94,6 +94,7 @@ describe("the OpenAPI document", () => {
       "XRequestId",
       "XCorrelator",
       "WwwAuthenticate",
+      "InsufficientScope",
       "RetryAfter",
       "RateLimitLimit",
       "RateLimitRemaining",
@@ -181,7 +182,7 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
         "x-request-id",
         ...(status in endpoint.responses && endpoint.scope !== null ? rateLimit : []),
         ...(status in endpoint.responses ? Object.keys(endpoint.headers ?? {}) : []),
-        ...(status === "401" ? ["WWW-Authenticate"] : []),
+        ...(status === "401" || status === "403" ? ["WWW-Authenticate"] : []),
         ...(status === "429" || status === "503" ? ["Retry-After"] : []),
         ...(status in endpoint.responses || status === "401" ? [] : rateLimit),
       ]);

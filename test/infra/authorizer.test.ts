@@ -35,14 +35,15 @@ const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
 /** API Gateway refuses a longer resource in the policy of an authorizer. */
 const policyResourceCharacters = 512;
 
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
+const maxAuthorizers = 10;
+
 /** As long as region, account and API can be. */
 const longestStage = "arn:aws-us-gov:execute-api:ap-southeast-15:123456789012:abcdefghij/live";
 
 describe("authorizer", () => {
-  const { properties } = only(
-    resourcesOf("AWS::ApiGateway::Authorizer", authorizerProperties),
-    "authorizers",
-  );
+  const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", authorizerProperties);
+  const [properties = authorizerProperties.parse({})] = authorizers.map((one) => one.properties);
   const expression = new RegExp(properties.IdentityValidationExpression);
   const variables = only(
     resourcesOf("AWS::Lambda::Function", functionProperties).filter(
@@ -51,6 +52,12 @@ describe("authorizer", () => {
     "authorizer functions",
   ).properties.Environment.Variables;
   const opened = routes.parse(JSON.parse(z.string().parse(variables.ROUTES_BY_SCOPE)));
+
+  test("is one for each scope, alike, and no more than an API may have", () => {
+    expect(authorizers.length).toBe(everyScope.length);
+    expect(authorizers.length).toBeLessThanOrEqual(maxAuthorizers);
+    for (const one of authorizers) expect(one.properties).toEqual(properties);
+  });
 
   test("reads the token from the Authorization header and runs its own function", () => {
     expect(properties.Type).toBe("TOKEN");

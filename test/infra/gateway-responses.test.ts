@@ -50,14 +50,19 @@ describe("gateway responses", () => {
       // The status and the body of the row, as JSON whatever the caller accepts.
       expect(response.StatusCode).toBe(String(status));
       expect(Object.keys(response.ResponseTemplates)).toEqual(["application/json"]);
-      expect(JSON.parse(body)).toEqual({ status, code, message });
-      // `$` and `#` would be the start of something to substitute.
-      expect(body).not.toMatch(/[$#]/);
+      const own: Readonly<Record<string, string>> = {
+        ACCESS_DENIED: "The access token lacks the scope $context.authorizer.neededScope.",
+        MISSING_AUTHENTICATION_TOKEN: "There is no operation with this path and verb.",
+      };
+      expect(JSON.parse(body)).toEqual({ status, code, message: own[type] ?? message });
+      // `$` and `#` would be the start of something else to substitute.
+      expect(body.replace("$context.authorizer.neededScope", "")).not.toMatch(/[$#]/);
       // The headers a function would answer with.
       expect(header("x-correlator")).toBe("method.request.header.x-correlator");
       expect(header("x-request-id")).toBe("context.requestId");
       expect(header("cache-control")).toBe("'no-store'");
-      expect(header("www-authenticate")).toBe(status === 401 ? "'Bearer'" : undefined);
+      const challenge = type === "ACCESS_DENIED" ? "context.authorizer.challenge" : undefined;
+      expect(header("www-authenticate")).toBe(status === 401 ? "'Bearer'" : challenge);
       expect(header("retry-after")).toBe(
         retryAfterSeconds === undefined ? undefined : `'${retryAfterSeconds}'`,
       );

@@ -102,19 +102,24 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     },
   );
 
-  test("what has a scope asks the one authorizer, what has none asks nobody", () => {
-    const authorizer = only(resourcesOf("AWS::ApiGateway::Authorizer", z.unknown(), from), "authorizers");
+  test("what has a scope asks the authorizer of that scope, what has none asks nobody", () => {
+    const asked = new Map<string, unknown>();
     for (const { route, endpoint } of declared) {
       const { AuthorizationType, AuthorizerId } = only(
         routes.filter((made) => made.route === route),
         route,
       );
+      const { scope } = endpoint;
+      if (scope !== null) asked.set(scope, asked.get(scope) ?? AuthorizerId);
       expect({ route, AuthorizationType, AuthorizerId }).toEqual(
-        endpoint.scope === null
+        scope === null
           ? { route, AuthorizationType: "NONE", AuthorizerId: undefined }
-          : { route, AuthorizationType: "CUSTOM", AuthorizerId: { Ref: authorizer.logicalId } },
+          : { route, AuthorizationType: "CUSTOM", AuthorizerId: asked.get(scope) },
       );
     }
+    const made = resourcesOf("AWS::ApiGateway::Authorizer", z.unknown(), from);
+    const named = [...asked.values()].map((id) => z.object({ Ref: z.string() }).parse(id).Ref);
+    expect(named.sort()).toEqual(made.map(({ logicalId }) => logicalId).sort());
   });
 
   test("API Gateway may run a function for the function's own routes and nothing else may", () => {
@@ -125,18 +130,18 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
       .map(([name, source]) => `${name} ${source.split(":").at(-1)}`);
     const api = only(resourcesOf("AWS::ApiGateway::RestApi", z.unknown(), from), "APIs").logicalId;
     const stage = only(resourcesOf("AWS::ApiGateway::Stage", z.unknown(), from), "stages").logicalId;
-    const authorizer = only(
-      resourcesOf("AWS::ApiGateway::Authorizer", z.unknown(), from),
-      "authorizers",
-    ).logicalId;
+    const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", z.unknown(), from);
     const expected = ([...endpoints] as (typeof endpoints)[number][]).flatMap((endpoint) =>
       pathsOf(endpoint).map(
         (path) =>
           `${textOf(calledOf(endpoint.id, from))} \${${api}}/\${${stage}}/${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
       ),
     );
-    const asked = `${textOf(calledOf("authorizer/authorize", from))} \${${api}}/authorizers/\${${authorizer}}`;
-    expect(allowed.sort()).toEqual([...expected, asked].sort());
+    const asked = authorizers.map(
+      ({ logicalId }) =>
+        `${textOf(calledOf("authorizer/authorize", from))} \${${api}}/authorizers/\${${logicalId}}`,
+    );
+    expect(allowed.sort()).toEqual([...expected, ...asked].sort());
     for (const { properties } of permissions) {
       expect(properties.Action).toBe("lambda:InvokeFunction");
       expect(properties.SourceArn).toBeDefined();

@@ -23,6 +23,12 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     schema: { type: "string", const: "Bearer" },
     example: "Bearer",
   },
+  // Not required: absent where the token has the scope, and the subscriber has not consented.
+  InsufficientScope: {
+    description: "The scope that the token lacks (RFC 6750).",
+    schema: { type: "string" },
+    example: 'Bearer error="insufficient_scope", scope="number-recycling:check"',
+  },
   RetryAfter: {
     description: "Seconds to wait before the next attempt.",
     schema: { type: "integer", minimum: 0 },
@@ -107,6 +113,7 @@ function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiRespon
     headers: {
       ...identifyingHeaders,
       ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),
+      ...(status === 403 ? { "WWW-Authenticate": reference("headers", "InsufficientScope") } : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": reference("headers", "RetryAfter") } : {}),
       ...(status === 401 ? {} : rateLimitHeaders),
     },

@@ -52,7 +52,9 @@ export class Authorizer {
     if (remembered === undefined) this.#remember(token, answer);
 
     const decision = decide(answer.policyDocument, methodArn);
-    if (decision !== "allow") throw new GatewayRefusal("ACCESS_DENIED", decision);
+    if (decision !== "allow") {
+      throw new GatewayRefusal("ACCESS_DENIED", decision, { context: answer.context });
+    }
     const integrationLatency = remembered ? 0 : Math.round(performance.now() - startedAt);
     return { ...answer.context, principalId: answer.principalId, integrationLatency };
   }

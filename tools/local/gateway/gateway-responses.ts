@@ -49,14 +49,23 @@ const responseTypes = {
 /** The types of gateway response that the local gateway uses. */
 export type RefusalType = keyof typeof responseTypes;
 
+type ContextValues = Readonly<Record<string, string | number>>;
+
 /** Ends a request with a gateway response. */
 export class GatewayRefusal extends Error {
   readonly type: RefusalType;
+  /** The context of the authorizer that denied access. */
+  readonly context: ContextValues;
 
   /** @param reason logged, never sent to the caller. */
-  constructor(type: RefusalType, reason: string = type, options?: ErrorOptions) {
+  constructor(
+    type: RefusalType,
+    reason: string = type,
+    { context = {}, ...options }: ErrorOptions & { readonly context?: ContextValues } = {},
+  ) {
     super(reason, options);
     this.type = type;
+    this.context = context;
   }
 }
 
@@ -68,7 +77,7 @@ export interface Reply {
 }
 
 /** Where a header of a gateway response takes its value from; undefined leaves the header out. */
-type ValueSource = (request: ReceivedRequest) => string | undefined;
+type ValueSource = (request: ReceivedRequest, context: ContextValues) => string | undefined;
 
 /** A gateway response of the template, ready to be rendered. */
 export interface ConfiguredResponse {
@@ -81,7 +90,8 @@ export interface ConfiguredResponse {
 /** @throws {Error} naming a response parameter or a mapping template whose form is not supported locally. */
 export function configuredResponse(declared: DeclaredResponse): ConfiguredResponse {
   const { responseType, status, parameters, template } = declared;
-  if (template.includes("$")) throw new Error(`The mapping template ${template} is not supported locally`);
+  if (template.replaceAll(contextVariable, "").includes("$"))
+    throw new Error(`The mapping template ${template} is not supported locally`);
   const headers = Object.entries(parameters).map(([target, expression]) => {
     const name = /^gatewayresponse\.header\.(.+)$/.exec(target)?.[1];
     if (name === undefined) throw new Error(`${target} is not supported locally`);
@@ -104,14 +114,21 @@ export function renderRefusal(
     ["x-amzn-errortype", exception],
   ]);
   for (const [name, source] of chosen?.headers ?? []) {
-    const value = source(request);
+    const value = source(request, refusal.context);
     if (value !== undefined) headers.set(name.toLowerCase(), value);
   }
   return {
     status: chosen?.status ?? status,
     headers: [...headers],
-    body: chosen?.body ?? JSON.stringify({ message }),
+    body: substituted(chosen?.body, refusal.context) ?? JSON.stringify({ message }),
   };
+}
+
+const contextVariable = /\$context\.authorizer\.(\w+)/g;
+
+/** A variable without a value is replaced by nothing, as in API Gateway. */
+function substituted(template: string | undefined, context: ContextValues): string | undefined {
+  return template?.replaceAll(contextVariable, (_, name: string) => String(context[name] ?? ""));
 }
 
 function sourceOf(expression: string): ValueSource {
@@ -120,5 +137,7 @@ function sourceOf(expression: string): ValueSource {
   const header = /^method\.request\.header\.(.+)$/.exec(expression)?.[1];
   if (header !== undefined) return (request) => headerAsSent(request, header);
   if (expression === "context.requestId") return ({ requestId }) => requestId;
+  const property = /^context\.authorizer\.(\w+)$/.exec(expression)?.[1];
+  if (property !== undefined) return (_, context) => context[property]?.toString();
   throw new Error(`The response parameter ${expression} is not supported locally`);
 }
