@@ -4,6 +4,11 @@ import * as z from "zod/mini";
 /** Marks a schema issue that has an error code of its own; read by `http/invalid.ts`. */
 const outOfRange = { code: "OUT_OF_RANGE" } as const;
 
+/** A schema with what it says in the OpenAPI document; one that has an `id` must be made optional before. */
+export function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
+  return schema.check(z.meta({ description }));
+}
+
 /** The body of every error (specification 2.14). */
 export const errorBody = z
   .object({
@@ -11,7 +16,7 @@ export const errorBody = z
     code: z.string().check(z.meta({ description: "Error code." })),
     message: z.string().check(z.meta({ description: "What went wrong, for a person to read." })),
   })
-  .check(z.meta({ id: "Error", description: "The body of every error." }));
+  .check(z.meta({ id: "ErrorInfo", description: "The body of every error." }));
 
 /** What a number between two others must be, both included: checks whose issues name both ends. */
 export function between(minimum: number, maximum: number) {
@@ -56,7 +61,14 @@ const port = z.number().check(
     params: outOfRange,
     message: "must be between 0 and 65535",
   }),
-  z.meta({ id: "Port", type: "integer", minimum: 0, maximum: 65_535, examples: [59_765] }),
+  z.meta({
+    id: "Port",
+    description: "A TCP or UDP port.",
+    type: "integer",
+    minimum: 0,
+    maximum: 65_535,
+    examples: [59_765],
+  }),
 );
 
 /** A country, two letters (ISO 3166-2). */
@@ -69,8 +81,11 @@ export const networkCode = z.string().check(z.regex(/^[0-9]{5,6}$/));
 export const ipv4Address = z
   .object({
     publicAddress: singleIpv4Address,
-    privateAddress: z.optional(singleIpv4Address),
-    publicPort: z.optional(port),
+    privateAddress: described(
+      z.optional(singleIpv4Address),
+      "The address behind the NAT; without one, the public address again.",
+    ),
+    publicPort: described(z.optional(port), "The port on the public address."),
   })
   .check(
     z.refine(({ privateAddress, publicPort }) => privateAddress !== undefined || publicPort !== undefined, {
@@ -111,26 +126,26 @@ const networkAccessIdentifier = z.string().check(
   }),
 );
 
+const identifiers = {
+  phoneNumber: z.optional(phoneNumber),
+  ipv4Address: z.optional(ipv4Address),
+  ipv6Address: z.optional(ipv6Address),
+  networkAccessIdentifier: z.optional(networkAccessIdentifier),
+};
+
 /** The device a request is about (specification 2.9): at least one identifier. */
-export const device = z
-  .object({
-    phoneNumber: z.optional(phoneNumber),
-    ipv4Address: z.optional(ipv4Address),
-    ipv6Address: z.optional(ipv6Address),
-    networkAccessIdentifier: z.optional(networkAccessIdentifier),
-  })
-  .check(
-    z.refine((identifiers) => Object.keys(identifiers).length > 0, {
-      message: "must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier",
-    }),
-    z.meta({
-      id: "Device",
-      minProperties: 1,
-      description:
-        "A device, by one identifier or more. The first present of phoneNumber, ipv4Address, ipv6Address decides.",
-      examples: [{ phoneNumber: "+34600000001" }],
-    }),
-  );
+export const device = z.object(identifiers).check(
+  z.refine((sent) => Object.keys(sent).length > 0, {
+    message: "must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier",
+  }),
+  z.meta({
+    id: "Device",
+    anyOf: Object.keys(identifiers).map((name) => ({ required: [name] })),
+    description:
+      "A device, by one identifier or more. The first present of phoneNumber, ipv4Address, ipv6Address decides.",
+    examples: [{ phoneNumber: "+34600000001" }],
+  }),
+);
 
 /** The identifiers of a device as a request sends them. */
 export type Device = z.infer<typeof device>;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { described } from "./schemas.ts";
 
 /** The one algorithm our own tokens are signed with. */
 export const tokenAlgorithm = "ES256";
@@ -47,13 +48,13 @@ const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/));
 /** A public key of ours as it is stored and published (RFC 7517). */
 export const publicJwk = z
   .object({
-    kty: z.literal("EC"),
-    crv: z.literal("P-256"),
-    x: base64url,
-    y: base64url,
-    kid: text,
-    alg: z.literal(tokenAlgorithm),
-    use: z.literal("sig"),
+    kty: described(z.literal("EC"), "The family of the key: elliptic curve."),
+    crv: described(z.literal("P-256"), "The curve."),
+    x: described(base64url, "The x coordinate, base64url."),
+    y: described(base64url, "The y coordinate, base64url."),
+    kid: described(text, "The name of the key; tokens have it in their header."),
+    alg: described(z.literal(tokenAlgorithm), "The algorithm of the signatures."),
+    use: described(z.literal("sig"), "What the key is for: signatures."),
   })
   .check(z.meta({ id: "PublicKey", description: "A public key that verifies access tokens (RFC 7517)." }));
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
-import { device } from "../../shared/schemas.ts";
+import { described, device } from "../../shared/schemas.ts";
 
 const digits = (length: number) => z.string().check(z.regex(new RegExp(`^[0-9]{${length}}$`)));
 
@@ -25,15 +25,15 @@ export const retrieveIdentifier = endpoint({
   responses: {
     200: z
       .object({
-        device: z.optional(device),
+        device: described(z.optional(device), "The identifier that was used; absent when one was sent."),
         lastChecked: z.iso
           .datetime({ offset: true })
           .check(z.meta({ description: "When the operator last confirmed this." })),
         imei: digits(15).check(z.meta({ description: "The device, with its check digit." })),
         imeisv: digits(16).check(z.meta({ description: "The device, with its software version." })),
         tac: digits(8).check(z.meta({ description: "The type of the device." })),
-        model: z.string(),
-        manufacturer: z.string(),
+        model: described(z.string(), "The name of the model."),
+        manufacturer: described(z.string(), "Who makes the model."),
       })
       .check(
         z.meta({
@@ -42,7 +42,6 @@ export const retrieveIdentifier = endpoint({
             "A device. The member `device` is there when several identifiers were sent: the one that was used.",
           examples: [
             {
-              device: { phoneNumber: "+34600000001" },
               lastChecked: "2026-02-20T10:41:38.657Z",
               imei: "490154203237518",
               imeisv: "4901542032375101",

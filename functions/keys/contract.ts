@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
+import { described } from "../../shared/schemas.ts";
 import { publicJwk, publicKeyCacheSeconds } from "../../shared/token.ts";
 
 /** `GET /.well-known/jwks.json`: the public keys of our own tokens, for services that verify them. */
@@ -14,7 +15,7 @@ export const publishKeys = endpoint({
   scope: null,
   publicBecause: "Public keys, by which anybody may check a token of ours.",
   responses: {
-    200: z.object({ keys: z.array(publicJwk) }).check(
+    200: z.object({ keys: described(z.array(publicJwk), "The keys that are in use, and will be.") }).check(
       z.meta({
         id: "KeySet",
         description: "A JSON Web Key Set (RFC 7517).",

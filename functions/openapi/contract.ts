@@ -1,7 +1,11 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
+import { described } from "../../shared/schemas.ts";
 
-const server = z.object({ url: z.string(), description: z.optional(z.string()) });
+const server = z.object({
+  url: described(z.string(), "The address that paths follow."),
+  description: described(z.optional(z.string()), "Which server it is."),
+});
 
 /** `GET /openapi.json`: the service's OpenAPI document, for client generators and for trying it out. */
 export const publishDocument = endpoint({
@@ -19,10 +23,16 @@ export const publishDocument = endpoint({
   responses: {
     200: z
       .looseObject({
-        openapi: z.string(),
-        info: z.looseObject({ title: z.string(), version: z.string() }),
-        servers: z.array(server),
-        paths: z.record(z.string(), z.unknown()),
+        openapi: described(z.string(), "The version of the OpenAPI Specification."),
+        info: described(
+          z.looseObject({
+            title: described(z.string(), "The name of the service."),
+            version: described(z.string(), "The version of the service."),
+          }),
+          "What the document is about.",
+        ),
+        servers: described(z.array(server), "The server that was asked, then others."),
+        paths: described(z.record(z.string(), z.unknown()), "The operations by path."),
       })
       .check(
         z.meta({

@@ -3,7 +3,7 @@ import { instantOf } from "../../shared/calendar.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
 import type { Code } from "../../shared/errors.ts";
-import { between } from "../../shared/schemas.ts";
+import { between, described } from "../../shared/schemas.ts";
 import { isSink } from "../../shared/sinks/sink-url.ts";
 
 /** Marks a schema issue that has an error code of its own; read by `shared/http/invalid.ts`. */
@@ -14,8 +14,8 @@ const minPoints = 3;
 
 const point = z
   .object({
-    latitude: z.number().check(...between(-90, 90)),
-    longitude: z.number().check(...between(-180, 180)),
+    latitude: described(z.number().check(...between(-90, 90)), "Degrees north of the equator."),
+    longitude: described(z.number().check(...between(-180, 180)), "Degrees east of Greenwich."),
   })
   .check(z.meta({ id: "Point", description: "A vertex, in degrees." }));
 
@@ -25,7 +25,7 @@ const boundary = z.array(point).check(
     ...asks("POPULATION_DENSITY_DATA.INVALID_AREA"),
     when: ({ value }) => Array.isArray(value),
   }),
-  z.meta({ minItems: minPoints, maxItems: maxPoints }),
+  z.meta({ description: "The vertices, one after the other.", minItems: minPoints, maxItems: maxPoints }),
 );
 
 const area = z
@@ -80,20 +80,20 @@ const sinkCredential = z
   })
   .check(z.meta({ id: "SinkCredential", description: "What the service presents to the sink." }));
 
+/** A schema with a name: generators make a member required whose own schema has a default. */
+const precision = z._default(z.int().check(...between(1, 12)), 7).check(
+  z.meta({
+    id: "Precision",
+    description: "Length of the cells' geohashes. A deployment may support only some lengths.",
+  }),
+);
+
 const retrieval = z
   .object({
     area,
     startTime: dateTime("Start of the period, RFC 3339 with a zone: at most 3 months from now either way."),
     endTime: dateTime("End of the period: at most 7 days later, and on the same side of now."),
-    precision: z._default(
-      z.int().check(
-        ...between(1, 12),
-        z.meta({
-          description: "Length of the cells' geohashes. A deployment may support only some lengths.",
-        }),
-      ),
-      7,
-    ),
+    precision,
     sink: z.optional(
       z.string().check(
         z.refine((text) => isSink(text, setting("SINK_ALLOWED_NETWORKS")), asks("INVALID_SINK")),
@@ -137,7 +137,10 @@ const density = z.int().check(z.minimum(0));
 
 const cell = z
   .object({
-    geohash: z.string().check(z.regex(/^[0-9b-hjkmnp-z]{1,12}$/)),
+    geohash: described(
+      z.string().check(z.regex(/^[0-9b-hjkmnp-z]{1,12}$/)),
+      "The cell; as many characters as the precision says.",
+    ),
     dataType: z.enum(["NO_DATA", "LOW_DENSITY", "DENSITY_ESTIMATION"]).check(
       z.meta({
         description: [
@@ -165,14 +168,26 @@ const timedPopulationDensity = z
 
 const populationDensity = z
   .object({
-    status: z.enum([
-      "SUPPORTED_AREA",
-      "PART_OF_AREA_NOT_SUPPORTED",
-      "AREA_NOT_SUPPORTED",
-      "OPERATION_NOT_COMPLETED",
-    ]),
-    timedPopulationDensityData: z.array(timedPopulationDensity),
-    statusInfo: z.optional(z.string()),
+    status: z
+      .enum(["SUPPORTED_AREA", "PART_OF_AREA_NOT_SUPPORTED", "AREA_NOT_SUPPORTED", "OPERATION_NOT_COMPLETED"])
+      .check(
+        z.meta({
+          description: [
+            "`SUPPORTED_AREA`: the whole area is covered.",
+            "`PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`.",
+            "`AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data.",
+            "`OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.",
+          ].join(" "),
+        }),
+      ),
+    timedPopulationDensityData: described(
+      z.array(timedPopulationDensity),
+      "The hours that cover the period, one after the other.",
+    ),
+    statusInfo: described(
+      z.optional(z.string()),
+      "Why the operation failed; with `OPERATION_NOT_COMPLETED`.",
+    ),
   })
   .check(
     z.meta({

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
+import { described } from "../../shared/schemas.ts";
 
 const text = z.string().check(z.minLength(1));
 
@@ -16,22 +17,22 @@ const exampleProfile = {
 /** The profile of specification 2.1. */
 export const userProfile = z
   .object({
-    ID: z.number(),
-    Username: text,
-    DateCreated: text,
-    IsProfilePublic: z.boolean(),
-    DateLastLogin: z.optional(text),
-    EmailAddress: z.optional(text),
-    Latitude: z.optional(z.number()),
-    Location: z.optional(text),
-    Longitude: z.optional(z.number()),
+    ID: described(z.number(), "The number of the profile."),
+    Username: described(text, "The name of the account."),
+    DateCreated: described(text, "When the profile was made, as it was imported."),
+    IsProfilePublic: described(z.boolean(), "Whether other people may see the profile."),
+    DateLastLogin: described(z.optional(text), "When this login was made, RFC 3339."),
+    EmailAddress: described(z.optional(text), "The address that logs in."),
+    Latitude: described(z.optional(z.number()), "Of the location, in degrees."),
+    Location: described(z.optional(text), "Where the owner is, in words."),
+    Longitude: described(z.optional(z.number()), "Of the location, in degrees."),
     Permissions: z.optional(
       text.check(z.meta({ description: "The scopes of the profile's tokens, space-separated." })),
     ),
-    Profile: z.optional(text),
-    ProfileImageURL: z.optional(text),
-    ReputationPoints: z.optional(z.number()),
-    WebsiteURL: z.optional(text),
+    Profile: described(z.optional(text), "What the owner says of itself."),
+    ProfileImageURL: described(z.optional(text), "Where a picture of the owner is."),
+    ReputationPoints: described(z.optional(z.number()), "The owner's points."),
+    WebsiteURL: described(z.optional(text), "The owner's site."),
   })
   .check(
     z.meta({
@@ -56,8 +57,10 @@ export const authenticate = endpoint({
     "Where a caller gets its token: it cannot have one yet. Failed attempts are counted and refused by account and by source address.",
   body: z
     .object({
-      emailaddress: z.optional(z.string()),
-      password: z.optional(z.string().check(z.meta({ format: "password" }))),
+      emailaddress: described(z.optional(z.string()), "The address of the account; case does not matter."),
+      password: z.optional(
+        z.string().check(z.meta({ format: "password", description: "The password of the account." })),
+      ),
     })
     .check(
       z.meta({
@@ -69,11 +72,17 @@ export const authenticate = endpoint({
   responses: {
     200: z
       .object({
-        Data: z.object({
-          access_token: text.check(z.meta({ description: "A JWT to send as a bearer token." })),
-          UserProfile: userProfile,
-        }),
-        Metadata: z.object({ StatusCode: z.number() }),
+        Data: described(
+          z.object({
+            access_token: described(text, "A JWT to send as a bearer token."),
+            UserProfile: userProfile,
+          }),
+          "What the login gives.",
+        ),
+        Metadata: described(
+          z.object({ StatusCode: described(z.number(), "The HTTP status code, once more.") }),
+          "About the response.",
+        ),
       })
       .check(
         z.meta({

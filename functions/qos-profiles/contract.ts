@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
-import { countryCode, device, networkCode } from "../../shared/schemas.ts";
+import { countryCode, described, device, networkCode } from "../../shared/schemas.ts";
 
 function int32(minimum: number, maximum: number) {
   return z.int32().check(z.minimum(minimum), z.maximum(maximum), z.meta({ format: "int32" }));
@@ -53,11 +53,17 @@ function oneOf<Unit extends string>(units: Readonly<Record<Unit, bigint>>) {
 }
 
 const duration = z
-  .object({ value: z.optional(int32(1, 2_147_483_647)), unit: z.optional(oneOf(durationUnits)) })
+  .object({
+    value: described(z.optional(int32(1, 2_147_483_647)), "How many of the unit."),
+    unit: described(z.optional(oneOf(durationUnits)), "The unit of the value."),
+  })
   .check(z.meta({ id: "Duration", description: "A length of time." }));
 
 const rate = z
-  .object({ value: z.optional(int32(0, 1_024)), unit: z.optional(oneOf(rateUnits)) })
+  .object({
+    value: described(z.optional(int32(0, 1_024)), "How many of the unit."),
+    unit: described(z.optional(oneOf(rateUnits)), "The unit of the value, a second."),
+  })
   .check(z.meta({ id: "Rate", description: "A data rate." }));
 
 /** A length of time (specification 2.6). */
@@ -101,21 +107,30 @@ export const qosProfile = z
   .object({
     name: qosProfileName,
     status: qosProfileStatus,
-    description: z.optional(z.string()),
-    countryAvailability: z.optional(z.array(countryAvailability)),
-    targetMinUpstreamRate: z.optional(rate),
-    maxUpstreamRate: z.optional(rate),
-    maxUpstreamBurstRate: z.optional(rate),
-    targetMinDownstreamRate: z.optional(rate),
-    maxDownstreamRate: z.optional(rate),
-    maxDownstreamBurstRate: z.optional(rate),
-    minDuration: z.optional(duration),
-    maxDuration: z.optional(duration),
+    description: described(z.optional(z.string()), "What the profile is for."),
+    countryAvailability: described(
+      z.optional(z.array(countryAvailability)),
+      "Where the profile is offered; absent: everywhere.",
+    ),
+    targetMinUpstreamRate: described(z.optional(rate), "The least upstream rate that the network aims at."),
+    maxUpstreamRate: described(z.optional(rate), "The greatest upstream rate."),
+    maxUpstreamBurstRate: described(z.optional(rate), "The greatest upstream rate for a short time."),
+    targetMinDownstreamRate: described(
+      z.optional(rate),
+      "The least downstream rate that the network aims at.",
+    ),
+    maxDownstreamRate: described(z.optional(rate), "The greatest downstream rate."),
+    maxDownstreamBurstRate: described(z.optional(rate), "The greatest downstream rate for a short time."),
+    minDuration: described(z.optional(duration), "The shortest session."),
+    maxDuration: described(z.optional(duration), "The longest session."),
     priority: z.optional(
       int32(1, 100).check(z.meta({ description: "A lower value has a higher priority." })),
     ),
-    packetDelayBudget: z.optional(duration),
-    jitter: z.optional(duration),
+    packetDelayBudget: described(
+      z.optional(duration),
+      "The longest delay of a packet between the device and the network's edge.",
+    ),
+    jitter: described(z.optional(duration), "The greatest variation of the delay of packets."),
     packetErrorLossRate: z.optional(
       int32(1, 10).check(z.meta({ description: "n means that up to 10^-n of the packets may be lost." })),
     ),

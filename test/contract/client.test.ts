@@ -29,7 +29,7 @@ function callOf({ endpoint, parameters, body }: SampleRequest): string {
  * Indented, so that no reader of this file takes the import for one of its own.
  */
 const programWith = (sink: string) => `
-  import { type AcceptedOperation, Api, type Error, type PopulationDensityRequest } from "./client.mts";
+  import { type AcceptedOperation, Api, type ErrorInfo, type PopulationDensityRequest } from "./client.mts";
 
   interface Given {
     readonly fetch: typeof fetch;
@@ -74,7 +74,7 @@ const programWith = (sink: string) => `
       atOnce: (await api.populationDensity.retrievePopulationDensity(request)).data,
       refused: await api.qosProfiles.getQosProfile("NOBODY").then(
         () => undefined,
-        ({ status, error }: { status: number; error: Error }) => ({ status, code: error.code }),
+        ({ status, error }: { status: number; error: ErrorInfo }) => ({ status, code: error.code }),
       ),
     };
   }

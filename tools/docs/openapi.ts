@@ -48,7 +48,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
       tags: areas.map(({ name, about }) => ({ name, description: about })),
       paths: pathItems(areas),
       components: {
-        schemas: { Error: errorBody, XCorrelator: correlator },
+        schemas: { ErrorInfo: errorBody, XCorrelator: correlator },
         parameters: {
           XCorrelator: {
             name: correlatorHeader,
