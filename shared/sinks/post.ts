@@ -70,10 +70,9 @@ export interface PostOptions extends Reach {
 export type PostResult = {
   /** Whether the last chunk was sent, so that the sink may hold the whole body whatever the outcome. */
   readonly sentWhole: boolean;
-} & (
-  | { readonly outcome: "delivered" }
-  /** Not to be retried. `SINK`: not a valid sink URL. `ADDRESS`: an address that is not allowed. */
-  | { readonly outcome: "refused"; readonly status: number }
+} & /** A refusal is not to be retried. `SINK`: not a valid sink URL. `ADDRESS`: an address that is not allowed. */
+(
+  | { readonly outcome: "delivered" | "refused"; readonly status: number }
   | { readonly outcome: "refused"; readonly cause: "SINK" | "ADDRESS" }
   /** To be tried again, and not before what the sink asks for. */
   | { readonly outcome: "failed"; readonly status: number; readonly retryAfterSeconds?: number }
@@ -526,8 +525,7 @@ function resultOf(
   now: Date,
 ): PostResult {
   const outcome = outcomeOf(status);
-  if (outcome === "delivered") return { outcome, sentWhole };
-  if (outcome === "refused") return { outcome, status, sentWhole };
+  if (outcome !== "failed") return { outcome, status, sentWhole };
   const seconds = retryAfterSeconds(headers["retry-after"], now);
   return { outcome, status, sentWhole, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) };
 }

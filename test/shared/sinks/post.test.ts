@@ -101,7 +101,7 @@ function bodyWith(count: number, bytes = 65_536) {
   return { told, body: { [Symbol.asyncIterator]: () => chunks } };
 }
 
-const delivered = { outcome: "delivered", sentWhole: true };
+const delivered = { outcome: "delivered", status: expect.any(Number), sentWhole: true };
 
 /** For sinks that use up the time they have. */
 const short = { lookup: 300, connect: 500, attempt: 10_000, stall: 500, answer: 300 };
@@ -244,7 +244,7 @@ describe("a sink that takes a body", () => {
 
 describe("the status of an answer decides", () => {
   test.each([
-    [201, { outcome: "delivered" }],
+    [201, { outcome: "delivered", status: 201 }],
     [400, { outcome: "refused", status: 400 }],
     [410, { outcome: "refused", status: 410 }],
     [408, { outcome: "failed", status: 408 }],
