@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { areas, endpoints, tables } from "../../functions/areas.ts";
 import { bundledIds, constructName, functionIds, handlerFile, handlerPath } from "../../infra/bundles.ts";
@@ -11,9 +11,19 @@ const folders = readdirSync("functions", { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-const areasWithContract = folders.filter((area) => existsSync(join("functions", area, "contract.ts")));
+/** Below `functions`. */
+const files = readdirSync("functions", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.replaceAll("\\", "/"));
+
+const contracts = files.filter((file) => file.endsWith("/contract.ts"));
 
 type Exports = Readonly<Record<string, unknown>>;
+
+/** The exports of a file, given below `functions`. */
+async function load(file: string): Promise<Exports> {
+  return await import(/* @vite-ignore */ `../../functions/${file}`);
+}
 
 /** The endpoints among the exports of a module, told by their members. */
 function endpointsIn(module: Exports): unknown[] {
@@ -25,20 +35,21 @@ function endpointsIn(module: Exports): unknown[] {
 describe.each(endpoints.map((endpoint: Endpoint) => [endpoint.id, endpoint] as const))(
   "what belongs to %s",
   (_id, endpoint) => {
-    const [area = "", operation = ""] = endpoint.id.split("/");
+    const [area = ""] = endpoint.id.split("/");
+    const handler = handlerPath(endpoint.id as keyof typeof functionRecords).replace("functions/", "");
 
     test("its id names a folder and a file below `functions`, in words with dashes", () => {
       expect(endpoint.id).toMatch(/^[a-z]+(?:-[a-z]+)*\/[a-z]+(?:-[a-z]+)*$/);
       expect(folders).toContain(area);
-      expect(existsSync(join("functions", area, `${operation}.ts`))).toBe(true);
+      expect(files).toContain(handler);
     });
 
-    test("its area's contract exports the declaration, and the list holds that very one", async () => {
-      expect(endpointsIn(await import(`../../functions/${area}/contract.ts`))).toContain(endpoint);
+    test("the contract of its folder exports the declaration, and the list holds that very one", async () => {
+      expect(endpointsIn(await load(`${dirname(handler)}/contract.ts`))).toContain(endpoint);
     });
 
     test("its file exports the handler", async () => {
-      const module: Exports = await import(`../../functions/${area}/${operation}.ts`);
+      const module = await load(handler);
       expect(module.handler).toBeTypeOf("function");
     });
 
@@ -56,19 +67,16 @@ describe.each(endpoints.map((endpoint: Endpoint) => [endpoint.id, endpoint] as c
 );
 
 describe("what is in the folders is also in the lists", () => {
-  test.each(areasWithContract)("%s: each endpoint of its contract is in the one list", async (area) => {
-    const declared = endpointsIn(await import(`../../functions/${area}/contract.ts`));
+  test.each(contracts)("%s: each endpoint of the contract is in the one list", async (file) => {
+    const declared = endpointsIn(await load(file));
     expect(declared.filter((one) => !([...endpoints] as unknown[]).includes(one))).toEqual([]);
     expect(declared.length).toBeGreaterThan(0);
   });
 
   test("each file that exports a handler is a function in `infra/functions.ts`, and each function has its file", async () => {
     const handlers: string[] = [];
-    const files = readdirSync("functions", { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".ts"))
-      .map((file) => file.replaceAll("\\", "/"));
     for (const file of files) {
-      const module: Exports = await import(/* @vite-ignore */ `../../functions/${file}`);
+      const module = await load(file);
       if ("handler" in module) handlers.push(`functions/${file}`);
     }
     expect(handlers.sort()).toEqual(bundledIds.map(handlerPath).sort());
@@ -89,7 +97,7 @@ describe("what is in the folders is also in the lists", () => {
     );
     expect(files.length).toBeGreaterThan(3);
     for (const file of files.map((name) => name.replaceAll("\\", "/"))) {
-      const module: Exports = await import(/* @vite-ignore */ `../../functions/${file}`);
+      const module = await load(file);
       const declared = Object.values(module).filter(
         (value) => typeof value === "object" && value !== null && "partitionKey" in value,
       );
