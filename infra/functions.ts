@@ -120,6 +120,31 @@ export const functionRecords: Readonly<
     timeoutSeconds: streamingSeconds,
     memoryMegabytes: 1_024,
   },
+  "population-density/list-operations": {
+    room: "operations",
+    tables: { "density-jobs": ["BatchGetItem", "Query"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "population-density/read-operation": {
+    room: "operations",
+    tables: { "density-jobs": ["GetItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "population-density/cancel-operation": {
+    room: "operations",
+    tables: { "density-jobs": ["GetItem", "UpdateItem"], "density-callers": ["UpdateItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "population-density/redeliver-operation": {
+    room: "operations",
+    tables: {
+      "density-jobs": ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"],
+      "density-callers": ["GetItem", "UpdateItem"],
+      ...quotaTable,
+    },
+    queues: { "density-jobs": ["SendMessage"] },
+    variables: ["DENSITY_PENDING_LIMIT", "SINK_ALLOWED_NETWORKS", ...quotaVariables],
+  },
   "population-density/deliver": {
     room: "delivery",
     tables: { densities: ["BatchGetItem"], ...jobTables },

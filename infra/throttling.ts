@@ -43,7 +43,11 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
   };
 }
 
+/** For operations: each is asked about a few times, and all methods share the account's rate. */
+const ofOperations: Throttling = { rate: 80, burst: 40 };
+
 function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling | undefined {
+  if (endpoint.path.startsWith("/populationdensitydata/operations")) return ofOperations;
   if (endpoint.id === login) return loginLimit(endpoint, settings);
   return endpoint.scope === null ? ofPublicDocuments : undefined;
 }

@@ -85,6 +85,14 @@ export const errors = {
     status: 404,
     message: "The identifier does not belong to a known device or number.",
   },
+  "POPULATION_DENSITY_DATA.OPERATION_PENDING": {
+    status: 409,
+    message: "The operation has no outcome yet: wait for it, or cancel the operation.",
+  },
+  "POPULATION_DENSITY_DATA.OPERATION_ENDED": {
+    status: 409,
+    message: "The operation has its outcome already: it cannot be cancelled.",
+  },
   SERVICE_NOT_APPLICABLE: { status: 422, message: "The service does not apply to this device or number." },
   UNSUPPORTED_IDENTIFIER: { status: 422, message: "None of the identifiers sent is supported." },
   UNNECESSARY_IDENTIFIER: {

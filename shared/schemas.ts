@@ -1,8 +1,19 @@
 import { isIPv6 } from "node:net";
 import * as z from "zod/mini";
+import { instantOf } from "./calendar.ts";
+import type { Code } from "./errors.ts";
 
 /** Marks a schema issue that has an error code of its own; read by `http/invalid.ts`. */
-const outOfRange = { code: "OUT_OF_RANGE" } as const;
+export const asks = (code: Code) => ({ params: { code } });
+
+/** A point in time, RFC 3339 with a zone. */
+export const dateTime = (description: string) =>
+  z.string().check(
+    z.refine((text) => instantOf(text) !== undefined, {
+      message: "must be a date-time with a zone (RFC 3339) such as 2026-11-23T11:25:00Z",
+    }),
+    z.meta({ format: "date-time", description }),
+  );
 
 /** A schema with what it says in the OpenAPI document; one that has an `id` must be made optional before. */
 export function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
@@ -58,7 +69,7 @@ const singleIpv4Address = z.ipv4("must be one IPv4 address such as 203.0.113.10,
 const port = z.number().check(
   z.refine(Number.isInteger, { abort: true, message: "must be an integer" }),
   z.refine((value) => value >= 0 && value <= 65_535, {
-    params: outOfRange,
+    ...asks("OUT_OF_RANGE"),
     message: "must be between 0 and 65535",
   }),
   z.meta({

@@ -1,13 +1,16 @@
 import { area } from "../../shared/area.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { densityCallers, densityJobs, densityPermits } from "./delivery/tables.ts";
+import { cancelOperation, listOperations, readOperation, redeliverOperation } from "./operations/contract.ts";
 import { densities } from "./tiles/table.ts";
 
 /** Estimates of how many people are in an area, by cell and hour. */
 export const populationDensityArea = area({
   name: "population-density",
   about: "Estimates of how many people are in an area, by cell and hour.",
-  endpoints: [retrievePopulationDensity],
-  scopes: { "population-density-data:read": "Retrieve population density." },
+  endpoints: [retrievePopulationDensity, listOperations, readOperation, cancelOperation, redeliverOperation],
+  scopes: {
+    "population-density-data:read": "Retrieve population density, and follow and cancel own operations.",
+  },
   tables: [densities, densityJobs, densityCallers, densityPermits],
 });

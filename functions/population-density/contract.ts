@@ -1,13 +1,7 @@
 import * as z from "zod/mini";
-import { instantOf } from "../../shared/calendar.ts";
 import { endpoint } from "../../shared/endpoint.ts";
-import { setting } from "../../shared/environment.ts";
-import type { Code } from "../../shared/errors.ts";
-import { between, described } from "../../shared/schemas.ts";
-import { isSink } from "../../shared/sinks/sink-url.ts";
-
-/** Marks a schema issue that has an error code of its own; read by `shared/http/invalid.ts`. */
-const asks = (code: Code) => ({ params: { code } });
+import { asks, between, dateTime, described } from "../../shared/schemas.ts";
+import { sink, sinkCredential } from "../../shared/sink-schemas.ts";
 
 const maxPoints = 15;
 const minPoints = 3;
@@ -44,42 +38,6 @@ const area = z
     }),
   );
 
-const dateTime = (description: string) =>
-  z.string().check(
-    z.refine((text) => instantOf(text) !== undefined, {
-      message: "must be a date-time with a zone (RFC 3339) such as 2026-11-23T11:25:00Z",
-    }),
-    z.meta({ format: "date-time", description }),
-  );
-
-const sinkCredential = z
-  .object({
-    credentialType: z.unknown().check(
-      z.refine((type) => type !== undefined, { abort: true }),
-      z.refine((type) => type === "ACCESSTOKEN", asks("INVALID_CREDENTIAL")),
-      z.meta({ type: "string", enum: ["ACCESSTOKEN"], description: "The only type that is supported." }),
-    ),
-    accessToken: z.optional(
-      z
-        .string()
-        .check(
-          z.regex(/^[\x20-\x7e]{1,8192}$/, "must be 1 to 8192 printable ASCII characters"),
-          z.meta({ description: "Sent to the sink as bearer token." }),
-        ),
-    ),
-    accessTokenExpiresUtc: z.optional(dateTime("When the token ceases to be valid.")),
-    accessTokenType: z.optional(
-      z.unknown().check(
-        z.refine(
-          (type) => typeof type === "string" && type.toLowerCase() === "bearer",
-          asks("INVALID_TOKEN"),
-        ),
-        z.meta({ type: "string", enum: ["bearer"], description: "Compared without case." }),
-      ),
-    ),
-  })
-  .check(z.meta({ id: "SinkCredential", description: "What the service presents to the sink." }));
-
 /** A schema with a name: generators make a member required whose own schema has a default. */
 const precision = z._default(z.int().check(...between(1, 12)), 7).check(
   z.meta({
@@ -94,16 +52,7 @@ const retrieval = z
     startTime: dateTime("Start of the period, RFC 3339 with a zone: at most 3 months from now either way."),
     endTime: dateTime("End of the period: at most 7 days later, and on the same side of now."),
     precision,
-    sink: z.optional(
-      z.string().check(
-        z.refine((text) => isSink(text, setting("SINK_ALLOWED_NETWORKS")), asks("INVALID_SINK")),
-        z.meta({
-          format: "uri",
-          description:
-            "An https URL with a public host name, to which the answer is delivered later. It is posted there with `operationId` as a further member.",
-        }),
-      ),
-    ),
+    sink: z.optional(sink),
     sinkCredential: z.optional(sinkCredential),
   })
   .check(
@@ -246,6 +195,7 @@ export const retrievePopulationDensity = endpoint({
   scope: "population-density-data:read",
   body: retrieval,
   responses: { 200: populationDensity, 202: acceptedOperation },
+  replyHeaders: { 202: { location: "Where the operation can be followed." } },
   streamed: true,
   errors: [
     "INVALID_ARGUMENT",

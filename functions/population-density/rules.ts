@@ -142,6 +142,14 @@ export function workUnitsOf(query: DensityQuery): number {
   return Math.floor(tileDaysOf(query, maxTileDays.async).size / tileDaysPerUnit);
 }
 
+/** The cells and hours of a query's answer; counts cells without listing them. */
+export function sizeOf({ polygon, precision, asked }: DensityQuery): {
+  readonly cells: number;
+  readonly intervals: number;
+} {
+  return { cells: countCells(polygon, precision, Number.MAX_SAFE_INTEGER), intervals: asked.length };
+}
+
 /** The slots that a query asks for; exact as far as it matters to compare them with a limit. */
 function slotsOf({ polygon, precision, asked }: DensityQuery, limit: number): Size {
   const maxCells = Math.max(Math.floor(limit / asked.length), maxCounted);

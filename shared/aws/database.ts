@@ -159,7 +159,8 @@ export function queryIndex<Item>(
   return queryAll(indexQuery(table, indexOf(table, name), partition), schema, signal);
 }
 
-function indexOf(table: Table, name: string): Index {
+/** An index of a table, by its name. */
+export function indexOf(table: Table, name: string): Index {
   const index = table.indexes?.find((one) => one.name === name);
   if (index === undefined) throw new Error(`${table.name} has no index ${name}`);
   return index;

@@ -70,8 +70,7 @@ export interface PostOptions extends Reach {
 export type PostResult = {
   /** Whether the last chunk was sent, so that the sink may hold the whole body whatever the outcome. */
   readonly sentWhole: boolean;
-} & /** A refusal is not to be retried. `SINK`: not a valid sink URL. `ADDRESS`: an address that is not allowed. */
-(
+} /** A refusal is not to be retried. `SINK`: not a valid sink URL. `ADDRESS`: an address that is not allowed. */ & (
   | { readonly outcome: "delivered" | "refused"; readonly status: number }
   | { readonly outcome: "refused"; readonly cause: "SINK" | "ADDRESS" }
   /** To be tried again, and not before what the sink asks for. */

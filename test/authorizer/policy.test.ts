@@ -96,7 +96,7 @@ describe("the policy of a token", () => {
 
   it("allows no other verb and no other stage", () => {
     const others = methods.flatMap(({ scope, arn }) => [
-      { scope, arn: arn.replace(/\/(GET|POST)\//, "/DELETE/") },
+      { scope, arn: arn.replace(/\/(DELETE|GET|POST)\//, "/PUT/") },
       { scope, arn: arn.replace("/live/", "/other/") },
       { scope, arn: arn.replace("abcdefghij", "jihgfedcba") },
     ]);

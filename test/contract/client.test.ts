@@ -142,7 +142,8 @@ async function writeProgram(folder: string, sink: string): Promise<void> {
   await writeFile(join(folder, "program.mts"), programWith(sink));
   await symlink(join(root, "node_modules"), join(folder, "node_modules"), "junction");
   // The client is for browsers too, and names types of theirs.
-  const compilerOptions = { lib: ["es2023", "dom"] };
+  // It gives optional query parameters as undefined, which this option, no part of `strict`, would refuse.
+  const compilerOptions = { lib: ["es2023", "dom"], exactOptionalPropertyTypes: false };
   await writeFile(
     join(folder, "tsconfig.json"),
     JSON.stringify({

@@ -34,6 +34,12 @@ const density = {
   "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE": 422,
 } as const satisfies Partial<Record<Code, number>>;
 
+/** behaviour section 10: operations. */
+const operations = {
+  "POPULATION_DENSITY_DATA.OPERATION_PENDING": 409,
+  "POPULATION_DENSITY_DATA.OPERATION_ENDED": 409,
+} as const satisfies Partial<Record<Code, number>>;
+
 /** behaviour section 1: a crash, a dependency that does not answer, our own deadline. */
 const ours = { INTERNAL: 500, UNAVAILABLE: 503, TIMEOUT: 504 } as const satisfies Record<
   (typeof failures)[number],
@@ -43,10 +49,11 @@ const ours = { INTERNAL: 500, UNAVAILABLE: 503, TIMEOUT: 504 } as const satisfie
 const codes = Object.keys(errors) as Code[];
 
 describe("the error catalogue", () => {
-  test("has every code of the specification with its status, the three failures, and nothing else", () => {
+  test("has every code of the specification with its status, those of operations, the three failures, and nothing else", () => {
     expect(Object.fromEntries(codes.map((code) => [code, errorRow(code).status]))).toEqual({
       ...common,
       ...density,
+      ...operations,
       ...ours,
     });
   });

@@ -211,7 +211,7 @@ describe("imports run downhill", () => {
     const misplaced = files.filter((file) => file.startsWith("functions/") && areaOf(file) === undefined);
     expect(misplaced).toEqual(["functions/areas.ts"]);
     const rooms = files.map((file) => /^functions\/([^/]+\/.+)\//.exec(file)?.[1]);
-    const known = ["cover", "delivery", "distributed-import", "import", "tiles"].map(
+    const known = ["cover", "delivery", "distributed-import", "import", "operations", "tiles"].map(
       (room) => `population-density/${room}`,
     );
     expect(rooms.filter((room) => room !== undefined && !known.includes(room))).toEqual([]);

@@ -60,7 +60,7 @@ describe("the OpenAPI document", () => {
     const addresses = Object.entries(paths).flatMap(([path, item]) =>
       Object.keys(item).map((verb) => `${verb.toUpperCase()} ${path}`),
     );
-    expect(addresses).toEqual(operations.map(({ address }) => address));
+    expect(addresses.sort()).toEqual(operations.map(({ address }) => address).sort());
   });
 
   it("names each operation once", () => {
@@ -178,6 +178,7 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
         "x-request-id",
         ...(status in endpoint.responses && endpoint.scope !== null ? rateLimit : []),
         ...(status in endpoint.responses ? Object.keys(endpoint.headers ?? {}) : []),
+        ...Object.keys(endpoint.replyHeaders?.[Number(status)] ?? {}),
         ...(status === "401" || status === "403" ? ["WWW-Authenticate"] : []),
         ...(status === "429" || status === "503" ? ["Retry-After"] : []),
         ...(status in endpoint.responses || status === "401" ? [] : rateLimit),
@@ -188,9 +189,10 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
     }
   });
 
-  it("takes the path's parameters and the correlator", () => {
+  it("takes the parameters of path and query, and the correlator", () => {
     expect(described.parameters).toEqual([
       ...Object.keys(endpoint.parameters ?? {}).map((name) => ({ name, in: "path", required: true })),
+      ...Object.keys(endpoint.query ?? {}).map((name) => ({ name, in: "query", required: false })),
       { name: "x-correlator", in: "header", required: false },
     ]);
   });

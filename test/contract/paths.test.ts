@@ -7,15 +7,16 @@ import { everyScope } from "../support/scopes.ts";
 
 const posts = (endpoints as readonly Endpoint[])
   .filter(({ method }) => method === "POST")
-  .flatMap((endpoint) => pathsOf(endpoint).map((path) => ["POST", path] as const));
+  .flatMap((endpoint) => pathsOf(endpoint).map((path) => ["POST", path, undefined] as const));
 const gets = (await goodRequests())
   .filter(({ endpoint }) => endpoint.method === "GET")
-  .map(({ path }) => ["GET", path] as const);
+  .map(({ path, claims: { client_id } }) => ["GET", path, client_id] as const);
 const routes = [...posts, ...gets];
 
 describe("a path with one slash at its end", () => {
-  it.each(routes)("is answered like the path without: %s %s", async (method, path) => {
-    const token = await tokenWith({ scope: everyScope.join(" ") });
+  it.each(routes)("is answered like the path without: %s %s", async (method, path, client) => {
+    const caller = client === undefined ? {} : { client_id: client };
+    const token = await tokenWith({ scope: everyScope.join(" "), ...caller });
     const request = method === "GET" ? { token } : { method, token, body: [] };
 
     const plain = await call(path, request);

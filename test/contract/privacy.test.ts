@@ -23,6 +23,7 @@ import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpo
 import { sampleRequests, withSink } from "../support/good-requests.ts";
 import { requestIn } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { sampleClient, storeSampleOperations } from "../support/sample-operations.ts";
 import { everyScope } from "../support/scopes.ts";
 import { countingServer, ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
@@ -441,7 +442,11 @@ function jsonIn(text: string): unknown {
 
 /** Lets the personal data of the demo be found nowhere. */
 async function hideDemoData(): Promise<void> {
-  for (const { name } of tables.filter(({ personalData }) => personalData === true)) {
+  // The operations of `events/` have ids and words that logs may have; their sinks are hidden when they are sent.
+  const imported = tables.filter(
+    ({ name, personalData }) => personalData === true && name !== "density-jobs",
+  );
+  for (const { name } of imported) {
     const { Items = [] } = await service.database.send(
       new ScanCommand({ TableName: service.tableName(name) }),
     );
@@ -537,6 +542,7 @@ beforeAll(async () => {
   await hideDemoData();
   const [good, broken] = [freshTile(), freshTile()];
   await storeEverything(good, broken);
+  await storeSampleOperations(service.put, `${issuer} ${sampleClient}`);
   const flows = [
     ...logins(),
     ...publications(),
@@ -551,7 +557,8 @@ beforeAll(async () => {
   const accepted = answers.filter(({ ends }) => ends === "202");
   // What threads write comes a moment later than what they answer.
   await vi.waitFor(() => {
-    expect(total("Deliveries")).toBe(accepted.length);
+    // One of the operations of `events/` is cancelled.
+    expect(total("Deliveries")).toBe(accepted.length + 1);
     expect(total("Requests")).toBe(served().length);
   }, patiently);
 }, 240_000);

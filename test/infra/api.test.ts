@@ -42,6 +42,20 @@ const stageOf = (from: Template) =>
 const telling =
   /\.(?:identity|path|customDomain|domain\w*|authenticate|requestOverride|responseOverride|authorizer\.(?:principalId|claims|error|property|client|subscription))\b|(?:error\.(?:message|validation)|[eE]rror(?:Message|String)?$|authorize\.error)/;
 
+/** The methods of operations, as the settings of a stage name them. */
+const operationMethods = (
+  [
+    ["GET", ""],
+    ["GET", "~1{operationId}"],
+    ["DELETE", "~1{operationId}"],
+    ["POST", "~1{operationId}~1redeliver"],
+  ] as const
+).flatMap(([verb, rest]) =>
+  ["/~1populationdensitydata", "/~1population-density-data~1v0.3"].map(
+    (family) => [verb, `${family}~1operations${rest}`] as const,
+  ),
+);
+
 describe.each(eachStage)("API of %s", (stage, from) => {
   const { properties, dependsOn } = stageOf(from);
   const line = z.record(z.string(), z.string()).parse(JSON.parse(properties.AccessLogSetting.Format));
@@ -91,7 +105,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(account.deletionPolicy).toBe("Retain");
   });
 
-  test("each method is throttled, logins and public documents far below the others, and logged in no other way", () => {
+  test("each method is throttled, logins, operations and public documents far below the others, and logged in no other way", () => {
     const [others, logins] = stage === "prod" ? ([800, 100] as const) : ([100, 20] as const);
     const setting = (HttpMethod: string, ResourcePath: string, rate: number, burst: number) => ({
       HttpMethod,
@@ -104,6 +118,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
       setting("*", "/*", others, others / 2),
       setting("POST", "/~1v3~1profile~1authenticate", logins, logins / 4),
       setting("POST", "/~1profile~1authenticate", logins, logins / 4),
+      ...operationMethods.map(([verb, path]) => setting(verb, path, 80, 40)),
       setting("GET", "/~1.well-known~1jwks.json", 20, 10),
       setting("GET", "/~1openapi.json", 20, 10),
     ]);
@@ -150,6 +165,12 @@ test("throttling is what is said, and lets through no more logins at once than h
     { ResourcePath: "/*", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 60 },
     { ResourcePath: "/~1v3~1profile~1authenticate", ...login },
     { ResourcePath: "/~1profile~1authenticate", ...login },
+    ...operationMethods.map(([HttpMethod, ResourcePath]) => ({
+      HttpMethod,
+      ResourcePath,
+      ThrottlingRateLimit: 40,
+      ThrottlingBurstLimit: 40,
+    })),
     { ResourcePath: "/~1.well-known~1jwks.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
     { ResourcePath: "/~1openapi.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
   ]);

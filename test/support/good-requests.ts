@@ -9,12 +9,18 @@ const received = z.object({
   httpMethod: z.string(),
   path: z.string(),
   pathParameters: z.record(z.string(), z.string()).nullish(),
+  queryStringParameters: z.record(z.string(), z.string()).nullish(),
   headers: z.record(z.string(), z.string()).nullable(),
   body: z.string().nullable(),
   isBase64Encoded: z.boolean(),
   requestContext: z.object({
     authorizer: z
-      .object({ scope: z.string(), subscription: z.string().optional(), expires: z.coerce.number() })
+      .object({
+        client: z.string(),
+        scope: z.string(),
+        subscription: z.string().optional(),
+        expires: z.coerce.number(),
+      })
       .optional(),
   }),
 });
@@ -27,15 +33,15 @@ export interface SampleRequest {
   readonly status: number;
   /** Of the error; undefined for a success. */
   readonly code: Code | undefined;
-  /** The endpoint's path or its alias, with the values of its parameters. */
+  /** The endpoint's path or its alias, with the values of its parameters and the query. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   /** Without the token, and what is sent with every body. */
   readonly headers: Readonly<Record<string, string>>;
   /** Its times are about now. */
   readonly body: string | undefined;
-  /** What the token says of its caller. */
-  readonly claims: { readonly scope: string; readonly subscription?: string };
+  /** What the token says of its caller; its client if it matters, as an operation is its caller's own. */
+  readonly claims: { readonly scope: string; readonly subscription?: string; readonly client_id?: string };
 }
 
 const files = readdirSync("events", { recursive: true, encoding: "utf8" })
@@ -58,7 +64,9 @@ function requestOf(file: string, { functionId, status, outcome, event, environme
   const { body, isBase64Encoded, requestContext, ...sent } = received.parse(event);
   const endpoint = endpoints.find(({ id }) => id === functionId);
   if (endpoint === undefined || environment !== undefined) return undefined;
-  const { scope = "", subscription, expires = 0 } = requestContext.authorizer ?? {};
+  const { scope = "", subscription, client, expires = 0 } = requestContext.authorizer ?? {};
+  const query = new URLSearchParams(sent.queryStringParameters ?? {}).toString();
+  const isAboutOperation = sent.pathParameters?.operationId !== undefined;
   const isAllowed = scope.split(" ").includes(`${endpoint.scope}`) && expires * 1_000 > Date.now();
   if (endpoint.scope !== null && !isAllowed) return undefined;
   const {
@@ -73,11 +81,15 @@ function requestOf(file: string, { functionId, status, outcome, event, environme
     endpoint,
     status,
     code: status < 400 ? undefined : codeOf(outcome),
-    path: sent.path,
+    path: `${sent.path}${query === "" ? "" : `?${query}`}`,
     parameters: sent.pathParameters ?? {},
     headers,
     body: body === null ? undefined : Buffer.from(body, isBase64Encoded ? "base64" : "utf8").toString(),
-    claims: { scope, ...(subscription === undefined ? {} : { subscription }) },
+    claims: {
+      scope,
+      ...(subscription === undefined ? {} : { subscription }),
+      ...(isAboutOperation && client !== undefined ? { client_id: client } : {}),
+    },
   };
 }
 

@@ -1,7 +1,12 @@
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import type { TestProject } from "vitest/node";
+import { tableVariable } from "../../shared/table.ts";
 import { makeAssembly } from "../../tools/assembly.ts";
 import { demoData, startDemoService } from "../../tools/local/demo-service.ts";
+import { embeddedCredentials } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
+import { storeSampleOperations } from "./sample-operations.ts";
 import { uncached } from "./uncached.ts";
 
 declare module "vitest" {
@@ -47,9 +52,23 @@ export default async function localService(project: TestProject): Promise<() => 
   project.provide("queueEndpoint", service.queueEndpoint);
   project.provide("loginEnvironment", login ?? {});
   const variables = environments.flatMap((environment) => Object.entries(environment));
-  project.provide("tableNames", Object.fromEntries(variables.filter(([name]) => name.startsWith("TABLE_"))));
+  const tableNames = Object.fromEntries(variables.filter(([name]) => name.startsWith("TABLE_")));
+  project.provide("tableNames", tableNames);
+  await storeOperations(service.databaseEndpoint, tableNames);
   return async () => {
     await service.close();
     remove();
   };
+}
+
+async function storeOperations(
+  endpoint: string,
+  tableNames: Readonly<Record<string, string>>,
+): Promise<void> {
+  const client = new DynamoDBClient({ region: "eu-west-1", credentials: embeddedCredentials, endpoint });
+  await storeSampleOperations((name, item) => {
+    const Item = marshall(item, { removeUndefinedValues: true });
+    return client.send(new PutItemCommand({ TableName: tableNames[tableVariable({ name })], Item }));
+  });
+  client.destroy();
 }

@@ -13,6 +13,7 @@ import { type LocalService, startLocalService } from "../../tools/local/service.
 import { busyMachine } from "./busy-machine.ts";
 import type { Answer } from "./client.ts";
 import { runs } from "./sample.ts";
+import { storeSampleOperations } from "./sample-operations.ts";
 import { uncached } from "./uncached.ts";
 
 const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
@@ -63,16 +64,18 @@ export async function startOwnService(
   };
   const secretId = named("SIGNING_KEY_SECRET_ARN");
   const tableName = (table: TableName) => named(tableVariable({ name: table }));
+  const put: OwnService["put"] = async (table, item) => {
+    const Item = marshall(item, { removeUndefinedValues: true });
+    await database.send(new PutItemCommand({ TableName: tableName(table), Item }));
+  };
+  if (hasDemoData) await storeSampleOperations(put);
   return {
     ...service,
     database,
     secrets,
     secretId,
     tableName,
-    put: async (table, item) => {
-      const Item = marshall(item, { removeUndefinedValues: true });
-      await database.send(new PutItemCommand({ TableName: tableName(table), Item }));
-    },
+    put,
     signingKey: async () => {
       const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: secretId }));
       return privateJwk.parse(JSON.parse(SecretString ?? ""));

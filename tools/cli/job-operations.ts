@@ -196,7 +196,7 @@ export async function releaseJob(operationId: string): Promise<boolean> {
     const now = Math.max(Date.now(), found.notBefore ?? 0);
     const isLeased = await jobStore.lease(
       found,
-      { id: lease, mode: found.mode, now, until: now },
+      { id: lease, mode: found.mode, now, until: now, isAttempt: false },
       deadline(),
     );
     const end = { outcome: "failed", reason: "released by an operator" } as const;

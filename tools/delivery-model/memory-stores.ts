@@ -1,4 +1,10 @@
-import { isForgotten, type Job, type Outcome } from "../../functions/population-density/delivery/job.ts";
+import {
+  cancelledByCaller,
+  isForgotten,
+  type Job,
+  type LastAttempt,
+  type Outcome,
+} from "../../functions/population-density/delivery/job.ts";
 import type { Permit, Waiting } from "../../functions/population-density/delivery/permit-rules.ts";
 import type { Lease, PendingEntry } from "../../functions/population-density/delivery/ports.ts";
 
@@ -46,7 +52,7 @@ export class MemoryJobs {
       return false;
     }
     const tombstone = withTombstones(job, replaces);
-    const { sink: _, accessToken: __, pendingSince: ___, ...left } = tombstone;
+    const { sink: _, accessToken: __, pendingSince: ___, listedAt: ____, ...left } = tombstone;
     const withdrawnIntakes = new Set([...(tombstone.withdrawnIntakes ?? []), job.intake]);
     this.jobs.set(job.operationId, { ...left, state: "withdrawn", withdrawnIntakes });
     this.#placesOf(job.caller).delete(job.operationId);
@@ -67,7 +73,7 @@ export class MemoryJobs {
     return true;
   }
 
-  lease(job: Job, { id, mode, now, until }: Lease): boolean {
+  lease(job: Job, { id, mode, now, until, isAttempt }: Lease): boolean {
     const found = this.jobs.get(job.operationId);
     if (found?.state !== "pending") return false;
     const isFree =
@@ -82,6 +88,7 @@ export class MemoryJobs {
       notBefore: until,
       attempts: job.attempts + 1,
       startedAt: found.startedAt ?? now,
+      ...(isAttempt ? { lastAttempt: { number: job.attempts + 1, at: now } } : {}),
     });
     return true;
   }
@@ -93,21 +100,37 @@ export class MemoryJobs {
   scheduleRetry(
     operationId: string,
     lease: string,
-    { mode, possiblyDelivered, notBefore }: Pick<Job, "mode" | "possiblyDelivered"> & { notBefore: number },
+    retry: Pick<Job, "mode" | "possiblyDelivered"> & { notBefore: number; lastAttempt: LastAttempt },
   ): boolean {
-    return this.#change(operationId, lease, { mode, possiblyDelivered, notBefore });
+    return this.#change(operationId, lease, retry);
   }
 
   finish(
     { operationId, caller }: Pick<Job, "operationId" | "caller">,
     lease: string,
-    { outcome, reason }: { outcome: Outcome; reason: string },
+    {
+      outcome,
+      reason,
+      lastAttempt,
+    }: { outcome: Outcome; reason: string; lastAttempt?: LastAttempt | undefined },
   ): boolean {
     const found = this.jobs.get(operationId);
     if (found?.lease !== lease) return false;
     if (found.state !== "pending") return found.state === outcome;
-    const { sink: _, accessToken: __, pendingSince: ___, notBefore: ____, ...left } = found;
-    this.jobs.set(operationId, { ...left, state: outcome, reason });
+    this.jobs.set(operationId, {
+      ...erased(found),
+      state: outcome,
+      reason,
+      ...(lastAttempt === undefined ? {} : { lastAttempt }),
+    });
+    this.#placesOf(caller).delete(operationId);
+    return true;
+  }
+
+  cancel({ operationId, caller }: Pick<Job, "operationId" | "caller">): boolean {
+    const found = this.jobs.get(operationId);
+    if (found?.state !== "pending") return false;
+    this.jobs.set(operationId, { ...erased(found), state: "cancelled", reason: cancelledByCaller });
     this.#placesOf(caller).delete(operationId);
     return true;
   }
@@ -139,6 +162,10 @@ export class MemoryJobs {
     this.jobs.set(operationId, { ...found, ...changes });
     return true;
   }
+}
+
+function erased({ sink: _, accessToken: __, pendingSince: ___, notBefore: ____, ...left }: Job): Job {
+  return left;
 }
 
 function isUnchanged(found: Job, replaces: Job | undefined): boolean {

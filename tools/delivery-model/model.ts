@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Acceptance, acceptJob } from "../../functions/population-density/delivery/accept.ts";
-import { deadlineOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
+import { cancelJob } from "../../functions/population-density/delivery/cancel.ts";
+import {
+  answerTime,
+  deadlineOf,
+  type Job,
+  retentionSeconds,
+} from "../../functions/population-density/delivery/job.ts";
 import { workOn } from "../../functions/population-density/delivery/lease.ts";
 import {
   limitReached,
@@ -24,6 +30,8 @@ export interface Run {
   /** Calls that happened after their callers had given them up. */
   readonly lateCalls: number;
   readonly outcomes: readonly string[];
+  /** Operations that delivered the answer of another again, or tried to. */
+  readonly redelivered: number;
 }
 
 const minute = 60_000;
@@ -99,6 +107,8 @@ interface Plan {
   readonly operationId: string;
   readonly caller: string;
   readonly host: string;
+  /** The operation whose answer it delivers again, if it does. */
+  readonly redelivered: Plan | undefined;
   /** By attempt; the last one goes on for ever. */
   readonly behaviours: readonly Behaviour[];
   /** Attempts whose computation fails: in a way that passes, for good, or with the end of the process. */
@@ -109,6 +119,8 @@ interface Plan {
   readonly answers: (Acceptance | undefined)[];
   readonly requestedAt: number[];
   attempts: number;
+  /** How its caller was answered that it is cancelled. */
+  cancelled: Pick<Job, "possiblyDelivered"> | undefined;
   /** What its sink has come to hold. */
   readonly kept: Set<Job["mode"]>;
   notBefore: number;
@@ -154,7 +166,13 @@ class Model {
     this.#random = seeded(seed);
     this.#faultsLeft = this.#pick([0, 1, 3, 6, 12]);
     this.#faultsEnd = start + this.#pick([10_000, minute, 2 * hour, 25 * hour]);
-    this.#plans = Array.from({ length: this.#pick([1, 2, 6, 14]) }, (_, index) => this.#plan(index));
+    const plans = Array.from({ length: this.#pick([1, 2, 6, 14]) }, (_, index) =>
+      this.#plan(`operation-${index}`),
+    );
+    const again = plans
+      .filter(() => this.#chance(0.2))
+      .map((plan) => this.#plan(`${plan.operationId}-again`, plan));
+    this.#plans = [...plans, ...again];
   }
 
   async run(): Promise<Run> {
@@ -170,6 +188,9 @@ class Model {
       kills: this.#kills,
       lostAnswers: this.#lostAnswers,
       lateCalls: this.#lateCalls,
+      redelivered: this.#plans.filter(
+        ({ redelivered, answers }) => redelivered !== undefined && answers.includes("accepted"),
+      ).length,
       outcomes: this.#plans.map(({ operationId }) => this.#jobs.read(operationId)?.state ?? "never stored"),
     };
   }
@@ -182,7 +203,7 @@ class Model {
     return this.#random() < probability;
   }
 
-  #plan(index: number): Plan {
+  #plan(operationId: string, redelivered?: Plan): Plan {
     const last = this.#pick([
       behaviours[0],
       behaviours[0],
@@ -194,9 +215,10 @@ class Model {
       this.#pick(["well", "unavailable", "broken", "deadly", "deadly"] as const),
     );
     return {
-      operationId: `operation-${index}`,
-      caller: this.#pick(["caller-a", "caller-b"]),
+      operationId,
+      caller: redelivered?.caller ?? this.#pick(["caller-a", "caller-b"]),
       host: this.#pick(["host-a", "host-a", "host-b"]),
+      redelivered,
       behaviours: [...before, last],
       computing,
       bytes: this.#pick([1_000, 1_000, 5_000_000]),
@@ -204,14 +226,19 @@ class Model {
       answers: [],
       requestedAt: [],
       attempts: 0,
+      cancelled: undefined,
       kept: new Set(),
       notBefore: 0,
     };
   }
 
-  /** A request, and with some luck another or two with the same idempotency key. */
+  /** A request, and with some luck another or two with the same idempotency key, and one to cancel it. */
   #planRequests(plan: Plan): void {
-    const at = start + this.#pick([0, 0, 1_000, 30_000]);
+    const at = start + this.#pick(plan.redelivered ? [1_000, minute, 2 * hour] : [0, 0, 1_000, 30_000]);
+    if (this.#chance(0.2)) {
+      const inMilliseconds = this.#pick([5, 100, 3_000, 62_000, 2 * minute, hour]);
+      this.#coming.push({ at: at + inMilliseconds, begin: () => this.#cancel(plan) });
+    }
     const count = this.#pick([1, 1, 2, 3]);
     for (let index = 0; index < count; index++) {
       this.#coming.push({
@@ -355,6 +382,17 @@ class Model {
     );
   }
 
+  #cancel(plan: Plan): void {
+    const actor = this.#actor(29_000);
+    const { signal } = new AbortController();
+    this.#run(actor, async () => {
+      const ports = this.#ports(actor);
+      const found = await ports.jobs.read(plan.operationId, signal);
+      const job = found && (await cancelJob(found, ports, signal));
+      if (job?.state === "cancelled" && !actor.isDead) plan.cancelled = job;
+    });
+  }
+
   #request(plan: Plan): void {
     const actor = this.#actor(29_000);
     const now = this.#time + actor.skew;
@@ -367,6 +405,7 @@ class Model {
       requestHash: operationId,
       request: { area: { areaType: "POLYGON", boundary: [] }, startTime: "", endTime: "", precision: 7 },
       requestedAt: now,
+      listedAt: new Date(now).toISOString(),
       correlator: operationId,
       sink: host,
       ...(accessTokenExpiresAt === undefined ? {} : { accessToken: "token", accessTokenExpiresAt }),
@@ -379,7 +418,14 @@ class Model {
       expiresAt: Math.ceil(now / 1_000) + retentionSeconds,
     };
     this.#run(actor, async () => {
-      const answer = await acceptJob(job, 5, this.#ports(actor), new AbortController().signal);
+      const ports = this.#ports(actor);
+      const { signal } = new AbortController();
+      if (plan.redelivered !== undefined) {
+        const original = await ports.jobs.read(plan.redelivered.operationId, signal);
+        if (original === undefined || original.state === "pending") return;
+        job.asOf = answerTime(original).getTime();
+      }
+      const answer = await acceptJob(job, 5, ports, signal);
       if (!actor.isDead) plan.answers[index] = answer;
     });
   }
@@ -443,6 +489,7 @@ class Model {
         scheduleRetry: (id, lease, retry) =>
           call("scheduleRetry", () => jobs.scheduleRetry(id, lease, retry)),
         finish: (job, lease, end) => call("finish", () => jobs.finish(job, lease, end)),
+        cancel: (job) => call("cancel", () => jobs.cancel(job)),
         pending: () => call("pending", () => jobs.pending()),
       },
       permits: {
@@ -498,6 +545,10 @@ class Model {
     const computing = job.mode === "failure" ? "well" : (plan.computing[index] ?? "well");
     const later = () => this.#time + this.#pick([1, 100, 3_000, 60_000]);
     await this.#call(actor, "post", () => this.#beginUpload(actor, job));
+    if (this.#chance(0.03)) {
+      const at = this.#time + this.#pick([1, 100, 3_000, 30_000]);
+      this.#coming.push({ at, begin: () => this.#cancel(plan) });
+    }
     try {
       if (computing === "unavailable") throw new Unavailable("model", "densities");
       if (computing === "broken") throw new Error("cannot be computed");
@@ -538,6 +589,7 @@ class Model {
   #takeWhole(plan: Plan, job: Job, { keeps }: Behaviour): void {
     if (this.#time > deadlineOf(job) + maxSkewMilliseconds) this.#broken.add("sent too late");
     if (!keeps) return;
+    if (plan.cancelled?.possiblyDelivered === false) this.#broken.add("delivered after it was cancelled");
     plan.kept.add(job.mode);
     if (plan.kept.size > 1) this.#broken.add("two kinds of outcome at a sink");
     if (plan.answers.length > 0 && plan.answers.every((answer) => isCertainRefusal(answer))) {
@@ -558,6 +610,10 @@ class Model {
       const { operationId, answers, kept } = plan;
       const job = this.#jobs.read(operationId);
       if (job?.state === "pending") this.#broken.add("a job without an outcome");
+      if (plan.cancelled !== undefined && job?.state !== "cancelled")
+        this.#broken.add("a cancelled job has another outcome");
+      if (plan.cancelled?.possiblyDelivered === false && kept.size > 0)
+        this.#broken.add("delivered, but cancelled as not delivered");
       const isPromised = answers.includes("accepted");
       if (isPromised && (job === undefined || job.state === "withdrawn"))
         this.#broken.add("a promised job is lost");
@@ -568,7 +624,8 @@ class Model {
       }
       // Whoever ends just before the last chunk leaves nobody who may say that there is no answer.
       const isUncertain = this.#wasFaulty && job?.reason === "possibly delivered";
-      if (isPromised && kept.size === 0 && isDeserved(plan) && !isUncertain) {
+      const isCancelled = job?.state === "cancelled";
+      if (isPromised && kept.size === 0 && isDeserved(plan) && !isUncertain && !isCancelled) {
         this.#broken.add(`nothing was sent to a sink that accepts everything: ${job?.reason}`);
       }
     }

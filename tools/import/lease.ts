@@ -46,7 +46,8 @@ export class Lease {
    * @throws {ImportError} when another import has had the table since, even if it has ended: what was checked may not hold.
    */
   async renew(): Promise<void> {
-    if (this.#clock() - this.#renewedAt < renewalMilliseconds || (await this.#take("writer = :writer"))) return;
+    if (this.#clock() - this.#renewedAt < renewalMilliseconds || (await this.#take("writer = :writer")))
+      return;
     throw new ImportError([`another import of ${this.#table.name} has started: repeat this one`]);
   }
 

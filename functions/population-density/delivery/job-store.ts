@@ -7,7 +7,8 @@ import {
   transactWrite,
   updateItem,
 } from "../../../shared/aws/database.ts";
-import { itemOf, type Job, retentionSeconds } from "./job.ts";
+import { queryNewest } from "../../../shared/aws/query-newest.ts";
+import { cancelledByCaller, itemOf, type Job, type LastAttempt, retentionSeconds } from "./job.ts";
 import type { JobStore, PendingEntry } from "./ports.ts";
 import { densityCallers, densityJobs } from "./tables.ts";
 
@@ -61,7 +62,13 @@ export const jobStore: JobStore = {
   },
 
   async withdraw(withdrawn, replaces, signal) {
-    const { sink: _, accessToken: __, pendingSince: ___, ...left } = keeping(withdrawn, replaces);
+    const {
+      sink: _,
+      accessToken: __,
+      pendingSince: ___,
+      listedAt: ____,
+      ...left
+    } = keeping(withdrawn, replaces);
     const withdrawnIntakes = new Set([...(left.withdrawnIntakes ?? []), withdrawn.intake]);
     const { condition, values } = ifFree(withdrawn, replaces);
     const isOwn = "intake = :intake AND #state = :pending AND attempts = :none AND promised = :no";
@@ -111,12 +118,12 @@ export const jobStore: JobStore = {
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
-  lease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until }, signal) {
+  lease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until, isAttempt }, signal) {
     const isFree =
       "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
+    const noted = isAttempt ? ", lastAttempt = :attempt" : "";
     const write = {
-      update:
-        "SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, startedAt = if_not_exists(startedAt, :now)",
+      update: `SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, startedAt = if_not_exists(startedAt, :now)${noted}`,
       // A call that is repeated because its response was lost counts once.
       condition: `#state = :pending AND (lease = :lease OR (${isFree}))`,
       names: { ...names, "#mode": "mode" },
@@ -129,6 +136,7 @@ export const jobStore: JobStore = {
         ":before": attempts,
         ":counted": attempts + 1,
         ":possibly": possiblyDelivered,
+        ...(isAttempt ? { ":attempt": { number: attempts + 1, at: now } } : {}),
       },
     };
     return updateItem(densityJobs, { operationId }, write, signal);
@@ -144,9 +152,10 @@ export const jobStore: JobStore = {
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
-  scheduleRetry(operationId, lease, { mode, possiblyDelivered, notBefore }, signal) {
+  scheduleRetry(operationId, lease, { mode, possiblyDelivered, notBefore, lastAttempt }, signal) {
     const write = {
-      update: "SET #mode = :mode, possiblyDelivered = :possibly, notBefore = :notBefore",
+      update:
+        "SET #mode = :mode, possiblyDelivered = :possibly, notBefore = :notBefore, lastAttempt = :attempt",
       condition: isLeased,
       names: { ...names, "#mode": "mode" },
       values: {
@@ -155,24 +164,31 @@ export const jobStore: JobStore = {
         ":mode": mode,
         ":possibly": possiblyDelivered,
         ":notBefore": notBefore,
+        ":attempt": present(lastAttempt),
       },
     };
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
-  async finish(finished, lease, { outcome, reason }, signal) {
+  async finish(finished, lease, { outcome, reason, lastAttempt }, signal) {
     const { operationId } = finished;
+    const noted = lastAttempt === undefined ? "" : ", lastAttempt = :attempt";
     const { isWritten } = await transactWrite(
       [
         {
           kind: "update",
           table: densityJobs,
           key: { operationId },
-          update:
-            "SET #state = :outcome, #reason = :reason REMOVE notBefore, sink, accessToken, pendingSince",
+          update: `SET #state = :outcome, #reason = :reason${noted} REMOVE ${erased}`,
           condition: isLeased,
           names: { ...names, "#reason": "reason" },
-          values: { ":outcome": outcome, ":reason": reason, ":lease": lease, ":pending": "pending" },
+          values: {
+            ":outcome": outcome,
+            ":reason": reason,
+            ":lease": lease,
+            ":pending": "pending",
+            ...(lastAttempt === undefined ? {} : { ":attempt": present(lastAttempt) }),
+          },
         },
         placeReleased(finished),
       ],
@@ -183,10 +199,97 @@ export const jobStore: JobStore = {
     return found?.lease === lease && found.state === outcome;
   },
 
+  async cancel(cancelled, signal) {
+    const { isWritten } = await transactWrite(
+      [
+        {
+          kind: "update",
+          table: densityJobs,
+          key: { operationId: cancelled.operationId },
+          update: `SET #state = :cancelled, #reason = :reason REMOVE ${erased}`,
+          condition: "#state = :pending",
+          names: { ...names, "#reason": "reason" },
+          values: {
+            ":cancelled": "cancelled",
+            ":reason": cancelledByCaller,
+            ":pending": "pending",
+          },
+        },
+        placeReleased(cancelled),
+      ],
+      signal,
+    );
+    return isWritten;
+  },
+
   pending: (signal) => queryIndex(densityJobs, "pending", "pending", pendingEntry, signal),
 };
 
+/** A place in the list of a caller's jobs. */
+export type ListPosition = z.infer<typeof listPosition>;
+
+const listPosition = z.object({ listedAt: z.string(), operationId: z.string() });
+
+/** How many entries of the list a call looks at for those in one state; an entry has about 150 bytes. */
+const entriesPerCall = 1_000;
+
+/** What is asked of a caller's list. */
+interface ListQuery {
+  /** Hash of the caller. */
+  readonly caller: string;
+  /** Epoch milliseconds; older jobs are left out. */
+  readonly since: number;
+  readonly state: Job["state"] | undefined;
+  /** The last entry of the page before. */
+  readonly after: ListPosition | undefined;
+  readonly count: number;
+}
+
+/**
+ * A page of a caller's jobs, the newest first. Which jobs there are is known from the index, which may miss those of the
+ * last moment; what they are is read from the table, so a page may hold fewer than it could.
+ */
+export async function listJobs(
+  { caller, since, state, after, count }: ListQuery,
+  signal: AbortSignal,
+): Promise<{ readonly jobs: readonly Job[]; readonly next: ListPosition | undefined }> {
+  const { items, hasMore } = await queryNewest(
+    densityJobs,
+    "by-caller",
+    {
+      partition: caller,
+      from: new Date(since).toISOString(),
+      after: after && { caller, ...after },
+      ...(state === undefined ? {} : { where: { state } }),
+      count,
+      limit: state === undefined ? count : entriesPerCall,
+    },
+    listPosition,
+    signal,
+  );
+  const keys = items.map(({ operationId }) => ({ operationId }));
+  const found = new Map((await getItems(densityJobs, keys, signal)).map((job) => [job.operationId, job]));
+  const jobs = items.flatMap(({ operationId }) => found.get(operationId) ?? []);
+  return {
+    jobs: state === undefined ? jobs : jobs.filter((job) => job.state === state),
+    next: hasMore ? items.at(-1) : undefined,
+  };
+}
+
+/** What a job that has ended does not keep. */
+const erased = "notBefore, sink, accessToken, pendingSince";
+
 const isLeased = "lease = :lease AND #state = :pending";
+
+/** An attempt without members that have no value. */
+function present({ number, at, outcome, status }: LastAttempt): LastAttempt {
+  return {
+    number,
+    at,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
 
 /** The condition that the id is free: no job, one whose day is over, or the withdrawn one that was read. */
 function ifFree({ requestedAt }: Job, replaces: Job | undefined) {

@@ -13,14 +13,28 @@ const request = z.object({
   precision: z.number(),
 });
 
+/** The last attempt at a job that began. Its result is absent while it is under way, and when its worker broke off. */
+const lastAttempt = z.object({
+  /** How many had begun by then, this one included. */
+  number: z.number(),
+  /** When it began, in epoch milliseconds. */
+  at: z.number(),
+  outcome: z.optional(z.enum(["delivered", "refused", "failed", "not computed"])),
+  /** The status of the sink's answer, if there was one. */
+  status: z.optional(z.number()),
+});
+
+/** The last attempt at a job that began. */
+export type LastAttempt = z.output<typeof lastAttempt>;
+
 /**
- * A job as the table holds it: `pending` until it has its one outcome: `delivered`, `refused` by the sink, or `failed`.
- * Sink and token are then erased. `withdrawn` is the tombstone of a job whose storing was abandoned: a write of that
+ * A job as the table holds it: `pending` until it has its one outcome: `delivered`, `refused` by the sink, `failed`, or
+ * `cancelled` by its caller. Sink and token are then erased. `withdrawn` is the tombstone of a job whose storing was abandoned: a write of that
  * request that arrives late is refused.
  */
 export const job = z.object({
   operationId: z.string(),
-  state: z.enum(["pending", "delivered", "refused", "failed", "withdrawn"]),
+  state: z.enum(["pending", "delivered", "refused", "failed", "cancelled", "withdrawn"]),
   /** Why the state is what it is, for operators. */
   reason: z.optional(z.string()),
   /** Hash of the caller. */
@@ -35,8 +49,12 @@ export const job = z.object({
     ),
     request,
   ),
-  /** Epoch milliseconds; the answer is computed as of this time. */
+  /** Epoch milliseconds; the answer is computed as of this time, unless `asOf` says another. */
   requestedAt: z.number(),
+  /** Of a redelivery: the time as of which the answer was computed that is delivered again. Epoch milliseconds. */
+  asOf: z.optional(z.number()),
+  /** When it was requested, ISO 8601; absent of a withdrawn job. The sort key of the index of a caller's jobs. */
+  listedAt: z.optional(z.string()),
   correlator: z.string(),
   sink: z.optional(z.string()),
   accessToken: z.optional(z.string()),
@@ -56,13 +74,14 @@ export const job = z.object({
   startedAt: z.optional(z.number()),
   /** Attempts that have begun. */
   attempts: z.number(),
+  lastAttempt: z.optional(lastAttempt),
   /** The id of the current or last lease. */
   lease: z.optional(z.string()),
   /** No attempt begins before this time, in epoch milliseconds: one is under way, or the next is not due. */
   notBefore: z.optional(z.number()),
   /** Whether the sink is to get the answer or a failure. */
   mode: z.enum(["answer", "failure"]),
-  /** Whether the sink may hold the whole answer: then it never gets a failure. */
+  /** Whether the sink may hold the whole body of the mode. One that may hold the answer never gets a failure. */
   possiblyDelivered: z.boolean(),
   /** Epoch second after which DynamoDB may delete the item. */
   expiresAt: z.number(),
@@ -80,7 +99,10 @@ export function itemOf({ request: asked, ...members }: Job): z.input<typeof job>
 }
 
 /** The outcome of a job. */
-export type Outcome = "delivered" | "refused" | "failed";
+export type Outcome = "delivered" | "refused" | "failed" | "cancelled";
+
+/** The reason of a cancelled job. */
+export const cancelledByCaller = "cancelled by its caller";
 
 /** The `statusInfo` of a failure. */
 export const failureInfo = "The densities could not be computed. Send the request again.";
@@ -93,6 +115,16 @@ export const retentionSeconds = 90_000;
 /** The latest time of a job's outcome, in epoch milliseconds. */
 export function deadlineOf({ requestedAt }: Pick<Job, "requestedAt">): number {
   return requestedAt + dayMilliseconds;
+}
+
+/** The time as of which the answer of a job is computed. */
+export function answerTime({ requestedAt, asOf = requestedAt }: Pick<Job, "requestedAt" | "asOf">): Date {
+  return new Date(asOf);
+}
+
+/** The time, in epoch milliseconds, such that jobs requested before it are forgotten. */
+export function keptSince(now: number): number {
+  return now - dayMilliseconds;
 }
 
 /** Whether a new job may have the id of this one: it has ended, and its day is over. */

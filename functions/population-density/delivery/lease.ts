@@ -2,10 +2,10 @@ import { causeOf } from "../../../shared/aws/log.ts";
 import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
-import type { Job, PendingJob } from "./job.ts";
+import type { Job, LastAttempt, Outcome, PendingJob } from "./job.ts";
 import { limitsOf, type PermitRequest } from "./permit-rules.ts";
 import { acquirePermit, releasePermit } from "./permits.ts";
-import type { Ports, WorkerPorts } from "./ports.ts";
+import type { Lease, Ports, WorkerPorts } from "./ports.ts";
 import {
   type AttemptResult,
   attemptMilliseconds,
@@ -66,8 +66,9 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   const lease = ports.newId();
   const next = nextAttempt(job, { now, schedule: ports.schedule }, message.dead);
   if ("kind" in next) {
-    if (!(await begin(job, lease, job.mode, ports, signal))) return whenLeaseIsOver;
-    return await record(job, lease, next, ports);
+    if (!(await begin(job, { id: lease, mode: job.mode, now, isAttempt: false }, ports, signal)))
+      return whenLeaseIsOver;
+    return await end(job, lease, next, ports);
   }
   const request: PermitRequest = {
     operationId,
@@ -79,12 +80,16 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   const wait = await waitForPermit(request, job, message, ports, signal);
   if (wait !== undefined) return wait;
   try {
-    if (!(await begin(job, lease, next.mode, ports, signal))) return whenLeaseIsOver;
-    const startedAt = job.startedAt ?? ports.clock.now();
-    const begun = { ...job, mode: next.mode, attempts: job.attempts + 1, startedAt };
+    const at = ports.clock.now();
+    if (!(await begin(job, { id: lease, mode: next.mode, now: at, isAttempt: true }, ports, signal)))
+      return whenLeaseIsOver;
+    const number = job.attempts + 1;
+    const lastAttempt = { number, at };
+    const startedAt = job.startedAt ?? at;
+    const begun = { ...job, mode: next.mode, attempts: number, startedAt, lastAttempt };
     const result = await attempt(begun, lease, request.host, ports, signal);
     if (result === "lease lost") return whenLeaseIsOver;
-    return await record(begun, lease, await stepAfter(begun, result, request.host, ports), ports, result);
+    return await record(begun, lease, await stepAfter(begun, result, request.host, ports), result, ports);
   } finally {
     await release(request, ports);
   }
@@ -95,13 +100,11 @@ const whenLeaseIsOver: Verdict = { retryInSeconds: leaseMilliseconds / 1_000 };
 
 function begin(
   job: Job,
-  id: string,
-  mode: Job["mode"],
-  { jobs, clock }: WorkerPorts,
+  lease: Omit<Lease, "until">,
+  { jobs }: WorkerPorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const now = clock.now();
-  return jobs.lease(job, { id, mode, now, until: now + leaseMilliseconds }, signal);
+  return jobs.lease(job, { ...lease, until: lease.now + leaseMilliseconds }, signal);
 }
 
 /**
@@ -146,7 +149,6 @@ async function attempt(
 ): Promise<AttemptResult | "lease lost"> {
   const { jobs, sinks } = ports;
   const beforeLastChunk = async () => {
-    if (job.mode === "failure") return;
     if (!(await jobs.markPossiblyDelivered(job.operationId, lease, signal))) throw new LeaseLost();
   };
   try {
@@ -200,40 +202,43 @@ async function stepAfter(
   return nextStep(job, result, hostHasAgreed, { now: clock.now(), schedule, random: random() });
 }
 
-/** Records the step before the verdict on the message is returned. */
+/** Records the result of an attempt before the verdict on the message is returned. */
 async function record(
-  job: PendingJob,
+  job: PendingJob & { readonly lastAttempt: LastAttempt },
   lease: string,
   step: Step,
+  result: AttemptResult,
   ports: WorkerPorts,
-  result?: AttemptResult,
 ): Promise<Verdict> {
   const { jobs, clock, log } = ports;
-  const signal = clock.deadline(recordMilliseconds);
   const { operationId, correlator, attempts } = job;
-  if (result !== undefined) {
-    const { outcome, status, cause } = { status: undefined, cause: undefined, ...result };
-    const details = {
-      ...(status === undefined ? {} : { status }),
-      ...(cause === undefined ? {} : { cause }),
-    };
-    log("ATTEMPT", { operationId, correlator, attempts, outcome, ...details }, [
-      { metric: "Attempts" },
-      ...firstAttempt(job),
-    ]);
-  }
-  if (step.kind === "retry") {
-    const { mode, possiblyDelivered, inSeconds } = step;
-    const notBefore = clock.now() + inSeconds * 1_000;
-    const isOurs = await jobs.scheduleRetry(
-      operationId,
-      lease,
-      { mode, possiblyDelivered, notBefore },
-      signal,
-    );
-    return isOurs ? { retryInSeconds: inSeconds } : whenLeaseIsOver;
-  }
-  if (!(await jobs.finish(job, lease, step, signal))) return whenLeaseIsOver;
+  const { outcome, status, cause } = { status: undefined, cause: undefined, ...result };
+  const details = {
+    ...(status === undefined ? {} : { status }),
+    ...(cause === undefined ? {} : { cause }),
+  };
+  log("ATTEMPT", { operationId, correlator, attempts, outcome, ...details }, [
+    { metric: "Attempts" },
+    ...firstAttempt(job),
+  ]);
+  const lastAttempt = { ...job.lastAttempt, outcome, status };
+  if (step.kind === "finish") return await end(job, lease, { ...step, lastAttempt }, ports);
+  const { mode, possiblyDelivered, inSeconds } = step;
+  const notBefore = clock.now() + inSeconds * 1_000;
+  const retry = { mode, possiblyDelivered, notBefore, lastAttempt };
+  const isOurs = await jobs.scheduleRetry(operationId, lease, retry, clock.deadline(recordMilliseconds));
+  return isOurs ? { retryInSeconds: inSeconds } : whenLeaseIsOver;
+}
+
+/** Ends a job before the verdict on its message is returned. */
+async function end(
+  job: PendingJob,
+  lease: string,
+  step: Extract<Step, { kind: "finish" }> & { readonly lastAttempt?: LastAttempt },
+  ports: WorkerPorts,
+): Promise<Verdict> {
+  const { jobs, clock } = ports;
+  if (!(await jobs.finish(job, lease, step, clock.deadline(recordMilliseconds)))) return whenLeaseIsOver;
   reportEnd(job, step, ports);
   return "ack";
 }
@@ -247,7 +252,7 @@ function firstAttempt({ attempts, requestedAt, startedAt }: PendingJob): readonl
 /** Logs and counts the outcome of a job. */
 export function reportEnd(
   { operationId, correlator }: Pick<Job, "operationId" | "correlator">,
-  { outcome, reason }: Extract<Step, { kind: "finish" }>,
+  { outcome, reason }: { readonly outcome: Outcome; readonly reason: string },
   { log }: Pick<Ports, "log">,
 ): void {
   const entry = outcome === "failed" ? "JOB_FAILED" : "JOB_ENDED";

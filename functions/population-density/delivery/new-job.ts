@@ -1,12 +1,20 @@
 import { createHash } from "node:crypto";
 import { instantOf } from "../../../shared/calendar.ts";
 import { hashed } from "../../../shared/hash.ts";
-import type { Retrieval } from "../contract.ts";
-import { type Job, retentionSeconds } from "./job.ts";
+import type { SinkCredential } from "../../../shared/sink-schemas.ts";
+import { answerTime, type Job, retentionSeconds } from "./job.ts";
+
+/** What is asked, and where its answer is sent. */
+type Request = Job["request"] & {
+  readonly sink: string;
+  readonly sinkCredential?: SinkCredential | undefined;
+};
 
 /** A request for a job, after all checks. */
 export interface JobOrder {
-  readonly request: Retrieval & { readonly sink: string };
+  readonly request: Request;
+  /** The job whose answer is delivered again, if it is. */
+  readonly redelivered?: Pick<Job, "operationId" | "requestedAt" | "asOf">;
   readonly client: string;
   readonly correlator: string;
   /** The caller's key for this request: within a day, the same key is the same operation. */
@@ -15,7 +23,7 @@ export interface JobOrder {
 }
 
 /** Makes the job of a request. Its id is derived from caller and idempotency key; without a key it is random. */
-export function newJob({ request, client, correlator, idempotencyKey, now }: JobOrder): Job {
+export function newJob({ request, redelivered, client, correlator, idempotencyKey, now }: JobOrder): Job {
   const { sink, sinkCredential, area, startTime, endTime, precision } = request;
   const { accessToken, accessTokenExpiresUtc } = sinkCredential ?? {};
   const expiresAt = accessTokenExpiresUtc === undefined ? undefined : instantOf(accessTokenExpiresUtc);
@@ -23,9 +31,11 @@ export function newJob({ request, client, correlator, idempotencyKey, now }: Job
     operationId: idempotencyKey === undefined ? crypto.randomUUID() : idOf(client, idempotencyKey),
     state: "pending",
     caller: hashed(client),
-    requestHash: hashed(JSON.stringify(request)),
+    requestHash: hashed(JSON.stringify({ ...request, redelivers: redelivered?.operationId })),
     request: { area, startTime, endTime, precision },
     requestedAt: now.getTime(),
+    ...(redelivered === undefined ? {} : { asOf: answerTime(redelivered).getTime() }),
+    listedAt: now.toISOString(),
     correlator,
     sink,
     ...(accessToken === undefined ? {} : { accessToken }),

@@ -1,6 +1,6 @@
 import type { log } from "../../../shared/aws/log.ts";
 import type { writeMetrics } from "../../../shared/aws/metrics.ts";
-import type { Job, Outcome } from "./job.ts";
+import type { Job, LastAttempt, Outcome } from "./job.ts";
 import type { Permit, Waiting } from "./permit-rules.ts";
 import type { Sent } from "./rules.ts";
 
@@ -75,16 +75,31 @@ export interface JobStore {
   scheduleRetry(
     operationId: string,
     lease: string,
-    retry: Pick<Job, "mode" | "possiblyDelivered"> & { readonly notBefore: number },
+    retry: Pick<Job, "mode" | "possiblyDelivered"> & {
+      readonly notBefore: number;
+      readonly lastAttempt: LastAttempt;
+    },
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Ends a job and releases its place, both or none. `false` when the lease was lost. */
+  /**
+   * Ends a job and releases its place, both or none. `false` when the lease was lost.
+   * @param end with the attempt that it ends after, unless it ends without one.
+   */
   finish(
     job: Pick<Job, "operationId" | "caller" | "expiresAt">,
     lease: string,
-    end: { readonly outcome: Outcome; readonly reason: string },
+    end: {
+      readonly outcome: Outcome;
+      readonly reason: string;
+      readonly lastAttempt?: LastAttempt | undefined;
+    },
     signal: AbortSignal,
   ): Promise<boolean>;
+  /**
+   * Ends a pending job for its caller, whoever has its lease, and releases its place, both or none.
+   * @returns `false` when it has ended, or does not exist.
+   */
+  cancel(job: Pick<Job, "operationId" | "caller" | "expiresAt">, signal: AbortSignal): Promise<boolean>;
   /** The jobs that are pending, the oldest first; what was written a moment ago may be missing. */
   pending(signal: AbortSignal): Promise<readonly PendingEntry[]>;
 }
@@ -96,6 +111,8 @@ export interface Lease {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly until: number;
+  /** Whether an attempt begins; otherwise the job only ends. */
+  readonly isAttempt: boolean;
 }
 
 /** An entry of the index of pending jobs. */

@@ -86,7 +86,7 @@ function failed(reason: string): Extract<Step, { kind: "finish" }> {
 /** Statuses by which a server says that it did not accept the body. */
 const notTaken = new Set([408, 413, 429]);
 
-/** Whether a sink may hold the whole answer after an attempt to send it. */
+/** Whether a sink may hold the whole body after an attempt to send it. */
 export function isPossiblyDelivered({ sentWhole, status }: Pick<Sent, "sentWhole" | "status">): boolean {
   return sentWhole && !(status !== undefined && notTaken.has(status));
 }
@@ -123,7 +123,7 @@ export function nextStep(
       ? { kind: "finish", outcome: "refused", reason: reasonOf(result) }
       : failed("failure refused");
   }
-  const isSent = result.outcome === "failed" && job.mode === "answer" && isPossiblyDelivered(result);
+  const isSent = result.outcome === "failed" && isPossiblyDelivered(result);
   const possiblyDelivered = job.possiblyDelivered || isSent;
   const isHopeless = result.outcome === "not computed" && !result.isPassing;
   const isUnwelcome = dependsOnHost(job, result) && !hostHasAgreed;

@@ -5,7 +5,7 @@ import { sinkHost } from "../../../shared/sinks/sink-url.ts";
 import { answerTo } from "../answer.ts";
 import { parseQuery } from "../rules.ts";
 import { type Answer, bodyOf } from "../tiles/json.ts";
-import { failureInfo, type PendingJob } from "./job.ts";
+import { answerTime, failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
 
 /**
@@ -45,12 +45,9 @@ export const sinks: Sinks = {
   hostOf: (sink) => hashed(`host ${sinkHost(sink)}`),
 };
 
-async function answerOf(
-  { operationId, request, requestedAt }: PendingJob,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const now = new Date(requestedAt);
-  const query = parseQuery(request, now);
+async function answerOf(job: PendingJob, signal: AbortSignal): Promise<Answer> {
+  const { operationId, request } = job;
+  const query = parseQuery(request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
   return { operationId, ...(await answerTo(query, signal)) };
 }

@@ -56,7 +56,8 @@ async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: 
     if (job === undefined || job.state !== "pending") return;
     const now = clock.now();
     const lease = newId();
-    if (!(await jobs.lease(job, { id: lease, mode: job.mode, now, until: now }, signal))) return;
+    if (!(await jobs.lease(job, { id: lease, mode: job.mode, now, until: now, isAttempt: false }, signal)))
+      return;
     const end = { kind: "finish", outcome: "failed", reason: "expired" } as const;
     if (await jobs.finish(job, lease, end, signal)) reportEnd(job, end, ports);
   });

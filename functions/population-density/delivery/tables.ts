@@ -8,7 +8,7 @@ export const densityJobs = table({
   partitionKey: "operationId",
   timeToLive: "expiresAt",
   ephemeral: true,
-  // Only jobs that are pending have the sort key: the index holds those, the oldest first.
+  // Only pending jobs have the first sort key, and withdrawn ones do not have the second.
   indexes: [
     {
       name: "pending",
@@ -16,6 +16,7 @@ export const densityJobs = table({
       sortKey: "pendingSince",
       attributes: ["queuedAt", "startedAt"],
     },
+    { name: "by-caller", partitionKey: "caller", sortKey: "listedAt", attributes: ["state"] },
   ],
   personalData: true,
   schema: job,

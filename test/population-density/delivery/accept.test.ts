@@ -201,7 +201,7 @@ describe("a request that is sent again with its idempotency key", () => {
     const again = newJob({ ...order, now: new Date() });
     expect(await accept(again)).toBe("accepted");
     expect(await storedJob(first.operationId)).toMatchObject({ intake: first.intake });
-    const lease = { id: "l", mode: "answer", now: Date.now(), until: Date.now() } as const;
+    const lease = { id: "l", mode: "answer", now: Date.now(), until: Date.now(), isAttempt: true } as const;
     await jobStore.lease(first, lease, signal());
     await jobStore.finish(first, "l", { outcome: "failed", reason: "a" }, signal());
     expect(await accept(newJob({ ...order, now: new Date() }))).toBe("accepted");

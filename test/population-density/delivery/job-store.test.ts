@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Job, retentionSeconds } from "../../../functions/population-density/delivery/job.ts";
-import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
+import { jobStore, listJobs } from "../../../functions/population-density/delivery/job-store.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
 import { seeded } from "../../../tools/delivery-model/model.ts";
@@ -25,7 +25,13 @@ describe("the store of jobs", () => {
     expect(await jobStore.read(job.operationId, signal())).toEqual(job);
     expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
 
-    const lease = { id: "lease", mode: "answer", now: Date.now(), until: Date.now() + minute } as const;
+    const lease = {
+      id: "lease",
+      mode: "answer",
+      now: Date.now(),
+      until: Date.now() + minute,
+      isAttempt: true,
+    } as const;
     expect(await jobStore.lease(job, lease, signal())).toBe(true);
     expect(await jobStore.finish(job, "lease", { outcome: "delivered", reason: "delivered" }, signal())).toBe(
       true,
@@ -67,7 +73,11 @@ describe("the store of jobs", () => {
     const now = Date.now();
     const got = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        jobStore.lease(job, { id: `lease-${index}`, mode: "answer", now, until: now + minute }, signal()),
+        jobStore.lease(
+          job,
+          { id: `lease-${index}`, mode: "answer", now, until: now + minute, isAttempt: true },
+          signal(),
+        ),
       ),
     );
     expect(got.filter((is) => is)).toHaveLength(1);
@@ -81,7 +91,7 @@ describe("the store of jobs", () => {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => storeJob(aJob())));
     const now = Date.now();
     for (const job of jobs) {
-      const lease = { id: "lease", mode: "answer", now, until: now + minute } as const;
+      const lease = { id: "lease", mode: "answer", now, until: now + minute, isAttempt: true } as const;
       const [isWithdrawn, isLeased] = await Promise.all([
         jobStore.withdraw(job, undefined, signal()),
         jobStore.lease(job, lease, signal()),
@@ -118,6 +128,73 @@ describe("the store of jobs", () => {
     expect(listed.map(({ pendingSince }) => pendingSince)).toEqual(
       listed.map(({ pendingSince }) => pendingSince).sort(),
     );
+  });
+
+  test("cancels a job in the middle of an attempt, which then can neither send its last chunk nor be recorded", async () => {
+    const job = await storeJob(aJob());
+    const lease = {
+      id: "a",
+      mode: "answer",
+      now: Date.now(),
+      until: Date.now() + minute,
+      isAttempt: true,
+    } as const;
+    await jobStore.lease(job, lease, signal());
+    expect(await jobStore.cancel(job, signal())).toBe(true);
+    expect(await jobStore.markPossiblyDelivered(job.operationId, "a", signal())).toBe(false);
+    expect(await jobStore.finish(job, "a", { outcome: "delivered", reason: "a" }, signal())).toBe(false);
+    const stored = (await storedJob(job.operationId)) ?? {};
+    expect(stored).toMatchObject({ state: "cancelled", possiblyDelivered: false });
+    for (const member of ["sink", "accessToken", "notBefore", "pendingSince"]) {
+      expect(stored).not.toHaveProperty(member);
+    }
+    expect(await pendingOf(job.caller)).toEqual(new Set());
+  });
+
+  test("says of a job that is cancelled after its last chunk was released that its sink may hold the answer", async () => {
+    const job = await storeJob(aJob());
+    const now = Date.now();
+    const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
+    await jobStore.lease(job, lease, signal());
+    await jobStore.markPossiblyDelivered(job.operationId, "a", signal());
+    expect(await jobStore.cancel(job, signal())).toBe(true);
+    expect(await jobStore.cancel(job, signal())).toBe(false);
+    expect(await storedJob(job.operationId)).toMatchObject({ state: "cancelled", possiblyDelivered: true });
+  });
+
+  test("lists a caller's jobs page by page, the newest first, each once, and those in one state", async () => {
+    const caller = hashed(crypto.randomUUID());
+    const now = Date.now();
+    const states = ["pending", "delivered", "failed"] as const;
+    const jobs: Job[] = [];
+    for (let index = 0; index < 9; index++) {
+      // Three have the same time.
+      const requestedAt = now - 1_000 * Math.max(index, 3);
+      const listedAt = new Date(requestedAt).toISOString();
+      jobs.push(
+        await storeJob(aJob({ caller, requestedAt, listedAt, state: states[index % 3] ?? "pending" })),
+      );
+    }
+    await storeJob(aJob({ caller, listedAt: new Date(now - 2 * 24 * 60 * minute).toISOString() }));
+    await storeJob(aJob({ caller, state: "withdrawn" }));
+    const idsOf = async (state: Job["state"] | undefined, count: number) => {
+      const ids: string[] = [];
+      let after: Awaited<ReturnType<typeof listJobs>>["next"];
+      do {
+        const page = await listJobs({ caller, since: now - 24 * 60 * minute, state, after, count }, signal());
+        expect(page.jobs.length).toBeLessThanOrEqual(count);
+        ids.push(...page.jobs.map(({ operationId }) => operationId));
+        after = page.next;
+      } while (after !== undefined);
+      return ids;
+    };
+    const expected = (state?: Job["state"]) =>
+      jobs.filter((job) => state === undefined || job.state === state).map(({ operationId }) => operationId);
+    for (const count of [1, 2, 4, 50]) {
+      expect((await idsOf(undefined, count)).sort()).toEqual(expected().sort());
+      expect(await idsOf("failed", count)).toEqual(expected("failed"));
+    }
+    expect((await idsOf(undefined, 4)).slice(4)).toEqual(expected().slice(4));
   });
 
   test("releases the places of jobs that are over or absent, and of no others", async () => {
@@ -157,9 +234,25 @@ async function compare(seed: number): Promise<void> {
     });
     const seen = memory.read(operationId);
     const replaces = random() < 0.5 && seen?.state === "withdrawn" ? seen : undefined;
-    const lease = { id: pick(leases), mode: pick(["answer", "failure"] as const), now, until: now + minute };
-    const retry = { mode: lease.mode, possiblyDelivered: random() < 0.5, notBefore: now + 5_000 };
-    const end = { outcome: pick(["delivered", "refused", "failed"] as const), reason: "a" };
+    const lease = {
+      id: pick(leases),
+      mode: pick(["answer", "failure"] as const),
+      now,
+      until: now + minute,
+      isAttempt: random() < 0.8,
+    };
+    const lastAttempt = { number: 1, at: now, outcome: "failed", status: pick([500, 503]) } as const;
+    const retry = {
+      mode: lease.mode,
+      possiblyDelivered: random() < 0.5,
+      notBefore: now + 5_000,
+      lastAttempt,
+    };
+    const end = {
+      outcome: pick(["delivered", "refused", "failed"] as const),
+      reason: "a",
+      lastAttempt: pick([lastAttempt, undefined]),
+    };
     const limit = pick([0, 1, 20]);
     const calls = {
       store: () => [memory.store(job, replaces, limit), jobStore.store(job, replaces, limit, signal())],
@@ -179,6 +272,7 @@ async function compare(seed: number): Promise<void> {
         memory.scheduleRetry(operationId, lease.id, retry),
         jobStore.scheduleRetry(operationId, lease.id, retry, signal()),
       ],
+      cancel: () => [memory.cancel(seen ?? job), jobStore.cancel(seen ?? job, signal())],
       finish: () => [memory.finish(job, lease.id, end), jobStore.finish(job, lease.id, end, signal())],
     };
     const name = pick(Object.keys(calls) as (keyof typeof calls)[]);

@@ -8,7 +8,7 @@ test("deliveries keep their promises whatever is killed, lost, doubled or late",
   timeout: 120_000,
 }, async () => {
   const broken: string[] = [];
-  const sum = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0 };
+  const sum = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0, redelivered: 0 };
   const outcomes = new Set<string>();
   for (let seed = 1; seed <= runs; seed++) {
     const run = await runModel(seed);
@@ -17,6 +17,7 @@ test("deliveries keep their promises whatever is killed, lost, doubled or late",
     sum.kills += run.kills;
     sum.lostAnswers += run.lostAnswers;
     sum.lateCalls += run.lateCalls;
+    sum.redelivered += run.redelivered;
     for (const outcome of run.outcomes) outcomes.add(outcome);
   }
   expect(broken).toEqual([]);
@@ -25,5 +26,7 @@ test("deliveries keep their promises whatever is killed, lost, doubled or late",
   expect(sum.kills).toBeGreaterThan(runs / 2);
   expect(sum.lostAnswers).toBeGreaterThan(runs / 4);
   expect(sum.lateCalls).toBeGreaterThan(runs / 4);
-  for (const outcome of ["delivered", "refused", "failed", "withdrawn"]) expect(outcomes).toContain(outcome);
+  expect(sum.redelivered).toBeGreaterThan(runs / 4);
+  for (const outcome of ["delivered", "refused", "failed", "cancelled", "withdrawn"])
+    expect(outcomes).toContain(outcome);
 });

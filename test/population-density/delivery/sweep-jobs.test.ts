@@ -40,6 +40,7 @@ async function sweepOf(
         releaseEnded: unused,
         markPossiblyDelivered: unused,
         scheduleRetry: unused,
+        cancel: unused,
         read: async (id) => read(id),
         markQueued: async (id, at) => memory.markQueued(id, at),
         lease: async (found, lease) => memory.lease(found, lease),

@@ -1,0 +1,54 @@
+import { hashed } from "../../../shared/hash.ts";
+import { answerTime, deadlineOf, type Job } from "../delivery/job.ts";
+import { parseQuery, sizeOf } from "../rules.ts";
+import type { Operation } from "./contract.ts";
+
+/** Whether a caller may see a job: it is its own, was accepted, and its day is not over. */
+export function isVisible(job: Job, client: string, now: Date): boolean {
+  return job.caller === hashed(client) && job.state !== "withdrawn" && now.getTime() < deadlineOf(job);
+}
+
+const outcomes = {
+  delivered: "DELIVERED",
+  refused: "REFUSED",
+  failed: "FAILED",
+  "not computed": "NOT_COMPUTED",
+} as const;
+
+/** A visible job as its caller sees it: nothing of its area, its sink and its credential. */
+export function operationOf(job: Job): Operation {
+  const { operationId, requestedAt, lastAttempt, notBefore } = job;
+  if (job.state === "withdrawn") throw new Error("a withdrawn job is no operation");
+  const query = parseQuery(job.request, answerTime(job));
+  if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
+  const isDue = job.state === "pending" && lastAttempt?.outcome !== undefined && notBefore !== undefined;
+  return {
+    operationId,
+    state: job.state.toUpperCase() as Uppercase<typeof job.state>,
+    requestedAt: isoTime(requestedAt),
+    expiresAt: isoTime(deadlineOf(job)),
+    ...sizeOf(query),
+    attempts: lastAttempt?.number ?? 0,
+    ...(lastAttempt === undefined ? {} : { lastAttempt: attemptOf(lastAttempt) }),
+    ...(isDue ? { nextAttemptAt: isoTime(notBefore) } : {}),
+    possiblyDelivered: isPossiblyDelivered(job),
+  };
+}
+
+function attemptOf({ at, outcome, status }: NonNullable<Job["lastAttempt"]>): Operation["lastAttempt"] {
+  return {
+    at: isoTime(at),
+    ...(outcome === undefined ? {} : { outcome: outcomes[outcome] }),
+    ...(status === undefined ? {} : { httpStatus: status }),
+  };
+}
+
+/** Of a job whose sink acknowledged or refused what it got, nothing is open. */
+function isPossiblyDelivered({ state, mode, possiblyDelivered }: Job): boolean {
+  const isOpen = state === "pending" || state === "cancelled" || (state === "failed" && mode === "answer");
+  return isOpen && possiblyDelivered;
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,21 @@
+import * as z from "zod/mini";
+import type { ListPosition } from "../delivery/job-store.ts";
+
+const position = z.tuple([z.iso.datetime(), z.uuid()]);
+
+/** The token of the page that follows a position; opaque to callers. */
+export function pageTokenOf({ listedAt, operationId }: ListPosition): string {
+  return Buffer.from(JSON.stringify([listedAt, operationId])).toString("base64url");
+}
+
+/** The position of a token; undefined for what `pageTokenOf` never returns. */
+export function positionOf(token: string): ListPosition | undefined {
+  try {
+    const [listedAt, operationId] = position.parse(JSON.parse(Buffer.from(token, "base64url").toString()));
+    const found = { listedAt, operationId };
+    return pageTokenOf(found) === token ? found : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof z.core.$ZodError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { setting } from "../../shared/environment.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { acceptJob } from "./delivery/accept.ts";
+import { jobStore } from "./delivery/job-store.ts";
+import { type JobOrder, newJob } from "./delivery/new-job.ts";
+import { processPorts, send } from "./delivery/service-ports.ts";
+
+const maxKeyCharacters = 255;
+
+/**
+ * The `Idempotency-Key` of a request.
+ * @throws {ApiError} `INVALID_ARGUMENT` for one that has not 1 to 255 characters.
+ */
+export function idempotencyKeyOf({
+  header,
+}: {
+  readonly header: (name: string) => string | undefined;
+}): string | undefined {
+  const key = header("idempotency-key");
+  if (key !== undefined && (key.length === 0 || key.length > maxKeyCharacters))
+    throw new ApiError("INVALID_ARGUMENT", {
+      message: `Idempotency-Key must have 1 to ${maxKeyCharacters} characters.`,
+    });
+  return key;
+}
+
+/**
+ * Accepts the job of an order.
+ * @returns its id.
+ * @throws {ApiError} when it is not accepted, or nobody knows: `INVALID_ARGUMENT`, `TOO_MANY_REQUESTS`, 503 or 504.
+ */
+export async function acceptOrder(order: JobOrder, signal: AbortSignal): Promise<string> {
+  const job = newJob(order);
+  const ports = { ...processPorts, jobs: jobStore, queues: { send } };
+  const acceptance = await acceptJob(job, setting("DENSITY_PENDING_LIMIT"), ports, signal);
+  switch (acceptance) {
+    case "accepted":
+      return job.operationId;
+    case "conflict":
+      throw new ApiError("INVALID_ARGUMENT", {
+        message: "The Idempotency-Key was sent with another request. Send a new key, or the same request.",
+      });
+    case "full":
+      throw new ApiError("TOO_MANY_REQUESTS", {
+        message: "Too many operations are pending.",
+        retryAfterSeconds: 60,
+      });
+    case "withdrawn":
+      throw new ApiError("UNAVAILABLE");
+    case "unknown":
+      throw new ApiError("TIMEOUT", {
+        message:
+          "It is not known whether the operation was accepted. Send it again with the same Idempotency-Key.",
+      });
+  }
+}
+
+/**
+ * Where an operation can be followed, in the family of paths that the request came by.
+ * @param request whose `path` ends in `/retrieve`, or goes on with `/operations`.
+ */
+export function operationAddress(
+  { address = "", path }: { readonly address: string | undefined; readonly path: string },
+  operationId: string,
+): string {
+  return `${address}${path.replace(/\/(?:retrieve|operations\/.*)$/, "")}/operations/${operationId}`;
+}

@@ -1,0 +1,46 @@
+import * as z from "zod/mini";
+import { setting } from "./environment.ts";
+import { asks, dateTime } from "./schemas.ts";
+import { isSink } from "./sinks/sink-url.ts";
+
+/** Where an answer is delivered. What is no sink is `INVALID_SINK`. */
+export const sink = z.string().check(
+  z.refine((text) => isSink(text, setting("SINK_ALLOWED_NETWORKS")), asks("INVALID_SINK")),
+  z.meta({
+    format: "uri",
+    description:
+      "An https URL with a public host name, to which the answer is delivered later. It is posted there with `operationId` as a further member.",
+  }),
+);
+
+/** What the service presents to a sink. */
+export const sinkCredential = z
+  .object({
+    credentialType: z.unknown().check(
+      z.refine((type) => type !== undefined, { abort: true }),
+      z.refine((type) => type === "ACCESSTOKEN", asks("INVALID_CREDENTIAL")),
+      z.meta({ type: "string", enum: ["ACCESSTOKEN"], description: "The only type that is supported." }),
+    ),
+    accessToken: z.optional(
+      z
+        .string()
+        .check(
+          z.regex(/^[\x20-\x7e]{1,8192}$/, "must be 1 to 8192 printable ASCII characters"),
+          z.meta({ description: "Sent to the sink as bearer token." }),
+        ),
+    ),
+    accessTokenExpiresUtc: z.optional(dateTime("When the token ceases to be valid.")),
+    accessTokenType: z.optional(
+      z.unknown().check(
+        z.refine(
+          (type) => typeof type === "string" && type.toLowerCase() === "bearer",
+          asks("INVALID_TOKEN"),
+        ),
+        z.meta({ type: "string", enum: ["bearer"], description: "Compared without case." }),
+      ),
+    ),
+  })
+  .check(z.meta({ id: "SinkCredential", description: "What the service presents to the sink." }));
+
+/** What the service presents to a sink. */
+export type SinkCredential = z.infer<typeof sinkCredential>;

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import {
+  cancelOperation,
+  listOperations,
+  readOperation,
+  redeliverOperation,
+} from "../../../functions/population-density/operations/contract.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { type Answer, call, tokenWith } from "../../support/client.ts";
+import { useTables } from "../../support/database.ts";
+import { someJob, storeDensities, storedJob, storeJob } from "../../support/jobs.ts";
+import { openSink, type TestSink } from "../../support/sink.ts";
+
+const families = ["/populationdensitydata", "/population-density-data/v0.3"] as const;
+const [family] = families;
+const patiently = { timeout: 15_000 };
+
+let sink: TestSink;
+let request: Awaited<ReturnType<typeof storeDensities>>["request"];
+beforeAll(async () => {
+  useTables();
+  ({ request } = await storeDensities());
+  sink = await openSink();
+});
+afterAll(() => sink.close());
+
+/** A caller nobody else uses, and what it sends. */
+function someCaller() {
+  const client = crypto.randomUUID();
+  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const claims = { scope: "population-density-data:read", sub: client, client_id: client };
+    return await call(path, {
+      method,
+      token: await tokenWith(claims),
+      ...(body === undefined ? {} : { body }),
+    });
+  };
+  const operationOf = async (id: string) => {
+    const { status, body } = await send("GET", `${family}/operations/${id}`);
+    expect(status).toBe(200);
+    return readOperation.responses[200].parse(body);
+  };
+  return { client, caller: hashed(client), send, operationOf };
+}
+
+/** A pending job of a caller, that no worker works on before its day is over. */
+function pendingJob(caller: string, changes: Parameters<typeof someJob>[2] = {}) {
+  const notBefore = Date.now() + 86_400_000;
+  const listedAt = new Date(changes.requestedAt ?? Date.now()).toISOString();
+  const held = { caller, queuedAt: Date.now(), notBefore, listedAt, accessToken: "a-token" };
+  return storeJob(someJob("https://sink.example.com/secret-path", request, { ...held, ...changes }));
+}
+
+describe("an accepted request", () => {
+  test.each(families)("of %s says where it can be followed, until it is delivered", async (at) => {
+    const { send } = someCaller();
+    const accepted = await send("POST", `${at}/retrieve`, { ...request, sink: sink.urlOf({ status: 204 }) });
+    const { operationId } = accepted.body as { operationId: string };
+    const location = accepted.headers.get("location") ?? "";
+    expect(location).toBe(`${inject("url")}${at}/operations/${operationId}`);
+    const followed = async () => (await send("GET", new URL(location).pathname)).body;
+    await expect.poll(followed, patiently).toMatchObject({
+      operationId,
+      state: "DELIVERED",
+      cells: 2,
+      intervals: 1,
+      attempts: 1,
+      lastAttempt: { outcome: "DELIVERED", httpStatus: 204 },
+      possiblyDelivered: false,
+    });
+  });
+
+  test("says what its sink answered, and when it is tried again", async () => {
+    const { send, operationOf } = someCaller();
+    const url = sink.urlOf({ status: 503, headers: { "retry-after": "3000" } });
+    const accepted = await send("POST", `${family}/retrieve`, { ...request, sink: url });
+    const { operationId } = accepted.body as { operationId: string };
+    await expect
+      .poll(() => operationOf(operationId), patiently)
+      .toMatchObject({ state: "PENDING", attempts: 1, lastAttempt: { outcome: "FAILED", httpStatus: 503 } });
+    const { lastAttempt, nextAttemptAt = "", requestedAt, expiresAt } = await operationOf(operationId);
+    expect(Date.parse(nextAttemptAt) - Date.parse(lastAttempt?.at ?? "")).toBeGreaterThan(2_999_000);
+    expect(Date.parse(expiresAt) - Date.parse(requestedAt)).toBe(86_400_000);
+  });
+
+  test("shows nothing of its area, its sink and its credential", async () => {
+    const { caller, send } = someCaller();
+    const { operationId } = await pendingJob(caller);
+    const texts = [
+      await send("GET", `${family}/operations/${operationId}`),
+      await send("GET", `${family}/operations`),
+      await send("DELETE", `${family}/operations/${operationId}`),
+    ].map(({ body }) => JSON.stringify(body));
+    for (const text of texts) {
+      expect(text).toContain(operationId);
+      expect(text).not.toMatch(/sink|a-token|boundary|latitude|precision/);
+    }
+  });
+});
+
+describe("another caller's operation", () => {
+  test.each([
+    ["GET", ""],
+    ["DELETE", ""],
+    ["POST", "/redeliver"],
+  ])("is answered by %s like one that does not exist, byte by byte", async (method, suffix) => {
+    const { operationId } = await pendingJob(someCaller().caller);
+    const { send } = someCaller();
+    const body = method === "POST" ? { sink: sink.urlOf() } : undefined;
+    const [foreign, unknown] = [
+      await send(method, `${family}/operations/${operationId}${suffix}`, body),
+      await send(method, `${family}/operations/${crypto.randomUUID()}${suffix}`, body),
+    ];
+    expect(foreign).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(unknown.body));
+    expect(await storedJob(operationId)).toMatchObject({ state: "pending" });
+  });
+
+  test("is forgotten a day after the request, and so is a withdrawn one at once", async () => {
+    const { caller, send } = someCaller();
+    const old = await pendingJob(caller, { requestedAt: Date.now() - 86_400_000, state: "failed" });
+    const withdrawn = await pendingJob(caller, { state: "withdrawn" });
+    for (const { operationId } of [old, withdrawn]) {
+      expect((await send("GET", `${family}/operations/${operationId}`)).status).toBe(404);
+    }
+    expect((await send("GET", `${family}/operations`)).body).toEqual({ operations: [] });
+  });
+});
+
+describe("the list", () => {
+  test("has the caller's operations page by page, the newest first, and those in a state", async () => {
+    const { caller, send } = someCaller();
+    await pendingJob(someCaller().caller);
+    const now = Date.now();
+    const stored = [];
+    for (let index = 0; index < 5; index++) {
+      const state = index % 2 === 0 ? "pending" : "delivered";
+      stored.push(await pendingJob(caller, { requestedAt: now - 1_000 * index, state }));
+    }
+    const ids = stored.map(({ operationId }) => operationId);
+    const page = async (query: string) => {
+      const { status, body } = await send("GET", `${family}/operations?${query}`);
+      expect(status).toBe(200);
+      const { operations, nextPageToken } = listOperations.responses[200].parse(body);
+      return { ids: operations.map(({ operationId }) => operationId), nextPageToken };
+    };
+    expect((await page("")).ids).toEqual(ids);
+    const first = await page("perPage=3");
+    expect(first.ids).toEqual(ids.slice(0, 3));
+    const last = await page(`perPage=3&pageToken=${first.nextPageToken}`);
+    expect(last).toEqual({ ids: ids.slice(3), nextPageToken: undefined });
+    expect((await page("state=DELIVERED")).ids).toEqual([ids[1], ids[3]]);
+    expect((await page("state=CANCELLED")).ids).toEqual([]);
+  });
+
+  test.each([
+    "pageToken=unknown",
+    "pageToken=",
+    `pageToken=${Buffer.from('["2026-11-22T10:00:00.000Z","x"]').toString("base64url")}`,
+    `pageToken=${"A".repeat(201)}`,
+    "perPage=0",
+    "perPage=51",
+    "perPage=1e1",
+    "perPage=",
+    "state=pending",
+    "state=WITHDRAWN",
+  ])("is refused with %s", async (query) => {
+    const { send } = someCaller();
+    const [name] = query.split("=");
+    expect(await send("GET", `${family}/operations?${query}`)).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_ARGUMENT", message: expect.stringMatching(`^${name} must be `) },
+    });
+  });
+});
+
+describe("DELETE", () => {
+  test("ends a pending operation, whose place is free and whose sink and credential are erased", async () => {
+    const { caller, send } = someCaller();
+    const { operationId } = await pendingJob(caller);
+    for (let time = 1; time <= 2; time++) {
+      const { status, body } = await send("DELETE", `${family}/operations/${operationId}`);
+      expect(status).toBe(200);
+      const cancelled = cancelOperation.responses[200].parse(body);
+      expect(cancelled).toMatchObject({ state: "CANCELLED", possiblyDelivered: false });
+      expect(cancelled).not.toHaveProperty("nextAttemptAt");
+    }
+    const stored = (await storedJob(operationId)) ?? {};
+    expect(stored).not.toHaveProperty("sink");
+    expect(stored).not.toHaveProperty("accessToken");
+  });
+
+  test("says of an operation whose body was on its way that its sink may hold it", async () => {
+    const { caller, send } = someCaller();
+    const { operationId } = await pendingJob(caller, { possiblyDelivered: true });
+    const { body } = await send("DELETE", `${family}/operations/${operationId}`);
+    expect(body).toMatchObject({ state: "CANCELLED", possiblyDelivered: true });
+  });
+
+  test("stops the attempts that would follow", async () => {
+    const { send, operationOf } = someCaller();
+    const url = sink.urlOf({ status: 503 });
+    const accepted = await send("POST", `${family}/retrieve`, { ...request, sink: url });
+    const { operationId } = accepted.body as { operationId: string };
+    await expect.poll(() => sink.received(url).length, patiently).toBeGreaterThan(0);
+    expect((await send("DELETE", `${family}/operations/${operationId}`)).status).toBe(200);
+    expect(await operationOf(operationId)).toMatchObject({ state: "CANCELLED" });
+  });
+
+  test.each(["delivered", "refused", "failed"] as const)(
+    "leaves one that is %s as it is: 409",
+    async (state) => {
+      const { caller, send } = someCaller();
+      const { operationId } = await pendingJob(caller, { state });
+      expect(await send("DELETE", `${family}/operations/${operationId}`)).toMatchObject({
+        status: 409,
+        body: { code: "POPULATION_DENSITY_DATA.OPERATION_ENDED" },
+      });
+    },
+  );
+});
+
+describe("redeliver", () => {
+  test.each(families)(
+    "of %s sends the answer of an ended operation to another sink, as a new one",
+    async (at) => {
+      const { send, operationOf } = someCaller();
+      const [refusing, taking] = [sink.urlOf({ status: 410 }), sink.urlOf({ status: 200 })];
+      const accepted = await send("POST", `${at}/retrieve`, { ...request, sink: refusing });
+      const { operationId } = accepted.body as { operationId: string };
+      await expect.poll(async () => (await operationOf(operationId)).state, patiently).toBe("REFUSED");
+
+      const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "another" };
+      const again = await send("POST", `${at}/operations/${operationId}/redeliver`, {
+        sink: taking,
+        sinkCredential,
+      });
+
+      expect(again.status).toBe(202);
+      const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
+      expect(newId).not.toBe(operationId);
+      expect(again.headers.get("location")).toBe(`${inject("url")}${at}/operations/${newId}`);
+      await expect.poll(async () => (await operationOf(newId)).state, patiently).toBe("DELIVERED");
+      const [delivery] = sink.received(taking);
+      expect(delivery?.headers).toMatchObject({ authorization: "Bearer another", "webhook-id": newId });
+      const [refused] = sink.received(refusing);
+      expect(delivery?.body).toBe(refused?.body.replace(operationId, newId));
+      expect((await operationOf(operationId)).state).toBe("REFUSED");
+    },
+  );
+
+  test("answers as of the time of the first request, whatever has become of it since", async () => {
+    const { caller, send, operationOf } = someCaller();
+    const requestedAt = Date.now() - 20 * 3_600_000;
+    const hour = 3_600_000;
+    // In the future when it was requested, and around now since.
+    const start = Math.floor(Date.now() / hour) * hour - hour;
+    const period = {
+      startTime: new Date(start).toISOString(),
+      endTime: new Date(start + 4 * hour).toISOString(),
+    };
+    const stored = { requestedAt, state: "failed", request: { ...request, ...period } } as const;
+    const { operationId } = await pendingJob(caller, stored);
+    const url = sink.urlOf({ status: 200 });
+    const again = await send("POST", `${family}/operations/${operationId}/redeliver`, { sink: url });
+    const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
+    await expect
+      .poll(() => operationOf(newId), patiently)
+      .toMatchObject({ state: "DELIVERED", intervals: 4 });
+    expect(JSON.parse(sink.received(url)[0]?.body ?? "")).toMatchObject({ status: "SUPPORTED_AREA" });
+  });
+
+  test("is refused while the operation is pending, and when too many are", async () => {
+    const { caller, send } = someCaller();
+    const { operationId } = await pendingJob(caller);
+    const body = { sink: sink.urlOf() };
+    expect(await send("POST", `${family}/operations/${operationId}/redeliver`, body)).toMatchObject({
+      status: 409,
+      body: { code: "POPULATION_DENSITY_DATA.OPERATION_PENDING" },
+    });
+    for (let index = 1; index < 20; index++) await pendingJob(caller);
+    const ended = await storeJob(
+      someJob("", request, { caller, state: "delivered", listedAt: new Date().toISOString() }),
+    );
+    expect(await send("POST", `${family}/operations/${ended.operationId}/redeliver`, body)).toMatchObject({
+      status: 429,
+      body: { code: "TOO_MANY_REQUESTS" },
+    });
+  });
+
+  test("is one operation with its idempotency key, however often it is sent", async () => {
+    const { client, caller } = someCaller();
+    const { operationId } = await pendingJob(caller, { state: "delivered" });
+    const claims = { scope: "population-density-data:read", sub: client, client_id: client };
+    const headers = { "idempotency-key": "again" };
+    const url = sink.urlOf({ status: 200 });
+    const send = async (to: string) =>
+      await call(`${family}/operations/${operationId}/redeliver`, {
+        body: { sink: to },
+        token: await tokenWith(claims),
+        headers,
+      });
+    const [one, other] = [await send(url), await send(url)];
+    expect(one.body).toEqual(other.body);
+    expect((await send(sink.urlOf())).status).toBe(400);
+  });
+});
