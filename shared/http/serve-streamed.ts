@@ -61,10 +61,12 @@ async function send(
   }
 }
 
-/** @throws {CallerTooSlow} when the signal aborts before the chunk is sent. */
+/** @throws {CallerTooSlow} when the signal has aborted, or aborts before the chunk is sent. */
 function sent(chunk: Uint8Array, stream: Writable, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new CallerTooSlow());
+    // A signal that has aborted calls nobody any more.
+    if (signal.aborted) return giveUp();
     signal.addEventListener("abort", giveUp);
     stream.write(chunk, (error) => {
       signal.removeEventListener("abort", giveUp);
