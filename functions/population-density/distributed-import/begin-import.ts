@@ -37,7 +37,8 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   try {
     for (const day of whole.days) await beginDay(order, whole.precision, day);
   } catch (error) {
-    // Others need not wait for the lease to end.
+    // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.
+    if (!(error instanceof ImportError)) throw error;
     for (const { date } of whole.days) await releaseDay(dayKey({ date }, storageOf(order)), order.id);
     throw error;
   }

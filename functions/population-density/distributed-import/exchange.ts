@@ -121,6 +121,18 @@ export const prefixProblems = z.object({
 /** What was stored of the tiles with a prefix. */
 export const storedTiles = z.object({ items: z.number(), changed: z.number() });
 
+/** The result of an import, as that of an import on one machine. */
+export const imported = z.object({
+  rows: z.number(),
+  /** Items of the table that depend on the rows. */
+  items: z.number(),
+  /** Items that were written, because they were absent or different. */
+  changed: z.number(),
+});
+
+/** The result of an import, as that of an import on one machine. */
+export type Imported = z.infer<typeof imported>;
+
 /** Keys of what an execution leaves in the bucket. */
 export const keys = {
   area: (id: string) => `executions/${id}/area.json`,
@@ -136,6 +148,7 @@ export const keys = {
   problems: (id: string, prefix: string) => `executions/${id}/problems/${prefix}.json`,
   sums: (id: string, day: number, prefix: string) => `executions/${id}/sums/${day}/${prefix}.json`,
   stored: (id: string, prefix: string) => `executions/${id}/stored/${prefix}.json`,
+  imported: (id: string) => `executions/${id}/imported.json`,
   failed: (id: string, prefix: string) => `executions/${id}/failed/${prefix}.json`,
 } as const;
 

@@ -6,22 +6,38 @@ import { PartCoverages, releaseDay } from "../import/part-store.ts";
 import { storeTiles } from "../import/store-tiles.ts";
 import type { ParentSums } from "../import/tile-pyramid.ts";
 import { leaseOf } from "./begin-import.ts";
-import { eachJson, getJson, type ImportOrder, keys, plan, storedTiles } from "./exchange.ts";
+import {
+  eachJson,
+  getJson,
+  type Imported,
+  type ImportOrder,
+  imported,
+  keys,
+  type Plan,
+  plan,
+  putJson,
+  storedTiles,
+} from "./exchange.ts";
 import { storageOf, topPrecision } from "./storage.ts";
 import { storedSumsOfDay, sumsOfJson } from "./sums.ts";
 
-/** The result of an import, as that of an import on one machine. */
-export interface Imported {
-  readonly rows: number;
-  /** Items of the table that depend on the rows. */
-  readonly items: number;
-  /** Items that were written, because they were absent or different. */
-  readonly changed: number;
+/**
+ * Stores the tiles that are coarser than a prefix, from the sums of all prefixes, and lets others store the days. Done
+ * again, it stores nothing: some days may be others' by then.
+ */
+export async function finishImport(order: ImportOrder): Promise<Imported> {
+  const whole = await getJson(plan, keys.plan(order.id));
+  let done: Imported | undefined;
+  for await (const { value } of eachJson(imported, keys.imported(order.id))) done = value;
+  if (done === undefined) {
+    done = await storeCoarser(order, whole);
+    await putJson(keys.imported(order.id), done);
+  }
+  await releaseDays(order, storageOf(order), whole.days);
+  return done;
 }
 
-/** Stores the tiles that are coarser than a prefix, from the sums of all prefixes, and lets others store the days. */
-export async function finishImport(order: ImportOrder): Promise<Imported> {
-  const { rows, precision, days } = await getJson(plan, keys.plan(order.id));
+async function storeCoarser(order: ImportOrder, { rows, precision, days }: Plan): Promise<Imported> {
   const storage = storageOf(order);
   const total = { items: 0, changed: 0 };
   for await (const { value } of eachJson(storedTiles, `executions/${order.id}/stored/`)) {
@@ -38,7 +54,6 @@ export async function finishImport(order: ImportOrder): Promise<Imported> {
     total.items += items;
     total.changed += changed;
   }
-  await releaseDays(order, storage, days);
   return { rows, ...total };
 }
 

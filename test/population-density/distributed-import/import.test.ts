@@ -10,6 +10,7 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as z from "zod/mini";
 import { geohashesOf } from "../../../functions/population-density/cover/cover.ts";
 import type { ImportOrder } from "../../../functions/population-density/distributed-import/exchange.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
@@ -19,6 +20,7 @@ import { tableVariable } from "../../../shared/table.ts";
 import { coveredAreaIn } from "../../../tools/import/density/area.ts";
 import { type DensityImported, importDensity } from "../../../tools/import/density/import-density.ts";
 import { useTables } from "../../support/database.ts";
+import { openFaultyEndpoint } from "../../support/faulty-endpoint.ts";
 import { startBucket, type TestBucket } from "../../support/objects.ts";
 import { runs, sampleOf } from "../../support/sample.ts";
 import { execute } from "../../support/state-machine.ts";
@@ -328,6 +330,45 @@ test("an import that loses a day to another one says so, gives the others back, 
   const items = (await itemsOf(tables.distributed)).map(withoutRevision);
   expect(items).toEqual((await itemsOf(tables.one)).map(withoutRevision));
 }, 60_000);
+
+test("a step that fails when it has begun or released some of its days is done again", async () => {
+  const rows = ["u04zzz", "u0hbp0"].flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
+  const files = { "a.csv": header + rows.join("\n") };
+  const one = await importOnOneMachine(files, {});
+  const address = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "";
+  const endpoint = await openFaultyEndpoint(address);
+  const failed = new Set<string>();
+  endpoint.inject(({ operation, parameters }) => {
+    const { day } = parametersOfDay.parse(parameters);
+    const isWanted = day === "day#2026-11-09" && !failed.has(operation);
+    if (!isWanted || !isBeginOrRelease(operation, parameters)) return "pass";
+    failed.add(operation);
+    return { refuse: { status: 400, name: "AccessDeniedException" } };
+  });
+  try {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint.url;
+    expect(await importDistributed(files, {})).toEqual({ status: "SUCCEEDED", output: one });
+  } finally {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+    await endpoint.close();
+  }
+  expect([...failed]).toEqual(["PutItem", "UpdateItem"]);
+  expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
+}, 60_000);
+
+const keyOfDay = z.object({ tile: z.object({ S: z.string() }), day: z.object({ S: z.string() }) });
+
+const parametersOfDay = z.pipe(
+  z.object({ Item: z.optional(keyOfDay), Key: z.optional(keyOfDay) }),
+  z.transform(({ Item, Key = Item }) => ({ day: Key?.tile.S === "parts" ? Key.day.S : undefined })),
+);
+
+function isBeginOrRelease(
+  operation: string,
+  { UpdateExpression }: Readonly<Record<string, unknown>>,
+): boolean {
+  return operation === "PutItem" || String(UpdateExpression).startsWith("REMOVE writer");
+}
 
 /** Makes another import the one that stores a day, whose lease has ended. */
 async function takeDay(day: string): Promise<void> {
