@@ -60,25 +60,49 @@ export interface ByteRange {
  * @throws the error of S3 for an object that is not there.
  */
 export async function getBytes(key: string, range?: ByteRange): Promise<Uint8Array<ArrayBuffer>> {
+  const { bytes } = await read(key, range);
+  return bytes;
+}
+
+/** @param version of which the object must be; if undefined, of any. */
+async function read(key: string, range?: ByteRange, version?: string) {
   return await call(async (to, options) => {
     const command = new GetObjectCommand({
       Bucket: bucket(),
       Key: key,
       ...(range === undefined ? {} : { Range: `bytes=${range.offset}-${range.offset + range.bytes - 1}` }),
+      ...(version === undefined ? {} : { IfMatch: version }),
     });
-    const { Body } = await to.send(command, options);
+    const { Body, ContentRange, ETag } = await to.send(command, options);
     if (Body === undefined) throw new Error("an object has no body");
-    return new Uint8Array(await Body.transformToByteArray());
+    return { bytes: new Uint8Array(await Body.transformToByteArray()), ContentRange, ETag };
   });
 }
 
 /** How much of an object is read with one call. */
 const bytesAtOnce = 16 * 2 ** 20;
 
-/** Reads an object of any size, `bytesAtOnce` in memory. @param size in bytes. */
+/** An object is not the one that was listed, or was replaced while it was read. */
+export class ObjectChanged extends Error {}
+
+/** What S3 answers when an object has another version, or ends before the range. */
+const changes = ["PreconditionFailed", "InvalidRange"];
+
+/**
+ * Reads an object of any size, `bytesAtOnce` in memory, all of one version.
+ * @param size in bytes, as it was listed.
+ * @throws {ObjectChanged} for an object of another size, and when it is replaced meanwhile.
+ */
 export async function* readInPieces(key: string, size: number): AsyncGenerator<Uint8Array> {
+  let version: string | undefined;
   for (let offset = 0; offset < size; offset += bytesAtOnce) {
-    yield await getBytes(key, { offset, bytes: Math.min(bytesAtOnce, size - offset) });
+    const range = { offset, bytes: Math.min(bytesAtOnce, size - offset) };
+    const { bytes, ContentRange, ETag } = await read(key, range, version).catch((error: Error) => {
+      throw changes.includes(error.name) ? new ObjectChanged() : error;
+    });
+    if (ContentRange !== `bytes ${offset}-${offset + range.bytes - 1}/${size}`) throw new ObjectChanged();
+    version = ETag;
+    yield bytes;
   }
 }
 

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { putPieces, readInPieces } from "../../../shared/aws/objects.ts";
+import { ObjectChanged, putPieces, readInPieces } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
@@ -67,6 +67,7 @@ async function download({ key, size }: ListedFile, folder: string): Promise<stri
     else await pipeline(content, createWriteStream(path));
     return path;
   } catch (error) {
+    if (error instanceof ObjectChanged) throw new ImportError([`${name}: has changed while it was read`]);
     const isGzip = error instanceof Error && "code" in error && /^Z_/.test(String(error.code));
     if (isGzip) throw new ImportError([`${name}: is not gzip`]);
     throw error;

@@ -445,6 +445,21 @@ describe("what is refused is refused with the same words, and nothing is written
     expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: "a.csv.gz: is not gzip" });
   });
 
+  test.each([
+    ["longer", `${header}${row(18)}0`],
+    ["shorter", header],
+  ])("a file that is %s by the time it is read", async (_, later) => {
+    const replacing = async (payload: unknown) => {
+      const { step, key = "" } = payload as { step: string; key?: string };
+      if (step === "read") await bucket.put(key, later);
+      return await handler(payload);
+    };
+    const distributed = await importDistributed({ "a.csv": `${header}${row(18)}` }, {}, 1, replacing);
+    const cause = "a.csv: has changed while it was read";
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
+    expect(await itemsOf(tables.distributed)).toEqual([]);
+  });
+
   test("no files", async () => {
     const distributed = await importDistributed({}, {});
     expect(distributed).toMatchObject({
