@@ -11,6 +11,7 @@ import {
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
+import type { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
@@ -168,7 +169,8 @@ function addStateMachine(
   const permit = (actions: string[], ...resources: string[]) =>
     role.addToPolicy(new PolicyStatement({ actions, resources }));
   const { functionArn } = made.currentVersion;
-  permit(["lambda:InvokeFunction"], functionArn);
+  // An execution ends with the version that it began with, also when another one was deployed meanwhile.
+  permit(["lambda:InvokeFunction"], `${made.functionArn}:*`);
   permitObjects(role, bucket, key, ["s3:GetObject"]);
   // https://docs.aws.amazon.com/step-functions/latest/dg/iam-policies-eg-dist-map.html
   permit(["states:StartExecution"], arnOf("stateMachine", stateMachineName));
@@ -182,12 +184,21 @@ function addStateMachine(
     "DescribeLogGroups",
   ];
   permit([...delivery, ...policies.map((action) => `logs:${action}`)], "*");
-  permit(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*");
-  permit(["xray:GetSamplingRules", "xray:GetSamplingTargets"], "*");
+  if (traits.traced) {
+    const tracing = ["PutTraceSegments", "PutTelemetryRecords", "GetSamplingRules", "GetSamplingTargets"];
+    permit(
+      tracing.map((action) => `xray:${action}`),
+      "*",
+    );
+  }
   Validations.of(role).acknowledge(
     {
       id: "AwsSolutions-IAM5[Resource::*]",
       reason: "AWS takes no other resource for the delivery of logs of a state machine and for its traces.",
+    },
+    {
+      id: `AwsSolutions-IAM5[Resource::<${scope.getLogicalId(made.node.defaultChild as CfnFunction)}.Arn>:*]`,
+      reason: "The versions of one function, of which executions may still use an earlier one.",
     },
     {
       id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:${stateMachineName}:*]`,
@@ -206,9 +217,13 @@ function addStateMachine(
       includeExecutionData: false,
       destinations: [{ cloudWatchLogsLogGroup: { logGroupArn: log.logGroupArn } }],
     },
-    tracingConfiguration: { enabled: true },
+    tracingConfiguration: { enabled: traits.traced },
   });
   machine.node.addDependency(role);
+  if (!traits.traced) {
+    const reason = "Only a stage for callers pays for traces.";
+    Validations.of(machine).acknowledge({ id: "AwsSolutions-SF2", reason });
+  }
   addAlarm(scope, machine, settings);
   return machine;
 }

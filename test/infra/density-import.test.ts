@@ -99,6 +99,11 @@ describe("the stack of the import", () => {
     expect(actions.filter((action) => action.startsWith("dynamodb:")).sort()).toEqual(
       ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"].map((action) => `dynamodb:${action}`),
     );
+    const invoked = statements.filter(({ Action }) => Action.includes("lambda:InvokeFunction"));
+    // Of every version: an execution that began before a release goes on with the one before.
+    expect(invoked.map(({ Resource }) => textOf(Resource))).toEqual([
+      expect.stringMatching(/ImportDensities.*:\*$/),
+    ]);
     const everywhere = statements.filter(({ Resource }) => Resource === "*").flatMap(({ Action }) => Action);
     expect(everywhere.filter((action) => !/^(?:logs|xray):/.test(action))).toEqual([]);
   });
