@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { stopThread } from "../../tools/local/stop-thread.ts";
+import { stopThread } from "../../tools/local/servers/stop-thread.ts";
 
 /** A thread that says when it runs, and waits for messages. */
 async function thread(onMessage: string, then = ""): Promise<Worker> {

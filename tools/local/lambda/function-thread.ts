@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import * as z from "zod";
-import { stopThread } from "../stop-thread.ts";
+import { stopThread } from "../servers/stop-thread.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { InvocationError } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";

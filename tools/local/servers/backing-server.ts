@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { stopThread } from "../stop-thread.ts";
 import { firstMessage } from "./first-message.ts";
+import { stopThread } from "./stop-thread.ts";
 
 const startMilliseconds = 10_000;
 
