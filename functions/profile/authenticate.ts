@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { timedLike } from "../../shared/aws/dependency-times.ts";
 import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
 import { type ErrorDetails, Unavailable } from "../../shared/errors.ts";
@@ -82,11 +83,8 @@ async function renewHash(
   if (Date.now() - now.getTime() > renewalMilliseconds) return;
   const hash = await hashPassword(password);
   try {
-    await replaceHash(
-      profile,
-      hash,
-      AbortSignal.any([signal, AbortSignal.timeout(renewalWriteMilliseconds)]),
-    );
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(renewalWriteMilliseconds)]);
+    await replaceHash(profile, hash, timedLike(signal, inTime));
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     log("PASSWORD_NOT_REHASHED", { operation: authenticate.operationId, cause: error.message });

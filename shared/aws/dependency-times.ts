@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-
 /** The AWS services whose calls are timed, by the field of the log line. */
 type DependencyField = "dynamodbMilliseconds" | "secretsManagerMilliseconds" | "sqsMilliseconds";
 
@@ -28,37 +26,40 @@ export class DependencyTimes {
   }
 }
 
-const current = new AsyncLocalStorage<DependencyTimes>();
+/**
+ * By the signal that a request passes to all its calls. `AsyncLocalStorage` would not need one, but makes every promise
+ * of the process dearer before Node.js 24.
+ */
+const timesBySignal = new WeakMap<AbortSignal, DependencyTimes>();
 
-/** Runs a request whose calls to AWS are timed. */
-export function timing<Result>(times: DependencyTimes, run: () => Result): Result {
-  return current.run(times, run);
+/** Times the calls to AWS that get this signal. */
+export function timeCalls(signal: AbortSignal, times: DependencyTimes): void {
+  timesBySignal.set(signal, times);
+}
+
+/** Times the calls of another signal as those of a request's own. Returns the other signal. */
+export function timedLike(own: AbortSignal, other: AbortSignal): AbortSignal {
+  const times = timesBySignal.get(own);
+  if (times !== undefined) timeCalls(other, times);
+  return other;
 }
 
 /** What every client of the AWS SDK has. */
 interface Client {
-  readonly middlewareStack: {
-    add(
-      middleware: <Input, Output>(
-        next: (input: Input) => Promise<Output>,
-      ) => (input: Input) => Promise<Output>,
-      options: { readonly step: "initialize"; readonly name: string },
-    ): void;
-  };
+  send(command: never, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>;
 }
 
-/** Lets a client time its calls for the request that makes them. */
+/** Lets a client time its calls, with their retries, for the request whose signal they get. */
 export function timed<Timed extends Client>(client: Timed, field: DependencyField): Timed {
-  client.middlewareStack.add(
-    (next) => async (input) => {
-      const end = current.getStore()?.begin(field);
-      try {
-        return await next(input);
-      } finally {
-        end?.();
-      }
-    },
-    { step: "initialize", name: "dependencyTimes" },
-  );
+  const send = client.send.bind(client);
+  client.send = async (command, options) => {
+    const times = options?.abortSignal && timesBySignal.get(options.abortSignal);
+    const end = times?.begin(field);
+    try {
+      return await send(command, options);
+    } finally {
+      end?.();
+    }
+  };
   return client;
 }

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
-import { DependencyTimes, timing } from "../aws/dependency-times.ts";
+import { DependencyTimes, timeCalls } from "../aws/dependency-times.ts";
 import { causeOf, log } from "../aws/log.ts";
 import type { Count } from "../aws/metrics.ts";
 import type { Caller } from "../caller.ts";
@@ -101,8 +101,8 @@ export async function respond<const E extends Endpoint>(
   };
   let response: HttpResponse;
   try {
-    const answered = timing(exchange.dependencies, () => answer(endpoint, handle, exchange));
-    response = await Promise.race([answered, deadline.passed]);
+    timeCalls(exchange.signal, exchange.dependencies);
+    response = await Promise.race([answer(endpoint, handle, exchange), deadline.passed]);
   } catch (error) {
     response = withAllowance(errorResponse(error, loggedOf(exchange)), exchange.allowance);
   } finally {

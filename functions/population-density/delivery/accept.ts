@@ -1,3 +1,4 @@
+import { timedLike } from "../../../shared/aws/dependency-times.ts";
 import { causeOf } from "../../../shared/aws/log.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { isForgotten, type Job } from "./job.ts";
@@ -41,7 +42,7 @@ export async function acceptJob(
   signal: AbortSignal,
 ): Promise<Acceptance> {
   const left = job.requestedAt + storeMilliseconds - ports.clock.now();
-  const inTime = AbortSignal.any([signal, ports.clock.deadline(Math.max(0, left))]);
+  const inTime = timedLike(signal, AbortSignal.any([signal, ports.clock.deadline(Math.max(0, left))]));
   try {
     const acceptance = await storeOrJoin(job, pendingLimit, ports, inTime);
     if (acceptance !== "stored") return acceptance;
@@ -50,9 +51,9 @@ export async function acceptJob(
     if (!(error instanceof Unavailable) && !inTime.aborted) throw error;
     const cause = error instanceof Unavailable ? error.message : causeOf(error);
     ports.log("DEPENDENCY_FAILED", { operationId: job.operationId, cause });
-    return await withdraw(job, ports);
+    return await withdraw(job, ports, timedLike(signal, ports.clock.deadline(withdrawMilliseconds)));
   }
-  await queue(job, ports);
+  await queue(job, ports, timedLike(signal, ports.clock.deadline(queueMilliseconds)));
   return "accepted";
 }
 
@@ -84,8 +85,7 @@ async function storeOrJoin(
  * Withdraws a job when it is not known whether it was stored. A job that was promised to another request, or of which
  * an attempt has begun, is not withdrawn but delivered.
  */
-async function withdraw(job: Job, { jobs, clock, log }: AcceptPorts): Promise<Acceptance> {
-  const signal = clock.deadline(withdrawMilliseconds);
+async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSignal): Promise<Acceptance> {
   let replaces: Job | undefined;
   try {
     for (;;) {
@@ -106,8 +106,11 @@ async function withdraw(job: Job, { jobs, clock, log }: AcceptPorts): Promise<Ac
 }
 
 /** Sends the message of a stored job. If that fails, the sweep sends one. */
-async function queue({ operationId }: Job, { jobs, queues, clock, log }: AcceptPorts): Promise<void> {
-  const signal = clock.deadline(queueMilliseconds);
+async function queue(
+  { operationId }: Job,
+  { jobs, queues, clock, log }: AcceptPorts,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await queues.send(operationId, signal);
     await jobs.markQueued(operationId, clock.now(), signal);

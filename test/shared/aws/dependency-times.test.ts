@@ -1,6 +1,6 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { DependencyTimes, timed, timing } from "../../../shared/aws/dependency-times.ts";
+import { DependencyTimes, timeCalls, timed, timedLike } from "../../../shared/aws/dependency-times.ts";
 
 const field = "dynamodbMilliseconds";
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
@@ -53,12 +53,18 @@ describe("the time for which a request waits for a service", () => {
     );
     const command = new GetItemCommand({ TableName: "any", Key: { id: { S: "1" } } });
 
-    await timing(others, async () => {
-      await expect(timing(mine, () => client.send(command))).rejects.toThrow();
-    });
+    const [own, other] = [new AbortController().signal, new AbortController().signal];
+    timeCalls(own, mine);
+    timeCalls(other, others);
+    await expect(client.send(command, { abortSignal: own })).rejects.toThrow();
     await expect(client.send(command)).rejects.toThrow();
 
     expect(mine.fields()).toEqual({ [field]: expect.any(Number) });
     expect(others.fields()).toEqual({});
+
+    const briefer = timedLike(other, AbortSignal.timeout(60_000));
+    await expect(client.send(command, { abortSignal: briefer })).rejects.toThrow();
+
+    expect(others.fields()).toEqual({ [field]: expect.any(Number) });
   });
 });
