@@ -65,6 +65,8 @@ describe("`ncs preflight`", () => {
     const lines = stdout.trimEnd().split("\n");
     expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(5);
     expect(stdout).toContain("requests a second to APIs: prod can use 8880, the account has 10000");
+    // Ten paths at 800 a second, and eight at 80, which have a limit of their own.
+    expect(stdout).toContain("(quotas of callers): prod can use 8640, the account has 40000");
     expect(lines.at(-1)).toBe("Everything in the account and region shares these quotas.");
   });
 

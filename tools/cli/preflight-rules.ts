@@ -2,8 +2,8 @@ import { endpoints } from "../../functions/areas.ts";
 import { tasksAtOnce } from "../../infra/density-import-definition.ts";
 import type { Settings } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
-import { totalThrottling } from "../../infra/throttling.ts";
-import { pathsOf } from "../../shared/endpoint.ts";
+import { ownThrottling, totalThrottling } from "../../infra/throttling.ts";
+import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { maxWorkers } from "../../shared/sqs/queues.ts";
 
 /** What an account may use in a region; everything in it shares this. */
@@ -91,12 +91,15 @@ export function checksOf(settings: Settings, account: AccountQuotas): readonly C
 }
 
 /** Requests a second at the rates let through: all that are counted for their callers, and those for densities. */
-function ratesOf({ throttling }: Settings): { readonly counted: number; readonly densities: number } {
-  const paths = (ids: readonly (typeof endpoints)[number][]) =>
-    ids.flatMap((endpoint) => pathsOf(endpoint)).length;
+function ratesOf(settings: Settings): { readonly counted: number; readonly densities: number } {
+  const own = ownThrottling(settings);
+  const rateOf = (some: readonly Endpoint[]) =>
+    some
+      .flatMap((endpoint) => pathsOf(endpoint).map((path) => own[`${path}/${endpoint.method}`]))
+      .reduce((sum, limit) => sum + (limit ?? settings.throttling).rate, 0);
   const counted = endpoints.filter(({ scope }) => scope !== null);
   const densities = counted.filter(({ id }) => id === "population-density/retrieve");
-  return { counted: paths(counted) * throttling.rate, densities: paths(densities) * throttling.rate };
+  return { counted: rateOf(counted), densities: rateOf(densities) };
 }
 
 /**
