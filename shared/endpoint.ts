@@ -7,6 +7,29 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never;
 
+/** An operation to which a response leads, with runtime expressions for its parameters. */
+interface Link {
+  readonly operationId: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, `$response.${string}`>>;
+}
+
+/** What an operation sends later, to an address that its request names. */
+interface Callback {
+  /** The operation's name in the OpenAPI document, and among the document's components. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Where to: a runtime expression (OpenAPI Specification 3.1, section 4.8.20.3). */
+  readonly url: `{$request.${string}}`;
+  readonly headers: Readonly<Record<string, z.ZodMiniType>>;
+  /** The bearer token that is sent, if the request has one. */
+  readonly token: string;
+  readonly body: z.ZodMiniType;
+  /** What the service makes of the receiver's answer, by its status. */
+  readonly answers: Readonly<Record<string, string>>;
+}
+
 interface Operation {
   /** `<area>/<operation>`: the handler's file below `functions/`, and the folder and name of its events. */
   readonly id: `${string}/${string}`;
@@ -23,9 +46,14 @@ interface Operation {
   readonly parameters?: Readonly<Record<string, z.ZodMiniType>>;
   /** One schema for each query parameter; what is sent is text. Others that are sent are ignored. */
   readonly query?: Readonly<Record<string, z.ZodMiniType>>;
+  /** One schema for each header that the handler reads, by the name as it is written. */
+  readonly requestHeaders?: Readonly<Record<string, z.ZodMiniType>>;
   readonly body?: z.ZodMiniType;
+  readonly callback?: Callback;
   /** Schema of the body by success status. */
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
+  /** Operations that a success leads to, by its status: where their parameters are in the response. */
+  readonly links?: Readonly<Record<number, Readonly<Record<string, Link>>>>;
   /** Headers of every successful response. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers that the handler sets, by success status: what each says, by its name in lower case. */

@@ -115,57 +115,83 @@ const timedPopulationDensity = z
   })
   .check(z.meta({ id: "TimedPopulationDensity", description: "The densities in one hour." }));
 
-const populationDensity = z
+const densityMembers = {
+  status: z
+    .enum(["SUPPORTED_AREA", "PART_OF_AREA_NOT_SUPPORTED", "AREA_NOT_SUPPORTED", "OPERATION_NOT_COMPLETED"])
+    .check(
+      z.meta({
+        description: [
+          "`SUPPORTED_AREA`: the whole area is covered.",
+          "`PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`.",
+          "`AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data.",
+          "`OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.",
+        ].join(" "),
+      }),
+    ),
+  timedPopulationDensityData: described(
+    z.array(timedPopulationDensity),
+    "The hours that cover the period, one after the other.",
+  ),
+  statusInfo: described(z.optional(z.string()), "Why the operation failed; with `OPERATION_NOT_COMPLETED`."),
+};
+
+const populationDensity = z.object(densityMembers).check(
+  z.meta({
+    id: "PopulationDensity",
+    description: "The densities of the cells that share area with the polygon, hour by hour.",
+    examples: [
+      {
+        status: "PART_OF_AREA_NOT_SUPPORTED",
+        timedPopulationDensityData: [
+          {
+            startTime: "2026-11-23T11:00:00Z",
+            endTime: "2026-11-23T12:00:00Z",
+            cellPopulationDensityData: [
+              {
+                geohash: "u05kq4x",
+                dataType: "DENSITY_ESTIMATION",
+                pplDensity: 8406,
+                minPplDensity: 7390,
+                maxPplDensity: 9424,
+              },
+              { geohash: "u05kq4y", dataType: "LOW_DENSITY" },
+              { geohash: "u05kq4z", dataType: "NO_DATA" },
+            ],
+          },
+        ],
+      },
+    ],
+  }),
+);
+
+const delivery = z
   .object({
-    status: z
-      .enum(["SUPPORTED_AREA", "PART_OF_AREA_NOT_SUPPORTED", "AREA_NOT_SUPPORTED", "OPERATION_NOT_COMPLETED"])
-      .check(
-        z.meta({
-          description: [
-            "`SUPPORTED_AREA`: the whole area is covered.",
-            "`PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`.",
-            "`AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data.",
-            "`OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.",
-          ].join(" "),
-        }),
-      ),
-    timedPopulationDensityData: described(
-      z.array(timedPopulationDensity),
-      "The hours that cover the period, one after the other.",
-    ),
-    statusInfo: described(
-      z.optional(z.string()),
-      "Why the operation failed; with `OPERATION_NOT_COMPLETED`.",
-    ),
+    ...densityMembers,
+    operationId: described(z.uuid(), "Of the operation: as in the response 202, the same in every attempt."),
   })
   .check(
     z.meta({
-      id: "PopulationDensity",
-      description: "The densities of the cells that share area with the polygon, hour by hour.",
+      id: "PopulationDensityDelivery",
+      description: "The densities of an operation, or `OPERATION_NOT_COMPLETED` and why.",
       examples: [
         {
-          status: "PART_OF_AREA_NOT_SUPPORTED",
-          timedPopulationDensityData: [
-            {
-              startTime: "2026-11-23T11:00:00Z",
-              endTime: "2026-11-23T12:00:00Z",
-              cellPopulationDensityData: [
-                {
-                  geohash: "u05kq4x",
-                  dataType: "DENSITY_ESTIMATION",
-                  pplDensity: 8406,
-                  minPplDensity: 7390,
-                  maxPplDensity: 9424,
-                },
-                { geohash: "u05kq4y", dataType: "LOW_DENSITY" },
-                { geohash: "u05kq4z", dataType: "NO_DATA" },
-              ],
-            },
-          ],
+          operationId: "7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34",
+          status: "OPERATION_NOT_COMPLETED",
+          statusInfo: "The densities could not be computed. Send the request again.",
+          timedPopulationDensityData: [],
         },
       ],
     }),
   );
+
+/** Sent by `delivery/send.ts`. */
+const deliveryHeaders = {
+  "x-correlator": z.string().check(z.meta({ description: "That of the request for the operation." })),
+  "webhook-id": z.uuid().check(z.meta({ description: "The operation, by which duplicates are recognised." })),
+  "webhook-timestamp": z
+    .string()
+    .check(z.regex(/^[0-9]+$/), z.meta({ description: "When the attempt was made, in seconds since 1970." })),
+};
 
 const acceptedOperation = z
   .object({
@@ -193,8 +219,47 @@ export const retrievePopulationDensity = endpoint({
   path: "/populationdensitydata/retrieve",
   aliases: ["/population-density-data/v0.3/retrieve"],
   scope: "population-density-data:read",
+  requestHeaders: {
+    "Idempotency-Key": z.optional(
+      z.string().check(
+        z.minLength(1),
+        z.maxLength(255),
+        z.meta({
+          description:
+            "With a sink: the same request with the same key within a day is the same operation. Without one, ignored.",
+          examples: ["my-order-1"],
+        }),
+      ),
+    ),
+  },
   body: retrieval,
+  callback: {
+    name: "deliverPopulationDensity",
+    summary: "Deliver population density",
+    description:
+      "The answer to a request with a sink, at least once: attempts are repeated for a day at most, and have the same `operationId`.",
+    url: "{$request.body#/sink}",
+    headers: deliveryHeaders,
+    token: "The `accessToken` of the request's `sinkCredential`; no header without one.",
+    body: delivery,
+    answers: {
+      "2XX": "Delivered: the operation has ended.",
+      "408": "Not taken: tried again.",
+      "429": "Not taken: tried again, not before `Retry-After`.",
+      "4XX": "Refused, as any 3XX: the operation has ended.",
+      "5XX": "Not taken: tried again, not before `Retry-After`.",
+    },
+  },
   responses: { 200: populationDensity, 202: acceptedOperation },
+  links: {
+    202: {
+      operation: {
+        operationId: "getOperation",
+        description: "What has become of the operation.",
+        parameters: { operationId: "$response.body#/operationId" },
+      },
+    },
+  },
   replyHeaders: { 202: { location: "Where the operation can be followed." } },
   streamed: true,
   errors: [

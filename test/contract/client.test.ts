@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { generateApi } from "swagger-typescript-api";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { tokenWith } from "../support/client.ts";
@@ -226,6 +227,11 @@ describe("a client generated from the document that the service serves", () => {
       },
       { timeout: 10_000 },
     );
+    const { callback } = retrievePopulationDensity;
+    for (const { headers, body } of sink.received(sinkUrl)) {
+      expect(z.object(callback.headers).safeParse(headers).error).toBeUndefined();
+      expect(callback.body.safeParse(JSON.parse(body)).error).toBeUndefined();
+    }
   });
 
   test("gets errors in their one form", () => {

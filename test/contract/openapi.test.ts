@@ -34,9 +34,14 @@ const operation = z.object({
   description: z.string(),
   tags: z.array(z.string()),
   security: z.array(z.record(z.string(), z.array(z.string()))),
+  "x-required-scopes": z.array(z.string()).optional(),
+  "x-alias-of": z.string().optional(),
   parameters: z.array(z.object({ name: z.string(), in: z.string(), required: z.boolean().default(false) })),
   requestBody: z.object({ required: z.literal(true), content }).optional(),
-  responses: z.record(z.string(), z.object({ description: z.string(), headers, content })),
+  responses: z.record(
+    z.string(),
+    z.object({ description: z.string(), headers, content, links: members.optional() }),
+  ),
 });
 
 const paths = z.record(z.string(), z.record(z.string(), operation)).parse(resolved(document.paths));
@@ -96,7 +101,7 @@ describe("the OpenAPI document", () => {
       "RateLimitRemaining",
       "RateLimitReset",
     ]);
-    expect(Object.keys(securitySchemes ?? {})).toEqual(["bearer"]);
+    expect(Object.keys(securitySchemes ?? {})).toEqual(["bearer", "sinkToken"]);
   });
 
   it("closes no object to further members", () => {
@@ -189,18 +194,30 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
     }
   });
 
-  it("takes the parameters of path and query, and the correlator", () => {
+  it("takes the parameters of path and query, the headers that are read, and the correlator", () => {
     expect(described.parameters).toEqual([
       ...Object.keys(endpoint.parameters ?? {}).map((name) => ({ name, in: "path", required: true })),
       ...Object.keys(endpoint.query ?? {}).map((name) => ({ name, in: "query", required: false })),
+      ...Object.keys(endpoint.requestHeaders ?? {}).map((name) => ({ name, in: "header", required: false })),
       { name: "x-correlator", in: "header", required: false },
     ]);
   });
 
   it("asks for the scope, where there is one", () => {
     const { scope } = endpoint;
-    expect(described.security).toEqual(scope === null ? [] : [{ bearer: [scope] }]);
+    expect(described.security).toEqual(scope === null ? [] : [{ bearer: [] }]);
+    expect(described["x-required-scopes"]).toEqual(scope === null ? undefined : [scope]);
     if (scope !== null) expect(described.description).toContain(`\`${scope}\``);
+  });
+
+  it("links its responses to operations that there are", () => {
+    for (const [status, links] of Object.entries(endpoint.links ?? {})) {
+      expect(described.responses[status]?.links).toEqual(links);
+      for (const { operationId, parameters } of Object.values(links)) {
+        const linked = declarations.find((one) => one.operationId === operationId);
+        expect(Object.keys(linked?.parameters ?? {})).toEqual(Object.keys(parameters));
+      }
+    }
   });
 
   it("says of an alias whose it is", () => {
@@ -209,6 +226,7 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
     );
     expect(said).toBe(isAlias);
     expect(described.operationId === endpoint.operationId).toBe(!isAlias);
+    expect(described["x-alias-of"]).toBe(isAlias ? endpoint.operationId : undefined);
   });
 });
 

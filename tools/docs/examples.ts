@@ -29,6 +29,11 @@ export function responseExamples(
   return named(`${operationId}.${status}`, schema, `the response ${status} of ${id}`);
 }
 
+/** The examples of what an endpoint sends later. */
+export function callbackExamples({ id, callback }: Endpoint): NamedExample[] {
+  return callback === undefined ? [] : named(callback.name, callback.body, `the callback of ${id}`);
+}
+
 /** The body of an error whose place of refusal has nothing more exact to say, named by the code. */
 export function errorExample(code: Code): NamedExample {
   const { status, message } = errorRow(code);

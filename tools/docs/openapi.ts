@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   createDocument,
   type oas31,
+  type ZodOpenApiCallbacksObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiOverride,
   type ZodOpenApiPathsObject,
@@ -12,6 +13,7 @@ import type { Area } from "../../shared/area.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
 import { correlator, errorBody } from "../../shared/schemas.ts";
+import { callbacksOf, sinkToken } from "./callbacks.ts";
 import {
   codesOf,
   errorResponses,
@@ -20,7 +22,13 @@ import {
   responseHeaders,
   sharedErrorResponses,
 } from "./error-responses.ts";
-import { errorExample, referencesTo, requestExamples, responseExamples } from "./examples.ts";
+import {
+  callbackExamples,
+  errorExample,
+  referencesTo,
+  requestExamples,
+  responseExamples,
+} from "./examples.ts";
 import { reference } from "./reference.ts";
 
 /**
@@ -37,6 +45,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
         version,
         description:
           "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, every response has an `x-request-id`, and all responses of functions have an `x-correlator`: the valid one that was sent, or a new one.",
+        contact: { name: "The operator of the stage" },
         license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
       },
       servers: [
@@ -67,6 +76,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
             bearerFormat: "JWT",
             description: tokenDescription(areas),
           },
+          ...sinkToken(endpoints),
         },
         examples: exampleComponents(endpoints),
       },
@@ -98,30 +108,37 @@ function pathItems(areas: readonly Area[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
   for (const area of areas) {
     for (const endpoint of area.endpoints) {
+      const callbacks = callbacksOf(endpoint);
       for (const [index, path] of pathsOf(endpoint).entries()) {
-        paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(area, endpoint, index) };
+        const described = operation(area, endpoint, index, callbacks);
+        paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described };
       }
     }
   }
   return paths;
 }
 
-function operation({ name }: Area, endpoint: Endpoint, pathIndex: number): ZodOpenApiOperationObject {
-  const { summary, scope, parameters, query, body } = endpoint;
+function operation(
+  { name }: Area,
+  endpoint: Endpoint,
+  pathIndex: number,
+  callbacks: ZodOpenApiCallbacksObject | undefined,
+): ZodOpenApiOperationObject {
+  const { summary, scope, parameters, query, requestHeaders, body } = endpoint;
   return {
     operationId: operationIdOf(endpoint, pathIndex),
     tags: [name],
     summary,
     description: operationDescription(endpoint, pathIndex),
-    security: scope === null ? [] : [{ bearer: [scope] }],
-    ...(parameters === undefined && query === undefined
-      ? {}
-      : {
-          requestParams: {
-            ...(parameters === undefined ? {} : { path: z.object(parameters) }),
-            ...(query === undefined ? {} : { query: z.object(query) }),
-          },
-        }),
+    // Linters accept names in a requirement of OAuth only.
+    security: scope === null ? [] : [{ bearer: [] }],
+    ...(scope === null ? {} : { "x-required-scopes": [scope] }),
+    ...(pathIndex === 0 ? {} : { "x-alias-of": endpoint.operationId }),
+    requestParams: {
+      ...(parameters === undefined ? {} : { path: z.object(parameters) }),
+      ...(query === undefined ? {} : { query: z.object(query) }),
+      ...(requestHeaders === undefined ? {} : { header: z.object(requestHeaders) }),
+    },
     parameters: [reference("parameters", "XCorrelator")],
     ...(body === undefined
       ? {}
@@ -134,6 +151,7 @@ function operation({ name }: Area, endpoint: Endpoint, pathIndex: number): ZodOp
           },
         }),
     responses: { ...successResponses(endpoint), ...errorResponses(endpoint) },
+    ...(callbacks === undefined ? {} : { callbacks }),
   };
 }
 
@@ -165,6 +183,9 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
           ...(endpoint.scope === null ? {} : rateLimitHeaders),
           ...Object.fromEntries([...declared, ...replied(status)]),
         },
+        ...(endpoint.links?.[Number(status)] === undefined
+          ? {}
+          : { links: { ...endpoint.links[Number(status)] } }),
         content: {
           "application/json": {
             schema,
@@ -179,6 +200,7 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
 function exampleComponents(endpoints: readonly Endpoint[]): Record<string, oas31.ExampleObject> {
   const bodies = endpoints.flatMap((endpoint) => [
     ...requestExamples(endpoint),
+    ...callbackExamples(endpoint),
     ...Object.entries(endpoint.responses).flatMap(([status, schema]) =>
       responseExamples(endpoint, status, schema),
     ),
