@@ -63,8 +63,13 @@ async function download({ key, size }: ListedFile, folder: string): Promise<stri
   const path = join(folder, name.replace(/\.gz$/, ""));
   const content = Readable.from(readInPieces(key, size));
   try {
-    if (name.endsWith(".gz")) await pipeline(content, createGunzip(), createWriteStream(path));
-    else await pipeline(content, createWriteStream(path));
+    if (!name.endsWith(".gz")) await pipeline(content, createWriteStream(path));
+    else {
+      const gunzip = createGunzip();
+      await pipeline(content, gunzip, createWriteStream(path));
+      // What follows the compressed data is left out without an error, such as a damaged second part.
+      if (gunzip.bytesWritten !== size) throw new ImportError([`${name}: is not gzip to its end`]);
+    }
     return path;
   } catch (error) {
     if (error instanceof ObjectChanged) throw new ImportError([`${name}: has changed while it was read`]);

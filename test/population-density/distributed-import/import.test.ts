@@ -445,6 +445,14 @@ describe("what is refused is refused with the same words, and nothing is written
     expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: "a.csv.gz: is not gzip" });
   });
 
+  test("a compressed file with a damaged part, which would be left out", async () => {
+    const damaged = gzipSync(`${row(19, times[1])}\n`).fill(0, 0, 1);
+    const content = Buffer.concat([gzipSync(`${header}${row(18)}\n`), damaged]);
+    const distributed = await importDistributed({ "a.csv.gz": content }, {});
+    const cause = "a.csv.gz: is not gzip to its end";
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
+  });
+
   test.each([
     ["longer", `${header}${row(18)}0`],
     ["shorter", header],
