@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { areas, endpoints } from "../functions/areas.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { withEndpointTable } from "./docs/endpoint-table.ts";
-import { openApiDocument } from "./docs/openapi.ts";
+import { openApiDocument, withoutAliases } from "./docs/openapi.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -25,6 +25,11 @@ const files: readonly GeneratedFile[] = [
   {
     path: inProject("docs/openapi.json"),
     textAfter: () => `${JSON.stringify(openApiDocument(areas, packageJson.version), null, 2)}\n`,
+  },
+  {
+    path: inProject("docs/openapi-canonical.json"),
+    textAfter: () =>
+      `${JSON.stringify(openApiDocument(withoutAliases(areas), packageJson.version), null, 2)}\n`,
   },
   {
     path: options.readme,

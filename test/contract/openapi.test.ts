@@ -9,7 +9,7 @@ import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
 import { endpointTable, withEndpointTable } from "../../tools/docs/endpoint-table.ts";
-import { openApiDocument } from "../../tools/docs/openapi.ts";
+import { openApiDocument, withoutAliases } from "../../tools/docs/openapi.ts";
 
 const declarations: readonly Endpoint[] = endpoints;
 const document = openApiDocument(areas, packageJson.version);
@@ -59,6 +59,15 @@ describe("the OpenAPI document", () => {
   it("is the one on disk", async () => {
     const onDisk = await readFile(new URL("../../docs/openapi.json", import.meta.url), "utf8");
     expect(onDisk, "run npm run docs").toBe(`${JSON.stringify(document, null, 2)}\n`);
+  });
+
+  it("is on disk without its aliases too, and otherwise the same", async () => {
+    const canonical = openApiDocument(withoutAliases(areas), packageJson.version);
+    const onDisk = await readFile(new URL("../../docs/openapi-canonical.json", import.meta.url), "utf8");
+    expect(onDisk, "run npm run docs").toBe(`${JSON.stringify(canonical, null, 2)}\n`);
+    const declared = new Set<string>(declarations.map(({ path }) => path));
+    const kept = Object.entries(document.paths ?? {}).filter(([path]) => declared.has(path));
+    expect(canonical).toEqual({ ...document, paths: Object.fromEntries(kept) });
   });
 
   it("has every path and alias, and no other", () => {

@@ -85,6 +85,14 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
   );
 }
 
+/** The same areas under the specification's paths alone. */
+export function withoutAliases(areas: readonly Area[]): readonly Area[] {
+  return areas.map((area) => ({
+    ...area,
+    endpoints: area.endpoints.map((endpoint) => ({ ...endpoint, aliases: [] })),
+  }));
+}
+
 /** The operationId of an endpoint's path: the declared one, and for aliases one derived from it. */
 function operationIdOf({ operationId }: Endpoint, pathIndex: number): string {
   if (pathIndex === 0) return operationId;
