@@ -37,6 +37,7 @@ const streams = {
   forget: (stream) => { stream.write("first "); },
   close: (stream) => { stream.write("first "); stream.destroy(); },
   onlyEnd: (stream) => { stream.end("no metadata"); },
+  exit: () => { console.log("its last words"); process.exit(1); },
   hang: () => new Promise(() => setInterval(() => {}, 1_000)),
 };
 export const handler = streamifyResponse(async ({ queryStringParameters: asked }, stream) => {

@@ -95,6 +95,11 @@ describe("a streamed response", () => {
     await expect(text(response)).rejects.toThrow("aborted");
   });
 
+  it("fails when the function ends its process, and what was logged before is not lost", async () => {
+    expect(await all("streamed?do=exit")).toMatchObject({ status: 502 });
+    expect(service.logs.join("")).toContain("its last words");
+  });
+
   it("does not interrupt the function when the caller goes", async () => {
     const bytes = 5 * 1_048_576 + 65_536;
     const response = await begin(`streamed?do=large&bytes=${bytes}`);
@@ -116,4 +121,14 @@ test("a function waits while nobody reads its stream, and no longer once nobody 
   expect(take).toHaveBeenCalledTimes(2);
   stream.receive(Buffer.from("third"));
   expect(take).toHaveBeenCalledTimes(3);
+});
+
+test("a function that has ended does not wait for the reader of its last chunk", async () => {
+  const take = vi.fn();
+  const stream = new InvocationStream(take);
+  stream.receive(Buffer.from("all of it"), true);
+  stream.end();
+  expect(await text(stream)).toBe("all of it");
+  stream.receive(Buffer.from("too late"), true);
+  expect(take).not.toHaveBeenCalled();
 });

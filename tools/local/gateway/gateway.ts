@@ -2,10 +2,10 @@
  * API Gateway in front of the functions: REST API, Lambda proxy integration.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/rest-api-develop.html
  */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { InvocationError } from "../lambda/invocation-error.ts";
 import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import type { LogSink } from "../lambda/log-sink.ts";
@@ -278,19 +278,23 @@ async function send(
   response.end(bytes);
 }
 
-/** Sends a body as it is written. When it ends early, what was written is sent, and the connection is closed. */
+/**
+ * Sends a body as it is written; what is there in one turn of the event loop goes out at once. When it ends early, what
+ * was written is sent, and the connection is closed.
+ */
 async function stream(body: StreamedReply["body"], response: ServerResponse): Promise<void> {
-  let failure: unknown;
-  const written = async function* () {
-    try {
-      yield* body;
-    } catch (error) {
-      failure = error;
-    }
-  };
+  const gone = new Promise<void>((resolve) => response.once("close", resolve));
+  response.cork();
+  process.nextTick(() => response.uncork());
   response.flushHeaders();
-  await pipeline(written, response, { end: false });
-  if (failure === undefined) return void response.end();
-  response.socket?.destroySoon();
-  throw failure;
+  try {
+    for await (const chunk of body) {
+      if (response.destroyed) return;
+      if (!response.write(chunk)) await Promise.race([once(response, "drain"), gone]);
+    }
+    response.end();
+  } catch (error) {
+    response.socket?.destroySoon();
+    throw error;
+  }
 }

@@ -11,14 +11,19 @@ import type { LogSink } from "./log-sink.ts";
 /** https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-ib */
 const initializationMilliseconds = 10_000;
 
-const messageSchema = z.union([
+const lastSchema = z.union([
   z.object({ ready: z.literal(true) }),
   z.object({ result: z.string() }),
-  z.object({ chunk: z.instanceof(Uint8Array) }),
   z.object({ ended: z.literal(true) }),
   z.object({ errorType: z.string(), errorMessage: z.string() }),
 ]);
-type LastMessage = Exclude<z.output<typeof messageSchema>, { readonly chunk: unknown }>;
+type LastMessage = z.output<typeof lastSchema>;
+
+/** What any message may have: lines that were logged before it, and bytes of a stream. */
+const outputSchema = z.object({
+  log: z.array(z.union([z.string(), z.instanceof(Uint8Array)])).default([]),
+  chunk: z.instanceof(Uint8Array).optional(),
+});
 
 /** An event that a handler works on. */
 export interface Invocation {
@@ -38,11 +43,12 @@ export class FunctionThread {
   readonly ready: Promise<void>;
   readonly #definition: LocalFunction;
   readonly #worker: Worker;
+  readonly #logs: LogSink;
   #ended: InvocationError | undefined;
   #listener:
     | {
         readonly onLast: (message: LastMessage) => void;
-        readonly onChunk: (chunk: Uint8Array) => void;
+        readonly onChunk: InvocationStream["receive"];
         readonly fail: (error: InvocationError) => void;
       }
     | undefined;
@@ -55,6 +61,7 @@ export class FunctionThread {
     onEnd: () => void = () => {},
   ) {
     this.#definition = definition;
+    this.#logs = logs;
     this.#worker = new Worker(new URL("./function-runtime.mjs", import.meta.url), {
       workerData: handlerOf(definition),
       env: { ...environment },
@@ -89,7 +96,9 @@ export class FunctionThread {
     const stream = new InvocationStream(() => this.#worker.postMessage({ taken: true }));
     const late = () =>
       new InvocationError("Sandbox.Timedout", `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`);
-    const last = this.#listen(timeoutSeconds * 1000, late, (chunk) => stream.receive(chunk)).then(resultOf);
+    const last = this.#listen(timeoutSeconds * 1000, late, (...chunk) => stream.receive(...chunk)).then(
+      resultOf,
+    );
     const ended = last.then(
       () => stream.end(),
       (error: Error) => stream.end(error),
@@ -117,7 +126,7 @@ export class FunctionThread {
   #listen(
     milliseconds: number,
     late: () => InvocationError,
-    onChunk: (chunk: Uint8Array) => void = () => {},
+    onChunk: InvocationStream["receive"] = () => {},
   ): Promise<LastMessage> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
@@ -137,11 +146,13 @@ export class FunctionThread {
   }
 
   #onMessage(message: unknown): void {
-    const parsed = messageSchema.safeParse(message);
+    const { success: isOutput, data: output } = outputSchema.safeParse(message);
     // Code of the function can use the same port; messages of another form are ignored.
-    if (!parsed.success) return;
-    if ("chunk" in parsed.data) this.#listener?.onChunk(parsed.data.chunk);
-    else this.#listener?.onLast(parsed.data);
+    if (!isOutput) return;
+    for (const line of output.log) this.#logs.write(line);
+    const { data: last } = lastSchema.safeParse(message);
+    if (output.chunk !== undefined) this.#listener?.onChunk(output.chunk, last !== undefined);
+    if (last !== undefined) this.#listener?.onLast(last);
   }
 
   #end(reason: InvocationError): void {

@@ -9,6 +9,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   #begin: () => void = () => {};
   readonly #take: () => void;
   #chunk: Uint8Array | undefined;
+  #isLast = false;
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => {};
 
@@ -20,10 +21,11 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** Adds a chunk, of a function that now waits. */
-  receive(chunk: Uint8Array): void {
+  /** Adds a chunk, of a function that now waits unless it is its last. */
+  receive(chunk: Uint8Array, isLast = false): void {
+    this.#isLast = isLast;
     if (this.#end === undefined) this.#chunk = chunk;
-    else this.#take();
+    else if (!isLast) this.#take();
     this.#begin();
     this.#wake();
   }
@@ -53,7 +55,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   #taken(): Uint8Array | undefined {
     const chunk = this.#chunk;
     this.#chunk = undefined;
-    if (chunk !== undefined) this.#take();
+    if (chunk !== undefined && !this.#isLast) this.#take();
     return chunk;
   }
 }

@@ -42,8 +42,7 @@ export class ResponseStream extends Writable {
 
   write(written, ...rest) {
     const callback = rest.find((argument) => typeof argument === "function");
-    const isBytes = typeof written === "string" || written instanceof Uint8Array;
-    const chunk = Buffer.from(isBytes ? written : JSON.stringify(written));
+    const chunk = written instanceof Uint8Array ? written : Buffer.from(textOf(written));
     const prelude = this.#isWritten ? new Uint8Array() : this.beforeFirstWrite;
     this.#isWritten = true;
     return super.write(Buffer.concat([prelude, chunk]), callback);
@@ -56,4 +55,8 @@ export class ResponseStream extends Writable {
   _writev(written, callback) {
     this.#send(written.map(({ chunk }) => chunk)).then(() => callback(), callback);
   }
+}
+
+function textOf(written) {
+  return typeof written === "string" ? written : JSON.stringify(written);
 }
