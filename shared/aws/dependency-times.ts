@@ -51,12 +51,13 @@ interface Client {
 
 /** Lets a client time its calls, with their retries, for the request whose signal they get. */
 export function timed<Timed extends Client>(client: Timed, field: DependencyField): Timed {
-  const send = client.send.bind(client);
+  // As with `super.send`, the class's method is looked up at each call.
+  const own: Client = Object.getPrototypeOf(client);
   client.send = async (command, options) => {
     const times = options?.abortSignal && timesBySignal.get(options.abortSignal);
     const end = times?.begin(field);
     try {
-      return await send(command, options);
+      return await own.send.call(client, command, options);
     } finally {
       end?.();
     }
