@@ -14,6 +14,7 @@ import {
 } from "./day-division.ts";
 import { type ListedPart, releaseDay, replaceDayParts } from "./part-store.ts";
 import { type DayLease, type DayStored, storeTiles } from "./store-tiles.ts";
+import { callMilliseconds } from "./tile-items.ts";
 
 /**
  * Whether a day may be stored beside what is published of it.
@@ -23,8 +24,8 @@ export async function checkDay(day: CountedDay, storage: DayStorage): Promise<vo
   await refuseContradictions(day, storage, await divisionOf(day, storage));
 }
 
-/** A day is an import's own for so long, unless it says that it is still at it. */
-const leaseMilliseconds = 60_000;
+/** A day is an import's own for so long, unless it says that it is still at it: longer than a throttled tile may take. */
+const leaseMilliseconds = 2 * callMilliseconds + 60_000;
 
 /**
  * Stores a day of counted people, so that nothing can be computed of cells with fewer people than the threshold: for
@@ -45,7 +46,7 @@ export async function storeDay(day: CountedDay, storage: DayStorage): Promise<Da
 }
 
 /** How long an import waits for others that store the same day, and how often it looks. */
-const waitingMilliseconds = 2 * leaseMilliseconds;
+const waitingMilliseconds = leaseMilliseconds + 60_000;
 const pauseMilliseconds = 200;
 
 /** A day that is this import's alone. */
