@@ -120,6 +120,19 @@ export const functionRecords: Readonly<
     timeoutSeconds: streamingSeconds,
     memoryMegabytes: 1_024,
   },
+  "population-density/capabilities": {
+    room: "capabilities",
+    tables: { densities: ["GetItem"], ...quotaTable },
+    variables: [
+      "DENSITY_PRECISIONS",
+      "DENSITY_SYNC_LIMIT",
+      "DENSITY_ASYNC_LIMIT",
+      "DENSITY_PENDING_LIMIT",
+      "DENSITY_K",
+      cacheVariable,
+      ...quotaVariables,
+    ],
+  },
   "population-density/list-operations": {
     room: "operations",
     tables: { "density-jobs": ["BatchGetItem", "Query"], ...quotaTable },
@@ -188,6 +201,7 @@ export const functionRecords: Readonly<
   },
   "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
   "openapi/publish": {},
+  "openapi/catalog": {},
   "keys/rotate": {
     tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },
     signingKey: ["DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"],

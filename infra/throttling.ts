@@ -12,8 +12,13 @@ const login = "profile/authenticate" satisfies FunctionId;
 /** Seconds that a login keeps an execution busy, nearly all of them for the hash, at the memory of its record. */
 const loginSeconds = 0.25;
 
-/** For the key set and the document: callers keep the first for minutes, and need the second once. */
+const capabilities = "population-density/capabilities" satisfies FunctionId;
+
+/** For the key set and what describes the API: callers keep the first for minutes, and need the others once. */
 const ofPublicDocuments: Throttling = { rate: 20, burst: 10 };
+
+/** For what a caller reads before it asks, now and then. */
+const ofCapabilities: Throttling = { rate: 40, burst: 20 };
 
 /**
  * The methods whose throttling is not that of all others, by path and verb: `/v3/profile/authenticate/POST`.
@@ -49,6 +54,7 @@ const ofOperations: Throttling = { rate: 80, burst: 40 };
 function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling | undefined {
   if (endpoint.path.startsWith("/populationdensitydata/operations")) return ofOperations;
   if (endpoint.id === login) return loginLimit(endpoint, settings);
+  if (endpoint.id === capabilities) return ofCapabilities;
   return endpoint.scope === null ? ofPublicDocuments : undefined;
 }
 

@@ -54,6 +54,8 @@ interface Operation {
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
   /** Operations that a success leads to, by its status: where their parameters are in the response. */
   readonly links?: Readonly<Record<number, Readonly<Record<string, Link>>>>;
+  /** Of the bodies of successful responses, with its parameters; `application/json` unless given. */
+  readonly mediaType?: `application/${string}`;
   /** Headers of every successful response. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers that the handler sets, by success status: what each says, by its name in lower case. */

@@ -1,11 +1,11 @@
 import { area } from "../../shared/area.ts";
-import { publishDocument } from "./contract.ts";
+import { publishCatalog, publishDocument } from "./contract.ts";
 
 /** What the service offers, for programs to read. */
 export const openApiArea = area({
   name: "openapi",
   about: "What the service offers, for programs to read.",
-  endpoints: [publishDocument],
+  endpoints: [publishDocument, publishCatalog],
   scopes: {},
   tables: [],
 });

@@ -52,3 +52,66 @@ export const publishDocument = endpoint({
   headers: { "cache-control": "public, max-age=300", vary: "accept-encoding" },
   errors: ["INVALID_ARGUMENT"],
 });
+
+const links = z.array(
+  z.object({
+    href: z.string().check(z.meta({ description: "Where the link leads." })),
+    type: z.optional(z.string().check(z.meta({ description: "The media type of what is there." }))),
+  }),
+);
+
+/** `GET /.well-known/api-catalog` (RFC 9727): where the APIs are and what describes them. */
+export const publishCatalog = endpoint({
+  id: "openapi/catalog",
+  operationId: "publishCatalog",
+  summary: "Catalogue of the APIs",
+  description:
+    "The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). Needs no token.",
+  method: "GET",
+  path: "/.well-known/api-catalog",
+  aliases: [],
+  scope: null,
+  publicBecause: "The addresses of the APIs, which are public: they are the same for everybody.",
+  mediaType: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  responses: {
+    200: z
+      .object({
+        linkset: z
+          .array(
+            z.object({
+              anchor: z.string().check(z.meta({ description: "What the links begin at." })),
+              item: z.optional(links).check(z.meta({ description: "Of the catalogue: its APIs." })),
+              "service-desc": z
+                .optional(links)
+                .check(z.meta({ description: "Of an API: its description for programs." })),
+            }),
+          )
+          .check(z.meta({ description: "The catalogue itself, then each of the APIs." })),
+      })
+      .check(
+        z.meta({
+          id: "ApiCatalog",
+          description: "An API catalogue (RFC 9727) as a set of links (RFC 9264).",
+          examples: [
+            {
+              linkset: [
+                {
+                  anchor: "https://api.example.com/live/.well-known/api-catalog",
+                  item: [{ href: "https://api.example.com/live/qualityondemand" }],
+                },
+                {
+                  anchor: "https://api.example.com/live/qualityondemand",
+                  "service-desc": [
+                    { href: "https://api.example.com/live/openapi.json", type: "application/json" },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+      ),
+  },
+  // Relative, as the address before it depends on the stage.
+  headers: { "cache-control": "public, max-age=300", link: '<api-catalog>; rel="api-catalog"' },
+  errors: ["INVALID_ARGUMENT"],
+});

@@ -1,4 +1,5 @@
 import { area } from "../../shared/area.ts";
+import { retrieveCapabilities } from "./capabilities/contract.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { densityCallers, densityJobs, densityPermits } from "./delivery/tables.ts";
 import { cancelOperation, listOperations, readOperation, redeliverOperation } from "./operations/contract.ts";
@@ -8,7 +9,14 @@ import { densities } from "./tiles/table.ts";
 export const populationDensityArea = area({
   name: "population-density",
   about: "Estimates of how many people are in an area, by cell and hour.",
-  endpoints: [retrievePopulationDensity, listOperations, readOperation, cancelOperation, redeliverOperation],
+  endpoints: [
+    retrievePopulationDensity,
+    retrieveCapabilities,
+    listOperations,
+    readOperation,
+    cancelOperation,
+    redeliverOperation,
+  ],
   scopes: {
     "population-density-data:read": "Retrieve population density, and follow and cancel own operations.",
   },

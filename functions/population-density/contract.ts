@@ -3,8 +3,10 @@ import { endpoint } from "../../shared/endpoint.ts";
 import { asks, between, dateTime, described } from "../../shared/schemas.ts";
 import { sink, sinkCredential } from "../../shared/sink-schemas.ts";
 
-const maxPoints = 15;
-const minPoints = 3;
+/** Vertices of a polygon. */
+export const maxPoints = 15;
+/** Vertices of a polygon. */
+export const minPoints = 3;
 
 const point = z
   .object({

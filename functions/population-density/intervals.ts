@@ -57,8 +57,10 @@ export function monthsFrom(moment: Date, months: number): number {
   return moved.getTime();
 }
 
-const months = 3;
-const maxHours = 7 * 24;
+/** Calendar months from now to the earliest start, and to the latest end. */
+export const months = 3;
+/** The longest period. */
+export const maxHours = 7 * 24;
 
 /** A start at most this old counts as now, to allow for the time that a request travels. */
 const graceMilliseconds = 60_000;

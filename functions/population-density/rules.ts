@@ -120,7 +120,7 @@ function sizeMessage({ unit, size, isExact }: Size, limit: string): string {
  * as many as a second of the function's CPU reads and writes as JSON; with a sink, as many as may be in memory together
  * (docs/decisions/0023-work-is-limited-and-charged.md). A long narrow area has few cells in many tiles.
  */
-const maxTileDays = { sync: 600, async: 2_600 } as const;
+export const maxTileDays = { sync: 600, async: 2_600 } as const;
 
 /** The stored items that an answer is made from; exact up to a limit. */
 function tileDaysOf({ polygon, precision, asked }: DensityQuery, limit: number): Size {

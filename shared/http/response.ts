@@ -24,7 +24,9 @@ export async function replyResponse(
 ): Promise<HttpResponse> {
   const schema = endpoint.responses[status];
   if (schema === undefined) throw new Error(`status ${status} is not declared`);
-  const headers = { ...endpoint.headers, ...own };
+  const { mediaType } = endpoint;
+  const type = mediaType === undefined ? {} : { "content-type": mediaType };
+  const headers = { ...type, ...endpoint.headers, ...own };
   if (chunks === undefined) return { status, headers, body: JSON.stringify(schema.parse(body)) };
   const encoded = await encodedBody(chunks, acceptEncoding);
   return { status, headers: { ...headers, ...encoded.headers }, body: encoded.chunks };

@@ -175,6 +175,23 @@ const specified: Readonly<Record<EndpointId, Specified>> = {
       "POPULATION_DENSITY_DATA.OPERATION_PENDING",
     ],
   },
+  // Behaviour section 7.
+  "population-density/capabilities": {
+    method: "GET",
+    path: "/populationdensitydata/capabilities",
+    aliases: ["/population-density-data/v0.3/capabilities"],
+    scope: "population-density-data:read",
+    statuses: [200],
+    parameters: [],
+    hasBody: false,
+    errors: [
+      "INVALID_ARGUMENT",
+      "UNAUTHENTICATED",
+      "PERMISSION_DENIED",
+      "TOO_MANY_REQUESTS",
+      "QUOTA_EXCEEDED",
+    ],
+  },
   // Specification 4.5 and 8, behaviour sections 1 and 4.
   "number-recycling/check": {
     method: "POST",
@@ -235,6 +252,17 @@ const specified: Readonly<Record<EndpointId, Specified>> = {
   "openapi/publish": {
     method: "GET",
     path: "/openapi.json",
+    aliases: [],
+    scope: null,
+    statuses: [200],
+    parameters: [],
+    hasBody: false,
+    errors: ["INVALID_ARGUMENT"],
+  },
+  // behaviour section 1; the one code is for a correlator that is not valid.
+  "openapi/catalog": {
+    method: "GET",
+    path: "/.well-known/api-catalog",
     aliases: [],
     scope: null,
     statuses: [200],

@@ -17,9 +17,7 @@ const document = openApiDocument(areas, packageJson.version);
 const members = z.record(z.string(), z.unknown());
 const headers = z.record(z.string(), z.object({ schema: members }));
 const examples = z.record(z.string(), z.object({ value: z.unknown() }));
-const content = z.object({
-  "application/json": z.object({ schema: members, examples }),
-});
+const content = z.record(z.string(), z.object({ schema: members, examples }));
 const errorSchema = z.object({
   properties: z.object({
     status: z.object({ type: z.literal("integer"), const: z.number() }),
@@ -153,21 +151,21 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
 
   it("shows no code that it cannot answer with", () => {
     const shown = failed.flatMap(([, response]) =>
-      Object.keys(response.content["application/json"].examples),
+      Object.keys(response.content["application/json"]?.examples ?? {}),
     );
     expect(shown.sort()).toEqual([...endpoint.errors, ...failures].sort());
   });
 
   it("has error examples of the shape of an error", () => {
     for (const [, response] of failed) {
-      for (const { value } of Object.values(response.content["application/json"].examples)) {
+      for (const { value } of Object.values(response.content["application/json"]?.examples ?? {})) {
         expect(z.strictObject(errorBody.shape).parse(value)).toEqual(value);
       }
     }
   });
 
   it("has an example of the request that its schema accepts whole", () => {
-    const shown = Object.values(described.requestBody?.content["application/json"].examples ?? {});
+    const shown = Object.values(described.requestBody?.content["application/json"]?.examples ?? {});
     expect(shown.length > 0).toBe(endpoint.body !== undefined);
     for (const { value } of shown) {
       const accepted = members.parse(endpoint.body?.parse(value));
@@ -178,7 +176,11 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
   it.each(Object.entries(endpoint.responses))(
     "has an example of the response %s that its schema accepts whole",
     (status, schema) => {
-      const shown = Object.values(described.responses[status]?.content["application/json"].examples ?? {});
+      const { mediaType = "application/json" } = endpoint;
+      const [type = "", ...others] = Object.keys(described.responses[status]?.content ?? {});
+      expect(others).toEqual([]);
+      expect([type, `${type}; ${mediaType.split("; ")[1]}`]).toContain(mediaType);
+      const shown = Object.values(described.responses[status]?.content[type]?.examples ?? {});
       expect(shown).not.toEqual([]);
       for (const { value } of shown) expect(schema.parse(value)).toEqual(value);
     },

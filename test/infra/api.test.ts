@@ -118,9 +118,12 @@ describe.each(eachStage)("API of %s", (stage, from) => {
       setting("*", "/*", others, others / 2),
       setting("POST", "/~1v3~1profile~1authenticate", logins, logins / 4),
       setting("POST", "/~1profile~1authenticate", logins, logins / 4),
+      setting("GET", "/~1populationdensitydata~1capabilities", 40, 20),
+      setting("GET", "/~1population-density-data~1v0.3~1capabilities", 40, 20),
       ...operationMethods.map(([verb, path]) => setting(verb, path, 80, 40)),
       setting("GET", "/~1.well-known~1jwks.json", 20, 10),
       setting("GET", "/~1openapi.json", 20, 10),
+      setting("GET", "/~1.well-known~1api-catalog", 20, 10),
     ]);
   });
 
@@ -161,10 +164,13 @@ describe.each(eachStage)("API of %s", (stage, from) => {
 test("throttling is what is said, and lets through no more logins at once than have executions reserved", () => {
   const { properties } = stageOf(configured);
   const login = { HttpMethod: "POST", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 25 };
+  const capabilities = { HttpMethod: "GET", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 20 };
   expect(properties.MethodSettings).toMatchObject([
     { ResourcePath: "/*", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 60 },
     { ResourcePath: "/~1v3~1profile~1authenticate", ...login },
     { ResourcePath: "/~1profile~1authenticate", ...login },
+    { ResourcePath: "/~1populationdensitydata~1capabilities", ...capabilities },
+    { ResourcePath: "/~1population-density-data~1v0.3~1capabilities", ...capabilities },
     ...operationMethods.map(([HttpMethod, ResourcePath]) => ({
       HttpMethod,
       ResourcePath,
@@ -173,6 +179,7 @@ test("throttling is what is said, and lets through no more logins at once than h
     })),
     { ResourcePath: "/~1.well-known~1jwks.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
     { ResourcePath: "/~1openapi.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
+    { ResourcePath: "/~1.well-known~1api-catalog", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
   ]);
 });
 

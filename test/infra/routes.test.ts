@@ -65,10 +65,11 @@ const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
 );
 const routeNames = declared.map(({ route }) => route).sort();
 
-test("what takes no token is the login, the public keys and the description of the API", () => {
+test("what takes no token is the login, the public keys and what describes the API", () => {
   const open = endpoints.filter(({ scope }) => scope === null);
   expect(open.map(({ id }) => id).sort()).toEqual([
     "keys/publish",
+    "openapi/catalog",
     "openapi/publish",
     "profile/authenticate",
   ]);

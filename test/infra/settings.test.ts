@@ -115,12 +115,12 @@ describe("configuration", () => {
     );
     const written = JSON.stringify(JSON.stringify(issuers));
     expect(given.filter((made) => made.includes(`"TRUSTED_ISSUERS":${written}`))).toHaveLength(1);
-    expect(given.filter((made) => made.includes('"DENSITY_SYNC_LIMIT":"123"'))).toHaveLength(1);
+    expect(given.filter((made) => made.includes('"DENSITY_SYNC_LIMIT":"123"'))).toHaveLength(2);
   });
 
   test("that is not given is the default", () => {
     const made = variablesOf(template);
-    expect(made.filter((one) => one.includes('"DENSITY_SYNC_LIMIT":"40000"'))).toHaveLength(1);
+    expect(made.filter((one) => one.includes('"DENSITY_SYNC_LIMIT":"40000"'))).toHaveLength(2);
     expect(made.filter((one) => one.includes("SINK_ALLOWED_NETWORKS"))).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ describe.each(eachStage)("the template of %s", (_stage, made) => {
 
   test("stays well below what CloudFormation takes", () => {
     // 500 resources and a megabyte.
-    expect(Object.keys(made.Resources).length).toBeLessThan(400);
+    expect(Object.keys(made.Resources).length).toBeLessThan(450);
     expect(text.length).toBeLessThan(700_000);
   });
 });

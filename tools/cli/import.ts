@@ -1,6 +1,7 @@
 import { SingleBar } from "cli-progress";
 import { type Command, InvalidArgumentError } from "commander";
 import type * as z from "zod";
+import { provenance } from "../../functions/population-density/tiles/data-set.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { checkConnection } from "../../shared/aws/connection.ts";
 import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
@@ -45,11 +46,18 @@ export function addImport(program: Command, print: Print): void {
       "--recounted",
       "with --typical: people were counted again, so coverage, precision and threshold may differ from before",
     )
+    .option("--source <text>", "who counted: callers read it in the capabilities", nameOf)
+    .option("--licence <text>", "with --source: the licence of the numbers, such as CC-BY-4.0", nameOf)
     .action(async (files: string[], options: DensityOptions, command: Command) => {
       if (options.recounted === true && options.typical !== true) {
         command.error("error: --recounted needs --typical: an observed day is counted once");
       }
+      const { source: counter, licence } = options;
+      if (licence !== undefined && counter === undefined) {
+        command.error("error: --licence needs --source: it says whose numbers are licensed");
+      }
       const wanted = {
+        provenance: counter === undefined ? undefined : { source: counter, licence },
         coverage: options.coverage === rowsAlone ? undefined : options.coverage,
         marketShare: options.marketShare,
         typical: options.typical === true,
@@ -66,7 +74,10 @@ export function addImport(program: Command, print: Print): void {
     });
 }
 
-type WantedDensities = Pick<DensityImport, "coverage" | "isRecounted" | "marketShare" | "typical">;
+type WantedDensities = Pick<
+  DensityImport,
+  "coverage" | "isRecounted" | "marketShare" | "provenance" | "typical"
+>;
 
 async function importHere(
   files: readonly string[],
@@ -120,12 +131,19 @@ interface DensityOptions {
   readonly marketShare?: number;
   readonly typical?: boolean;
   readonly recounted?: boolean;
+  readonly source?: string;
+  readonly licence?: string;
 }
 
 function shareOf(text: string): number {
   const share = /^(?:0?\.\d+|1(?:\.0+)?)$/.test(text) ? Number(text) : 0;
   if (share > 0) return share;
   throw new InvalidArgumentError("It must be above 0 and at most 1.");
+}
+
+function nameOf(text: string): string {
+  if (provenance.shape.source.safeParse(text).success) return text;
+  throw new InvalidArgumentError("It must have 1 to 200 characters.");
 }
 
 interface Progress {

@@ -195,7 +195,7 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
           ? {}
           : { links: { ...endpoint.links[Number(status)] } }),
         content: {
-          "application/json": {
+          [mediaTypeOf(endpoint)]: {
             schema,
             examples: referencesTo(responseExamples(endpoint, status, schema)),
           },
@@ -203,6 +203,11 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
       },
     ]),
   );
+}
+
+/** The media type of an endpoint's successful responses, without parameters. */
+function mediaTypeOf({ mediaType = "application/json" }: Endpoint): string {
+  return mediaType.split(";", 1).join();
 }
 
 function exampleComponents(endpoints: readonly Endpoint[]): Record<string, oas31.ExampleObject> {

@@ -8,6 +8,7 @@ import * as z from "zod/mini";
 import { getBytes, keysOf, putBytes } from "../../../shared/aws/objects.ts";
 import type { Schema } from "../../../shared/table.ts";
 import type { Coverage } from "../import/parts.ts";
+import { provenance } from "../tiles/data-set.ts";
 
 /** What an execution is started with. */
 export const importOrder = z.object({
@@ -20,6 +21,7 @@ export const importOrder = z.object({
   typical: z.boolean(),
   isRecounted: z.boolean(),
   marketShare: z.number(),
+  provenance: z.optional(provenance),
 });
 
 /** What an execution is started with. */
@@ -95,6 +97,8 @@ export const plan = z.object({
   /** The files in the order of their keys: their names, as problems name them, and the objects with their rows. */
   files: z.array(z.object({ file: z.string(), rowsKey: z.string() })),
   rows: z.number(),
+  /** Around the covered cells. */
+  box: z.optional(z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() })),
   /** In ascending order. */
   days: z.array(plannedDay),
 });

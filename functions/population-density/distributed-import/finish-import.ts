@@ -5,6 +5,7 @@ import { PartAreas } from "../import/part-areas.ts";
 import { PartCoverages, releaseDay } from "../import/part-store.ts";
 import { storeTiles } from "../import/store-tiles.ts";
 import type { ParentSums } from "../import/tile-pyramid.ts";
+import { addToDataSet } from "../tiles/data-set-store.ts";
 import { leaseOf } from "./begin-import.ts";
 import {
   eachJson,
@@ -37,7 +38,7 @@ export async function finishImport(order: ImportOrder): Promise<Imported> {
   return done;
 }
 
-async function storeCoarser(order: ImportOrder, { rows, precision, days }: Plan): Promise<Imported> {
+async function storeCoarser(order: ImportOrder, { rows, precision, box, days }: Plan): Promise<Imported> {
   const storage = storageOf(order);
   const total = { items: 0, changed: 0 };
   for await (const { value } of eachJson(storedTiles, `executions/${order.id}/stored/`)) {
@@ -54,6 +55,8 @@ async function storeCoarser(order: ImportOrder, { rows, precision, days }: Plan)
     total.items += items;
     total.changed += changed;
   }
+  const newestDay = order.typical ? undefined : days.at(-1)?.date;
+  await addToDataSet({ coverage: box, newestDay, provenance: order.provenance });
   return { rows, ...total };
 }
 

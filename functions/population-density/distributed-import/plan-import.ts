@@ -3,6 +3,7 @@ import { putBytes } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
 import { coverageAt } from "../import/coverage.ts";
+import { coveredBox } from "../import/covered-box.ts";
 import {
   type DayStorage,
   dayKey,
@@ -46,10 +47,12 @@ export async function planImport(order: ImportOrder): Promise<void> {
   if (order.typical) refuseSecondDays(files);
   const coverage = order.hasArea ? coverageAt(await areaOf(order.id), precision) : coverageIn(files);
   const { days, parts } = await plannedDays(order, storage, precision, coverage, hoursOf(files));
+  const box = coveredBox(coverage, precision);
   const plan: Plan = {
     precision,
     files: files.map(({ file, rowsKey }) => ({ file, rowsKey })),
     rows: files.reduce((sum, { rows }) => sum + rows, 0),
+    ...(box === undefined ? {} : { box }),
     days,
   };
   const prefixes = prefixPlans(files, coverage, parts);

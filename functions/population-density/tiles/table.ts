@@ -29,7 +29,7 @@ export type NewTileDay = z.input<typeof storedTileDay>;
  * Population densities: a day of a tile by its precision and geohash, such as `7/u05kq`. The day is a typical
  * weekday, `week#1` (Monday) to `week#7`, or an observed date, `day#2026-11-20`.
  * Of imports alone are the parts of each day, in `parts`, their cells, in `part/…`, and what each has in a tile that
- * several share, `part#day#2026-11-20#…`.
+ * several share, `part#day#2026-11-20#…`. What is known of all densities together is in `data-set`.
  */
 export const densities = table({
   name: "densities",

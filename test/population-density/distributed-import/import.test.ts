@@ -14,6 +14,8 @@ import * as z from "zod/mini";
 import { geohashesOf } from "../../../functions/population-density/cover/cover.ts";
 import type { ImportOrder } from "../../../functions/population-density/distributed-import/exchange.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
+import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
+import { readDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { densityImportDefinition } from "../../../infra/density-import-definition.ts";
 import { tableVariable } from "../../../shared/table.ts";
@@ -169,6 +171,7 @@ interface Wanted {
   readonly typical?: boolean;
   readonly isRecounted?: boolean;
   readonly marketShare?: number;
+  readonly provenance?: Provenance;
 }
 
 async function importOnOneMachine(
@@ -185,6 +188,7 @@ async function importOnOneMachine(
       typical: wanted.typical === true,
       isRecounted: wanted.isRecounted,
       marketShare: wanted.marketShare,
+      provenance: wanted.provenance,
       precisions: [3, 4, 5, 6],
       threshold: 10,
     }),
@@ -220,6 +224,7 @@ async function importDistributed(
     typical: wanted.typical === true,
     isRecounted: wanted.isRecounted === true,
     marketShare: wanted.marketShare ?? 1,
+    provenance: wanted.provenance,
   };
   const random = sequence(seed);
   const services = {
@@ -264,7 +269,11 @@ describe("a distributed import writes what an import on one machine writes, byte
   test.each(
     sampleOf<[string, Wanted, number]>(
       [
-        ["with a share of all people", { box: aroundTheCorner, marketShare: 0.31 }, 3],
+        [
+          "with a share of all people, and a source",
+          { box: aroundTheCorner, marketShare: 0.31, provenance: { source: "A", licence: "CC0-1.0" } },
+          3,
+        ],
         ["of typical weekdays, over what the rows cover", { typical: true }, 2],
         ["in one file", { box: aroundTheCorner }, 1],
         ["of typical weekdays, counted again", { box: further, typical: true, isRecounted: true }, 5],
@@ -286,6 +295,26 @@ describe("a distributed import writes what an import on one machine writes, byte
     },
     120_000,
   );
+
+  test("and says what it covered, and of which day", async () => {
+    const rows = await rowsOf(aroundTheCorner);
+    const wanted = { box: aroundTheCorner, provenance: { source: "B" } };
+    expect(await importDistributed(split(rows, 1, 1), wanted)).toMatchObject({ status: "SUCCEEDED" });
+    const found = await inTable(tables.distributed, () => readDataSet(AbortSignal.timeout(20_000)));
+    const dates = rows.map((row) => row.slice(precision + 1, precision + 11)).sort();
+    expect(found).toMatchObject({ newestDay: dates.at(-1), provenance: [{ source: "B" }] });
+    const { west = 0, south = 0, east = 0, north = 0 } = found?.coverage ?? {};
+    const [height, width] = [180 / 2 ** 15, 360 / 2 ** 15];
+    for (const [outer, inner, cell] of [
+      [-west, -aroundTheCorner[0], width],
+      [-south, -aroundTheCorner[1], height],
+      [east, aroundTheCorner[2], width],
+      [north, aroundTheCorner[3], height],
+    ] as const) {
+      expect(outer).toBeGreaterThanOrEqual(inner);
+      expect(outer).toBeLessThan(inner + cell);
+    }
+  });
 
   test("also beside what is published: of a larger area, a neighbour, and a second time", async () => {
     const steps = [

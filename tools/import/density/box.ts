@@ -1,12 +1,5 @@
 import * as z from "zod";
-
-/** In degrees; a west above the east is a box across the antimeridian. */
-export interface Box {
-  readonly west: number;
-  readonly south: number;
-  readonly east: number;
-  readonly north: number;
-}
+import type { Box } from "../../../functions/population-density/cover/box.ts";
 
 const longitude = z.number().min(-180).max(180);
 const latitude = z.number().min(-90).max(90);

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
@@ -9,7 +10,6 @@ import type {
 } from "../../../functions/population-density/import/counted.ts";
 import { coverageOf } from "../../../functions/population-density/import/parts.ts";
 import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
-import type { Box } from "./box.ts";
 
 /** What is modelled of a box. */
 export interface ModelledDays {

@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import type { Box } from "../../../functions/population-density/cover/box.ts";
+import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import { storeDay } from "../../../functions/population-density/import/store-days.ts";
+import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { readJsonAs } from "../json-file.ts";
 import { bbox } from "./box.ts";
 import { modelDays } from "./city-model.ts";
@@ -43,6 +46,9 @@ export async function importDensityFolder(folder: string): Promise<void> {
 /** Any week from Monday to Sunday: typical days have no date. */
 const week = datesBefore("2026-01-12", 1);
 
+/** https://www.geonames.org/export/ */
+const modelled = { source: "A model of the cities of GeoNames: nobody was counted", licence: "CC-BY-4.0" };
+
 /** Finer cells would be more than a demo needs. */
 const finestModelled = 8;
 
@@ -50,5 +56,10 @@ async function storeModel(path: string): Promise<void> {
   const { bbox: box } = await readJsonAs(model, path);
   const storage = { kind: "typical", isRecounted: true, ...configuredDensities() } as const;
   const precision = Math.max(2, Math.min(finestModelled, ...storage.precisions.slice(-1)));
-  for (const day of modelDays(box, { precision, dates: week })) await storeDay(day, storage);
+  let covered: Box | undefined;
+  for (const day of modelDays(box, { precision, dates: week })) {
+    await storeDay(day, storage);
+    covered = coveredBox(day.coverage, precision, covered);
+  }
+  await addToDataSet({ coverage: covered, provenance: modelled });
 }

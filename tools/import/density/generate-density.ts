@@ -2,8 +2,9 @@ import { createWriteStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { dayOf } from "../../../shared/calendar.ts";
-import { type Box, polygonOfBox } from "./box.ts";
+import { polygonOfBox } from "./box.ts";
 import { modelDays } from "./city-model.ts";
 import { csvOf } from "./counted-csv.ts";
 

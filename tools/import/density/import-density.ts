@@ -1,7 +1,9 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
+import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { coverageAt } from "../../../functions/population-density/import/coverage.ts";
+import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import type { DayStorage } from "../../../functions/population-density/import/day-division.ts";
 import { checkShare } from "../../../functions/population-density/import/market-share.ts";
 import { PartCoverages } from "../../../functions/population-density/import/part-store.ts";
@@ -10,6 +12,8 @@ import { rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
 import { checkDay, storeDay } from "../../../functions/population-density/import/store-days.ts";
 import { weekdayOf } from "../../../functions/population-density/import/typical-week.ts";
+import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
+import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { readArea } from "./area.ts";
@@ -27,6 +31,8 @@ export interface DensityImport {
   readonly typical: boolean;
   /** Whether typical weekdays were counted again: earlier counts are discarded. See `DayStorage`. */
   readonly isRecounted?: boolean | undefined;
+  /** For callers to read. */
+  readonly provenance?: Provenance | undefined;
   /** Supported lengths of geohashes. */
   readonly precisions: readonly number[];
   /** K: cells with fewer people who were really counted are suppressed. */
@@ -104,6 +110,8 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
     },
   });
   const recounted = new Set<number>();
+  let box: Box | undefined;
+  let newest = "";
   for await (const day of days) {
     onProgress?.({ bytes, allBytes, date: day.date });
     // Two dates may have hours of one weekday: the second one must not forget the first.
@@ -113,6 +121,12 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
     const { items, changed } = await storeDay(day, { ...storage, isRecounted });
     total.items += items;
     total.changed += changed;
+    box = coveredBox(day.coverage, day.precision, box);
+    newest = day.date > newest ? day.date : newest;
+  }
+  if (newest !== "") {
+    const newestDay = wanted.typical ? undefined : newest;
+    await addToDataSet({ coverage: box, newestDay, provenance: wanted.provenance });
   }
   return total;
 }

@@ -14,6 +14,7 @@ import {
   keys,
   putJson,
 } from "../../../functions/population-density/distributed-import/exchange.ts";
+import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { bucketVariable, resourceName } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { coveredAreaIn } from "./area.ts";
@@ -28,6 +29,8 @@ export interface BucketImport {
   readonly marketShare?: number | undefined;
   readonly typical: boolean;
   readonly isRecounted: boolean;
+  /** For callers to read. */
+  readonly provenance?: Provenance | undefined;
   /** Of the deployed state machine. */
   readonly stateMachineArn: string;
   readonly onProgress?: ((progress: BucketProgress) => void) | undefined;
@@ -65,6 +68,7 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
     typical: wanted.typical,
     isRecounted: wanted.isRecounted,
     marketShare: wanted.marketShare ?? 1,
+    provenance: wanted.provenance,
   };
   if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage));
   const client = new SFNClient({ maxAttempts: 10 });

@@ -1,0 +1,26 @@
+import { setting } from "../../../shared/environment.ts";
+import { serve } from "../../../shared/http/serve.ts";
+import { maxPoints, minPoints } from "../contract.ts";
+import { maxHours, months } from "../intervals.ts";
+import { maxTileDays } from "../rules.ts";
+import { readDataSet } from "../tiles/data-set-store.ts";
+import { retrieveCapabilities } from "./contract.ts";
+
+/** Returns what can be asked for at the moment, and what the densities are made from. */
+export const handler = serve(retrieveCapabilities, async ({ signal, reply }) => {
+  const { coverage, newestDay, provenance = [] } = (await readDataSet(signal)) ?? {};
+  return reply(200, {
+    precisions: [...setting("DENSITY_PRECISIONS")],
+    area: { minPoints, maxPoints },
+    period: { maxHours, monthsBack: months, monthsAhead: months },
+    limits: {
+      synchronous: { slots: setting("DENSITY_SYNC_LIMIT"), tileDays: maxTileDays.sync },
+      asynchronous: { slots: setting("DENSITY_ASYNC_LIMIT"), tileDays: maxTileDays.async },
+      pendingOperations: setting("DENSITY_PENDING_LIMIT"),
+    },
+    suppressionThreshold: setting("DENSITY_K"),
+    ...(coverage === undefined ? {} : { coverage }),
+    ...(newestDay === undefined ? {} : { newestObservedDay: newestDay }),
+    provenance,
+  });
+});

@@ -1,0 +1,113 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../../shared/endpoint.ts";
+
+const whole = (description: string) => z.int().check(z.minimum(1), z.meta({ description }));
+const degrees = (limit: number, description: string) =>
+  z.number().check(z.minimum(-limit), z.maximum(limit), z.meta({ description }));
+
+const answerLimit = (description: string) =>
+  z
+    .object({
+      slots: whole("Cells × hours."),
+      tileDays: whole("Stored tiles of 1,024 cells × days: a long narrow area has few cells in many tiles."),
+    })
+    .check(z.meta({ description }));
+
+const provenance = z.object({
+  source: z.string().check(z.meta({ description: "Who counted, or what the numbers were made from." })),
+  licence: z.optional(z.string().check(z.meta({ description: "Such as an SPDX identifier." }))),
+});
+
+const capabilities = z
+  .object({
+    precisions: z
+      .array(z.int().check(z.minimum(1), z.maximum(12)))
+      .check(z.meta({ description: "Supported lengths of geohashes, ascending." })),
+    area: z
+      .object({
+        minPoints: whole("Vertices that a polygon has at least."),
+        maxPoints: whole("Vertices that a polygon has at most."),
+      })
+      .check(z.meta({ description: "Limits of a polygon." })),
+    period: z
+      .object({
+        maxHours: whole("The longest period."),
+        monthsBack: whole("Calendar months from the earliest startTime to the time of the request."),
+        monthsAhead: whole("Calendar months from the time of the request to the latest endTime."),
+      })
+      .check(z.meta({ description: "Limits of a period." })),
+    limits: z
+      .object({
+        synchronous: answerLimit("The largest answer without a sink."),
+        asynchronous: answerLimit("The largest answer to a sink."),
+        pendingOperations: whole("Operations of one caller that may be pending at the same time."),
+      })
+      .check(z.meta({ description: "How much may be asked for." })),
+    suppressionThreshold: whole("A cell and hour with fewer people is `LOW_DENSITY`."),
+    coverage: z.optional(
+      z
+        .object({
+          west: degrees(180, "Longitude."),
+          south: degrees(90, "Latitude."),
+          east: degrees(180, "Longitude."),
+          north: degrees(90, "Latitude."),
+        })
+        .check(
+          z.meta({
+            description:
+              "The box around all cells that were ever covered, in degrees; not every cell in it is covered. A west above the east is a box across the antimeridian. Absent before the first import.",
+          }),
+        ),
+    ),
+    newestObservedDay: z.optional(
+      z.iso
+        .date()
+        .check(z.meta({ description: "The latest day that was observed, UTC. Absent if none was." })),
+    ),
+    provenance: z
+      .array(provenance)
+      .check(
+        z.meta({ description: "Where the numbers come from, as far as it is known; the latest first." }),
+      ),
+  })
+  .check(
+    z.meta({
+      id: "PopulationDensityCapabilities",
+      description: "What can be asked for, and what the densities are made from.",
+      examples: [
+        {
+          precisions: [3, 4, 5, 6, 7],
+          area: { minPoints: 3, maxPoints: 15 },
+          period: {
+            maxHours: 168,
+            monthsBack: 3,
+            monthsAhead: 3,
+          },
+          limits: {
+            synchronous: { slots: 40_000, tileDays: 600 },
+            asynchronous: { slots: 2_000_000, tileDays: 2_600 },
+            pendingOperations: 20,
+          },
+          suppressionThreshold: 10,
+          coverage: { west: 4.71, south: 45.68, east: 4.99, north: 45.83 },
+          newestObservedDay: "2026-11-21",
+          provenance: [{ source: "Counts of the network's devices", licence: "CC-BY-4.0" }],
+        },
+      ],
+    }),
+  );
+
+/** `GET /populationdensitydata/capabilities` (behaviour section 7). */
+export const retrieveCapabilities = endpoint({
+  id: "population-density/capabilities",
+  operationId: "retrieveDensityCapabilities",
+  summary: "Read what densities can be asked for",
+  description:
+    "Precisions, limits, the time window, the suppression threshold, and coverage, newest day, source and licence of the data.",
+  method: "GET",
+  path: "/populationdensitydata/capabilities",
+  aliases: ["/population-density-data/v0.3/capabilities"],
+  scope: "population-density-data:read",
+  responses: { 200: capabilities },
+  errors: ["INVALID_ARGUMENT", "UNAUTHENTICATED", "PERMISSION_DENIED", "QUOTA_EXCEEDED", "TOO_MANY_REQUESTS"],
+});

@@ -1,0 +1,73 @@
+import { expect, inject, it } from "vitest";
+import * as z from "zod";
+import onDisk from "../../docs/openapi.json" with { type: "json" };
+import { handler } from "../../functions/openapi/catalog.ts";
+import { readEventFile } from "../../tools/event-files.ts";
+import { call } from "../support/client.ts";
+import { captureOutput } from "../support/pipeline.ts";
+
+const path = "/.well-known/api-catalog";
+const links = z.array(z.strictObject({ href: z.string(), type: z.string().optional() }));
+const catalog = z.strictObject({
+  linkset: z.array(
+    z.strictObject({ anchor: z.string(), item: links.optional(), "service-desc": links.optional() }),
+  ),
+});
+
+it("200 without a token, as a set of links with the profile of API catalogues", async () => {
+  const { status, headers, body } = await call(path);
+
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toBe(
+    'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  );
+  expect(headers.get("link")).toBe('<api-catalog>; rel="api-catalog"');
+  expect(headers.get("cache-control")).toBe("public, max-age=300");
+  expect(catalog.safeParse(body).error).toBeUndefined();
+});
+
+it("names each API once, and every operation that is not a document of its own belongs to one", async () => {
+  const [itself, ...apis] = catalog.parse((await call(path)).body).linkset;
+  const address = inject("url");
+
+  expect(itself?.anchor).toBe(`${address}${path}`);
+  const bases = (itself?.item ?? []).map(({ href }) => href);
+  expect(new Set(bases).size).toBe(bases.length);
+  expect(apis.map(({ anchor }) => anchor)).toEqual(bases);
+  const documents = ["/openapi.json", path, "/.well-known/jwks.json"];
+  const outside = Object.keys(onDisk.paths).filter(
+    (one) => !bases.some((base) => `${address}${one}`.startsWith(`${base}/`)),
+  );
+  expect(outside.sort()).toEqual(documents.sort());
+});
+
+it("links each API to the document, which is there", async () => {
+  const [, ...apis] = catalog.parse((await call(path)).body).linkset;
+  const described = apis.map((api) => api["service-desc"]);
+
+  expect(described).toEqual(
+    apis.map(() => [{ href: `${inject("url")}/openapi.json`, type: "application/json" }]),
+  );
+  const { status, headers } = await call("/openapi.json");
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toBe("application/json");
+});
+
+it("has the stage in its links where the caller has it in the address", async () => {
+  const { event } = await readEventFile("events/openapi/catalog.200-regional-address.json");
+  const output = captureOutput();
+  const answered = await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
+  const [itself] = catalog.parse(JSON.parse(answered.body)).linkset;
+
+  const address = "https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/live";
+  expect(itself?.anchor).toBe(`${address}${path}`);
+  expect(itself?.item?.map(({ href }) => href)).toContain(`${address}/populationdensitydata`);
+});
+
+it("400 with a correlator that is not valid, as JSON", async () => {
+  const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
+
+  expect(status).toBe(400);
+  expect(headers.get("content-type")).toBe("application/json");
+  expect(body).toMatchObject({ code: "INVALID_ARGUMENT" });
+});

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { retrieveCapabilities } from "../../functions/population-density/capabilities/contract.ts";
+import { monthsFrom } from "../../functions/population-density/intervals.ts";
+import { call, tokenWith } from "../support/client.ts";
+
+const path = "/populationdensitydata/capabilities";
+const scope = "population-density-data:read";
+const capabilities = retrieveCapabilities.responses[200];
+
+async function ask(at = path) {
+  return await call(at, { token: await tokenWith({ scope }) });
+}
+
+async function retrieve(changes: Readonly<Record<string, unknown>>) {
+  const start = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 3_600_000;
+  const boundary = [
+    { latitude: 45.754114, longitude: 4.860374 },
+    { latitude: 45.753845, longitude: 4.863185 },
+    { latitude: 45.75249, longitude: 4.861876 },
+  ];
+  const body = {
+    area: { areaType: "POLYGON", boundary },
+    startTime: new Date(start).toISOString(),
+    endTime: new Date(start + 3_600_000).toISOString(),
+    ...changes,
+  };
+  return await call("/populationdensitydata/retrieve", { token: await tokenWith({ scope }), body });
+}
+
+test("both addresses tell limits, threshold, coverage and source of the demo data", async () => {
+  for (const at of [path, "/population-density-data/v0.3/capabilities"]) {
+    const { status, body } = await ask(at);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      precisions: [3, 4, 5, 6, 7],
+      area: { minPoints: 3, maxPoints: 15 },
+      period: { maxHours: 168, monthsBack: 3, monthsAhead: 3 },
+      limits: {
+        synchronous: { slots: 40_000, tileDays: 600 },
+        asynchronous: { slots: 2_000_000, tileDays: 2_600 },
+        pendingOperations: 20,
+      },
+      suppressionThreshold: 10,
+      provenance: expect.arrayContaining([
+        { source: "A model of the cities of GeoNames: nobody was counted", licence: "CC-BY-4.0" },
+      ]),
+    });
+    expect(capabilities.parse(body).coverage).toBeDefined();
+  }
+});
+
+test("the precisions are those that are answered", async () => {
+  const { precisions } = capabilities.parse((await ask()).body);
+  for (let precision = 1; precision <= 12; precision++) {
+    const { body } = await retrieve({ precision });
+    const { code } = z.object({ code: z.string().optional() }).parse(body);
+    const isRefused = code === "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION";
+    expect([precision, isRefused]).toEqual([precision, !precisions.includes(precision)]);
+  }
+});
+
+test("the time window is the one that requests are refused outside of", async () => {
+  const { period } = capabilities.parse((await ask()).body);
+  const now = new Date();
+  const [earliest, latest] = [monthsFrom(now, -period.monthsBack), monthsFrom(now, period.monthsAhead)];
+  const minute = 60_000;
+  const asked = async (start: number, end: number) =>
+    (await retrieve({ startTime: new Date(start).toISOString(), endTime: new Date(end).toISOString() })).body;
+
+  expect(await asked(earliest - minute, earliest)).toMatchObject({
+    code: "POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED",
+  });
+  expect(await asked(earliest + 5 * minute, earliest + 65 * minute)).not.toHaveProperty("code");
+  expect(await asked(latest - 60 * minute, latest)).not.toHaveProperty("code");
+  expect(await asked(latest - 60 * minute, latest + 5 * minute)).toMatchObject({ code: "INVALID_ARGUMENT" });
+  const tooLong = period.maxHours * 60 * minute + minute;
+  expect(await asked(latest - tooLong, latest)).toMatchObject({
+    code: "POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED",
+  });
+});
+
+test("401 without a token", async () => {
+  expect(await call(path)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
+});
