@@ -10,12 +10,19 @@ export function pageTokenOf({ listedAt, operationId }: ListPosition): string {
 
 /** The position of a token; undefined for what `pageTokenOf` never returns. */
 export function positionOf(token: string): ListPosition | undefined {
+  const { success, data } = position.safeParse(jsonOf(token));
+  if (!success) return undefined;
+  const [listedAt, operationId] = data;
+  const found = { listedAt, operationId };
+  return pageTokenOf(found) === token ? found : undefined;
+}
+
+/** What a token holds; undefined when that is not JSON. */
+function jsonOf(token: string): unknown {
   try {
-    const [listedAt, operationId] = position.parse(JSON.parse(Buffer.from(token, "base64url").toString()));
-    const found = { listedAt, operationId };
-    return pageTokenOf(found) === token ? found : undefined;
+    return JSON.parse(Buffer.from(token, "base64url").toString());
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof z.core.$ZodError) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
