@@ -98,9 +98,9 @@ export async function countWork(
   const key = { caller: hashed(client) };
   const update = {
     update: "SET dayCount = dayCount + :units",
-    condition: "#day >= :day AND dayCount <= :most",
+    condition: "#day >= :day AND dayCount <= :max",
     names: { "#day": "day" },
-    values: { ":day": day, ":units": units, ":most": quota - units },
+    values: { ":day": day, ":units": units, ":max": quota - units },
   };
   const counted = await updatedItem(quotas, key, update, dayCounts, signal);
   if (counted !== undefined) {

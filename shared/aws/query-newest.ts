@@ -18,7 +18,7 @@ interface NewestQuery {
 }
 
 /**
- * Reads items of an index from the greatest value of the sort key on, in as many calls as `count` items take.
+ * Reads items of an index from the highest value of the sort key down, in as many calls as `count` items take.
  * @returns the items, and whether there may be more.
  */
 export async function queryNewest<Item>(

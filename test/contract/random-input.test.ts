@@ -170,7 +170,7 @@ const device = object({
 
 const latitude = fc.oneof(fc.double({ min: 45.74, max: 45.76, noNaN: true }), oddNumber);
 const longitude = fc.oneof(fc.double({ min: 4.85, max: 4.87, noNaN: true }), oddNumber);
-const good = (least: number, most: number) => fc.double({ min: least, max: most, noNaN: true });
+const good = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const point = fc.oneof(
   {
     weight: 15,

@@ -189,8 +189,8 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
       expect(properties.Period % 60).toBe(0);
       expect(properties.Period * properties.EvaluationPeriods).toBeGreaterThanOrEqual(60);
       // A key that is too old has been so for days, and not every minute has a login.
-      const most = MetricName === "SigningKeyAgeDays" ? 3_600 : 900;
-      expect(properties.Period * properties.EvaluationPeriods).toBeLessThanOrEqual(most);
+      const max = MetricName === "SigningKeyAgeDays" ? 3_600 : 900;
+      expect(properties.Period * properties.EvaluationPeriods).toBeLessThanOrEqual(max);
     });
 
     test("tells nobody unless somebody is named", () => {

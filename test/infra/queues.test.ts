@@ -238,7 +238,7 @@ describe.each(eachStage)("consumers of %s", (_stage, from) => {
 
   test("all together leave most of the account to those who wait for an answer", () => {
     const workers = mappings.map(({ properties }) => properties.ScalingConfig.MaximumConcurrency);
-    expect(workers.reduce((sum, most) => sum + most, 0)).toBeLessThanOrEqual(maxWorkers);
+    expect(workers.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(maxWorkers);
   });
 
   describe.each(consumers)("$id", ({ id, queue }) => {

@@ -267,7 +267,7 @@ describe("size", () => {
     expect(unsupported(query, generous, hasSink)?.code).toBe(code);
   });
 
-  test("a solid area of the greatest size is not too wide", () => {
+  test("a solid area of the maximum size is not too wide", () => {
     const side = 1.9;
     const solid = [
       { latitude: 45, longitude: 4 },

@@ -116,11 +116,11 @@ describe("the model", () => {
   test("has ranges around its people", async () => {
     for (const { hours } of await modelled(lyon, 7)) {
       for (const hour of hours) {
-        const { people = new Float64Array(), least, greatest } = hour ?? {};
-        expect(people.every((each, cell) => (least?.[cell] ?? -1) >= 0 && (least?.[cell] ?? 0) <= each)).toBe(
+        const { people = new Float64Array(), min, max } = hour ?? {};
+        expect(people.every((each, cell) => (min?.[cell] ?? -1) >= 0 && (min?.[cell] ?? 0) <= each)).toBe(
           true,
         );
-        expect(people.every((each, cell) => each <= (greatest?.[cell] ?? 0))).toBe(true);
+        expect(people.every((each, cell) => each <= (max?.[cell] ?? 0))).toBe(true);
       }
     }
   });

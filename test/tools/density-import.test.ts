@@ -333,9 +333,7 @@ describe("what is generated", () => {
   /** A tile to the thousandth of a person. */
   function plain({ coverage, hours }: CountedTile) {
     const rounded = (numbers: Float64Array) => numbers.map((number) => Math.round(1_000 * number) / 1_000);
-    const counted = hours.map(
-      (hour) => hour && [rounded(hour.people), rounded(hour.least), rounded(hour.greatest)],
-    );
+    const counted = hours.map((hour) => hour && [rounded(hour.people), rounded(hour.min), rounded(hour.max)]);
     return { coverage, counted };
   }
 });

@@ -70,9 +70,9 @@ const delivered = new Map<string, () => void>();
 async function openSinks(count: number, milliseconds: number): Promise<readonly BenchSink[]> {
   return await Promise.all(
     Array.from({ length: count }, async () => {
-      let [atOnce, most] = [0, 0];
+      let [atOnce, max] = [0, 0];
       const server = createServer((request, response) => {
-        most = Math.max(most, ++atOnce);
+        max = Math.max(max, ++atOnce);
         response.once("close", () => atOnce--);
         request.resume().on("end", () => {
           setTimeout(() => {
@@ -85,7 +85,7 @@ async function openSinks(count: number, milliseconds: number): Promise<readonly 
       }).listen(0, "127.0.0.1");
       await once(server, "listening");
       const { port } = server.address() as AddressInfo;
-      return { url: `http://127.0.0.1:${port}/`, server, maxAtOnce: () => most };
+      return { url: `http://127.0.0.1:${port}/`, server, maxAtOnce: () => max };
     }),
   );
 }
@@ -164,10 +164,10 @@ async function until(operationId: string): Promise<void> {
   await new Promise<void>((resolve) => delivered.set(operationId, resolve));
 }
 
-function row(what: string, seconds: number, most: number): Row {
-  return { what, measured: `${seconds.toFixed(1)} s`, bar: `≤ ${most} s`, holds: seconds <= most };
+function row(what: string, seconds: number, max: number): Row {
+  return { what, measured: `${seconds.toFixed(1)} s`, bar: `≤ ${max} s`, holds: seconds <= max };
 }
 
-function limitRow(what: string, measured: number, most: number): Row {
-  return { what, measured: String(measured), bar: `≤ ${most}`, holds: measured <= most };
+function limitRow(what: string, measured: number, max: number): Row {
+  return { what, measured: String(measured), bar: `≤ ${max}`, holds: measured <= max };
 }

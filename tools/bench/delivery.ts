@@ -152,14 +152,14 @@ async function measure(sink: string): Promise<z.infer<typeof report>> {
     );
 
   const before = process.memoryUsage.rss();
-  let most = before;
+  let peak = before;
   const watching = setInterval(() => {
-    most = Math.max(most, process.memoryUsage.rss());
+    peak = Math.max(peak, process.memoryUsage.rss());
   }, 5);
   await send(answer(largeHours));
-  most = Math.max(most, process.memoryUsage.rss());
+  peak = Math.max(peak, process.memoryUsage.rss());
   clearInterval(watching);
-  const growth = { bytes: sentBytes, grownBytes: most - before };
+  const growth = { bytes: sentBytes, grownBytes: peak - before };
 
   const constantChunk = Buffer.alloc(65_536, "x");
   const constant = async function* () {

@@ -246,16 +246,16 @@ function collectGarbage(): void {
   runInNewContext("gc({ type: 'minor' })");
 }
 
-function expectBetween(what: string, cells: number, least: number, most: number): void {
-  if (cells < least || cells > most) throw new Error(`${what} has ${cells} cells, not ${least} to ${most}`);
+function expectBetween(what: string, cells: number, min: number, max: number): void {
+  if (cells < min || cells > max) throw new Error(`${what} has ${cells} cells, not ${min} to ${max}`);
 }
 
 function shown(what: string, measured: string): Row {
   return { what, measured, holds: true };
 }
 
-function atLeast(what: string, ratio: number, least: number): Row {
-  return { what, measured: `${ratio.toFixed(1)} ×`, bar: `≥ ${least} ×`, holds: ratio >= least };
+function atLeast(what: string, ratio: number, min: number): Row {
+  return { what, measured: `${ratio.toFixed(1)} ×`, bar: `≥ ${min} ×`, holds: ratio >= min };
 }
 
 function millisecondsText(milliseconds: number): string {

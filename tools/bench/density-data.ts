@@ -144,7 +144,7 @@ const thisFile = fileURLToPath(import.meta.url);
 
 const growth = z.object({ slots: z.number(), bytes: z.number(), grownBytes: z.number() });
 
-async function growthRow(minSlots: number, most: number): Promise<Row> {
+async function growthRow(minSlots: number, max: number): Promise<Row> {
   const child = fork(thisFile, [String(minSlots)], {
     env: { PATH: process.env.PATH },
     execArgv: ["--import", import.meta.resolve("tsx")],
@@ -158,8 +158,8 @@ async function growthRow(minSlots: number, most: number): Promise<Row> {
   return {
     what: `growth while ${slots.toLocaleString("en")} slots are streamed (${(bytes / mebibyte).toFixed(0)} MiB)`,
     measured: `${mebibytes.toFixed(1)} MiB`,
-    bar: `≤ ${most} MiB`,
-    holds: mebibytes <= most,
+    bar: `≤ ${max} MiB`,
+    holds: mebibytes <= max,
   };
 }
 
@@ -170,19 +170,19 @@ async function growthWhileStreaming(minSlots: number): Promise<z.infer<typeof gr
   const openHour: OpenHour = (tile, hour) => days[tile]?.openHour(hour % hoursPerDay);
   collectGarbage();
   const before = process.memoryUsage.rss();
-  let most = before;
+  let peak = before;
   let bytes = 0;
   let objects = 0;
   const bufferPool: Buffer[] = [];
   for await (const chunk of bodyOf({ ...answer, tiles: city, hours, openHour }, bufferPool)) {
     bytes += chunk.length;
     for (const byte of chunk) if (byte === brace) objects++;
-    most = Math.max(most, process.memoryUsage.rss());
+    peak = Math.max(peak, process.memoryUsage.rss());
     bufferPool.push(chunk);
   }
   const slots = city.length * cellsPerTile * hours.length;
   if (objects !== 1 + hours.length + slots) throw new Error(`${objects} objects were streamed`);
-  return { slots, bytes, grownBytes: most - before };
+  return { slots, bytes, grownBytes: peak - before };
 }
 
 const brace = 0x7b;
@@ -253,8 +253,8 @@ function sumOfItems(items: readonly string[]): number {
   return sum;
 }
 
-function atLeast(what: string, ratio: number, least: number): Row {
-  return { what, measured: `${ratio.toFixed(1)} ×`, bar: `≥ ${least} ×`, holds: ratio >= least };
+function atLeast(what: string, ratio: number, min: number): Row {
+  return { what, measured: `${ratio.toFixed(1)} ×`, bar: `≥ ${min} ×`, holds: ratio >= min };
 }
 
 function shown(what: string, measured: string): Row {

@@ -24,7 +24,7 @@ export interface Step {
   readonly weeksAgo?: number;
   readonly marketShare?: number;
   /** The range that the file gives for a count. */
-  readonly rangeOf?: (count: number) => readonly [least: number, greatest: number];
+  readonly rangeOf?: (count: number) => readonly [min: number, max: number];
   readonly isTypical?: boolean;
 }
 
@@ -193,8 +193,8 @@ async function isImported(
         const startTime = new Date(start + hour * hourMilliseconds).toISOString();
         for (const [cell, unknown] of Object.entries(step.cells)) {
           const count = world?.[unknown] ?? 0;
-          const [least = "", greatest = ""] = step.rangeOf?.(count) ?? [];
-          lines.push([place + cell, startTime, count, least, greatest].join());
+          const [min = "", max = ""] = step.rangeOf?.(count) ?? [];
+          lines.push([place + cell, startTime, count, min, max].join());
         }
       }
     }

@@ -67,7 +67,7 @@ export class Runs {
 
   /**
    * Between a left and a right side that span a row, the polygon is one piece there, so it shares area with all
-   * columns from the least to the greatest that the two reach.
+   * columns from the first to the last that the two reach.
    */
   #scanSides(sides: readonly number[], from: number, to: number): void {
     const { rows, firsts, lasts } = this;

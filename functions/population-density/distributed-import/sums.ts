@@ -3,9 +3,7 @@ import type { ParentSums } from "../import/tile-pyramid.ts";
 
 const numbers = z.array(z.number());
 
-const storedHour = z.nullable(
-  z.object({ people: numbers, least: numbers, greatest: numbers, bounds: numbers }),
-);
+const storedHour = z.nullable(z.object({ people: numbers, min: numbers, max: numbers, bounds: numbers }));
 
 const storedSums = z.object({
   precision: z.number(),
@@ -32,8 +30,8 @@ export function jsonOfSums({ parts, ...place }: ParentSums): z.infer<typeof stor
           ? null
           : {
               people: [...hour.people],
-              least: [...hour.least],
-              greatest: [...hour.greatest],
+              min: [...hour.min],
+              max: [...hour.max],
               bounds: [...hour.bounds],
             },
       ),
@@ -54,8 +52,8 @@ export function sumsOfJson({ parts, ...place }: z.infer<typeof storedSums>): Par
           ? undefined
           : {
               people: Float64Array.from(hour.people),
-              least: Float64Array.from(hour.least),
-              greatest: Float64Array.from(hour.greatest),
+              min: Float64Array.from(hour.min),
+              max: Float64Array.from(hour.max),
               bounds: Uint32Array.from(hour.bounds),
             },
       ),

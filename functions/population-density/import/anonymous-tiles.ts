@@ -126,7 +126,7 @@ function anonymous({ precision, geohash, parts }: WholeTile, marketShare: number
 }
 
 function anonymousHour(
-  { people, least, greatest, bounds }: WholeHour,
+  { people, min, max, bounds }: WholeHour,
   cells: readonly number[],
   areas: Float64Array,
   marketShare: number,
@@ -135,7 +135,7 @@ function anonymousHour(
   for (const cell of cells) {
     if ((bounds[cell] ?? 0) > 0) anonymous.setSuppressed(cell);
     else {
-      const counted = { people: at(people, cell), least: at(least, cell), greatest: at(greatest, cell) };
+      const counted = { people: at(people, cell), min: at(min, cell), max: at(max, cell) };
       setPeople(anonymous, cell, scaledUp(counted, marketShare), at(areas, cell));
     }
   }
@@ -146,8 +146,8 @@ function anonymousHour(
 export function setPeople(hour: TileHour, cell: number, range: Range, area: number): void {
   const density = densityOf(range.people, area);
   // Sums of different numbers are rounded differently.
-  const minimum = Math.max(0, Math.min(densityOf(range.least, area), density));
-  hour.setEstimate(cell, density, minimum, Math.max(densityOf(range.greatest, area), density));
+  const minimum = Math.max(0, Math.min(densityOf(range.min, area), density));
+  hour.setEstimate(cell, density, minimum, Math.max(densityOf(range.max, area), density));
 }
 
 function densityOf(people: number, area: number): number {

@@ -1,10 +1,10 @@
 /** People counted in the cells of a tile in one hour, 1,024 numbers each; 0 where nobody was counted. */
 export interface CountedHour {
   readonly people: Float64Array;
-  /** The lower ends of the ranges: 0 ≤ least ≤ people, whole or not. */
-  readonly least: Float64Array;
+  /** The lower ends of the ranges: 0 ≤ min ≤ people, whole or not. */
+  readonly min: Float64Array;
   /** The upper ends of the ranges. */
-  readonly greatest: Float64Array;
+  readonly max: Float64Array;
 }
 
 /** People counted in a tile of the finest precision in a day. */

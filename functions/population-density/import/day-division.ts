@@ -117,7 +117,7 @@ export async function refuseContradictions(
         const wanted = new TileHour();
         if (people < threshold) wanted.setSuppressed(cell);
         else {
-          const range = scaledUp({ people, least: people, greatest: people }, marketShare);
+          const range = scaledUp({ people, min: people, max: people }, marketShare);
           setPeople(wanted, cell, range, areas[cell] ?? Number.NaN);
         }
         if (published[hour]?.codes[cell] === wanted.codes[cell]) continue;

@@ -100,7 +100,7 @@ export class DaySort {
 
   add(batch: RowBatch): void {
     const { columns, from, to, file, firstLine } = batch;
-    const { tile: tiles, cell: cells, hour: hours, people, least, greatest } = columns;
+    const { tile: tiles, cell: cells, hour: hours, people, min, max } = columns;
     const known = new BatchTiles(columns.tiles.length);
     for (let index = from; index < to; index++) {
       const position = tiles[index] as number;
@@ -124,8 +124,8 @@ export class DaySort {
         file,
         place.line,
         people[index] as number,
-        least[index] as number,
-        greatest[index] as number,
+        min[index] as number,
+        max[index] as number,
       );
     }
   }

@@ -1,9 +1,9 @@
 /** People counted in a cell or in several in an hour. */
 export interface Range {
-  /** 0 ≤ least ≤ people ≤ greatest, whole or not. */
+  /** 0 ≤ min ≤ people ≤ max, whole or not. */
   readonly people: number;
-  readonly least: number;
-  readonly greatest: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** Standard deviations to either side that hold 95 % of a normal distribution. */
@@ -17,14 +17,14 @@ const deviations = 1.96;
  * the people who were certainly counted. For a sum, add the counted people first: errors do not add up linearly.
  * @param share s, above 0 and at most 1; 1 changes nothing.
  */
-export function scaledUp({ people, least, greatest }: Range, share: number): Range {
+export function scaledUp({ people, min, max }: Range, share: number): Range {
   checkShare(share);
-  if (share === 1) return { people, least, greatest };
+  if (share === 1) return { people, min, max };
   const variance = deviations ** 2 * people * (1 - share);
   return {
     people: people / share,
-    least: Math.max(least, (people - Math.sqrt((people - least) ** 2 + variance)) / share),
-    greatest: (people + Math.sqrt((greatest - people) ** 2 + variance)) / share,
+    min: Math.max(min, (people - Math.sqrt((people - min) ** 2 + variance)) / share),
+    max: (people + Math.sqrt((max - people) ** 2 + variance)) / share,
   };
 }
 

@@ -58,8 +58,8 @@ function setSum(merged: TileHour, cell: number, parts: readonly CountedPart[]): 
       squaresAbove += ((hour.maximum(cell) - density) * here) ** 2;
     }
   }
-  const [least, greatest] = [people - Math.sqrt(squaresBelow), people + Math.sqrt(squaresAbove)];
-  setPeople(merged, cell, { people, least, greatest }, area);
+  const [min, max] = [people - Math.sqrt(squaresBelow), people + Math.sqrt(squaresAbove)];
+  setPeople(merged, cell, { people, min, max }, area);
 }
 
 /**

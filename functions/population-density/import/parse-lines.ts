@@ -51,8 +51,8 @@ export class LineParser {
       for (const fields of fieldsOfLines) {
         const row = this.#check.rowOf(fields, refuse);
         if (row !== undefined) {
-          const { tile, cell, hour, people, least, greatest } = row;
-          rows.add(rows.tilePosition(tile), cell, hour, fields.line, people, least, greatest);
+          const { tile, cell, hour, people, min, max } = row;
+          rows.add(rows.tilePosition(tile), cell, hour, fields.line, people, min, max);
         }
         if (problems.length >= problemsNamed) break;
       }

@@ -59,8 +59,8 @@ export function countedIn(
       const counted = hourOf(tiles, slot, empty);
       const cell = Math.floor(slot / hoursPerDay) % cellsPerTile;
       counted.people[cell] = numbers[at + entry.people] as number;
-      counted.least[cell] = numbers[at + entry.least] as number;
-      counted.greatest[cell] = numbers[at + entry.greatest] as number;
+      counted.min[cell] = numbers[at + entry.min] as number;
+      counted.max[cell] = numbers[at + entry.max] as number;
     }
   }
   return tiles;
@@ -88,8 +88,8 @@ function hourOf(
 function emptyHour(): CountedHour {
   return {
     people: new Float64Array(cellsPerTile),
-    least: new Float64Array(cellsPerTile),
-    greatest: new Float64Array(cellsPerTile),
+    min: new Float64Array(cellsPerTile),
+    max: new Float64Array(cellsPerTile),
   };
 }
 

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 export const numbersEach = 6;
 
 /** Where an entry has which number. The slot is the cell and hour within the partition, a whole number. */
-export const entry = { slot: 0, file: 1, line: 2, people: 3, least: 4, greatest: 5 } as const;
+export const entry = { slot: 0, file: 1, line: 2, people: 3, min: 4, max: 5 } as const;
 
 const bytesEach = numbersEach * Float64Array.BYTES_PER_ELEMENT;
 
@@ -47,16 +47,16 @@ export class Partitions {
     file: number,
     line: number,
     people: number,
-    least: number,
-    greatest: number,
+    min: number,
+    max: number,
   ): void {
     const at = numbersEach * this.#buffered;
     this.#buffer[at + entry.slot] = slot;
     this.#buffer[at + entry.file] = file;
     this.#buffer[at + entry.line] = line;
     this.#buffer[at + entry.people] = people;
-    this.#buffer[at + entry.least] = least;
-    this.#buffer[at + entry.greatest] = greatest;
+    this.#buffer[at + entry.min] = min;
+    this.#buffer[at + entry.max] = max;
     this.#owners[this.#buffered++] = partition;
     if (this.#buffered === this.#owners.length) this.flush();
   }

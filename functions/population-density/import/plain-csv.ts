@@ -101,20 +101,20 @@ class PlainReader {
 
   /** @returns whether the row is valid. */
   #addRow(line: number): boolean {
-    const { geohash, startTime, people, minPeople, maxPeople: most } = this.#header;
+    const { geohash, startTime, people, minPeople, maxPeople: maxColumn } = this.#header;
     const tile = this.#tileIn(geohash);
     const cell = this.#cellIn(geohash);
     const hour = this.#hourIn(startTime);
     if (tile < 0 || cell < 0 || hour < 0) return false;
     const count = this.#numberIn(people);
-    let [least, greatest] = [count, count];
-    if (minPeople >= 0 && !(this.#isEmpty(minPeople) && this.#isEmpty(most))) {
-      least = this.#numberIn(minPeople);
-      greatest = this.#numberIn(most);
+    let [min, max] = [count, count];
+    if (minPeople >= 0 && !(this.#isEmpty(minPeople) && this.#isEmpty(maxColumn))) {
+      min = this.#numberIn(minPeople);
+      max = this.#numberIn(maxColumn);
     }
     // Also false for what is no number.
-    if (!(least <= count && count <= greatest && greatest <= maxPeople)) return false;
-    this.#rows.add(tile, cell, hour, line, count, least, greatest);
+    if (!(min <= count && count <= max && max <= maxPeople)) return false;
+    this.#rows.add(tile, cell, hour, line, count, min, max);
     return true;
   }
 

@@ -29,8 +29,8 @@ export interface RowColumns {
   /** Counted from 0 from where the columns begin. */
   readonly line: Uint32Array<ArrayBuffer>;
   readonly people: Float64Array<ArrayBuffer>;
-  readonly least: Float64Array<ArrayBuffer>;
-  readonly greatest: Float64Array<ArrayBuffer>;
+  readonly min: Float64Array<ArrayBuffer>;
+  readonly max: Float64Array<ArrayBuffer>;
 }
 
 /** Some of the rows of a file. */
@@ -52,8 +52,8 @@ export function* rowsIn({ columns, from, to, file, firstLine }: RowBatch): Gener
       cell: columns.cell[index] as number,
       hour: columns.hour[index] as number,
       people: columns.people[index] as number,
-      least: columns.least[index] as number,
-      greatest: columns.greatest[index] as number,
+      min: columns.min[index] as number,
+      max: columns.max[index] as number,
       file,
       line: firstLine + (columns.line[index] as number),
     };
@@ -69,8 +69,8 @@ export class ColumnWriter {
   readonly #hour: RowColumns["hour"];
   readonly #line: RowColumns["line"];
   readonly #people: RowColumns["people"];
-  readonly #least: RowColumns["least"];
-  readonly #greatest: RowColumns["greatest"];
+  readonly #min: RowColumns["min"];
+  readonly #max: RowColumns["max"];
   #count = 0;
 
   /** @param rows at most so many. */
@@ -80,8 +80,8 @@ export class ColumnWriter {
     this.#hour = new Uint32Array(rows);
     this.#line = new Uint32Array(rows);
     this.#people = new Float64Array(rows);
-    this.#least = new Float64Array(rows);
-    this.#greatest = new Float64Array(rows);
+    this.#min = new Float64Array(rows);
+    this.#max = new Float64Array(rows);
   }
 
   /** The position of a tile, by what its geohashes have in common. */
@@ -99,8 +99,8 @@ export class ColumnWriter {
     hour: number,
     line: number,
     people: number,
-    least: number,
-    greatest: number,
+    min: number,
+    max: number,
   ): void {
     const index = this.#count++;
     this.#tile[index] = tile;
@@ -108,8 +108,8 @@ export class ColumnWriter {
     this.#hour[index] = hour;
     this.#line[index] = line;
     this.#people[index] = people;
-    this.#least[index] = least;
-    this.#greatest[index] = greatest;
+    this.#min[index] = min;
+    this.#max[index] = max;
   }
 
   columns(): RowColumns {
@@ -121,8 +121,8 @@ export class ColumnWriter {
       hour: this.#hour,
       line: this.#line,
       people: this.#people,
-      least: this.#least,
-      greatest: this.#greatest,
+      min: this.#min,
+      max: this.#max,
     };
   }
 }

@@ -103,12 +103,12 @@ type Refuse = (column: Column, value: unknown, reason: string) => void;
 function rangeOf({ people, minPeople, maxPeople }: Fields, refuse: Refuse): Range | undefined {
   if (!isPeople(people)) refuse("people", people, notPeople);
   else if (minPeople === undefined && maxPeople === undefined) {
-    return { people, least: people, greatest: people };
+    return { people, min: people, max: people };
   } else if (!isPeople(minPeople)) refuse("minPeople", minPeople, notPeople);
   else if (!isPeople(maxPeople)) refuse("maxPeople", maxPeople, notPeople);
   else if (minPeople > people) refuse("minPeople", minPeople, "is above people");
   else if (maxPeople < people) refuse("maxPeople", maxPeople, "is below people");
-  else return { people, least: minPeople, greatest: maxPeople };
+  else return { people, min: minPeople, max: maxPeople };
   return undefined;
 }
 

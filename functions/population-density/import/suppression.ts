@@ -19,8 +19,8 @@
 
 /** The published interval of a group's sum. */
 export interface GroupSum {
-  readonly least: number;
-  readonly greatest: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** Suppressed cells that have one parent. */
@@ -33,7 +33,7 @@ export interface Group {
   readonly maxBound: number;
 }
 
-/** The greatest multiple of K a group may be said to have. */
+/** The largest multiple of K a group may be said to have. */
 function limitOf({ bound, maxBound }: Group, threshold: number): number {
   return threshold * Math.floor(((bound - maxBound) * (threshold - 1)) / threshold);
 }
@@ -41,8 +41,8 @@ function limitOf({ bound, maxBound }: Group, threshold: number): number {
 /** What is published of a group beside other children. */
 export function publishedSum(group: Group, threshold: number): GroupSum {
   const limit = limitOf(group, threshold);
-  const least = Math.min(threshold * Math.floor(group.people / threshold), limit);
-  return { least, greatest: least === limit ? group.bound * (threshold - 1) : least + threshold - 1 };
+  const min = Math.min(threshold * Math.floor(group.people / threshold), limit);
+  return { min, max: min === limit ? group.bound * (threshold - 1) : min + threshold - 1 };
 }
 
 /**

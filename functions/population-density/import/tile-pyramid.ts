@@ -76,8 +76,8 @@ function emptyPart(part: string, alike: WholePart["hours"], cells: number): Whol
       (hour) =>
         hour && {
           people: new Float64Array(cells),
-          least: new Float64Array(cells),
-          greatest: new Float64Array(cells),
+          min: new Float64Array(cells),
+          max: new Float64Array(cells),
           bounds: new Uint32Array(cells),
         },
     ),
@@ -146,8 +146,8 @@ function putSums(above: WholeTile, { first, parts }: ParentSums): void {
       const fromHour = from.hours[hour];
       if (toHour === undefined || fromHour === undefined) continue;
       toHour.people.set(fromHour.people, first);
-      toHour.least.set(fromHour.least, first);
-      toHour.greatest.set(fromHour.greatest, first);
+      toHour.min.set(fromHour.min, first);
+      toHour.max.set(fromHour.max, first);
       toHour.bounds.set(fromHour.bounds, first);
     }
   }
@@ -232,8 +232,8 @@ function setParent(
     } else {
       published++;
       people += counted;
-      squaresBelow += (counted - at(from.least, child)) ** 2;
-      squaresAbove += (at(from.greatest, child) - counted) ** 2;
+      squaresBelow += (counted - at(from.min, child)) ** 2;
+      squaresAbove += (at(from.max, child) - counted) ** 2;
     }
   }
   if (published === 0) {
@@ -245,14 +245,14 @@ function setParent(
     }
   }
   if (group.bound > 0) {
-    const { least, greatest } = publishedSum(group, threshold);
-    people += (least + greatest) / 2;
-    squaresBelow += ((greatest - least) / 2) ** 2;
-    squaresAbove += ((greatest - least) / 2) ** 2;
+    const { min, max } = publishedSum(group, threshold);
+    people += (min + max) / 2;
+    squaresBelow += ((max - min) / 2) ** 2;
+    squaresAbove += ((max - min) / 2) ** 2;
   }
   to.people[parent] = people;
-  to.least[parent] = people - Math.sqrt(squaresBelow);
-  to.greatest[parent] = people + Math.sqrt(squaresAbove);
+  to.min[parent] = people - Math.sqrt(squaresBelow);
+  to.max[parent] = people + Math.sqrt(squaresAbove);
 }
 
 function at(numbers: Float64Array, cell: number): number {

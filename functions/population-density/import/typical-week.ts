@@ -18,8 +18,8 @@ export function weekdayOf(date: string): number {
 /**
  * What is typical of a tile's weekday, from what was published of a few such days and from nothing else, so that it
  * discloses no more than they do. Slot by slot, the days that know nothing are left out. A slot that is low on at least
- * half of the others is low; else it is the mean of the estimates, from the least of their minimums, or 0 if it was
- * ever low, to the greatest of their maximums.
+ * half of the others is low; else it is the mean of the estimates, from the lowest of their minimums, or 0 if it was
+ * ever low, to the highest of their maximums.
  * @returns 24 hours; undefined for an hour that no day knows.
  */
 export function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
@@ -39,8 +39,8 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
   let low = 0;
   let estimates = 0;
   let sum = 0;
-  let least = Number.POSITIVE_INFINITY;
-  let greatest = 0;
+  let min = Number.POSITIVE_INFINITY;
+  let max = 0;
   for (const hour of hours) {
     const code = hour.codes[cell];
     if (code === noDataCode) continue;
@@ -50,10 +50,10 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
     }
     estimates++;
     sum += hour.value(cell);
-    least = Math.min(least, hour.minimum(cell));
-    greatest = Math.max(greatest, hour.maximum(cell));
+    min = Math.min(min, hour.minimum(cell));
+    max = Math.max(max, hour.maximum(cell));
   }
   if (low + estimates === 0) return;
   if (low >= estimates) typical.setSuppressed(cell);
-  else typical.setEstimate(cell, sum / estimates, low > 0 ? 0 : least, greatest);
+  else typical.setEstimate(cell, sum / estimates, low > 0 ? 0 : min, max);
 }

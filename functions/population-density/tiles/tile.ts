@@ -32,9 +32,9 @@ export const maxDensity = 4_093 * 2 ** 30;
 export class TileHour {
   /** 0 for no data, 1 for suppressed, otherwise a value: a greater code is a greater value. */
   readonly codes: Uint16Array;
-  /** How many codes the least value lies below the value, shortened: `minimumOf` reads it. */
+  /** How many codes the minimum lies below the value, shortened: `minimumOf` reads it. */
   readonly below: Uint8Array;
-  /** How many codes the greatest value lies above the value, shortened: `maximumOf` reads it. */
+  /** How many codes the maximum lies above the value, shortened: `maximumOf` reads it. */
   readonly above: Uint8Array;
 
   constructor() {
@@ -54,12 +54,12 @@ export class TileHour {
     return densityOf(this.#codeOf(cell));
   }
 
-  /** Never above the value, nor above the least value that was stored. */
+  /** Never above the value, nor above the minimum that was stored. */
   minimum(cell: number): number {
     return minimumOf(this.#codeOf(cell), this.below[cell] ?? 0);
   }
 
-  /** Never below the value, nor below the greatest value that was stored. */
+  /** Never below the value, nor below the maximum that was stored. */
   maximum(cell: number): number {
     return maximumOf(this.#codeOf(cell), this.above[cell] ?? 0);
   }
@@ -170,7 +170,7 @@ const hoursAt = lengthsAt + 2 * hoursPerDay;
 const checksumBytes = 4;
 
 // An hour: for each run of 64 cells its codes, its distances below and its distances above. Each of these three is
-// the width in bits, the least number, and 64 × width bits: how much each number exceeds the least one.
+// the width in bits, the minimum, and 64 × width bits: how much each number exceeds the minimum.
 const runLength = 64;
 const bytesPerBit = runLength / 8;
 const maxHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2) + 4 * cellsPerTile;

@@ -262,14 +262,14 @@ describe("counting", () => {
 
   test("never says more than there are, and says more than the limit if there are more", () => {
     fc.assert(
-      fc.property(ringsInGrid, fc.integer({ min: 1, max: 40 }), ({ boundary, precision }, most) => {
+      fc.property(ringsInGrid, fc.integer({ min: 1, max: 40 }), ({ boundary, precision }, limit) => {
         const made = polygonOf(boundary);
         fc.pre(made !== undefined && boxOf(boundary, precision) < 150);
         if (made === undefined) return;
         const exact = countCells(made, precision);
-        const count = countCells(made, precision, most);
+        const count = countCells(made, precision, limit);
         expect(count).toBeLessThanOrEqual(exact);
-        if (exact > most) expect(count).toBeGreaterThan(most);
+        if (exact > limit) expect(count).toBeGreaterThan(limit);
         else expect(count).toBe(exact);
       }),
       { numRuns: 1_000 },

@@ -350,7 +350,7 @@ describe("in a chaos of failing sinks and doubled messages", () => {
     }
     const known = new Set(jobs.map(({ operationId }) => operationId));
     expect(requests.every(({ headers }) => known.has(String(headers["webhook-id"])))).toBe(true);
-    expect(sinks.map((sink) => sink.maxAtOnce()).filter((most) => most > 4)).toEqual([]);
+    expect(sinks.map((sink) => sink.maxAtOnce()).filter((max) => max > 4)).toEqual([]);
     const counted = async () => (await itemsOf("density-callers")).map(({ operations }) => operations);
     await expect.poll(counted).toEqual(tokens.map(() => undefined));
     expect(requests.length).toBeGreaterThan(1.1 * jobCount);

@@ -39,16 +39,16 @@ function dayOf(people: People, precision: number): CountedDay & { readonly tiles
     const coverage = new Uint8Array(coverageBytes);
     const hour = {
       people: new Float64Array(cellsPerTile),
-      least: new Float64Array(cellsPerTile),
-      greatest: new Float64Array(cellsPerTile),
+      min: new Float64Array(cellsPerTile),
+      max: new Float64Array(cellsPerTile),
     };
     for (const [cell, count] of people) {
       if (tileOf(cell) !== geohash) continue;
       const index = suffixesOf(precision).indexOf(cell.slice(geohash.length));
       addToCoverage(coverage, index);
       hour.people[index] = count;
-      hour.least[index] = count - errorOf(count);
-      hour.greatest[index] = count + errorOf(count);
+      hour.min[index] = count - errorOf(count);
+      hour.max[index] = count + errorOf(count);
     }
     return { geohash, coverage, hours: hoursWith(hour) };
   });
@@ -110,7 +110,7 @@ interface Settled {
   readonly error: number;
   readonly area: number;
   /** Of a suppressed cell: the most people it can have as far as anybody knows. */
-  readonly most: number;
+  readonly maxPeople: number;
   /** Of a suppressed cell. */
   readonly children: readonly Settled[];
   readonly geohash: string;
@@ -121,24 +121,24 @@ function settle(people: People, precision: number, geohash: string, groups: Grou
     const count = people.get(geohash) ?? Number.NaN;
     const isSuppressed = count < threshold;
     const area = cellArea(geohash);
-    return { isSuppressed, people: count, error: errorOf(count), area, most: 9, children: [], geohash };
+    return { isSuppressed, people: count, error: errorOf(count), area, maxPeople: 9, children: [], geohash };
   }
   const children = childrenOf(people, geohash).map((child) => settle(people, precision, child, groups));
   const area = sum(children, "area");
   const members = children.filter((child) => child.isSuppressed);
   const others = children.filter((child) => !child.isSuppressed);
   const total = sum(members, "people");
-  const most = sum(members, "most");
-  const withoutAny = most - Math.max(0, ...members.map((member) => member.most));
+  const maxPeople = sum(members, "maxPeople");
+  const withoutAny = maxPeople - Math.max(0, ...members.map((member) => member.maxPeople));
   const limit = 10 * Math.floor(withoutAny / 10);
   const told = Math.min(10 * Math.floor(total / 10), limit);
   if (others.length === 0 && told === 0) {
-    const bound = limit > 0 ? 9 : most;
-    return { isSuppressed: true, people: total, error: 0, area, most: bound, children, geohash };
+    const bound = limit > 0 ? 9 : maxPeople;
+    return { isSuppressed: true, people: total, error: 0, area, maxPeople: bound, children, geohash };
   }
   let [middle, half] = [0, 0];
   if (members.length > 0) {
-    const end = told === limit ? most : told + 9;
+    const end = told === limit ? maxPeople : told + 9;
     [middle, half] = [(told + end) / 2, (end - told) / 2];
     groups.push({ told, members });
   }
@@ -147,7 +147,7 @@ function settle(people: People, precision: number, geohash: string, groups: Grou
     people: sum(others, "people") + middle,
     error: Math.hypot(half, ...others.map((other) => other.error)),
     area,
-    most: 0,
+    maxPeople: 0,
     children: [],
     geohash,
   };
@@ -231,15 +231,15 @@ describe("the tiles of a day", () => {
             expect(hour.minimum(index)).toBeLessThanOrEqual(value);
             expect(hour.maximum(index)).toBeGreaterThanOrEqual(value);
             const ends = [settled.people - settled.error, settled.people + settled.error] as const;
-            const [least, greatest] = ends.map((end) => Math.min(end / settled.area, maxDensity));
-            expect(hour.minimum(index)).toBeLessThanOrEqual((least ?? 0) * (1 + 1e-9));
-            expect(hour.maximum(index)).toBeGreaterThanOrEqual((greatest ?? 0) * (1 - 1e-9));
+            const [min, max] = ends.map((end) => Math.min(end / settled.area, maxDensity));
+            expect(hour.minimum(index)).toBeLessThanOrEqual((min ?? 0) * (1 + 1e-9));
+            expect(hour.maximum(index)).toBeGreaterThanOrEqual((max ?? 0) * (1 - 1e-9));
             // Ranges are stored with a sixteenth of their width, and whole numbers.
             expect(hour.minimum(index)).toBeGreaterThanOrEqual(
-              (least ?? 0) * 0.999 - 2 - (value - (least ?? 0)) / 7,
+              (min ?? 0) * 0.999 - 2 - (value - (min ?? 0)) / 7,
             );
             expect(hour.maximum(index)).toBeLessThanOrEqual(
-              (greatest ?? 0) * 1.001 + 2 + ((greatest ?? 0) - value) / 7,
+              (max ?? 0) * 1.001 + 2 + ((max ?? 0) - value) / 7,
             );
           }
         }
@@ -385,7 +385,7 @@ function fill(cell: Settled, count: number, into: Map<string, number>): void {
   if (cell.children.length === 0) into.set(cell.geohash, count);
   let left = count;
   for (const child of cell.children) {
-    const here = Math.min(left, child.most);
+    const here = Math.min(left, child.maxPeople);
     fill(child, here, into);
     left -= here;
   }
@@ -422,7 +422,7 @@ describe("whoever has everything that is published", () => {
           other.set(leaf, count);
           let left = Math.max(0, group.told - count);
           for (const each of group.members.filter((one) => one !== member)) {
-            const here = Math.min(left, each.most);
+            const here = Math.min(left, each.maxPeople);
             fill(each, here, other);
             left -= here;
           }
@@ -552,8 +552,8 @@ describe("the range of a sum", () => {
     const exact = new Map(suffixesOf(1).map((suffix) => [`u05kq8${suffix}`, 10_000]));
     const day = dayOf(exact, 7);
     for (const { hours } of day.tiles) {
-      hours[countedHour]?.least.set(hours[countedHour].people);
-      hours[countedHour]?.greatest.set(hours[countedHour].people);
+      hours[countedHour]?.min.set(hours[countedHour].people);
+      hours[countedHour]?.max.set(hours[countedHour].people);
     }
     const [tile] = await tilesOf(day, [6], { marketShare: 0.02 });
     const hour = tile?.hours[countedHour];

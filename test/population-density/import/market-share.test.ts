@@ -7,7 +7,7 @@ const counts = fc.double({ min: 0, max: 1e9, noNaN: true });
 const range = fc
   .tuple(counts, counts, counts)
   .map((numbers) => numbers.sort((one, other) => one - other))
-  .map(([least = 0, people = 0, greatest = 0]) => ({ least, people, greatest }));
+  .map(([min = 0, people = 0, max = 0]) => ({ min, people, max }));
 
 describe("people counted by a share of the market", () => {
   test("are a range around their number, from at least those who were counted", () => {
@@ -15,9 +15,9 @@ describe("people counted by a share of the market", () => {
       fc.property(range, share, (counted, share) => {
         const all = scaledUp(counted, share);
         expect(all.people).toBe(counted.people / share);
-        expect(all.least).toBeGreaterThanOrEqual(counted.least);
-        expect(all.least).toBeLessThanOrEqual(all.people);
-        expect(all.greatest).toBeGreaterThanOrEqual(all.people);
+        expect(all.min).toBeGreaterThanOrEqual(counted.min);
+        expect(all.min).toBeLessThanOrEqual(all.people);
+        expect(all.max).toBeGreaterThanOrEqual(all.people);
       }),
     );
   });
@@ -32,12 +32,12 @@ describe("people counted by a share of the market", () => {
 
   test("are the less certain, the smaller the share and the wider the range was", () => {
     const [narrow, wide] = [
-      { least: 99, people: 100, greatest: 101 },
-      { least: 90, people: 100, greatest: 110 },
+      { min: 99, people: 100, max: 101 },
+      { min: 90, people: 100, max: 110 },
     ];
     const width = (counted: typeof narrow, share: number) => {
-      const { least, people, greatest } = scaledUp(counted, share);
-      return (greatest - least) / people;
+      const { min, people, max } = scaledUp(counted, share);
+      return (max - min) / people;
     };
     expect(width(narrow, 0.2)).toBeGreaterThan(width(narrow, 0.4));
     expect(width(wide, 0.4)).toBeGreaterThan(width(narrow, 0.4));
@@ -49,8 +49,8 @@ describe("people counted by a share of the market", () => {
     let probability = (1 - share) ** all;
     let inside = 0;
     for (let people = 0; people <= all; people++) {
-      const { least, greatest } = scaledUp({ least: people, people, greatest: people }, share);
-      if (least <= all && all <= greatest) inside += probability;
+      const { min, max } = scaledUp({ min: people, people, max: people }, share);
+      if (min <= all && all <= max) inside += probability;
       probability *= ((all - people) / (people + 1)) * (share / (1 - share));
     }
     expect(inside).toBeGreaterThan(0.94);
@@ -59,5 +59,5 @@ describe("people counted by a share of the market", () => {
 });
 
 test.each([0, -0.1, 1.01, Number.NaN])("%d is no share", (share) => {
-  expect(() => scaledUp({ least: 1, people: 1, greatest: 1 }, share)).toThrow(RangeError);
+  expect(() => scaledUp({ min: 1, people: 1, max: 1 }, share)).toThrow(RangeError);
 });

@@ -62,7 +62,7 @@ describe("a row says the same", () => {
     ["as an object in a .jsonl", "jsonl", `\n{"geohash":"u05kqxy","startTime":"${noon}","people":12.5}`, 2],
   ])("%s", async (_, ending, content, line) => {
     expect(await readAll(await fileOf(ending, content))).toEqual([
-      { ...good, people: 12.5, least: 12.5, greatest: 12.5, line },
+      { ...good, people: 12.5, min: 12.5, max: 12.5, line },
     ]);
   });
 
@@ -71,7 +71,7 @@ describe("a row says the same", () => {
     ["ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":12.5,"minPeople":12,"maxPeople":13}`, 1],
   ])("with a range, in .%s", async (ending, content, line) => {
     expect(await readAll(await fileOf(ending, content))).toEqual([
-      { ...good, people: 12.5, least: 12, greatest: 13, line },
+      { ...good, people: 12.5, min: 12, max: 13, line },
     ]);
   });
 
@@ -155,11 +155,11 @@ const fields = {
 
 /** Whether every field is valid, so that a file of such rows is read to its end. */
 function isValidRow(row: string): boolean {
-  const [geohash = "", time = "", people = "", least = "", greatest = ""] = row.split(",");
-  const isNumber = [people, least || "0", greatest || "0"].every((text) =>
+  const [geohash = "", time = "", people = "", min = "", max = ""] = row.split(",");
+  const isNumber = [people, min || "0", max || "0"].every((text) =>
     /^(?:\d+\.?\d*|\.\d+)(?:e[+-]\d+)?$/.test(text),
   );
-  const isInRange = Number(least) <= Number(people) && (greatest === "" || least !== "");
+  const isInRange = Number(min) <= Number(people) && (max === "" || min !== "");
   return (
     /^u05k[0-9b-hjkmnp-z]{3}$/.test(geohash) &&
     /T(?:[01]\d|2[0-3]):00:00(?:\.000)?Z$/.test(time) &&
@@ -180,8 +180,8 @@ test("CSV without quotes says the same as with them, in files of any fields", as
       fc.constantFrom("\n", "\r\n", "\n\n"),
     )
     .map(([geohash, startTime, people, range, end]) => {
-      const [least, greatest] = range === null ? ["", ""] : [range, "1000000000"];
-      return [`${geohash},${startTime},${people},${least},${greatest}`, end];
+      const [min, max] = range === null ? ["", ""] : [range, "1000000000"];
+      return [`${geohash},${startTime},${people},${min},${max}`, end];
     });
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), fc.boolean(), async (rows, isValid) => {
@@ -313,12 +313,12 @@ describe("a row is refused by its line and column, without its value", () => {
   });
 
   test.each([
-    ["a least number above people", "1,2,3", "minPeople: is above people"],
-    ["a greatest number below people", "3,2,2", "maxPeople: is below people"],
-    ["a least number alone", "3,2,", "maxPeople: is missing"],
-    ["a greatest number alone", "3,,4", "minPeople: is missing"],
-    ["a least number that is none", "3,x,4", `minPeople: ${notPeople}`],
-    ["a greatest number beyond all", "3,2,1e10", `maxPeople: ${notPeople}`],
+    ["a minimum above people", "1,2,3", "minPeople: is above people"],
+    ["a maximum below people", "3,2,2", "maxPeople: is below people"],
+    ["a minimum alone", "3,2,", "maxPeople: is missing"],
+    ["a maximum alone", "3,,4", "minPeople: is missing"],
+    ["a minimum that is none", "3,x,4", `minPeople: ${notPeople}`],
+    ["a maximum beyond all", "3,2,1e10", `maxPeople: ${notPeople}`],
   ])("%s", async (_, numbers, problem) => {
     expect(await refusalOf("csv", `${ranged}\nu05kqxy,${noon},${numbers}\n`)).toEqual([`line 2, ${problem}`]);
   });

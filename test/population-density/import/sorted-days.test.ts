@@ -42,19 +42,19 @@ interface Counted {
   readonly cell: number;
   readonly hour: number;
   readonly people: number;
-  readonly least?: number;
-  readonly greatest?: number;
+  readonly min?: number;
+  readonly max?: number;
 }
 
 /** Rows as a file has them, one a line. */
 function rowsWith(counted: readonly Counted[]): Row[] {
-  return counted.map(({ tile, cell, hour, people, least = people, greatest = people }, index) => ({
+  return counted.map(({ tile, cell, hour, people, min = people, max = people }, index) => ({
     tile,
     cell,
     hour: firstHour + hour,
     people,
-    least,
-    greatest,
+    min,
+    max,
     file: 0,
     line: index + 2,
   }));
@@ -67,8 +67,8 @@ async function* streamed(rows: readonly Row[]): AsyncGenerator<RowBatch> {
     const others = rows.findIndex((row, index) => index > from && row.file !== file);
     const to = Math.min(from + rowsEach, others < 0 ? rows.length : others);
     const columns = new ColumnWriter(rowsEach);
-    for (const { tile, cell, hour, line, people, least, greatest } of rows.slice(from, to)) {
-      columns.add(columns.tilePosition(tile), cell, hour, line - 1, people, least, greatest);
+    for (const { tile, cell, hour, line, people, min, max } of rows.slice(from, to)) {
+      columns.add(columns.tilePosition(tile), cell, hour, line - 1, people, min, max);
     }
     yield { columns: columns.columns(), from: 0, to: to - from, file, firstLine: 1 };
     from = to;
@@ -101,9 +101,9 @@ async function daysOf(rows: readonly Row[], options: Partial<SortOptions> = {}):
       expect(hours).toHaveLength(24);
       const counted = [...hours.entries()].flatMap(([hour, counted]) => {
         if (counted === undefined) return [];
-        const { people, least, greatest } = counted;
+        const { people, min, max } = counted;
         const cells = everyCell
-          .map((cell) => [cell, [people[cell] ?? -1, least[cell] ?? -1, greatest[cell] ?? -1]] as const)
+          .map((cell) => [cell, [people[cell] ?? -1, min[cell] ?? -1, max[cell] ?? -1]] as const)
           .filter(([, numbers]) => numbers.some((number) => number !== 0));
         return [[hour, new Map(cells)] as const];
       });
@@ -123,12 +123,10 @@ function grouped(rows: readonly Row[], covered = coveredBy(rows)): PlainDay[] {
     const ofDay = rows.filter((row) => dayIn(row) === date);
     const hours = [...new Set(ofDay.map(({ hour }) => hour % 24))].sort((one, other) => one - other);
     const tiles = [...covered].sort().map(([geohash, cells]) => {
-      const ofTile = ofDay.filter(({ tile, people, greatest }) => tile === geohash && people + greatest > 0);
+      const ofTile = ofDay.filter(({ tile, people, max }) => tile === geohash && people + max > 0);
       const counted = hours.map((hour) => {
         const ofHour = ofTile.filter((row) => row.hour % 24 === hour);
-        const numbers = ofHour.map(
-          ({ cell, people, least, greatest }) => [cell, [people, least, greatest]] as const,
-        );
+        const numbers = ofHour.map(({ cell, people, min, max }) => [cell, [people, min, max]] as const);
         return [hour, new Map(numbers)] as const;
       });
       return { geohash, covered: [...cells].sort((one, other) => one - other), hours: new Map(counted) };

@@ -56,7 +56,7 @@ function tileOf(geohash: string, counts: Counts): CountedTile {
       people[Number(cell)] = count;
       addToCoverage(coverage, Number(cell));
     }
-    return { people, least: people, greatest: people };
+    return { people, min: people, max: people };
   });
   return { geohash, coverage, hours };
 }
@@ -204,8 +204,8 @@ describe("an observed day", () => {
     );
     const hour = {
       people,
-      least: people.map((each) => each / 3),
-      greatest: people.map((each) => each * 2.7),
+      min: people.map((each) => each / 3),
+      max: people.map((each) => each * 2.7),
     };
     const full = {
       geohash: tile,

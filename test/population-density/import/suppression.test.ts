@@ -11,13 +11,13 @@ import { publishedSum, suppressedBound } from "../../../functions/population-den
 
 describe("of a group is published", () => {
   test.each([
-    ["five cells of 5", 25, 5, { least: 20, greatest: 29 }, 0],
-    ["five nearly full cells", 45, 5, { least: 30, greatest: 45 }, 0],
-    ["three nearly full cells", 27, 3, { least: 10, greatest: 27 }, 0],
-    ["three cells with few", 9, 3, { least: 0, greatest: 9 }, 1],
-    ["two full cells", 18, 2, { least: 0, greatest: 18 }, 2],
-    ["two empty cells", 0, 2, { least: 0, greatest: 18 }, 2],
-    ["one cell", 7, 1, { least: 0, greatest: 9 }, 1],
+    ["five cells of 5", 25, 5, { min: 20, max: 29 }, 0],
+    ["five nearly full cells", 45, 5, { min: 30, max: 45 }, 0],
+    ["three nearly full cells", 27, 3, { min: 10, max: 27 }, 0],
+    ["three cells with few", 9, 3, { min: 0, max: 9 }, 1],
+    ["two full cells", 18, 2, { min: 0, max: 18 }, 2],
+    ["two empty cells", 0, 2, { min: 0, max: 18 }, 2],
+    ["one cell", 7, 1, { min: 0, max: 9 }, 1],
   ])("%s", (_, people, cells, sum, bound) => {
     const group = { people, bound: cells, maxBound: 1 };
     expect(publishedSum(group, 10)).toEqual(sum);
@@ -27,7 +27,7 @@ describe("of a group is published", () => {
   test("no more than it can have without a cell that can have more than others", () => {
     // Two cells that may have 18 together, and two that may have 9 each: without the two there are 18.
     const group = { people: 36, bound: 4, maxBound: 2 };
-    expect(publishedSum(group, 10)).toEqual({ least: 10, greatest: 36 });
+    expect(publishedSum(group, 10)).toEqual({ min: 10, max: 36 });
   });
 });
 

@@ -9,8 +9,8 @@ import {
   TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
 
-/** What a day knows of a cell in an hour: nothing, that it is low, or its least, value and greatest density. */
-type Slot = undefined | "low" | readonly [least: number, value: number, greatest: number];
+/** What a day knows of a cell in an hour: nothing, that it is low, or its minimum, value and maximum. */
+type Slot = undefined | "low" | readonly [min: number, value: number, max: number];
 
 const density = fc.oneof(
   fc.integer({ min: 0, max: 50_000 }),
@@ -92,7 +92,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("is in order, and neither below the least nor above the greatest estimate", () => {
+  test("is in order, and neither below the lowest nor above the highest estimate", () => {
     fc.assert(
       fc.property(days, (observed) => {
         const typical = typicalHours(observed.map(dayOf));

@@ -17,7 +17,7 @@ const density = fc.oneof(
   fc.double({ min: 0, max: maxDensity, noNaN: true }),
 );
 
-/** Least, value and greatest. */
+/** Minimum, value and maximum. */
 const range = fc
   .tuple(density, density, density)
   .map((densities) => densities.toSorted((one, other) => one - other) as [number, number, number]);
@@ -41,7 +41,7 @@ describe("a slot", () => {
     }
   });
 
-  test("greater values are integers at most 1/4,096 away, up to the greatest", () => {
+  test("greater values are integers at most 1/4,096 away, up to the maximum", () => {
     fc.assert(
       fc.property(fc.double({ min: 4_096, max: maxDensity, noNaN: true }), (value) => {
         const kept = stored(value).value;

@@ -117,14 +117,14 @@ describe("a streamed response", () => {
   });
 
   it("waits for a caller who reads slowly", async () => {
-    let most = 0;
+    let max = 0;
     const read = async (chunks: readonly Uint8Array[]) => {
-      most = Math.max(most, Buffer.concat(chunks).length);
+      max = Math.max(max, Buffer.concat(chunks).length);
       await new Promise((resolve) => setImmediate(resolve));
     };
     const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), { read });
     expect([JSON.parse(String(body)).length, fault]).toEqual([51, undefined]);
-    expect(most).toBeLessThanOrEqual(2 * 65_536);
+    expect(max).toBeLessThanOrEqual(2 * 65_536);
   });
 
   it("is given up when its caller does not read", async () => {

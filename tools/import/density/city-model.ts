@@ -245,8 +245,8 @@ function countedTile({ geohash, cells, bySolarOffset }: ModelledTile, date: stri
   const hours = Array.from({ length: hoursPerDay }, (_, hour) => {
     const counted: CountedHour = {
       people: new Float64Array(cellsPerTile),
-      least: new Float64Array(cellsPerTile),
-      greatest: new Float64Array(cellsPerTile),
+      min: new Float64Array(cellsPerTile),
+      max: new Float64Array(cellsPerTile),
     };
     for (const [offset, { home, away }] of bySolarOffset) {
       const share = awayShare(solarTime(date, hour + 0.5 + offset));
@@ -259,8 +259,8 @@ function countedTile({ geohash, cells, bySolarOffset }: ModelledTile, date: stri
     for (const cell of cells) {
       const people = at(counted.people, cell);
       const error = relativeError * people + Math.sqrt(people);
-      counted.least[cell] = Math.max(people - error, 0);
-      counted.greatest[cell] = people + error;
+      counted.min[cell] = Math.max(people - error, 0);
+      counted.max[cell] = people + error;
     }
     return counted;
   });

@@ -23,11 +23,11 @@ const suffixes = suffixesOf(2);
 function rowsOfHour({ geohash, coverage, hours }: CountedTile, hour: number, startTime: string): string {
   const counted = hours[hour];
   if (counted === undefined) return "";
-  const { people, least, greatest } = counted;
+  const { people, min, max } = counted;
   return suffixes
     .map((suffix, cell) =>
       isCovered(coverage, cell)
-        ? `${geohash}${suffix},${startTime},${[people, least, greatest].map((numbers) => rounded(numbers[cell])).join(",")}\n`
+        ? `${geohash}${suffix},${startTime},${[people, min, max].map((numbers) => rounded(numbers[cell])).join(",")}\n`
         : "",
     )
     .join("");

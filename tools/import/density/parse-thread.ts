@@ -6,8 +6,8 @@ const parser = new LineParser();
 
 parentPort?.on("message", ({ bytes, ...lines }: Omit<LinesToParse, "bytes"> & { bytes: Uint8Array }) => {
   const parsed = parser.parse({ ...lines, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
-  const { tile, cell, hour, line, people, least, greatest } = parsed.rows;
-  const columns = [tile, cell, hour, line, people, least, greatest];
+  const { tile, cell, hour, line, people, min, max } = parsed.rows;
+  const columns = [tile, cell, hour, line, people, min, max];
   parentPort?.postMessage(
     parsed,
     columns.map(({ buffer }) => buffer),
