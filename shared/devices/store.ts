@@ -1,4 +1,4 @@
-import { deleteItem, getItem, putItem } from "../aws/database.ts";
+import { deleteItem, getItem } from "../aws/database.ts";
 import { hasAddress, type Identifier, keysOf } from "./keys.ts";
 import type { DeviceRecord } from "./record.ts";
 import { devices } from "./table.ts";
@@ -27,23 +27,4 @@ export async function releaseIdentifiers(device: DeviceRecord, signal: AbortSign
     values: { ":subscription": device.subscription },
   };
   await Promise.all(released.map((identifier) => deleteItem(devices, { identifier }, ours, signal)));
-}
-
-/**
- * Stores a device under its subscription and each of its identifiers. The subscription's item comes first: it
- * lists what `releaseIdentifiers` must find again, also if this is cut short.
- * @throws {Error} when an identifier belongs to another subscription.
- */
-export async function storeDevice(device: DeviceRecord, signal: AbortSignal): Promise<void> {
-  const free = {
-    condition: "attribute_not_exists(identifier) OR subscription = :subscription",
-    values: { ":subscription": device.subscription },
-  };
-  const [subscription, ...identifiers] = keysOf(device);
-  const store = async (identifier: string) => {
-    if (await putItem(devices, { identifier, ...device }, free, signal)) return;
-    throw new Error("an identifier belongs to another subscription");
-  };
-  await store(subscription);
-  await Promise.all(identifiers.map(store));
 }

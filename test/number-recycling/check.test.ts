@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { historyOf, replaceHistory } from "../../functions/number-recycling/store.ts";
 import { dayOf } from "../../shared/calendar.ts";
-import { storeDevice } from "../../shared/devices/store.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
-import { plainDevice } from "../support/device.ts";
+import { plainDevice, storeDevice } from "../support/device.ts";
 
 const path = "/numberrecycling/check";
 const alias = "/number-recycling/v0.2/check";
@@ -107,7 +106,7 @@ describe("404 IDENTIFIER_NOT_FOUND", () => {
     expect(await check({ specifiedDate }, { subscription })).toMatchObject(
       refused(404, "IDENTIFIER_NOT_FOUND"),
     );
-    await storeDevice({ ...plainDevice, subscription }, signal);
+    await storeDevice({ ...plainDevice, subscription });
     expect(await check({ specifiedDate }, { subscription })).toMatchObject(
       refused(404, "IDENTIFIER_NOT_FOUND"),
     );

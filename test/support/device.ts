@@ -1,4 +1,7 @@
+import { putItem } from "../../shared/aws/database.ts";
+import { keysOf } from "../../shared/devices/keys.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
+import { devices } from "../../shared/devices/table.ts";
 
 /** A device of a Spanish subscriber with nothing special about it, and no identifier but its subscription. */
 export const plainDevice: DeviceRecord = {
@@ -13,3 +16,11 @@ export const plainDevice: DeviceRecord = {
   lastChecked: "2026-02-20T10:41:38Z",
   identifierConsent: true,
 };
+
+/** Stores a device under its subscription and each of its identifiers, as an import does. */
+export async function storeDevice(device: DeviceRecord): Promise<void> {
+  const signal = AbortSignal.timeout(10_000);
+  await Promise.all(
+    keysOf(device).map((identifier) => putItem(devices, { identifier, ...device }, {}, signal)),
+  );
+}
