@@ -1,35 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { TableName } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { replaceProfile } from "../../functions/profile/store.ts";
 import { tableVariable } from "../../shared/table.ts";
-import { useTables } from "../support/database.ts";
-import { type Harness, openHarness } from "../support/jobs.ts";
-import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
+import { authorizerContext, eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
+import { useHarness } from "../support/use-harness.ts";
 
 const plenty = { getRemainingTimeInMillis: () => 10_000 };
 
-let harness: Harness;
-let output: ReturnType<typeof captureOutput>;
-
-beforeAll(async () => {
-  useTables();
-  harness = await openHarness(defaultSettings);
-});
-afterAll(() => harness.close());
-beforeEach(() => {
-  output = captureOutput();
-});
-afterEach(() => {
-  output.stop();
-  harness.tables.inject();
-});
+const { harness, output } = useHarness(defaultSettings);
 
 /** Lets a table refuse whatever is written into it. */
 function stopWrites(table: TableName): void {
   const name = process.env[tableVariable({ name: table })];
-  harness.tables.inject(({ operation, parameters }) =>
+  harness().tables.inject(({ operation, parameters }) =>
     operation === "UpdateItem" && parameters.TableName === name ? "refuse" : "pass",
   );
 }
@@ -45,7 +30,7 @@ describe("when requests cannot be counted", () => {
     expect(statusCode).toBe(200);
     expect(JSON.parse(body)).toMatchObject({ name: "QOS_E" });
     expect(Object.keys(headers ?? {}).filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
-    const lines = output
+    const lines = output()
       .text()
       .trim()
       .split("\n")
@@ -63,7 +48,7 @@ describe("when failures to log in cannot be counted", () => {
     await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(5_000));
     stopWrites("login-attempts");
     const { handler } = await import("../../functions/profile/authenticate.ts");
-    const before = harness.tables.calls.length;
+    const before = harness().tables.calls.length;
 
     const { statusCode, headers, body } = await handler(
       eventOf({ body: JSON.stringify({ emailaddress: EmailAddress, password: "right" }) }),
@@ -73,7 +58,7 @@ describe("when failures to log in cannot be counted", () => {
     expect(statusCode).toBe(503);
     expect(JSON.parse(body)).toMatchObject({ code: "UNAVAILABLE" });
     expect(Number(headers?.["retry-after"])).toBeGreaterThan(0);
-    const called = harness.tables.calls.slice(before);
+    const called = harness().tables.calls.slice(before);
     expect(new Set(called.map(({ operation }) => operation))).toEqual(new Set(["UpdateItem"]));
   });
 });

@@ -2,20 +2,11 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { type StartedSample, startSample } from "./started-sample.ts";
+import { useSample } from "./started-sample.ts";
 
-let service: StartedSample;
-
-beforeAll(async () => {
-  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
-  service = await startSample();
-});
-afterAll(async () => {
-  await service.close();
-  vi.unstubAllEnvs();
-});
+const service = useSample();
 
 const toldSchema = z.object({
   event: z.looseObject({
@@ -39,7 +30,7 @@ async function send(
   target: string,
   options: { method?: string; headers?: Record<string, string | string[]> } = {},
 ) {
-  const { hostname, port } = new URL(service.url);
+  const { hostname, port } = new URL(service().url);
   const request = httpRequest({ hostname, port, path: target, agent: false, ...options });
   request.end();
   const [response] = await once(request, "response");
@@ -130,7 +121,7 @@ describe("event", () => {
     const { event } = await told("/things/7", { headers: { "user-agent": "test" } });
     expect(event.requestContext).toMatchObject({
       accountId: "000000000000",
-      domainName: new URL(service.url).host,
+      domainName: new URL(service().url).host,
       httpMethod: "GET",
       identity: { sourceIp: "127.0.0.1", userAgent: "test" },
       path: "/things/7",
@@ -143,12 +134,12 @@ describe("event", () => {
 
   it("names its port with the domain, also when the caller leaves it out", async () => {
     const { event } = await told("/things", { headers: { host: "here.example" } });
-    expect(event.requestContext).toMatchObject({ domainName: `here.example:${new URL(service.url).port}` });
+    expect(event.requestContext).toMatchObject({ domainName: `here.example:${new URL(service().url).port}` });
   });
 
   it("carries every body as base64, whatever its type", async () => {
     const post = async (type: string, body: Uint8Array<ArrayBuffer>) => {
-      const response = await fetch(`${service.url}/things`, {
+      const response = await fetch(`${service().url}/things`, {
         method: "POST",
         body,
         headers: { "content-type": type },
@@ -236,7 +227,7 @@ describe("function", () => {
   });
 
   it("sends bytes, whatever its client accepts", async () => {
-    const response = await fetch(`${service.url}/things?do=bytes`, { headers: { accept: "text/plain" } });
+    const response = await fetch(`${service().url}/things?do=bytes`, { headers: { accept: "text/plain" } });
     expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255, 1]));
   });
 
@@ -257,7 +248,7 @@ describe("function", () => {
 
 describe("HTTP", () => {
   it("refuses a body over 10 MB", async () => {
-    const response = await fetch(`${service.url}/things`, {
+    const response = await fetch(`${service().url}/things`, {
       method: "POST",
       body: new Uint8Array(10_485_761),
     });
@@ -265,7 +256,7 @@ describe("HTTP", () => {
   });
 
   it("refuses an event over 6 MB, which no function can take", async () => {
-    const response = await fetch(`${service.url}/things`, { method: "POST", body: "x".repeat(6_400_000) });
+    const response = await fetch(`${service().url}/things`, { method: "POST", body: "x".repeat(6_400_000) });
     expect(response.status).toBe(413);
   });
 
@@ -274,14 +265,14 @@ describe("HTTP", () => {
     ["GET /things HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400],
     [`GET /things HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`, 400],
   ])("survives what is not HTTP: %#", async (bytes, status) => {
-    const { hostname, port } = new URL(service.url);
+    const { hostname, port } = new URL(service().url);
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
     expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*x-amzn-requestid: `));
     expect((await send("/things")).status).toBe(200);
   });
 
   it("survives a client that leaves in the middle of its request", async () => {
-    const { hostname, port } = new URL(service.url);
+    const { hostname, port } = new URL(service().url);
     const socket = connect(Number(port), hostname);
     socket.write("POST /things HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
     await once(socket, "connect");

@@ -1,31 +1,12 @@
-import {
-  CreateQueueCommand,
-  GetQueueAttributesCommand,
-  SendMessageCommand,
-  type SQSClient,
-} from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { expect, it, vi } from "vitest";
 import { QueuePoller } from "../../tools/local/lambda/queue-poller.ts";
-import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
-import { openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
+import { credentials, useQueueServer } from "./use-queue-server.ts";
 
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-let server: BackingServer;
-let client: SQSClient;
-
-beforeAll(async () => {
-  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
-  server = await openQueueServer(undefined);
-  client = queueClient(server.endpoint, credentials);
-});
-afterAll(async () => {
-  client.destroy();
-  await server.close();
-  vi.unstubAllEnvs();
-});
+const { server, client } = useQueueServer();
 
 async function pollerOf(name: string, invoke: (event: unknown) => unknown) {
-  const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: name }));
+  const { QueueUrl = "" } = await client().send(new CreateQueueCommand({ QueueName: name }));
   const lines: string[] = [];
   const poller = new QueuePoller({
     source: {
@@ -43,14 +24,14 @@ async function pollerOf(name: string, invoke: (event: unknown) => unknown) {
       attributes: {},
       redrive: undefined,
     },
-    endpoint: server.endpoint,
+    endpoint: server().endpoint,
     credentials,
     invoke: async (_, event) => invoke(event),
     logs: { write: (chunk) => lines.push(String(chunk)) },
   });
-  const send = () => client.send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
+  const send = () => client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
   const left = async () => {
-    const { Attributes } = await client.send(
+    const { Attributes } = await client().send(
       new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
     );
     return (

@@ -1,23 +1,10 @@
-import { ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
-import { createQueues, openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
+import { ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { describe, expect, it } from "vitest";
+import { createQueues } from "../../tools/local/servers/queue-server.ts";
 import type { LocalQueue } from "../../tools/local/template/queues.ts";
+import { credentials, useQueueServer } from "./use-queue-server.ts";
 
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-let server: BackingServer;
-let client: SQSClient;
-
-beforeAll(async () => {
-  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
-  server = await openQueueServer(undefined);
-  client = queueClient(server.endpoint, credentials);
-});
-afterAll(async () => {
-  client.destroy();
-  await server.close();
-  vi.unstubAllEnvs();
-});
+const { server, client } = useQueueServer();
 
 /** A queue whose messages are visible again at once, and that gives them up after so many receipts. */
 const queue = (name: string, deadLetterLogicalId?: string, maxReceiveCount = 1): LocalQueue => ({
@@ -33,27 +20,27 @@ const queue = (name: string, deadLetterLogicalId?: string, maxReceiveCount = 1):
 describe("the queues of a template", () => {
   it("are created whatever their order, and at the address of the server", async () => {
     const queues = [queue("first", "second"), queue("second", "third"), queue("third")];
-    const urls = await createQueues(server.endpoint, credentials, queues);
+    const urls = await createQueues(server().endpoint, credentials, queues);
     expect(Object.fromEntries(urls)).toEqual({
-      first: `${server.endpoint}/000000000000/first`,
-      second: `${server.endpoint}/000000000000/second`,
-      third: `${server.endpoint}/000000000000/third`,
+      first: `${server().endpoint}/000000000000/first`,
+      second: `${server().endpoint}/000000000000/second`,
+      third: `${server().endpoint}/000000000000/third`,
     });
-    expect(await createQueues(server.endpoint, credentials, queues)).toEqual(urls);
+    expect(await createQueues(server().endpoint, credentials, queues)).toEqual(urls);
   });
 
   /** Creates queues, and tells of each message that is received there its receive count. */
   async function receivingFrom(queues: readonly LocalQueue[]) {
-    const urls = await createQueues(server.endpoint, credentials, queues);
+    const urls = await createQueues(server().endpoint, credentials, queues);
     const receive = async (name: string) => {
       const QueueUrl = urls.get(name);
-      const { Messages = [] } = await client.send(
+      const { Messages = [] } = await client().send(
         new ReceiveMessageCommand({ QueueUrl, MessageSystemAttributeNames: ["All"] }),
       );
       return Messages.map(({ Attributes }) => Attributes?.ApproximateReceiveCount);
     };
     const [first] = queues;
-    await client.send(
+    await client().send(
       new SendMessageCommand({ QueueUrl: urls.get(first?.name ?? ""), MessageBody: "a job" }),
     );
     return receive;
@@ -79,6 +66,6 @@ describe("the queues of a template", () => {
 
   it("that wait for each other as dead-letter queues are refused by name", async () => {
     const queues = [queue("one", "two"), queue("two", "one"), queue("free")];
-    await expect(createQueues(server.endpoint, credentials, queues)).rejects.toThrow("one, two");
+    await expect(createQueues(server().endpoint, credentials, queues)).rejects.toThrow("one, two");
   });
 });

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, vi } from "vitest";
 import type { LocalService, LocalServiceOptions } from "../../tools/local/service.ts";
 import { startLocalService } from "../../tools/local/service.ts";
 import { synthesizeSample } from "./sample-app.ts";
@@ -30,6 +31,20 @@ export async function startSample(options: Partial<LocalServiceOptions> = {}): P
     assembly.remove();
     throw error;
   }
+}
+
+/** Starts the sample stack for the tests of a file. */
+export function useSample(): () => StartedSample {
+  let service: StartedSample;
+  beforeAll(async () => {
+    vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
+    service = await startSample();
+  });
+  afterAll(async () => {
+    await service.close();
+    vi.unstubAllEnvs();
+  });
+  return () => service;
 }
 
 /** The id CDK gave to a function of the sample stack. */

@@ -1,25 +1,16 @@
 import { once } from "node:events";
 import { createServer, get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { InvocationStream } from "../../tools/local/lambda/invocation-stream.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
-import { type StartedSample, startSample } from "./started-sample.ts";
+import { useSample } from "./started-sample.ts";
 
-let service: StartedSample;
-
-beforeAll(async () => {
-  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
-  service = await startSample();
-});
-afterAll(async () => {
-  await service.close();
-  vi.unstubAllEnvs();
-});
+const service = useSample();
 
 /** The response as soon as its head is there. */
 async function begin(target: string): Promise<IncomingMessage> {
-  const [response] = await once(get(`${service.url}/${target}`, { agent: false }), "response");
+  const [response] = await once(get(`${service().url}/${target}`, { agent: false }), "response");
   return response;
 }
 
@@ -69,14 +60,14 @@ describe("a streamed response", () => {
   it("is answered in its place when the function fails before it writes", async () => {
     const { status, body } = await all("streamed?do=fail");
     expect({ status, body }).toEqual({ status: 502, body: '{"code":"INTERNAL"}' });
-    expect(service.logs.join("")).toContain("INTEGRATION_FAILURE");
+    expect(service().logs.join("")).toContain("INTEGRATION_FAILURE");
   });
 
   it.each(["failLate", "close", "forget"])("is cut when the function fails later: %s", async (how) => {
     const response = await begin(`streamed?do=${how}`);
     expect(response.statusCode).toBe(201);
     await expect(text(response)).rejects.toThrow("aborted");
-    expect(service.logs.join("")).toContain("The response was cut");
+    expect(service().logs.join("")).toContain("The response was cut");
   });
 
   it.each([
@@ -97,14 +88,14 @@ describe("a streamed response", () => {
 
   it("fails when the function ends its process, and what was logged before is not lost", async () => {
     expect(await all("streamed?do=exit")).toMatchObject({ status: 502 });
-    expect(service.logs.join("")).toContain("its last words");
+    expect(service().logs.join("")).toContain("its last words");
   });
 
   it("does not interrupt the function when the caller goes", async () => {
     const bytes = 5 * 1_048_576 + 65_536;
     const response = await begin(`streamed?do=large&bytes=${bytes}`);
     response.destroy();
-    await expect.poll(() => service.logs.join("")).toContain(`{"written":${bytes}}`);
+    await expect.poll(() => service().logs.join("")).toContain(`{"written":${bytes}}`);
   });
 });
 

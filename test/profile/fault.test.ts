@@ -1,7 +1,7 @@
 import { createHash, randomBytes, scryptSync } from "node:crypto";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
 import { countersOf } from "../../functions/profile/rules.ts";
@@ -12,10 +12,10 @@ import { hashed } from "../../shared/hash.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
 import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
-import { type Harness, openHarness } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { captureOutput, eventOf } from "../support/pipeline.ts";
+import { eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
+import { useHarness } from "../support/use-harness.ts";
 
 const password = "the right password";
 const limits = { accountAndSource: 20, source: 300, account: 100 };
@@ -31,20 +31,7 @@ const profileOf = (EmailAddress: string, passwordHash: string) => ({
 });
 
 describe("a login that ends in a fault of ours", () => {
-  let harness: Harness;
-  let output: ReturnType<typeof captureOutput>;
-
-  beforeAll(async () => {
-    harness = await openHarness(defaultSettings);
-  });
-  afterAll(() => harness.close());
-  beforeEach(() => {
-    output = captureOutput();
-  });
-  afterEach(() => {
-    output.stop();
-    harness.tables.inject();
-  });
+  const { harness, output } = useHarness(defaultSettings);
 
   /** What a login is answered with, and what its counters hold afterwards. */
   async function logIn(emailaddress: string, sent: string, milliseconds: number) {
@@ -79,7 +66,9 @@ describe("a login that ends in a fault of ours", () => {
 
   it("costs the caller no attempt when the store fails: 503", async () => {
     const address = await account(await hashPassword(password));
-    harness.tables.inject(({ operation, parameters }) => (isRead(operation, parameters) ? "refuse" : "pass"));
+    harness().tables.inject(({ operation, parameters }) =>
+      isRead(operation, parameters) ? "refuse" : "pass",
+    );
 
     const answer = await logIn(address, password, 10_000);
 
@@ -89,7 +78,7 @@ describe("a login that ends in a fault of ours", () => {
   it("costs the caller no attempt when the request's time is over: 504", async () => {
     const address = await account(await hashPassword(password));
     const held: (() => void)[] = [];
-    harness.tables.inject(({ operation, parameters }) => {
+    harness().tables.inject(({ operation, parameters }) => {
       if (!isRead(operation, parameters)) return "pass";
       return new Promise((resolve) => {
         held.push(() => resolve("pass"));
@@ -118,15 +107,15 @@ describe("a login that ends in a fault of ours", () => {
     const address = await account(await hashPassword(password));
     const isWithdrawal = (parameters: Readonly<Record<string, unknown>>) =>
       String(parameters.UpdateExpression).startsWith("ADD attempts :less");
-    harness.tables.inject(({ operation, parameters }) =>
+    harness().tables.inject(({ operation, parameters }) =>
       isRead(operation, parameters) || isWithdrawal(parameters) ? "refuse" : "pass",
     );
 
     const answer = await logIn(address, password, 10_000);
 
     expect(answer).toEqual({ statusCode: 503, counted: [1, 1] });
-    expect(output.text()).toContain('"NCS-005"');
-    expect(output.text()).not.toContain(address);
+    expect(output().text()).toContain('"NCS-005"');
+    expect(output().text()).not.toContain(address);
   });
 });
 

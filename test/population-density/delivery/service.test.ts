@@ -10,27 +10,20 @@ import { itemOf } from "../../../functions/population-density/delivery/job.ts";
 import { encodeTileDay, TileHour } from "../../../functions/population-density/tiles/tile.ts";
 import { queueClient } from "../../../tools/local/servers/queue-server.ts";
 import { call, claimsOf, tokenWith } from "../../support/client.ts";
-import { useTables } from "../../support/database.ts";
 import { boxIn, cellIn, freshTile } from "../../support/densities.ts";
-import { deliveredBody, requestIn, someJob, storeDensities, storedJob } from "../../support/jobs.ts";
+import { deliveredBody, requestIn, someJob, storedJob } from "../../support/jobs.ts";
 import { functionOf, type OwnService, startOwnService } from "../../support/own-service.ts";
 import { runs } from "../../support/sample.ts";
 import { signedBy, tokenOf } from "../../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
+import { useRequestAndSink } from "../../support/use-harness.ts";
 
 const path = "/populationdensitydata/retrieve";
 const scope = "population-density-data:read";
 const patiently = { timeout: 15_000 };
 
 describe("a request with a sink", () => {
-  let sink: TestSink;
-  let request: Awaited<ReturnType<typeof storeDensities>>["request"];
-  beforeAll(async () => {
-    useTables();
-    ({ request } = await storeDensities());
-    sink = await openSink();
-  });
-  afterAll(() => sink.close());
+  const { request, sink } = useRequestAndSink();
 
   async function ask(body: unknown, { client = crypto.randomUUID(), headers = {} } = {}) {
     const token = await tokenWith({ scope, sub: client, client_id: client });
@@ -47,7 +40,7 @@ describe("a request with a sink", () => {
   async function synchronousText(): Promise<string> {
     const response = await fetch(`${inject("url")}${path}`, {
       method: "POST",
-      body: JSON.stringify(request),
+      body: JSON.stringify(request()),
       headers: { authorization: `Bearer ${await tokenWith({ scope })}`, "accept-encoding": "identity" },
     });
     expect(response.status).toBe(200);
@@ -55,7 +48,7 @@ describe("a request with a sink", () => {
   }
 
   test("is answered with an id, and its sink gets what the request would get at once, and the id", async () => {
-    const url = sink.urlOf();
+    const url = sink().urlOf();
     const sinkCredential = {
       credentialType: "ACCESSTOKEN",
       accessToken: "a~token!",
@@ -63,10 +56,10 @@ describe("a request with a sink", () => {
     };
     const headers = { "x-correlator": "delivery-1" };
 
-    const operationId = await accepted({ ...request, sink: url, sinkCredential }, { headers });
+    const operationId = await accepted({ ...request(), sink: url, sinkCredential }, { headers });
 
-    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
-    const [delivery] = sink.received(url);
+    await expect.poll(() => sink().received(url), patiently).toHaveLength(1);
+    const [delivery] = sink().received(url);
     expect(delivery?.body).toBe(deliveredBody(operationId, await synchronousText()));
     expect(retrievePopulationDensity.responses[200].parse(JSON.parse(delivery?.body ?? "")).status).toBe(
       "SUPPORTED_AREA",
@@ -87,60 +80,66 @@ describe("a request with a sink", () => {
   });
 
   test("is delivered with a correlator of ours when it brings none", async () => {
-    const url = sink.urlOf();
-    const { headers } = await ask({ ...request, sink: url });
-    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
-    expect(sink.received(url)[0]?.headers["x-correlator"]).toBe(headers.get("x-correlator"));
-    expect(sink.received(url)[0]?.headers).not.toHaveProperty("authorization");
+    const url = sink().urlOf();
+    const { headers } = await ask({ ...request(), sink: url });
+    await expect.poll(() => sink().received(url), patiently).toHaveLength(1);
+    expect(sink().received(url)[0]?.headers["x-correlator"]).toBe(headers.get("x-correlator"));
+    expect(sink().received(url)[0]?.headers).not.toHaveProperty("authorization");
   });
 
   test("is delivered after all when its sink fails at first", async () => {
-    const url = sink.urlOf({ status: 503 }, { status: 200 });
-    const operationId = await accepted({ ...request, sink: url });
-    await expect.poll(() => sink.received(url), patiently).toHaveLength(2);
-    expect(new Set(sink.received(url).map(({ body }) => body)).size).toBe(1);
+    const url = sink().urlOf({ status: 503 }, { status: 200 });
+    const operationId = await accepted({ ...request(), sink: url });
+    await expect.poll(() => sink().received(url), patiently).toHaveLength(2);
+    expect(
+      new Set(
+        sink()
+          .received(url)
+          .map(({ body }) => body),
+      ).size,
+    ).toBe(1);
     await expect
       .poll(async () => await storedJob(operationId), patiently)
       .toMatchObject({ state: "delivered", attempts: 2 });
   });
 
   test("has one id and one delivery with its idempotency key, however often it is sent", async () => {
-    const url = sink.urlOf();
-    const body = { ...request, sink: url };
+    const url = sink().urlOf();
+    const body = { ...request(), sink: url };
     const client = crypto.randomUUID();
     const headers = { "idempotency-key": "key-1" };
 
     const ids = await Promise.all(Array.from({ length: 4 }, () => accepted(body, { client, headers })));
-    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
+    await expect.poll(() => sink().received(url), patiently).toHaveLength(1);
     ids.push(await accepted(body, { client, headers }));
 
     expect(new Set(ids).size).toBe(1);
-    const other = sink.urlOf();
-    const conflict = await ask({ ...request, sink: other }, { client, headers });
+    const other = sink().urlOf();
+    const conflict = await ask({ ...request(), sink: other }, { client, headers });
     expect(conflict).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
     expect(JSON.stringify(conflict.body)).toContain("Idempotency-Key");
     const others = [
-      await accepted({ ...request, sink: other }, { client, headers: { "idempotency-key": "key-2" } }),
-      await accepted({ ...request, sink: other }, { headers }),
-      await accepted({ ...request, sink: other }, { client }),
-      await accepted({ ...request, sink: other }, { client }),
+      await accepted({ ...request(), sink: other }, { client, headers: { "idempotency-key": "key-2" } }),
+      await accepted({ ...request(), sink: other }, { headers }),
+      await accepted({ ...request(), sink: other }, { client }),
+      await accepted({ ...request(), sink: other }, { client }),
     ];
     expect(new Set([...ids, ...others]).size).toBe(5);
-    await expect.poll(() => sink.received(other), patiently).toHaveLength(4);
-    expect(sink.received(url)).toHaveLength(1);
+    await expect.poll(() => sink().received(other), patiently).toHaveLength(4);
+    expect(sink().received(url)).toHaveLength(1);
   });
 
   test.each(["", "x".repeat(256)])("has to name an idempotency key of 1 to 255 characters", async (key) => {
-    const answer = await ask({ ...request, sink: sink.urlOf() }, { headers: { "idempotency-key": key } });
+    const answer = await ask({ ...request(), sink: sink().urlOf() }, { headers: { "idempotency-key": key } });
     expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
   });
 
   test("is refused for now when its caller has 20 that are pending, and no other caller's is", async () => {
     let isOpen = false;
-    const url = sink.urlBy(() => (isOpen ? { status: 204 } : { status: 500 }));
+    const url = sink().urlBy(() => (isOpen ? { status: 204 } : { status: 500 }));
     const client = crypto.randomUUID();
     const answers = await Promise.all(
-      Array.from({ length: 25 }, () => ask({ ...request, sink: url }, { client })),
+      Array.from({ length: 25 }, () => ask({ ...request(), sink: url }, { client })),
     );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(20).fill(202), ...Array(5).fill(429)]);
@@ -148,19 +147,19 @@ describe("a request with a sink", () => {
     expect(refused?.body).toMatchObject({ status: 429, code: "TOO_MANY_REQUESTS" });
     expect(refused?.headers.get("retry-after")).toBe("60");
     isOpen = true;
-    await accepted({ ...request, sink: url });
+    await accepted({ ...request(), sink: url });
   });
 
   test.each([
     "",
     "sink",
     "/sink",
-    "http://sink.example.com/",
+    "http://sink().example.com/",
     "https://sink",
-    "https://user@sink.example.com/",
-    "https://user:secret@sink.example.com/",
-    "https://sink.example.com/#part",
-    "https://sink.example.com/a b",
+    "https://user@sink().example.com/",
+    "https://user:secret@sink().example.com/",
+    "https://sink().example.com/#part",
+    "https://sink().example.com/a b",
     "https://localhost.localdomain.internal/",
     "https://10.0.0.1/",
     "https://192.168.1.1/sink",
@@ -170,21 +169,21 @@ describe("a request with a sink", () => {
     "https://2130706433/",
     "https://8.8.8.8/",
     "https://[2606:4700:4700::1111]/",
-    "https://sink.local/",
-    "https://sink.corp/",
-    "ftp://sink.example.com/",
-    `https://sink.example.com/${"x".repeat(2_048)}`,
+    "https://sink().local/",
+    "https://sink().corp/",
+    "ftp://sink().example.com/",
+    `https://sink().example.com/${"x".repeat(2_048)}`,
   ])("is refused for good when the sink is none: %j", async (url) => {
-    expect(await ask({ ...request, sink: url })).toMatchObject({
+    expect(await ask({ ...request(), sink: url })).toMatchObject({
       status: 400,
       body: { status: 400, code: "INVALID_SINK" },
     });
   });
 
-  test.each([null, 5, {}, ["https://sink.example.com/"]])(
+  test.each([null, 5, {}, ["https://sink().example.com/"]])(
     "is refused for good when the sink is no text: %j",
     async (url) => {
-      expect(await ask({ ...request, sink: url })).toMatchObject({
+      expect(await ask({ ...request(), sink: url })).toMatchObject({
         status: 400,
         body: { status: 400, code: "INVALID_ARGUMENT" },
       });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import {
   cancelOperation,
   listOperations,
@@ -7,22 +7,14 @@ import {
 } from "../../../functions/population-density/operations/contract.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { type Answer, call, tokenWith } from "../../support/client.ts";
-import { useTables } from "../../support/database.ts";
-import { someJob, storeDensities, storedJob, storeJob } from "../../support/jobs.ts";
-import { openSink, type TestSink } from "../../support/sink.ts";
+import { someJob, storedJob, storeJob } from "../../support/jobs.ts";
+import { useRequestAndSink } from "../../support/use-harness.ts";
 
 const families = ["/populationdensitydata", "/population-density-data/v0.3"] as const;
 const [family] = families;
 const patiently = { timeout: 15_000 };
 
-let sink: TestSink;
-let request: Awaited<ReturnType<typeof storeDensities>>["request"];
-beforeAll(async () => {
-  useTables();
-  ({ request } = await storeDensities());
-  sink = await openSink();
-});
-afterAll(() => sink.close());
+const { request, sink } = useRequestAndSink();
 
 /** A caller nobody else uses, and what it sends. */
 function someCaller() {
@@ -48,13 +40,16 @@ function pendingJob(caller: string, changes: Parameters<typeof someJob>[2] = {})
   const notBefore = Date.now() + 86_400_000;
   const listedAt = new Date(changes.requestedAt ?? Date.now()).toISOString();
   const held = { caller, queuedAt: Date.now(), notBefore, listedAt, accessToken: "a-token" };
-  return storeJob(someJob("https://sink.example.com/secret-path", request, { ...held, ...changes }));
+  return storeJob(someJob("https://sink().example.com/secret-path", request(), { ...held, ...changes }));
 }
 
 describe("an accepted request", () => {
   test.each(families)("of %s says where it can be followed, until it is delivered", async (at) => {
     const { send } = someCaller();
-    const accepted = await send("POST", `${at}/retrieve`, { ...request, sink: sink.urlOf({ status: 204 }) });
+    const accepted = await send("POST", `${at}/retrieve`, {
+      ...request(),
+      sink: sink().urlOf({ status: 204 }),
+    });
     const { operationId } = accepted.body as { operationId: string };
     const location = accepted.headers.get("location") ?? "";
     expect(location).toBe(`${inject("url")}${at}/operations/${operationId}`);
@@ -72,8 +67,8 @@ describe("an accepted request", () => {
 
   test("says what its sink answered, and when it is tried again", async () => {
     const { send, operationOf } = someCaller();
-    const url = sink.urlOf({ status: 503, headers: { "retry-after": "3000" } });
-    const accepted = await send("POST", `${family}/retrieve`, { ...request, sink: url });
+    const url = sink().urlOf({ status: 503, headers: { "retry-after": "3000" } });
+    const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url });
     const { operationId } = accepted.body as { operationId: string };
     await expect
       .poll(() => operationOf(operationId), patiently)
@@ -106,7 +101,7 @@ describe("another caller's operation", () => {
   ])("is answered by %s like one that does not exist, byte by byte", async (method, suffix) => {
     const { operationId } = await pendingJob(someCaller().caller);
     const { send } = someCaller();
-    const body = method === "POST" ? { sink: sink.urlOf() } : undefined;
+    const body = method === "POST" ? { sink: sink().urlOf() } : undefined;
     const [foreign, unknown] = [
       await send(method, `${family}/operations/${operationId}${suffix}`, body),
       await send(method, `${family}/operations/${crypto.randomUUID()}${suffix}`, body),
@@ -199,10 +194,10 @@ describe("DELETE", () => {
 
   test("stops the attempts that would follow", async () => {
     const { send, operationOf } = someCaller();
-    const url = sink.urlOf({ status: 503 });
-    const accepted = await send("POST", `${family}/retrieve`, { ...request, sink: url });
+    const url = sink().urlOf({ status: 503 });
+    const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url });
     const { operationId } = accepted.body as { operationId: string };
-    await expect.poll(() => sink.received(url).length, patiently).toBeGreaterThan(0);
+    await expect.poll(() => sink().received(url).length, patiently).toBeGreaterThan(0);
     expect((await send("DELETE", `${family}/operations/${operationId}`)).status).toBe(200);
     expect(await operationOf(operationId)).toMatchObject({ state: "CANCELLED" });
   });
@@ -225,8 +220,8 @@ describe("redeliver", () => {
     "of %s sends the answer of an ended operation to another sink, as a new one",
     async (at) => {
       const { send, operationOf } = someCaller();
-      const [refusing, taking] = [sink.urlOf({ status: 410 }), sink.urlOf({ status: 200 })];
-      const accepted = await send("POST", `${at}/retrieve`, { ...request, sink: refusing });
+      const [refusing, taking] = [sink().urlOf({ status: 410 }), sink().urlOf({ status: 200 })];
+      const accepted = await send("POST", `${at}/retrieve`, { ...request(), sink: refusing });
       const { operationId } = accepted.body as { operationId: string };
       await expect.poll(async () => (await operationOf(operationId)).state, patiently).toBe("REFUSED");
 
@@ -241,9 +236,9 @@ describe("redeliver", () => {
       expect(newId).not.toBe(operationId);
       expect(again.headers.get("location")).toBe(`${inject("url")}${at}/operations/${newId}`);
       await expect.poll(async () => (await operationOf(newId)).state, patiently).toBe("DELIVERED");
-      const [delivery] = sink.received(taking);
+      const [delivery] = sink().received(taking);
       expect(delivery?.headers).toMatchObject({ authorization: "Bearer another", "webhook-id": newId });
-      const [refused] = sink.received(refusing);
+      const [refused] = sink().received(refusing);
       expect(delivery?.body).toBe(refused?.body.replace(operationId, newId));
       expect((await operationOf(operationId)).state).toBe("REFUSED");
     },
@@ -259,28 +254,28 @@ describe("redeliver", () => {
       startTime: new Date(start).toISOString(),
       endTime: new Date(start + 4 * hour).toISOString(),
     };
-    const stored = { requestedAt, state: "failed", request: { ...request, ...period } } as const;
+    const stored = { requestedAt, state: "failed", request: { ...request(), ...period } } as const;
     const { operationId } = await pendingJob(caller, stored);
-    const url = sink.urlOf({ status: 200 });
+    const url = sink().urlOf({ status: 200 });
     const again = await send("POST", `${family}/operations/${operationId}/redeliver`, { sink: url });
     const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
     await expect
       .poll(() => operationOf(newId), patiently)
       .toMatchObject({ state: "DELIVERED", intervals: 4 });
-    expect(JSON.parse(sink.received(url)[0]?.body ?? "")).toMatchObject({ status: "SUPPORTED_AREA" });
+    expect(JSON.parse(sink().received(url)[0]?.body ?? "")).toMatchObject({ status: "SUPPORTED_AREA" });
   });
 
   test("is refused while the operation is pending, and when too many are", async () => {
     const { caller, send } = someCaller();
     const { operationId } = await pendingJob(caller);
-    const body = { sink: sink.urlOf() };
+    const body = { sink: sink().urlOf() };
     expect(await send("POST", `${family}/operations/${operationId}/redeliver`, body)).toMatchObject({
       status: 409,
       body: { code: "POPULATION_DENSITY_DATA.OPERATION_PENDING" },
     });
     for (let index = 1; index < 20; index++) await pendingJob(caller);
     const ended = await storeJob(
-      someJob("", request, { caller, state: "delivered", listedAt: new Date().toISOString() }),
+      someJob("", request(), { caller, state: "delivered", listedAt: new Date().toISOString() }),
     );
     expect(await send("POST", `${family}/operations/${ended.operationId}/redeliver`, body)).toMatchObject({
       status: 429,
@@ -293,7 +288,7 @@ describe("redeliver", () => {
     const { operationId } = await pendingJob(caller, { state: "delivered" });
     const claims = { scope: "population-density-data:read", sub: client, client_id: client };
     const headers = { "idempotency-key": "again" };
-    const url = sink.urlOf({ status: 200 });
+    const url = sink().urlOf({ status: 200 });
     const send = async (to: string) =>
       await call(`${family}/operations/${operationId}/redeliver`, {
         body: { sink: to },
@@ -302,6 +297,6 @@ describe("redeliver", () => {
       });
     const [one, other] = [await send(url), await send(url)];
     expect(one.body).toEqual(other.body);
-    expect((await send(sink.urlOf())).status).toBe(400);
+    expect((await send(sink().urlOf())).status).toBe(400);
   });
 });
