@@ -15,16 +15,29 @@ export function useTables(): void {
   });
 }
 
-/** Lets a store work on an empty table that the service's functions do not know, until `vi.unstubAllEnvs`. */
-export async function useOwnTable({ name, partitionKey, sortKey = "" }: Table): Promise<void> {
+/**
+ * Lets stores work on an empty table that the service does not know, until `vi.unstubAllEnvs`: its sweep and its
+ * workers change what the tables of the service hold.
+ */
+export async function useOwnTable({ name, partitionKey, sortKey, indexes = [] }: Table): Promise<void> {
   const ownName = `${name}-${crypto.randomUUID()}`;
-  const keys = [partitionKey, sortKey].filter((key) => key !== "");
+  const keySchema = (hash: string, range?: string) => [
+    { AttributeName: hash, KeyType: "HASH" as const },
+    ...(range === undefined ? [] : [{ AttributeName: range, KeyType: "RANGE" as const }]),
+  ];
+  const GlobalSecondaryIndexes = indexes.map((index) => ({
+    IndexName: index.name,
+    KeySchema: keySchema(index.partitionKey, index.sortKey),
+    Projection: { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...index.attributes] },
+  }));
+  const KeySchema = keySchema(partitionKey, sortKey);
+  const keys = [KeySchema, ...GlobalSecondaryIndexes.map((index) => index.KeySchema)].flat();
   const definition = {
-    AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: "S" as const })),
-    KeySchema: keys.map((AttributeName, index) => ({
-      AttributeName,
-      KeyType: index === 0 ? ("HASH" as const) : ("RANGE" as const),
-    })),
+    AttributeDefinitions: [...new Set(keys.map(({ AttributeName }) => AttributeName))].map(
+      (AttributeName) => ({ AttributeName, AttributeType: "S" as const }),
+    ),
+    KeySchema,
+    ...(indexes.length === 0 ? {} : { GlobalSecondaryIndexes }),
     BillingMode: "PAY_PER_REQUEST" as const,
   };
   const table = { logicalId: name, name: ownName, definition };

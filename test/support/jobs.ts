@@ -57,8 +57,7 @@ export async function openHarness(
     await openFaultyEndpoint(inject("databaseEndpoint")),
     await openFaultyEndpoint(inject("queueEndpoint") ?? ""),
   ];
-  // The service's workers would take permits, and wake jobs that wait for one, whose messages are in no queue of theirs.
-  await useOwnTable(densityPermits);
+  await useOwnJobs();
   const client = queueClient(inject("queueEndpoint") ?? "", credentials);
   const addresses = new Map<QueueName, string>();
   for (const queue of Object.keys(queues) as QueueName[]) {
@@ -123,6 +122,14 @@ export async function openHarness(
       await Promise.all([tables.close(), queueEndpoint.close()]);
     },
   };
+}
+
+/**
+ * Lets stores of jobs work on tables of their own, until `vi.unstubAllEnvs`. The service's sweep would queue pending
+ * jobs, and its workers would take permits, and wake jobs that wait for one, whose messages are in no queue of theirs.
+ */
+export async function useOwnJobs(): Promise<void> {
+  for (const table of [densityJobs, densityCallers, densityPermits]) await useOwnTable(table);
 }
 
 /** Calls a worker as Lambda does, with as much time as it has. */

@@ -33,6 +33,16 @@ afterEach(() => {
 
 const overThisEndpoint = () => vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url);
 
+/** Imports over this endpoint. What reads the tables afterwards goes around it: the process keeps its client. */
+async function importedOverThisEndpoint(...file: Parameters<typeof importFile>): Promise<number> {
+  overThisEndpoint();
+  try {
+    return await withPatientCalls(() => importFile(...file));
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
+
 async function fileOf(lines: readonly unknown[]): Promise<string> {
   const path = join(folder, `${crypto.randomUUID()}.ndjson`);
   await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -65,16 +75,14 @@ describe("an import whose calls are throttled, three in ten, is complete in the 
   test("of devices, first and again", async () => {
     const devices = Array.from({ length: 120 }, () => deviceOf(number()));
     const path = await fileOf(devices);
-    overThisEndpoint();
     throttle();
     const before = endpoint.faultCount();
 
     for (const _ of ["first", "again"]) {
-      expect(await withPatientCalls(() => importFile(importKinds.devices, path))).toBe(devices.length);
+      expect(await importedOverThisEndpoint(importKinds.devices, path)).toBe(devices.length);
     }
 
     expect(endpoint.faultCount() - before).toBeGreaterThan(10);
-    endpoint.inject();
     for (const device of devices) {
       expect(keysOf(device)).toHaveLength(2);
       expect(await findDevice(phoneIdentifier(device.phoneNumber ?? ""), signal)).toEqual(device);
@@ -93,26 +101,22 @@ describe("an import whose calls are throttled, three in ten, is complete in the 
       numbers.flatMap((of) => [held(of, "2020-01-01", "2020-12-31"), held(of, "2021-01-01")]),
     );
     const shorter = await fileOf(numbers.map((of) => held(of, "2021-01-01")));
-    overThisEndpoint();
     throttle();
 
-    await withPatientCalls(() => importFile(importKinds["number-assignments"], path));
-    await withPatientCalls(() => importFile(importKinds["number-assignments"], shorter));
+    await importedOverThisEndpoint(importKinds["number-assignments"], path);
+    await importedOverThisEndpoint(importKinds["number-assignments"], shorter);
 
-    endpoint.inject();
     for (const of of numbers) expect(await historyOf(of, signal)).toEqual([held(of, "2021-01-01")]);
   });
 
   test("also when responses are lost", async () => {
     const devices = Array.from({ length: 30 }, () => deviceOf(number()));
     const path = await fileOf(devices);
-    overThisEndpoint();
     let calls = 0;
     endpoint.inject(() => (calls++ % 5 === 0 ? "lose" : "pass"));
 
-    await withPatientCalls(() => importFile(importKinds.devices, path));
+    await importedOverThisEndpoint(importKinds.devices, path);
 
-    endpoint.inject();
     for (const { phoneNumber = "", subscription } of devices) {
       expect((await findDevice(phoneIdentifier(phoneNumber), signal))?.subscription).toBe(subscription);
     }

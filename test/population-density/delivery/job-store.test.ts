@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Job, retentionSeconds } from "../../../functions/population-density/delivery/job.ts";
 import { jobStore, listJobs } from "../../../functions/population-density/delivery/job-store.ts";
 import { hashed } from "../../../shared/hash.ts";
@@ -6,12 +6,16 @@ import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
 import { seeded } from "../../../tools/delivery-model/model.ts";
 import { useTables } from "../../support/database.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
-import { pendingOf, requestIn, someJob, storedJob, storeJob } from "../../support/jobs.ts";
+import { pendingOf, requestIn, someJob, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
 
 const signal = () => AbortSignal.timeout(10_000);
 const minute = 60_000;
 
-beforeAll(useTables);
+beforeAll(async () => {
+  useTables();
+  await useOwnJobs();
+});
+afterAll(() => vi.unstubAllEnvs());
 
 function aJob(changes: Partial<Job> = {}): Job {
   const request = requestIn(boxIn(freshTile(), [1, 1], [2, 2]));
