@@ -21,9 +21,10 @@ import { ImportError } from "../../shared/import/import-error.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { importFolder } from "../../tools/import/data-folder.ts";
-import { modelDays } from "../../tools/import/density/city-model.ts";
 import { datesBefore, generateDensity } from "../../tools/import/density/generate-density.ts";
+import { geoNamesModel } from "../../tools/import/density/geonames-model.ts";
 import { type DensityImport, importDensity } from "../../tools/import/density/import-density.ts";
+import { modelDays } from "../../tools/import/density/modelled-days.ts";
 import { useTables } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
 
@@ -317,7 +318,7 @@ describe("what is generated", () => {
     expect([await readFile(out, "utf8"), await readFile(coverage, "utf8")]).toEqual(before);
 
     const expected = new Map<string, unknown>();
-    for (const { date, tiles } of modelDays(box, { precision: 6, dates })) {
+    for (const { date, tiles } of modelDays(box, { precision: 6, dates, model: geoNamesModel })) {
       for await (const tile of tiles) expected.set(`${date} ${tile.geohash}`, plain(tile));
     }
     const problems = new Problems(["city.csv"]);

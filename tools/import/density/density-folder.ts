@@ -8,10 +8,11 @@ import { storeDay } from "../../../functions/population-density/import/store-day
 import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { readJsonAs } from "../json-file.ts";
 import { bbox } from "./box.ts";
-import { modelDays } from "./city-model.ts";
 import { configuredDensities } from "./configured.ts";
 import { datesBefore } from "./generate-density.ts";
+import { geoNamesModel } from "./geonames-model.ts";
 import { importDensity } from "./import-density.ts";
+import { modelDays } from "./modelled-days.ts";
 
 const countedFiles = ["density.csv", "density.ndjson"];
 const modelFile = "density-model.json";
@@ -57,7 +58,7 @@ async function storeModel(path: string): Promise<void> {
   const storage = { kind: "typical", isRecounted: true, ...configuredDensities() } as const;
   const precision = Math.max(2, Math.min(finestModelled, ...storage.precisions.slice(-1)));
   let covered: Box | undefined;
-  for (const day of modelDays(box, { precision, dates: week })) {
+  for (const day of modelDays(box, { precision, dates: week, model: geoNamesModel })) {
     await storeDay(day, storage);
     covered = coveredBox(day.coverage, precision, covered);
   }

@@ -5,8 +5,9 @@ import { pipeline } from "node:stream/promises";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { dayOf } from "../../../shared/calendar.ts";
 import { polygonOfBox } from "./box.ts";
-import { modelDays } from "./city-model.ts";
 import { csvOf } from "./counted-csv.ts";
+import { geoNamesModel } from "./geonames-model.ts";
+import { modelDays } from "./modelled-days.ts";
 
 /** Densities to be made up. */
 export interface DensityGeneration {
@@ -23,7 +24,7 @@ export interface DensityGeneration {
  * Writes files for `importDensity` about a city that does not exist: always the same ones for the same box and dates.
  */
 export async function generateDensity({ box, dates, precision, out }: DensityGeneration): Promise<void> {
-  const days = modelDays(box, { precision, dates });
+  const days = modelDays(box, { precision, dates, model: geoNamesModel });
   await pipeline(Readable.from(csvOf(days)), createWriteStream(out));
   await writeFile(coveragePathOf(out), `${JSON.stringify(polygonOfBox(box))}\n`);
 }

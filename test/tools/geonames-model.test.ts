@@ -7,14 +7,15 @@ import { anonymousTiles } from "../../functions/population-density/import/anonym
 import { cellArea } from "../../functions/population-density/import/cell-area.ts";
 import type { CountedTile } from "../../functions/population-density/import/counted.ts";
 import { encodeTileDay, isCovered } from "../../functions/population-density/tiles/tile.ts";
-import { modelDays } from "../../tools/import/density/city-model.ts";
+import { geoNamesModel } from "../../tools/import/density/geonames-model.ts";
+import { modelDays } from "../../tools/import/density/modelled-days.ts";
 
 const lyon: Box = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };
 const [friday, saturday] = ["2026-11-20", "2026-11-21"];
 
 async function modelled(box: Box, precision: number, date = friday): Promise<CountedTile[]> {
   const tiles: CountedTile[] = [];
-  for (const day of modelDays(box, { precision, dates: [date] })) {
+  for (const day of modelDays(box, { precision, dates: [date], model: geoNamesModel })) {
     expect(day).toMatchObject({ date, precision });
     for await (const tile of day.tiles) tiles.push(tile);
   }
@@ -66,7 +67,7 @@ describe("the model", () => {
   test("gives the same bytes each time", async () => {
     const hash = async () => {
       const bytes = createHash("sha256");
-      for (const day of modelDays(lyon, { precision: 7, dates: [friday, saturday] })) {
+      for (const day of modelDays(lyon, { precision: 7, dates: [friday, saturday], model: geoNamesModel })) {
         for await (const { geohash, parts } of anonymousTiles(
           day,
           { precisions: [7, 5], threshold: 10 },
@@ -82,7 +83,7 @@ describe("the model", () => {
   });
 
   test("can be read more than once", async () => {
-    const [day] = modelDays(lyon, { precision: 6, dates: [friday] });
+    const [day] = modelDays(lyon, { precision: 6, dates: [friday], model: geoNamesModel });
     const read = async () => {
       const tiles: CountedTile[] = [];
       for await (const tile of day?.tiles ?? []) tiles.push(tile);
@@ -131,7 +132,7 @@ describe("the model", () => {
     ["its west in the east", { ...lyon, west: 5 }],
     ["more than half of the globe", { west: -100, south: 0, east: 100, north: 1 }],
   ])("refuses a box with %s", (_, box) => {
-    expect(() => modelDays(box, { precision: 5, dates: [friday] })).toThrow(RangeError);
+    expect(() => modelDays(box, { precision: 5, dates: [friday], model: geoNamesModel })).toThrow(RangeError);
   });
 });
 
@@ -164,7 +165,7 @@ describe("Lyon", () => {
   });
 
   test("has cells with few people and many with more", async () => {
-    const [day] = modelDays(lyon, { precision: 7, dates: [friday] });
+    const [day] = modelDays(lyon, { precision: 7, dates: [friday], model: geoNamesModel });
     if (day === undefined) throw new Error("no day");
     let [low, estimates] = [0, 0];
     for await (const { parts } of anonymousTiles(day, { precisions: [7], threshold: 10 }, onePart)) {

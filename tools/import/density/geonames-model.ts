@@ -1,58 +1,17 @@
 import { crc32 } from "node:zlib";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
-import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
+import type { Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
-import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
-import type {
-  CountedDay,
-  CountedHour,
-  CountedTile,
-} from "../../../functions/population-density/import/counted.ts";
-import { coverageOf } from "../../../functions/population-density/import/parts.ts";
-import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
-
-/** What is modelled of a box. */
-export interface ModelledDays {
-  /** Length of the cells' geohashes. */
-  readonly precision: number;
-  /** `YYYY-MM-DD`, UTC. */
-  readonly dates: readonly string[];
-}
+import type { Layer, Model } from "./modelled-days.ts";
 
 /**
- * Days as they might be counted in the cells that share area with a box: the people of real cities, spread around
- * the cities' centres by night and drawn towards them by day. The same numbers each time. Every hour has all people
- * of a city, so a box with all of a city and nothing of another one has as many in each.
- * @throws RangeError for a box that has no area, crosses the antimeridian or is wider than 180 degrees.
+ * The people of real cities anywhere on Earth, spread around the cities' centres by night and drawn towards them by
+ * day. Every hour has all people of a city, so a box with all of a city and nothing of another one has as many in each.
  */
-export function modelDays(box: Box, { precision, dates }: ModelledDays): Iterable<CountedDay> {
-  const { west, south, east, north } = box;
-  const polygon = polygonOf([
-    { latitude: south, longitude: west },
-    { latitude: south, longitude: east },
-    { latitude: north, longitude: east },
-    { latitude: north, longitude: west },
-  ]);
-  if (polygon === undefined || west > east || east - west > 180) {
-    throw new RangeError("the box has no area or is too wide");
-  }
-  const cover = coverOf(polygon, precision);
-  const coverage = new Map(cover.map(({ geohash, cells }) => [geohash, coverageOf(cells)]));
-  let tiles: Promise<readonly ModelledTile[]> | undefined;
-  return dates.map((date) => ({
-    date,
-    precision,
-    coverage,
-    tiles: {
-      async *[Symbol.asyncIterator]() {
-        tiles ??= readCities(box, precision).then((cities) =>
-          cover.map((tile) => modelTile(tile, precision, cities)),
-        );
-        for (const tile of await tiles) yield countedTile(tile, date);
-      },
-    },
-  }));
-}
+export const geoNamesModel: Model = async (box, precision) => {
+  const cities = await readCities(box, precision);
+  return (tile) => layersOf(tile, precision, cities);
+};
 
 /** A city as the model has it: how wide it is follows from its people. */
 interface City {
@@ -141,14 +100,7 @@ interface Presence {
   readonly away: Float64Array;
 }
 
-interface ModelledTile {
-  readonly geohash: string;
-  /** Indexes of the covered cells; what follows is in their order. */
-  readonly cells: Uint16Array;
-  readonly bySolarOffset: ReadonlyMap<number, Presence>;
-}
-
-function modelTile(tile: Tile, precision: number, cities: readonly City[]): ModelledTile {
+function layersOf(tile: Tile, precision: number, cities: readonly City[]): readonly Layer[] {
   const { cellHeight, cellWidth, rows, columns } = gridOf(precision);
   const { row, column } = cellOf(tile.geohash);
   const [high, wide] = [Math.min(tileSide, rows), Math.min(tileSide, columns)];
@@ -186,7 +138,13 @@ function modelTile(tile: Tile, precision: number, cities: readonly City[]): Mode
       moveToBlocks(away, tile.cells, attractions);
     }
   }
-  return { ...tile, bySolarOffset };
+  return [...bySolarOffset].flatMap(([offset, { home, away }]) => {
+    const awayAt = (middle: Date) => awayShare(new Date(middle.getTime() + offset * 3_600_000));
+    return [
+      { people: home, shareAt: (middle: Date) => 1 - awayAt(middle) },
+      { people: away, shareAt: awayAt },
+    ];
+  });
 }
 
 /** Cells of this precision are about as large as a few blocks of houses. */
@@ -238,40 +196,6 @@ function normal(deviations: number): number {
 
 function logistic(deviations: number): number {
   return 1 / (1 + Math.exp(-1.5976 * deviations - 0.07056 * deviations ** 3));
-}
-
-function countedTile({ geohash, cells, bySolarOffset }: ModelledTile, date: string): CountedTile {
-  const coverage = coverageOf(cells);
-  const hours = Array.from({ length: hoursPerDay }, (_, hour) => {
-    const counted: CountedHour = {
-      people: new Float64Array(cellsPerTile),
-      min: new Float64Array(cellsPerTile),
-      max: new Float64Array(cellsPerTile),
-    };
-    for (const [offset, { home, away }] of bySolarOffset) {
-      const share = awayShare(solarTime(date, hour + 0.5 + offset));
-      for (let index = 0; index < cells.length; index++) {
-        const cell = cells[index] ?? 0;
-        counted.people[cell] =
-          at(counted.people, cell) + (1 - share) * at(home, index) + share * at(away, index);
-      }
-    }
-    for (const cell of cells) {
-      const people = at(counted.people, cell);
-      const error = relativeError * people + Math.sqrt(people);
-      counted.min[cell] = Math.max(people - error, 0);
-      counted.max[cell] = people + error;
-    }
-    return counted;
-  });
-  return { geohash, coverage, hours };
-}
-
-/** What an operator's own share of the people may be wrong by; the root of the people comes on top. */
-const relativeError = 0.08;
-
-function solarTime(date: string, hours: number): Date {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + hours * 3_600_000);
 }
 
 /** Which share of people are away from home: few by night, and fewer at the weekend. */

@@ -1,0 +1,103 @@
+import type { Box } from "../../../functions/population-density/cover/box.ts";
+import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
+import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import type {
+  CountedDay,
+  CountedHour,
+  CountedTile,
+} from "../../../functions/population-density/import/counted.ts";
+import { coverageOf } from "../../../functions/population-density/import/parts.ts";
+import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
+
+/** What is modelled of a box. */
+export interface ModelledDays {
+  /** Length of the cells' geohashes. */
+  readonly precision: number;
+  /** `YYYY-MM-DD`, UTC. */
+  readonly dates: readonly string[];
+  /** Where people are. Called once; the same box and precision give the same layers. */
+  readonly model: Model;
+}
+
+/** Where people are in a box, as layers of each tile. */
+export type Model = (box: Box, precision: number) => Promise<(tile: Tile) => readonly Layer[]>;
+
+/** People of a tile's covered cells, of whom a share is there at a time. */
+export interface Layer {
+  /** In the order of the tile's cells. */
+  readonly people: Float64Array;
+  /** @param middle the middle of an hour. */
+  readonly shareAt: (middle: Date) => number;
+}
+
+/**
+ * Days as they might be counted in the cells that share area with a box, the same numbers each time.
+ * @throws RangeError for a box that has no area, crosses the antimeridian or is wider than 180 degrees.
+ */
+export function modelDays(box: Box, { precision, dates, model }: ModelledDays): Iterable<CountedDay> {
+  const { west, south, east, north } = box;
+  const polygon = polygonOf([
+    { latitude: south, longitude: west },
+    { latitude: south, longitude: east },
+    { latitude: north, longitude: east },
+    { latitude: north, longitude: west },
+  ]);
+  if (polygon === undefined || west > east || east - west > 180) {
+    throw new RangeError("the box has no area or is too wide");
+  }
+  const cover = coverOf(polygon, precision);
+  const coverage = new Map(cover.map(({ geohash, cells }) => [geohash, coverageOf(cells)]));
+  let tiles: Promise<readonly ModelledTile[]> | undefined;
+  return dates.map((date) => ({
+    date,
+    precision,
+    coverage,
+    tiles: {
+      async *[Symbol.asyncIterator]() {
+        tiles ??= model(box, precision).then((layersOf) =>
+          cover.map((tile) => ({ ...tile, layers: layersOf(tile) })),
+        );
+        for (const tile of await tiles) yield countedTile(tile, date);
+      },
+    },
+  }));
+}
+
+interface ModelledTile extends Tile {
+  readonly layers: readonly Layer[];
+}
+
+const hourMilliseconds = 3_600_000;
+
+function countedTile({ geohash, cells, layers }: ModelledTile, date: string): CountedTile {
+  const coverage = coverageOf(cells);
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  const hours = Array.from({ length: hoursPerDay }, (_, hour) => {
+    const counted: CountedHour = {
+      people: new Float64Array(cellsPerTile),
+      min: new Float64Array(cellsPerTile),
+      max: new Float64Array(cellsPerTile),
+    };
+    for (const { people, shareAt } of layers) {
+      const share = shareAt(new Date(midnight + (hour + 0.5) * hourMilliseconds));
+      for (const [index, cell] of cells.entries()) {
+        counted.people[cell] = at(counted.people, cell) + share * at(people, index);
+      }
+    }
+    for (const cell of cells) {
+      const people = at(counted.people, cell);
+      const error = relativeError * people + Math.sqrt(people);
+      counted.min[cell] = Math.max(people - error, 0);
+      counted.max[cell] = people + error;
+    }
+    return counted;
+  });
+  return { geohash, coverage, hours };
+}
+
+/** What an operator's own share of the people may be wrong by; the root of the people comes on top. */
+const relativeError = 0.08;
+
+function at(numbers: Float64Array, index: number): number {
+  return numbers[index] ?? Number.NaN;
+}
