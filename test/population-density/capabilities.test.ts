@@ -43,7 +43,8 @@ test("both addresses tell limits, threshold, coverage and source of the demo dat
       },
       suppressionThreshold: 10,
       provenance: expect.arrayContaining([
-        { source: "A model of the cities of GeoNames: nobody was counted", licence: "CC-BY-4.0" },
+        { source: expect.stringMatching(/nobody was counted.*INSEE/), licence: "etalab-2.0" },
+        { source: expect.stringContaining("GeoNames"), licence: "CC-BY-4.0" },
       ]),
     });
     expect(capabilities.parse(body).coverage).toBeDefined();

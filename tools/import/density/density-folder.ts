@@ -5,10 +5,13 @@ import * as z from "zod";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import { storeDay } from "../../../functions/population-density/import/store-days.ts";
+import { provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { readJsonAs } from "../json-file.ts";
 import { bbox } from "./box.ts";
+import { cityModel } from "./city-model.ts";
 import { configuredDensities } from "./configured.ts";
+import { drawnCity } from "./drawn-city.ts";
 import { datesBefore } from "./generate-density.ts";
 import { geoNamesModel } from "./geonames-model.ts";
 import { importDensity } from "./import-density.ts";
@@ -24,7 +27,13 @@ export const densityFiles: readonly string[] = [...countedFiles, modelFile];
 /** The model for folders without one: that of the demo data. */
 const demoModel = fileURLToPath(new URL(`../../demo/${modelFile}`, import.meta.url));
 
-const model = z.strictObject({ bbox });
+/** A box, and perhaps the city in it with what its numbers were made from; otherwise the cities of GeoNames. */
+const modelSchema = z
+  .strictObject({ bbox, city: drawnCity.optional(), sources: z.array(provenance).min(1).optional() })
+  .refine(({ city, sources }) => (city === undefined) === (sources === undefined), {
+    path: ["sources"],
+    error: "must be given with a city, and only then",
+  });
 
 /**
  * Stores the typical week of a data folder, in place of any earlier one: from the counts in its files, otherwise
@@ -48,19 +57,22 @@ export async function importDensityFolder(folder: string): Promise<void> {
 const week = datesBefore("2026-01-12", 1);
 
 /** https://www.geonames.org/export/ */
-const modelled = { source: "A model of the cities of GeoNames: nobody was counted", licence: "CC-BY-4.0" };
+const geoNames = { source: "A model of the cities of GeoNames: nobody was counted", licence: "CC-BY-4.0" };
 
-/** Finer cells would be more than a demo needs. */
-const finestModelled = 8;
+/** Finer cells would be more than a demo needs, and coarser ones larger than a city. */
+const [coarsestModelled, finestModelled] = [5, 8];
 
 async function storeModel(path: string): Promise<void> {
-  const { bbox: box } = await readJsonAs(model, path);
+  const { bbox: box, city, sources = [geoNames] } = await readJsonAs(modelSchema, path);
   const storage = { kind: "typical", isRecounted: true, ...configuredDensities() } as const;
-  const precision = Math.max(2, Math.min(finestModelled, ...storage.precisions.slice(-1)));
+  const finest = storage.precisions.at(-1) ?? finestModelled;
+  const precision = Math.max(coarsestModelled, Math.min(finestModelled, finest));
+  const model = city === undefined ? geoNamesModel : cityModel(city);
   let covered: Box | undefined;
-  for (const day of modelDays(box, { precision, dates: week, model: geoNamesModel })) {
+  for (const day of modelDays(box, { precision, dates: week, model })) {
     await storeDay(day, storage);
     covered = coveredBox(day.coverage, precision, covered);
   }
-  await addToDataSet({ coverage: covered, provenance: modelled });
+  // What is added last is listed first.
+  for (const provenance of sources.toReversed()) await addToDataSet({ coverage: covered, provenance });
 }

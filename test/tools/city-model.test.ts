@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import type { Box } from "../../functions/population-density/cover/box.ts";
+import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { isCovered } from "../../functions/population-density/tiles/tile.ts";
+import { cityModel } from "../../tools/import/density/city-model.ts";
+import { type DrawnCity, drawnCity, populatedCentres } from "../../tools/import/density/drawn-city.ts";
+import { modelDays } from "../../tools/import/density/modelled-days.ts";
+
+const { city } = z
+  .object({ city: drawnCity })
+  .parse(JSON.parse(readFileSync("tools/demo/density-model.json", "utf8")));
+
+const covered: Box = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };
+const [tuesday, friday, saturday, sunday] = ["2026-01-13", "2026-01-16", "2026-01-17", "2026-01-18"];
+
+interface Counted {
+  readonly longitude: number;
+  readonly latitude: number;
+  /** By UTC hour: in January an hour less than in Lyon. */
+  readonly people: readonly number[];
+}
+
+const days = new Map<string, Promise<Counted[]>>();
+
+/** The covered area on a day, modelled once for all tests. */
+function dayOf(date: string): Promise<Counted[]> {
+  const day = days.get(date) ?? counted(city, covered, date);
+  days.set(date, day);
+  return day;
+}
+
+/** The people of each cell of a day, and where its middle is. */
+async function counted(of: DrawnCity, box: Box, date: string, precision = 7): Promise<Counted[]> {
+  const { cellHeight, cellWidth } = gridOf(precision);
+  const cells: Counted[] = [];
+  for (const { tiles } of modelDays(box, { precision, dates: [date], model: cityModel(of) })) {
+    for await (const { geohash, coverage, hours } of tiles) {
+      for (const [cell, suffix] of suffixesOf(precision).entries()) {
+        if (!isCovered(coverage, cell)) continue;
+        const { row, column } = cellOf(geohash + suffix);
+        cells.push({
+          longitude: (column + 0.5) * cellWidth - 180,
+          latitude: (row + 0.5) * cellHeight - 90,
+          people: hours.map((hour) => hour?.people[cell] ?? Number.NaN),
+        });
+      }
+    }
+  }
+  return cells;
+}
+
+function sumOf(cells: readonly Counted[], hour: number): number {
+  return cells.reduce((sum, { people }) => sum + (people[hour] ?? Number.NaN), 0);
+}
+
+function within(cells: readonly Counted[], { west, south, east, north }: Box): Counted[] {
+  return cells.filter(
+    ({ longitude, latitude }) => longitude > west && longitude < east && latitude > south && latitude < north,
+  );
+}
+
+describe("the demo city", () => {
+  test("has the people that INSEE counts in the communes: 519,127 in Lyon", async () => {
+    const lyon = { ...city, communes: city.communes.filter(({ code }) => code.startsWith("6938")) };
+    const people = (await populatedCentres(lyon)).reduce((sum, { weight }) => sum + weight, 0);
+    expect(people).toBeCloseTo(519_127, 6);
+  });
+
+  test("loses nobody: every hour has all people of all communes", async () => {
+    const around = { west: 4.8, south: 45.72, east: 4.9, north: 45.82 };
+    const near = ({ at: [longitude, latitude] }: { readonly at: readonly number[] }) =>
+      Math.abs((longitude ?? 0) - 4.85) < 0.03 && Math.abs((latitude ?? 0) - 45.77) < 0.03;
+    const centre = {
+      ...city,
+      communes: city.communes.filter(({ code }) => ["69381", "69386"].includes(code)),
+      workplaces: city.workplaces.filter(near),
+      attractions: city.attractions.filter(near),
+      stations: city.stations.filter(near),
+      open: city.open.slice(0, 1),
+    };
+    const cells = await counted(centre, around, tuesday, 6);
+    for (const hour of [2, 7, 10, 14, 19]) {
+      expect(Math.abs(sumOf(cells, hour) / (28_717 + 49_385) - 1)).toBeLessThan(0.005);
+    }
+  });
+
+  test("is a city: full where it is built up, empty on the river, in the park by night, and outside", async () => {
+    const cells = await dayOf(tuesday);
+    const night = 2;
+    const suppressed = (some: readonly Counted[]) =>
+      some.filter(({ people }) => (people[night] ?? Number.NaN) < 10).length;
+    const [leftBank, park] = [
+      within(cells, { west: 4.845, south: 45.749, east: 4.89, north: 45.77 }),
+      within(cells, { west: 4.85, south: 45.776, east: 4.857, north: 45.782 }),
+    ];
+    const river = within(cells, { west: 4.8393, south: 45.757, east: 4.8408, north: 45.767 });
+    const field = within(cells, { west: 4.885, south: 45.794, east: 4.9, north: 45.8 });
+
+    expect(leftBank.length).toBeGreaterThan(400);
+    expect(suppressed(leftBank)).toBe(0);
+    expect(suppressed(park)).toBe(park.length);
+    expect(sumOf(park, 14)).toBeGreaterThan(20 * sumOf(park, night));
+    expect(suppressed(river)).toBeGreaterThan(0);
+    expect(suppressed(field)).toBe(field.length);
+    // Those of rivers, parks, the port, and the fringe in the north.
+    expect(suppressed(cells) / cells.length).toBeLessThan(0.15);
+  });
+
+  test("has neighbours that are alike: no speckle", async () => {
+    const cells = await dayOf(tuesday);
+    const built = within(cells, { west: 4.862, south: 45.749, east: 4.9, north: 45.77 });
+    const { cellWidth } = gridOf(7);
+    const at = new Map(
+      built.map(({ longitude, latitude, people }) => [`${longitude} ${latitude}`, people[2]]),
+    );
+    for (const { longitude, latitude, people } of built) {
+      const east = at.get(`${longitude + cellWidth} ${latitude}`);
+      if (east !== undefined) expect(Math.abs((people[2] ?? 0) / east - 1)).toBeLessThan(0.35);
+    }
+  });
+
+  test("goes to work in the week, out on Friday evening, and to the park on Sunday", async () => {
+    const [work, out, shopping, rest] = await Promise.all([tuesday, friday, saturday, sunday].map(dayOf));
+    const [partDieu, oldTown, park] = [
+      { west: 4.852, south: 45.757, east: 4.861, north: 45.764 },
+      { west: 4.824, south: 45.758, east: 4.83, north: 45.764 },
+      { west: 4.85, south: 45.776, east: 4.857, north: 45.782 },
+    ];
+    const people = (day: readonly Counted[] = [], box: Box, hour: number) => sumOf(within(day, box), hour);
+    expect(people(work, partDieu, 9)).toBeGreaterThan(2 * people(work, partDieu, 2));
+    expect(people(work, partDieu, 9)).toBeGreaterThan(1.3 * people(rest, partDieu, 9));
+    expect(people(out, oldTown, 19)).toBeGreaterThan(1.1 * people(work, oldTown, 19));
+    expect(people(shopping, oldTown, 19)).toBeGreaterThan(1.1 * people(work, oldTown, 19));
+    expect(people(rest, park, 14)).toBeGreaterThan(2 * people(work, park, 14));
+  });
+
+  test("is the same each time", async () => {
+    expect(await counted(city, covered, friday, 6)).toEqual(await counted(city, covered, friday, 6));
+  });
+});
+
+describe("a city that cannot be", () => {
+  const [commune] = city.communes;
+
+  test("refuses a commune that INSEE does not know", async () => {
+    const unknown = { ...city, communes: [{ code: "00000", centres: commune?.centres ?? [] }] };
+    await expect(populatedCentres(unknown)).rejects.toThrow("commune 00000: its population is not known");
+  });
+
+  test("refuses a place in the middle of a lake", async () => {
+    const lake = {
+      name: "a lake",
+      width: 5_000,
+      line: [
+        [4.8, 45.7],
+        [4.8, 45.71],
+      ],
+    } as const;
+    const station = { name: "Pier", at: [4.8, 45.7], radius: 100, weight: 1 } as const;
+    const drowned = drawnCity.parse({ ...city, water: [lake], stations: [station] });
+    await expect(counted(drowned, covered, friday, 6)).rejects.toThrow("Pier: nobody can be there");
+  });
+
+  test.each([
+    ["Europe/Lyon", "timeZone"],
+    ["", "timeZone"],
+  ])("refuses the time zone %j", (timeZone, field) => {
+    expect(drawnCity.safeParse({ ...city, timeZone }).error?.issues[0]?.path).toEqual([field]);
+  });
+});
