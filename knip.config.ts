@@ -2,17 +2,26 @@ import type { KnipConfig } from "knip";
 import { bundledIds, handlerPath } from "./infra/bundles.ts";
 
 export default {
-  entry: [
-    ...bundledIds.map(handlerPath),
-    "infra/main.ts",
-    // Started by scripts that knip does not see through, `exec node …`, and by other programs.
-    "tools/{local/start,ncs,invoke,bench}.ts",
-    "tools/{make-assembly,local/import-data}.ts",
-    "tools/local/{lambda,servers}/*.mjs",
-    "tools/import/density/parse-thread.ts",
-    "tools/bench/*.{ts,mjs}",
-  ],
+  workspaces: {
+    ".": {
+      entry: [
+        ...bundledIds.map(handlerPath),
+        "infra/main.ts",
+        // Started by scripts that knip does not see through, `exec node …`, and by other programs.
+        "tools/{local/start,ncs,invoke,bench}.ts",
+        "tools/{make-assembly,local/import-data}.ts",
+        "tools/local/{lambda,servers}/*.mjs",
+        "tools/import/density/parse-thread.ts",
+        "tools/bench/*.{ts,mjs}",
+      ],
+      project: ["{functions,shared,infra,tools,test}/**/*.{ts,mjs}"],
+    },
+    client: {
+      // Made by `npm run docs`.
+      entry: ["generate-schema.ts"],
+      project: ["*.ts"],
+    },
+  },
   // Makes a named pipe.
   ignoreBinaries: ["mkfifo"],
-  project: ["{functions,shared,infra,tools,test}/**/*.{ts,mjs}"],
 } satisfies KnipConfig;

@@ -2,8 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { schemaTypes } from "../client/generate-schema.ts";
 import { areas, endpoints } from "../functions/areas.ts";
 import packageJson from "../package.json" with { type: "json" };
+import { deliveryCheck } from "./docs/delivery-check.ts";
 import { withEndpointTable } from "./docs/endpoint-table.ts";
 import { openApiDocument, withoutAliases } from "./docs/openapi.ts";
 
@@ -18,8 +20,10 @@ const { values: options } = parseArgs({
 /** A file with generated text, made from the declarations and the file's current text. */
 interface GeneratedFile {
   readonly path: string;
-  readonly textAfter: (before: string | undefined) => string;
+  readonly textAfter: (before: string | undefined) => string | Promise<string>;
 }
+
+const canonical = openApiDocument(withoutAliases(areas), packageJson.version);
 
 const files: readonly GeneratedFile[] = [
   {
@@ -28,9 +32,10 @@ const files: readonly GeneratedFile[] = [
   },
   {
     path: inProject("docs/openapi-canonical.json"),
-    textAfter: () =>
-      `${JSON.stringify(openApiDocument(withoutAliases(areas), packageJson.version), null, 2)}\n`,
+    textAfter: () => `${JSON.stringify(canonical, null, 2)}\n`,
   },
+  { path: inProject("client/schema.d.ts"), textAfter: () => schemaTypes(canonical) },
+  { path: inProject("client/is-delivery.ts"), textAfter: () => deliveryCheck(canonical) },
   {
     path: options.readme,
     textAfter: (before) => {
@@ -60,7 +65,7 @@ async function changeOf({
 }: GeneratedFile): Promise<{ path: string; text: string } | undefined> {
   const before = await textOf(path);
   try {
-    const text = textAfter(before);
+    const text = await textAfter(before);
     return text === before ? undefined : { path, text };
   } catch (error) {
     throw new Error(`${relative(process.cwd(), path)}: ${error instanceof Error ? error.message : error}`);

@@ -17,12 +17,12 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-const folders = ["functions", "shared", "infra", "tools", "test"];
+const folders = ["client", "functions", "shared", "infra", "tools", "test"];
 
 const files = folders.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
-    .filter((file) => file.endsWith(".ts")),
+    .filter((file) => file.endsWith(".ts") && !file.startsWith("client/node_modules/")),
 );
 
 const statementPattern =
@@ -70,12 +70,13 @@ function onlyTypes(names: string): boolean {
 
 const imports = files.flatMap(importsOf);
 
-const manifest = z
-  .object({
-    dependencies: z.record(z.string(), z.string()),
-    devDependencies: z.record(z.string(), z.string()),
-  })
-  .parse(JSON.parse(readFileSync("package.json", "utf8")));
+const manifestSchema = z.object({
+  dependencies: z.record(z.string(), z.string()),
+  devDependencies: z.record(z.string(), z.string()),
+});
+const manifestIn = (file: string) => manifestSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+const manifest = manifestIn("package.json");
+const clientManifest = manifestIn("client/package.json");
 
 const isProduction = (file: string) => /^(?:functions|shared)\//.test(file);
 const isPackage = ({ to, toFile }: Import) => !toFile && !isBuiltin(to) && to !== computed;
@@ -430,13 +431,61 @@ describe("production code", () => {
   });
 });
 
+describe("the client, which callers copy", () => {
+  const client = (file: string) => file.startsWith("client/");
+
+  test("knows itself and the packages that it declares", () => {
+    expect(wrong(client, ({ to, toFile }) => toFile && !to.startsWith("client/"))).toEqual([]);
+    const generator = "client/generate-schema.ts";
+    expect(
+      shown(
+        imports.filter(
+          (found) =>
+            client(found.from) &&
+            found.from !== generator &&
+            isPackage(found) &&
+            !Object.hasOwn(clientManifest.dependencies, packageOf(found.to)),
+        ),
+      ),
+    ).toEqual([]);
+    expect(
+      wrong(
+        (file) => !file.startsWith("tools/docs"),
+        ({ to }) => to === generator,
+      ),
+    ).toEqual([]);
+  });
+
+  test("knows Node.js in the listener of `node:http` alone", () => {
+    expect(
+      wrong(
+        (file) => client(file) && file !== "client/node-listener.ts",
+        ({ to, toFile }) => !toFile && isBuiltin(to),
+      ),
+    ).toEqual([]);
+    expect(imports.some(({ from, to }) => from === "client/node-listener.ts" && isBuiltin(to))).toBe(true);
+  });
+
+  test("is known to nothing that is deployed", () => {
+    expect(
+      wrong(
+        (file) => /^(?:functions|shared|infra)\//.test(file),
+        ({ to }) => client(to),
+      ),
+    ).toEqual([]);
+  });
+});
+
 test("every package that is imported is declared", () => {
-  const declared = { ...manifest.dependencies, ...manifest.devDependencies };
+  const declaredOf = (file: string) => {
+    const { dependencies, devDependencies } = file.startsWith("client/") ? clientManifest : manifest;
+    return { ...dependencies, ...devDependencies };
+  };
   const undeclared = imports.filter(
     (found) =>
       isPackage(found) &&
-      !Object.hasOwn(declared, packageOf(found.to)) &&
-      !(found.typeOnly && Object.hasOwn(declared, `@types/${packageOf(found.to)}`)),
+      !Object.hasOwn(declaredOf(found.from), packageOf(found.to)) &&
+      !(found.typeOnly && Object.hasOwn(declaredOf(found.from), `@types/${packageOf(found.to)}`)),
   );
   expect(shown(undeclared)).toEqual([]);
 });

@@ -1,0 +1,18 @@
+/**
+ * A client of the Network Capabilities Service for programs in TypeScript, in Node.js and in browsers. Copy the folder
+ * into yours and install `openapi-fetch`; it needs nothing else of this project.
+ *
+ *     const baseUrl = "https://api.operator.example";
+ *     const token = login({ baseUrl, emailaddress: "app@example.com", password });
+ *     const client = createClient({ baseUrl, token });
+ *     const { data, error } = await client.GET("/qualityondemand/qos-profiles/{name}", {
+ *       params: { path: { name: "QOS_E" } },
+ *     });
+ *
+ * Paths, bodies, answers and errors are typed by `schema.d.ts`, which is made of the OpenAPI document.
+ * `waitForOperation` follows what is delivered to a sink; `receiver.ts` is such a sink.
+ */
+export { type ClientOptions, createClient, type NetworkCapabilities } from "./client.ts";
+export { type LoginOptions, login } from "./login.ts";
+export { ServiceError } from "./service-error.ts";
+export { type WaitOptions, waitForOperation } from "./wait-for-operation.ts";

@@ -1,0 +1,139 @@
+import isDelivery from "./is-delivery.ts";
+import type { PopulationDensityDelivery } from "./schema.d.ts";
+
+/** What a receiver does with deliveries. */
+export interface ReceiverOptions {
+  /** The `accessToken` of the `sinkCredential` of the requests: who does not send it is refused. */
+  readonly accessToken: string;
+  /**
+   * Takes an operation's outcome: densities, or `OPERATION_NOT_COMPLETED`. The sender is told that it was delivered when
+   * this resolves, and tries again later when this rejects. It has seconds, so store the outcome now and use it later.
+   */
+  readonly onDelivery: (delivery: PopulationDensityDelivery) => void | Promise<void>;
+  /**
+   * Whether an outcome was stored before. Without this, a receiver knows only what it took itself since it was started,
+   * and `onDelivery` may get the same outcome again after a restart.
+   */
+  readonly wasDelivered?: (operationId: string) => boolean | Promise<boolean>;
+  /** The largest body, unpacked; 512 MiB unless it is given. The largest answer of a service has about half of that. */
+  readonly maxBytes?: number;
+}
+
+/** No attempt is made later than this after the request. */
+const dayMilliseconds = 86_400_000;
+
+/**
+ * A sink: takes what the service delivers, as a handler of standard requests. It answers
+ *
+ * - 204 when `onDelivery` has taken the whole body, and for an outcome that it took before;
+ * - 401 without the access token, 405, 413, 415, or 400 for what is no delivery: the service gives up;
+ * - 503 when `onDelivery` failed: the service tries again.
+ *
+ * Copies of an outcome that arrive together reach `onDelivery` once.
+ */
+export function createReceiver({
+  accessToken,
+  onDelivery,
+  wasDelivered = () => false,
+  maxBytes = 512 * 1_048_576,
+}: ReceiverOptions): (request: Request) => Promise<Response> {
+  const taken = new Map<string, { readonly at: number; readonly outcome: Promise<void> }>();
+
+  /** Each outcome once: a copy shares what becomes of the one before. */
+  const take = (delivery: PopulationDensityDelivery): Promise<void> => {
+    const { operationId } = delivery;
+    const known = taken.get(operationId);
+    if (known !== undefined) return known.outcome;
+    for (const [id, { at }] of taken) {
+      if (at > Date.now() - dayMilliseconds) break;
+      taken.delete(id);
+    }
+    const outcome = (async () => {
+      if (!(await wasDelivered(operationId))) await onDelivery(delivery);
+    })();
+    taken.set(operationId, { at: Date.now(), outcome });
+    outcome.catch(() => taken.delete(operationId));
+    return outcome;
+  };
+
+  return async (request) => {
+    if (request.method !== "POST") return refusal(405, { allow: "POST" });
+    if (!(await hasToken(request, accessToken))) return refusal(401, { "www-authenticate": "Bearer" });
+    const encoding = request.headers.get("content-encoding")?.toLowerCase() ?? "identity";
+    if (encoding !== "gzip" && encoding !== "identity") return refusal(415, { "accept-encoding": "gzip" });
+    const text = await textOf(request.body, encoding === "gzip", maxBytes);
+    if (text === undefined) return refusal(413);
+    const delivery = parsed(text);
+    if (!isDelivery(delivery)) return refusal(400);
+    // The header repeats the body's id, so that a proxy can tell copies apart.
+    const { operationId } = delivery as PopulationDensityDelivery;
+    if ((request.headers.get("webhook-id") ?? operationId) !== operationId) return refusal(400);
+    try {
+      await take(delivery as PopulationDensityDelivery);
+    } catch {
+      return refusal(503);
+    }
+    return new Response(null, { status: 204 });
+  };
+}
+
+function refusal(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(null, { status, headers });
+}
+
+/** Compares digests of the same length, all bytes of them: how long it takes says nothing about the token. */
+async function hasToken({ headers }: Request, accessToken: string): Promise<boolean> {
+  const [scheme, ...token] = (headers.get("authorization") ?? "").split(" ");
+  const [sent, known] = await Promise.all([token.join(" "), accessToken].map(digestOf));
+  let differences = scheme?.toLowerCase() === "bearer" ? 0 : 1;
+  for (const [index, byte] of (sent as Uint8Array).entries()) differences |= byte ^ (known?.[index] ?? 0);
+  return differences === 0;
+}
+
+async function digestOf(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+/**
+ * The whole body; undefined when it is larger than it may be.
+ * @throws when the body breaks off: nobody is there any more to be answered.
+ */
+async function textOf(
+  body: ReadableStream<Uint8Array> | null,
+  isPacked: boolean,
+  maxBytes: number,
+): Promise<string | undefined> {
+  if (body === null) return "";
+  const unpacked = isPacked ? body.pipeThrough(unpacking()) : body;
+  const reader = unpacked.getReader();
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > maxBytes) {
+      await reader.cancel();
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Its writable side takes more types of bytes, which the types of browsers do not allow to be fewer. */
+function unpacking() {
+  return new DecompressionStream("gzip") as unknown as {
+    readonly readable: ReadableStream<Uint8Array>;
+    readonly writable: WritableStream<Uint8Array>;
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

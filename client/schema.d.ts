@@ -1,0 +1,2522 @@
+// Made of docs/openapi-canonical.json by `npm run docs`.
+
+export interface paths {
+    readonly "/v3/profile/authenticate": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Log in
+         * @description Exchanges an e-mail address and a password for an access token and the full profile. Needs no token; one that is sent is ignored.
+         */
+        readonly post: operations["authenticate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/qualityondemand/retrieve-qos-profiles": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * List QoS profiles
+         * @description The QoS profiles that match all criteria given, by name. With a device, or a token tied to one: those available to it.
+         *
+         *     Needs the scope `qos-profiles:read`.
+         */
+        readonly post: operations["retrieveQosProfiles"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/qualityondemand/qos-profiles/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read a QoS profile
+         * @description One QoS profile by its name. With a token tied to a device: only if it is available to the device.
+         *
+         *     Needs the scope `qos-profiles:read`.
+         */
+        readonly get: operations["getQosProfile"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/populationdensitydata/retrieve": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Retrieve population density
+         * @description How many people are, were or will be in an area, as a density with its range for each cell of a grid and each hour.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly post: operations["retrievePopulationDensity"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/populationdensitydata/capabilities": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read what densities can be asked for
+         * @description Precisions, limits, the time window, the suppression threshold, and coverage, newest day, source and licence of the data.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly get: operations["retrieveDensityCapabilities"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/populationdensitydata/operations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List operations
+         * @description The caller's operations of the last day, the newest first. One that was accepted a moment ago may be missing.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly get: operations["listOperations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/populationdensitydata/operations/{operationId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get an operation
+         * @description What has become of a request with a sink.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly get: operations["getOperation"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Cancel an operation
+         * @description Ends a pending operation. Unless the answer says `possiblyDelivered`, its sink gets nothing any more. Cancelling twice is cancelling once.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly delete: operations["cancelOperation"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/populationdensitydata/operations/{operationId}/redeliver": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Deliver the answer of an operation again
+         * @description Starts an operation that delivers the answer of an ended one, computed anew, to another sink.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly post: operations["redeliverOperation"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/numberrecycling/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Check number recycling
+         * @description Whether the subscriber of a phone number has changed after a day. The number is the one sent, or that of the subject of the token.
+         *
+         *     Needs the scope `number-recycling:check`.
+         */
+        readonly post: operations["checkNumberRecycling"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/deviceidentifier/retrieve-identifier": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Retrieve a device identifier
+         * @description The identifiers and the type of the device that a subscriber uses. The subscriber is the one sent, or the subject of the token.
+         *
+         *     Needs the scope `device-identifier:retrieve-identifier`.
+         */
+        readonly post: operations["retrieveIdentifier"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/.well-known/jwks.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Public keys of access tokens
+         * @description The keys that verify the tokens of this service, as a JSON Web Key Set. Needs no token.
+         */
+        readonly get: operations["publishKeys"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/openapi.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * This document
+         * @description The OpenAPI document of the service. The first of its servers is the one that was asked. Needs no token.
+         */
+        readonly get: operations["publishDocument"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/.well-known/api-catalog": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Catalogue of the APIs
+         * @description The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). Needs no token.
+         */
+        readonly get: operations["publishCatalog"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description What a login is made with.
+         * @example {
+         *       "emailaddress": "app@example.com",
+         *       "password": "correct horse battery staple"
+         *     }
+         */
+        readonly Credentials: {
+            /** @description The address of the account; case does not matter. */
+            readonly emailaddress?: string;
+            /**
+             * Format: password
+             * @description The password of the account.
+             */
+            readonly password?: string;
+        };
+        /**
+         * @description What the profiles listed have in common; every criterion is optional.
+         * @example {
+         *       "status": "ACTIVE",
+         *       "device": {
+         *         "phoneNumber": "+34600000001"
+         *       }
+         *     }
+         */
+        readonly QosProfileCriteria: {
+            readonly device?: components["schemas"]["Device"];
+            readonly name?: components["schemas"]["QosProfileName"];
+            readonly status?: components["schemas"]["QosProfileStatus"];
+        };
+        /**
+         * @description A device, by one identifier or more. The first present of phoneNumber, ipv4Address, ipv6Address decides.
+         * @example {
+         *       "phoneNumber": "+34600000001"
+         *     }
+         */
+        readonly Device: {
+            readonly phoneNumber?: components["schemas"]["PhoneNumber"];
+            readonly ipv4Address?: components["schemas"]["Ipv4Address"];
+            readonly ipv6Address?: components["schemas"]["Ipv6Address"];
+            readonly networkAccessIdentifier?: components["schemas"]["NetworkAccessIdentifier"];
+        } | unknown | unknown | unknown | unknown;
+        /**
+         * @description E.164 number with a leading +.
+         * @example +34600000001
+         */
+        readonly PhoneNumber: string;
+        /**
+         * @description The public address of a device, with its private address or its public port.
+         * @example {
+         *       "publicAddress": "203.0.113.10",
+         *       "publicPort": 59765
+         *     }
+         */
+        readonly Ipv4Address: {
+            readonly publicAddress: components["schemas"]["SingleIpv4Address"];
+            /** @description The address behind the NAT; without one, the public address again. */
+            readonly privateAddress?: components["schemas"]["SingleIpv4Address"];
+            /** @description The port on the public address. */
+            readonly publicPort?: components["schemas"]["Port"];
+        } | unknown | unknown;
+        /**
+         * Format: ipv4
+         * @description One IPv4 address without a mask.
+         * @example 203.0.113.10
+         */
+        readonly SingleIpv4Address: string;
+        /**
+         * @description A TCP or UDP port.
+         * @example 59765
+         */
+        readonly Port: number;
+        /**
+         * Format: ipv6
+         * @description Any one address of the device's /64 network.
+         * @example 2001:db8:1:1::1
+         */
+        readonly Ipv6Address: string;
+        /**
+         * @description Reserved: alone it is refused, beside another identifier it is ignored.
+         * @example 123456789@example.com
+         */
+        readonly NetworkAccessIdentifier: string;
+        /**
+         * @description The unique name of a QoS profile.
+         * @example QOS_E
+         */
+        readonly QosProfileName: string;
+        /**
+         * @description `ACTIVE`: can be used. `INACTIVE`: cannot be deployed at present. `DEPRECATED`: still used by running sessions, not for new ones.
+         * @enum {string}
+         */
+        readonly QosProfileStatus: "ACTIVE" | "INACTIVE" | "DEPRECATED";
+        /**
+         * @description Which area, when, and how finely.
+         * @example {
+         *       "area": {
+         *         "areaType": "POLYGON",
+         *         "boundary": [
+         *           {
+         *             "latitude": 45.754114,
+         *             "longitude": 4.860374
+         *           },
+         *           {
+         *             "latitude": 45.753845,
+         *             "longitude": 4.863185
+         *           },
+         *           {
+         *             "latitude": 45.75249,
+         *             "longitude": 4.861876
+         *           },
+         *           {
+         *             "latitude": 45.751224,
+         *             "longitude": 4.861125
+         *           },
+         *           {
+         *             "latitude": 45.751442,
+         *             "longitude": 4.859827
+         *           }
+         *         ]
+         *       },
+         *       "startTime": "2026-11-23T11:25:00Z",
+         *       "endTime": "2026-11-23T12:45:00Z",
+         *       "precision": 7
+         *     }
+         */
+        readonly PopulationDensityRequest: {
+            readonly area: components["schemas"]["Area"];
+            /**
+             * Format: date-time
+             * @description Start of the period, RFC 3339 with a zone: at most 3 months from now either way.
+             */
+            readonly startTime: string;
+            /**
+             * Format: date-time
+             * @description End of the period: at most 7 days later, and on the same side of now.
+             */
+            readonly endTime: string;
+            readonly precision?: components["schemas"]["Precision"];
+            /**
+             * Format: uri
+             * @description An https URL with a public host name, to which the answer is delivered later. It is posted there with `operationId` as a further member.
+             */
+            readonly sink?: string;
+            readonly sinkCredential?: components["schemas"]["SinkCredential"];
+        };
+        /** @description A polygon with straight edges in latitude and longitude, in either orientation, without crossing or touching itself. The last point need not repeat the first. An edge over more than 180 degrees of longitude crosses the antimeridian. */
+        readonly Area: {
+            /**
+             * @description The only type there is.
+             * @enum {string}
+             */
+            readonly areaType: "POLYGON";
+            /** @description The vertices, one after the other. */
+            readonly boundary: readonly components["schemas"]["Point"][];
+        };
+        /** @description A vertex, in degrees. */
+        readonly Point: {
+            /** @description Degrees north of the equator. */
+            readonly latitude: number;
+            /** @description Degrees east of Greenwich. */
+            readonly longitude: number;
+        };
+        /**
+         * @description Length of the cells' geohashes. A deployment may support only some lengths.
+         * @default 7
+         */
+        readonly Precision: number;
+        /** @description What the service presents to the sink. */
+        readonly SinkCredential: {
+            /**
+             * @description The only type that is supported.
+             * @enum {string}
+             */
+            readonly credentialType: "ACCESSTOKEN";
+            /** @description Sent to the sink as bearer token. */
+            readonly accessToken?: string;
+            /**
+             * Format: date-time
+             * @description When the token ceases to be valid.
+             */
+            readonly accessTokenExpiresUtc?: string;
+            /**
+             * @description Compared without case.
+             * @enum {string}
+             */
+            readonly accessTokenType?: "bearer";
+        };
+        /**
+         * @description The densities of an operation, or `OPERATION_NOT_COMPLETED` and why.
+         * @example {
+         *       "operationId": "7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34",
+         *       "status": "OPERATION_NOT_COMPLETED",
+         *       "statusInfo": "The densities could not be computed. Send the request again.",
+         *       "timedPopulationDensityData": []
+         *     }
+         */
+        readonly PopulationDensityDelivery: {
+            /**
+             * @description `SUPPORTED_AREA`: the whole area is covered. `PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`. `AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data. `OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.
+             * @enum {string}
+             */
+            readonly status: "SUPPORTED_AREA" | "PART_OF_AREA_NOT_SUPPORTED" | "AREA_NOT_SUPPORTED" | "OPERATION_NOT_COMPLETED";
+            /** @description The hours that cover the period, one after the other. */
+            readonly timedPopulationDensityData: readonly components["schemas"]["TimedPopulationDensity"][];
+            /** @description Why the operation failed; with `OPERATION_NOT_COMPLETED`. */
+            readonly statusInfo?: string;
+            /**
+             * Format: uuid
+             * @description Of the operation: as in the response 202, the same in every attempt.
+             */
+            readonly operationId: string;
+        };
+        /** @description The densities in one hour. */
+        readonly TimedPopulationDensity: {
+            /**
+             * Format: date-time
+             * @description Start of the hour, UTC.
+             */
+            readonly startTime: string;
+            /**
+             * Format: date-time
+             * @description End of the hour, UTC.
+             */
+            readonly endTime: string;
+            /** @description The same cells in every interval, in the order of their geohashes. */
+            readonly cellPopulationDensityData: readonly components["schemas"]["CellPopulationDensity"][];
+        };
+        /** @description The density in one cell. */
+        readonly CellPopulationDensity: {
+            /** @description The cell; as many characters as the precision says. */
+            readonly geohash: string;
+            /**
+             * @description `NO_DATA`: the cell is not covered, or has no data for the hour. `LOW_DENSITY`: fewer people than the suppression threshold; no numbers are published. `DENSITY_ESTIMATION`: the three numbers follow.
+             * @enum {string}
+             */
+            readonly dataType: "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
+            /** @description People per km². */
+            readonly pplDensity?: number;
+            /** @description Lower end of the range. */
+            readonly minPplDensity?: number;
+            /** @description Upper end of the range. */
+            readonly maxPplDensity?: number;
+        };
+        /**
+         * @description Where the answer is delivered: the sink of the request was erased with its outcome.
+         * @example {
+         *       "sink": "https://sink.example.com/densities"
+         *     }
+         */
+        readonly Redelivery: {
+            /**
+             * Format: uri
+             * @description An https URL with a public host name, to which the answer is delivered later. It is posted there with `operationId` as a further member.
+             */
+            readonly sink: string;
+            readonly sinkCredential?: components["schemas"]["SinkCredential"];
+        };
+        /**
+         * @description Which number, and since when.
+         * @example {
+         *       "specifiedDate": "2023-12-22",
+         *       "phoneNumber": "+34600000012"
+         *     }
+         */
+        readonly NumberRecyclingCheck: {
+            /**
+             * Format: date
+             * @description The day in question, in UTC; today at the latest.
+             */
+            readonly specifiedDate: string;
+            readonly phoneNumber?: components["schemas"]["PhoneNumber"];
+        };
+        /**
+         * @description Whose device; nobody with a token that is tied to a device.
+         * @example {
+         *       "device": {
+         *         "phoneNumber": "+34600000001"
+         *       }
+         *     }
+         */
+        readonly DeviceIdentifierRequest: {
+            readonly device?: components["schemas"]["Device"];
+        };
+        /**
+         * @description The access token and the profile.
+         * @example {
+         *       "Data": {
+         *         "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxMDAxIn0.c2lnbmF0dXJl",
+         *         "UserProfile": {
+         *           "ID": 1001,
+         *           "Username": "example-app",
+         *           "DateCreated": "2026-01-15T09:30:00Z",
+         *           "IsProfilePublic": false,
+         *           "DateLastLogin": "2026-11-20T08:00:00Z",
+         *           "EmailAddress": "app@example.com",
+         *           "Permissions": "qos-profiles:read number-recycling:check"
+         *         }
+         *       },
+         *       "Metadata": {
+         *         "StatusCode": 200
+         *       }
+         *     }
+         */
+        readonly ProfileAuthenticateResponse: {
+            /** @description What the login gives. */
+            readonly Data: {
+                /** @description A JWT to send as a bearer token. */
+                readonly access_token: string;
+                readonly UserProfile: components["schemas"]["UserProfile"];
+            };
+            /** @description About the response. */
+            readonly Metadata: {
+                /** @description The HTTP status code, once more. */
+                readonly StatusCode: number;
+            };
+        };
+        /**
+         * @description A full profile, with members that are not public.
+         * @example {
+         *       "ID": 1001,
+         *       "Username": "example-app",
+         *       "DateCreated": "2026-01-15T09:30:00Z",
+         *       "IsProfilePublic": false,
+         *       "DateLastLogin": "2026-11-20T08:00:00Z",
+         *       "EmailAddress": "app@example.com",
+         *       "Permissions": "qos-profiles:read number-recycling:check"
+         *     }
+         */
+        readonly UserProfile: {
+            /** @description The number of the profile. */
+            readonly ID: number;
+            /** @description The name of the account. */
+            readonly Username: string;
+            /** @description When the profile was made, as it was imported. */
+            readonly DateCreated: string;
+            /** @description Whether other people may see the profile. */
+            readonly IsProfilePublic: boolean;
+            /** @description When this login was made, RFC 3339. */
+            readonly DateLastLogin?: string;
+            /** @description The address that logs in. */
+            readonly EmailAddress?: string;
+            /** @description Of the location, in degrees. */
+            readonly Latitude?: number;
+            /** @description Where the owner is, in words. */
+            readonly Location?: string;
+            /** @description Of the location, in degrees. */
+            readonly Longitude?: number;
+            /** @description The scopes of the profile's tokens, space-separated. */
+            readonly Permissions?: string;
+            /** @description What the owner says of itself. */
+            readonly Profile?: string;
+            /** @description Where a picture of the owner is. */
+            readonly ProfileImageURL?: string;
+            /** @description The owner's points. */
+            readonly ReputationPoints?: number;
+            /** @description The owner's site. */
+            readonly WebsiteURL?: string;
+        };
+        /**
+         * @description The profiles that match, by name; empty when none does.
+         * @example [
+         *       {
+         *         "name": "QOS_E",
+         *         "status": "ACTIVE",
+         *         "maxUpstreamRate": {
+         *           "value": 10,
+         *           "unit": "Mbps"
+         *         },
+         *         "maxDownstreamRate": {
+         *           "value": 20,
+         *           "unit": "Mbps"
+         *         },
+         *         "minDuration": {
+         *           "value": 1,
+         *           "unit": "Minutes"
+         *         },
+         *         "maxDuration": {
+         *           "value": 12,
+         *           "unit": "Hours"
+         *         },
+         *         "priority": 20,
+         *         "packetDelayBudget": {
+         *           "value": 50,
+         *           "unit": "Milliseconds"
+         *         },
+         *         "serviceClass": "real_time_interactive"
+         *       }
+         *     ]
+         */
+        readonly QosProfiles: readonly components["schemas"]["QosProfile"][];
+        /**
+         * @description A named set of network quality parameters.
+         * @example {
+         *       "name": "QOS_E",
+         *       "status": "ACTIVE",
+         *       "maxUpstreamRate": {
+         *         "value": 10,
+         *         "unit": "Mbps"
+         *       },
+         *       "maxDownstreamRate": {
+         *         "value": 20,
+         *         "unit": "Mbps"
+         *       },
+         *       "minDuration": {
+         *         "value": 1,
+         *         "unit": "Minutes"
+         *       },
+         *       "maxDuration": {
+         *         "value": 12,
+         *         "unit": "Hours"
+         *       },
+         *       "priority": 20,
+         *       "packetDelayBudget": {
+         *         "value": 50,
+         *         "unit": "Milliseconds"
+         *       },
+         *       "serviceClass": "real_time_interactive"
+         *     }
+         */
+        readonly QosProfile: {
+            readonly name: components["schemas"]["QosProfileName"];
+            readonly status: components["schemas"]["QosProfileStatus"];
+            /** @description What the profile is for. */
+            readonly description?: string;
+            /** @description Where the profile is offered; absent: everywhere. */
+            readonly countryAvailability?: readonly components["schemas"]["CountryAvailability"][];
+            /** @description The minimum upstream rate that the network aims at. */
+            readonly targetMinUpstreamRate?: components["schemas"]["Rate"];
+            /** @description The maximum upstream rate. */
+            readonly maxUpstreamRate?: components["schemas"]["Rate"];
+            /** @description The maximum upstream rate for a short time. */
+            readonly maxUpstreamBurstRate?: components["schemas"]["Rate"];
+            /** @description The minimum downstream rate that the network aims at. */
+            readonly targetMinDownstreamRate?: components["schemas"]["Rate"];
+            /** @description The maximum downstream rate. */
+            readonly maxDownstreamRate?: components["schemas"]["Rate"];
+            /** @description The maximum downstream rate for a short time. */
+            readonly maxDownstreamBurstRate?: components["schemas"]["Rate"];
+            /** @description The shortest session. */
+            readonly minDuration?: components["schemas"]["Duration"];
+            /** @description The longest session. */
+            readonly maxDuration?: components["schemas"]["Duration"];
+            /**
+             * Format: int32
+             * @description A lower value has a higher priority.
+             */
+            readonly priority?: number;
+            /** @description The longest delay of a packet between the device and the network's edge. */
+            readonly packetDelayBudget?: components["schemas"]["Duration"];
+            /** @description The maximum variation of the delay of packets. */
+            readonly jitter?: components["schemas"]["Duration"];
+            /**
+             * Format: int32
+             * @description n means that up to 10^-n of the packets may be lost.
+             */
+            readonly packetErrorLossRate?: number;
+            /**
+             * @description The kind of queue for low latency, low loss traffic. Experimental: may change or be removed.
+             * @enum {string}
+             */
+            readonly l4sQueueType?: "non-l4s-queue" | "l4s-queue" | "mixed-queue";
+            /**
+             * @description The class of differentiated services (RFC 4594). Experimental: may change or be removed.
+             * @enum {string}
+             */
+            readonly serviceClass?: "vendor_voice" | "vendor_audio_video" | "real_time_interactive" | "multimedia_streaming" | "broadcast_video" | "low_latency_data" | "high_throughput_data" | "low_priority_data" | "standard";
+        };
+        /** @description A country, and where given the networks, of a profile. */
+        readonly CountryAvailability: {
+            /** @description Country code, two letters. */
+            readonly countryName: string;
+            /** @description Networks of the country by their code; absent: all of them. */
+            readonly networks?: readonly string[];
+        };
+        /** @description A data rate. */
+        readonly Rate: {
+            /**
+             * Format: int32
+             * @description How many of the unit.
+             */
+            readonly value?: number;
+            /**
+             * @description The unit of the value, a second.
+             * @enum {string}
+             */
+            readonly unit?: "bps" | "kbps" | "Mbps" | "Gbps" | "Tbps";
+        };
+        /** @description A length of time. */
+        readonly Duration: {
+            /**
+             * Format: int32
+             * @description How many of the unit.
+             */
+            readonly value?: number;
+            /**
+             * @description The unit of the value.
+             * @enum {string}
+             */
+            readonly unit?: "Days" | "Hours" | "Minutes" | "Seconds" | "Milliseconds" | "Microseconds" | "Nanoseconds";
+        };
+        /**
+         * @description The densities of the cells that share area with the polygon, hour by hour.
+         * @example {
+         *       "status": "PART_OF_AREA_NOT_SUPPORTED",
+         *       "timedPopulationDensityData": [
+         *         {
+         *           "startTime": "2026-11-23T11:00:00Z",
+         *           "endTime": "2026-11-23T12:00:00Z",
+         *           "cellPopulationDensityData": [
+         *             {
+         *               "geohash": "u05kq4x",
+         *               "dataType": "DENSITY_ESTIMATION",
+         *               "pplDensity": 8406,
+         *               "minPplDensity": 7390,
+         *               "maxPplDensity": 9424
+         *             },
+         *             {
+         *               "geohash": "u05kq4y",
+         *               "dataType": "LOW_DENSITY"
+         *             },
+         *             {
+         *               "geohash": "u05kq4z",
+         *               "dataType": "NO_DATA"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        readonly PopulationDensity: {
+            /**
+             * @description `SUPPORTED_AREA`: the whole area is covered. `PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`. `AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data. `OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.
+             * @enum {string}
+             */
+            readonly status: "SUPPORTED_AREA" | "PART_OF_AREA_NOT_SUPPORTED" | "AREA_NOT_SUPPORTED" | "OPERATION_NOT_COMPLETED";
+            /** @description The hours that cover the period, one after the other. */
+            readonly timedPopulationDensityData: readonly components["schemas"]["TimedPopulationDensity"][];
+            /** @description Why the operation failed; with `OPERATION_NOT_COMPLETED`. */
+            readonly statusInfo?: string;
+        };
+        /**
+         * @description The answer will be delivered to the sink.
+         * @example {
+         *       "operationId": "7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34"
+         *     }
+         */
+        readonly AcceptedOperation: {
+            /**
+             * Format: uuid
+             * @description Comes back with the answer, in the body and as `webhook-id`.
+             */
+            readonly operationId: string;
+        };
+        /**
+         * @description What can be asked for, and what the densities are made from.
+         * @example {
+         *       "precisions": [
+         *         3,
+         *         4,
+         *         5,
+         *         6,
+         *         7
+         *       ],
+         *       "area": {
+         *         "minPoints": 3,
+         *         "maxPoints": 15
+         *       },
+         *       "period": {
+         *         "maxHours": 168,
+         *         "monthsBack": 3,
+         *         "monthsAhead": 3
+         *       },
+         *       "limits": {
+         *         "synchronous": {
+         *           "slots": 40000,
+         *           "tileDays": 600
+         *         },
+         *         "asynchronous": {
+         *           "slots": 2000000,
+         *           "tileDays": 2600
+         *         },
+         *         "pendingOperations": 20
+         *       },
+         *       "suppressionThreshold": 10,
+         *       "coverage": {
+         *         "west": 4.71,
+         *         "south": 45.68,
+         *         "east": 4.99,
+         *         "north": 45.83
+         *       },
+         *       "newestObservedDay": "2026-11-21",
+         *       "provenance": [
+         *         {
+         *           "source": "Counts of the network's devices",
+         *           "licence": "CC-BY-4.0"
+         *         }
+         *       ]
+         *     }
+         */
+        readonly PopulationDensityCapabilities: {
+            /** @description Supported lengths of geohashes, ascending. */
+            readonly precisions: readonly number[];
+            /** @description Limits of a polygon. */
+            readonly area: {
+                /** @description Vertices that a polygon has at least. */
+                readonly minPoints: number;
+                /** @description Vertices that a polygon has at most. */
+                readonly maxPoints: number;
+            };
+            /** @description Limits of a period. */
+            readonly period: {
+                /** @description The longest period. */
+                readonly maxHours: number;
+                /** @description Calendar months from the earliest startTime to the time of the request. */
+                readonly monthsBack: number;
+                /** @description Calendar months from the time of the request to the latest endTime. */
+                readonly monthsAhead: number;
+            };
+            /** @description How much may be asked for. */
+            readonly limits: {
+                /** @description The largest answer without a sink. */
+                readonly synchronous: {
+                    /** @description Cells × hours. */
+                    readonly slots: number;
+                    /** @description Stored tiles of 1,024 cells × days: a long narrow area has few cells in many tiles. */
+                    readonly tileDays: number;
+                };
+                /** @description The largest answer to a sink. */
+                readonly asynchronous: {
+                    /** @description Cells × hours. */
+                    readonly slots: number;
+                    /** @description Stored tiles of 1,024 cells × days: a long narrow area has few cells in many tiles. */
+                    readonly tileDays: number;
+                };
+                /** @description Operations of one caller that may be pending at the same time. */
+                readonly pendingOperations: number;
+            };
+            /** @description A cell and hour with fewer people is `LOW_DENSITY`. */
+            readonly suppressionThreshold: number;
+            /** @description The box around all cells that were ever covered, in degrees; not every cell in it is covered. A west above the east is a box across the antimeridian. Absent before the first import. */
+            readonly coverage?: {
+                /** @description Longitude. */
+                readonly west: number;
+                /** @description Latitude. */
+                readonly south: number;
+                /** @description Longitude. */
+                readonly east: number;
+                /** @description Latitude. */
+                readonly north: number;
+            };
+            /**
+             * Format: date
+             * @description The latest day that was observed, UTC. Absent if none was.
+             */
+            readonly newestObservedDay?: string;
+            /** @description Where the numbers come from, as far as it is known; the latest first. */
+            readonly provenance: readonly {
+                /** @description Who counted, or what the numbers were made from. */
+                readonly source: string;
+                /** @description Such as an SPDX identifier. */
+                readonly licence?: string;
+            }[];
+        };
+        /**
+         * @description The caller's operations of the last day, the newest first.
+         * @example {
+         *       "operations": [
+         *         {
+         *           "operationId": "7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34",
+         *           "state": "PENDING",
+         *           "requestedAt": "2026-11-22T10:00:00.000Z",
+         *           "expiresAt": "2026-11-23T10:00:00.000Z",
+         *           "cells": 9,
+         *           "intervals": 2,
+         *           "attempts": 1,
+         *           "lastAttempt": {
+         *             "at": "2026-11-22T10:00:00.200Z",
+         *             "outcome": "FAILED",
+         *             "httpStatus": 503
+         *           },
+         *           "nextAttemptAt": "2026-11-22T10:00:02.300Z",
+         *           "possiblyDelivered": false
+         *         }
+         *       ]
+         *     }
+         */
+        readonly OperationList: {
+            /** @description Those of this page. */
+            readonly operations: readonly components["schemas"]["Operation"][];
+            /** @description The `pageToken` of the next page; absent on the last. */
+            readonly nextPageToken?: string;
+        };
+        /**
+         * @description A request with a sink, without its area, its sink and its credential.
+         * @example {
+         *       "operationId": "7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34",
+         *       "state": "PENDING",
+         *       "requestedAt": "2026-11-22T10:00:00.000Z",
+         *       "expiresAt": "2026-11-23T10:00:00.000Z",
+         *       "cells": 9,
+         *       "intervals": 2,
+         *       "attempts": 1,
+         *       "lastAttempt": {
+         *         "at": "2026-11-22T10:00:00.200Z",
+         *         "outcome": "FAILED",
+         *         "httpStatus": 503
+         *       },
+         *       "nextAttemptAt": "2026-11-22T10:00:02.300Z",
+         *       "possiblyDelivered": false
+         *     }
+         */
+        readonly Operation: {
+            /**
+             * Format: uuid
+             * @description The id that 202 gave.
+             */
+            readonly operationId: string;
+            /**
+             * @description `PENDING`: it has no outcome yet. `DELIVERED`: the sink answered 2xx to the whole answer. `REFUSED`: the sink refused the answer for good. `FAILED`: the sink was sent a failure, or could be sent nothing any more. `CANCELLED`: by its caller.
+             * @enum {string}
+             */
+            readonly state: "PENDING" | "DELIVERED" | "REFUSED" | "FAILED" | "CANCELLED";
+            /**
+             * Format: date-time
+             * @description When it was requested.
+             */
+            readonly requestedAt: string;
+            /**
+             * Format: date-time
+             * @description When it has an outcome at the latest, and is forgotten: a day after the request.
+             */
+            readonly expiresAt: string;
+            /** @description Cells of the answer in each interval. */
+            readonly cells: number;
+            /** @description Hours of the answer. */
+            readonly intervals: number;
+            /** @description Attempts that have begun. */
+            readonly attempts: number;
+            readonly lastAttempt?: components["schemas"]["DeliveryAttempt"];
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, after one that failed.
+             */
+            readonly nextAttemptAt?: string;
+            /** @description Whether the sink may hold the whole body although it did not say so: of an operation that is pending, cancelled or failed. */
+            readonly possiblyDelivered: boolean;
+        };
+        /** @description One attempt to deliver. */
+        readonly DeliveryAttempt: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            readonly at: string;
+            /**
+             * @description What became of it. Absent while it is under way. `FAILED`: the sink did not answer, or with 408, 429 or 5xx. `NOT_COMPUTED`: nothing was sent.
+             * @enum {string}
+             */
+            readonly outcome?: "DELIVERED" | "REFUSED" | "FAILED" | "NOT_COMPUTED";
+            /** @description The status that the sink answered with. */
+            readonly httpStatus?: number;
+        };
+        /**
+         * @description The answer will be delivered to the sink by an operation of its own.
+         * @example {
+         *       "operationId": "2f0c9f5e-8f5c-4d0e-9f0f-6a1f0f6f5b7c"
+         *     }
+         */
+        readonly RedeliveryOperation: {
+            /**
+             * Format: uuid
+             * @description The id that 202 gave.
+             */
+            readonly operationId: string;
+        };
+        /**
+         * @description What became of the number.
+         * @example {
+         *       "phoneNumberRecycled": true
+         *     }
+         */
+        readonly NumberRecyclingResult: {
+            /** @description Whether the subscriber changed after the day. */
+            readonly phoneNumberRecycled: boolean;
+        };
+        /**
+         * @description A device. The member `device` is there when several identifiers were sent: the one that was used.
+         * @example {
+         *       "lastChecked": "2026-02-20T10:41:38.657Z",
+         *       "imei": "490154203237518",
+         *       "imeisv": "4901542032375101",
+         *       "tac": "49015420",
+         *       "model": "3110",
+         *       "manufacturer": "Nokia"
+         *     }
+         */
+        readonly DeviceIdentifier: {
+            /** @description The identifier that was used; absent when one was sent. */
+            readonly device?: components["schemas"]["Device"];
+            /**
+             * Format: date-time
+             * @description When the operator last confirmed this.
+             */
+            readonly lastChecked: string;
+            /** @description The device, with its check digit. */
+            readonly imei: string;
+            /** @description The device, with its software version. */
+            readonly imeisv: string;
+            /** @description The type of the device. */
+            readonly tac: string;
+            /** @description The name of the model. */
+            readonly model: string;
+            /** @description Who makes the model. */
+            readonly manufacturer: string;
+        };
+        /**
+         * @description A JSON Web Key Set (RFC 7517).
+         * @example {
+         *       "keys": [
+         *         {
+         *           "kty": "EC",
+         *           "crv": "P-256",
+         *           "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+         *           "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
+         *           "kid": "2026-11-20",
+         *           "alg": "ES256",
+         *           "use": "sig"
+         *         }
+         *       ]
+         *     }
+         */
+        readonly KeySet: {
+            /** @description The keys that are in use, and will be. */
+            readonly keys: readonly components["schemas"]["PublicKey"][];
+        };
+        /** @description A public key that verifies access tokens (RFC 7517). */
+        readonly PublicKey: {
+            /**
+             * @description The family of the key: elliptic curve.
+             * @constant
+             */
+            readonly kty: "EC";
+            /**
+             * @description The curve.
+             * @constant
+             */
+            readonly crv: "P-256";
+            /** @description The x coordinate, base64url. */
+            readonly x: string;
+            /** @description The y coordinate, base64url. */
+            readonly y: string;
+            /** @description The name of the key; tokens have it in their header. */
+            readonly kid: string;
+            /**
+             * @description The algorithm of the signatures.
+             * @constant
+             */
+            readonly alg: "ES256";
+            /**
+             * @description What the key is for: signatures.
+             * @constant
+             */
+            readonly use: "sig";
+        };
+        /**
+         * @description An OpenAPI document (OpenAPI Specification 3.1).
+         * @example {
+         *       "openapi": "3.1.0",
+         *       "info": {
+         *         "title": "Network Capabilities Service",
+         *         "version": "0.1.0"
+         *       },
+         *       "servers": [
+         *         {
+         *           "url": "https://api.example.com/live",
+         *           "description": "The server that was asked."
+         *         }
+         *       ],
+         *       "paths": {}
+         *     }
+         */
+        readonly OpenApiDocument: {
+            /** @description The version of the OpenAPI Specification. */
+            readonly openapi: string;
+            /** @description What the document is about. */
+            readonly info: {
+                /** @description The name of the service. */
+                readonly title: string;
+                /** @description The version of the service. */
+                readonly version: string;
+            } & {
+                readonly [key: string]: unknown;
+            };
+            /** @description The server that was asked, then others. */
+            readonly servers: readonly {
+                /** @description The address that paths follow. */
+                readonly url: string;
+                /** @description Which server it is. */
+                readonly description?: string;
+            }[];
+            /** @description The operations by path. */
+            readonly paths: {
+                readonly [key: string]: unknown;
+            };
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @description An API catalogue (RFC 9727) as a set of links (RFC 9264).
+         * @example {
+         *       "linkset": [
+         *         {
+         *           "anchor": "https://api.example.com/live/.well-known/api-catalog",
+         *           "item": [
+         *             {
+         *               "href": "https://api.example.com/live/qualityondemand"
+         *             }
+         *           ]
+         *         },
+         *         {
+         *           "anchor": "https://api.example.com/live/qualityondemand",
+         *           "service-desc": [
+         *             {
+         *               "href": "https://api.example.com/live/openapi.json",
+         *               "type": "application/json"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        readonly ApiCatalog: {
+            /** @description The catalogue itself, then each of the APIs. */
+            readonly linkset: readonly {
+                /** @description What the links begin at. */
+                readonly anchor: string;
+                /** @description Of the catalogue: its APIs. */
+                readonly item?: readonly {
+                    /** @description Where the link leads. */
+                    readonly href: string;
+                    /** @description The media type of what is there. */
+                    readonly type?: string;
+                }[];
+                /** @description Of an API: its description for programs. */
+                readonly "service-desc"?: readonly {
+                    /** @description Where the link leads. */
+                    readonly href: string;
+                    /** @description The media type of what is there. */
+                    readonly type?: string;
+                }[];
+            }[];
+        };
+        /** @description The body of every error. */
+        readonly ErrorInfo: {
+            /** @description HTTP status code. */
+            readonly status: number;
+            /** @description Error code. */
+            readonly code: string;
+            /** @description What went wrong, for a person to read. */
+            readonly message: string;
+        };
+        /**
+         * @description Correlation id.
+         * @example b4333c46-49c0-4f62-80d7-f0ef930f1c46
+         */
+        readonly XCorrelator: string;
+    };
+    responses: {
+        /**
+         * @description Bad Request.
+         *
+         *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+         */
+        readonly INVALID_ARGUMENT: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Unauthorized.
+         *
+         *     - `UNAUTHENTICATED`: Credentials are missing, invalid or expired.
+         */
+        readonly UNAUTHENTICATED: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Too Many Requests.
+         *
+         *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+         */
+        readonly TOO_MANY_REQUESTS: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "Retry-After": components["headers"]["RetryAfter"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Internal Server Error.
+         *
+         *     - `INTERNAL`: The service failed to answer.
+         */
+        readonly INTERNAL: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Service Unavailable.
+         *
+         *     - `UNAVAILABLE`: The service is temporarily unavailable.
+         */
+        readonly UNAVAILABLE: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "Retry-After": components["headers"]["RetryAfter"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Gateway Timeout.
+         *
+         *     - `TIMEOUT`: The service did not answer in time.
+         */
+        readonly TIMEOUT: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Forbidden.
+         *
+         *     - `PERMISSION_DENIED`: The credentials do not permit this operation.
+         */
+        readonly PERMISSION_DENIED: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "WWW-Authenticate": components["headers"]["InsufficientScope"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Not Found.
+         *
+         *     - `NOT_FOUND`: There is no such resource.
+         */
+        readonly NOT_FOUND: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Conflict.
+         *
+         *     - `POPULATION_DENSITY_DATA.OPERATION_ENDED`: The operation has its outcome already: it cannot be cancelled.
+         */
+        readonly "POPULATION_DENSITY_DATA.OPERATION_ENDED": {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Conflict.
+         *
+         *     - `POPULATION_DENSITY_DATA.OPERATION_PENDING`: The operation has no outcome yet: wait for it, or cancel the operation.
+         */
+        readonly "POPULATION_DENSITY_DATA.OPERATION_PENDING": {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
+         * @description Not Found.
+         *
+         *     - `IDENTIFIER_NOT_FOUND`: The identifier does not belong to a known device or number.
+         */
+        readonly IDENTIFIER_NOT_FOUND: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+    };
+    parameters: {
+        /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+        readonly XCorrelator: components["schemas"]["XCorrelator"];
+    };
+    requestBodies: never;
+    headers: {
+        /**
+         * @description The id of the request in the service's logs.
+         * @example c6af9ac6-7b61-11e6-9a41-93e8deadbeef
+         */
+        readonly XRequestId: string;
+        /** @description The `x-correlator` of the request. Without one, a value of the service's own; absent when no function ran. */
+        readonly XCorrelator: components["schemas"]["XCorrelator"];
+        /**
+         * @description The scheme to authenticate with.
+         * @example Bearer
+         */
+        readonly WwwAuthenticate: "Bearer";
+        /**
+         * @description The scope that the token lacks (RFC 6750).
+         * @example Bearer error="insufficient_scope", scope="number-recycling:check"
+         */
+        readonly InsufficientScope: string;
+        /**
+         * @description Seconds to wait before the next attempt.
+         * @example 1
+         */
+        readonly RetryAfter: number;
+        /**
+         * @description How much the limit allows in its window of time: requests in a minute or a day in UTC, of the two the one that is nearer; failures of a login in 15 minutes.
+         * @example 1200
+         */
+        readonly RateLimitLimit: number;
+        /**
+         * @description How much of that is left; 0 when the limit refuses.
+         * @example 1199
+         */
+        readonly RateLimitRemaining: number;
+        /**
+         * @description Seconds until the window ends.
+         * @example 60
+         */
+        readonly RateLimitReset: number;
+    };
+    pathItems: never;
+}
+export type Credentials = components['schemas']['Credentials'];
+export type QosProfileCriteria = components['schemas']['QosProfileCriteria'];
+export type Device = components['schemas']['Device'];
+export type PhoneNumber = components['schemas']['PhoneNumber'];
+export type Ipv4Address = components['schemas']['Ipv4Address'];
+export type SingleIpv4Address = components['schemas']['SingleIpv4Address'];
+export type Port = components['schemas']['Port'];
+export type Ipv6Address = components['schemas']['Ipv6Address'];
+export type NetworkAccessIdentifier = components['schemas']['NetworkAccessIdentifier'];
+export type QosProfileName = components['schemas']['QosProfileName'];
+export type QosProfileStatus = components['schemas']['QosProfileStatus'];
+export type PopulationDensityRequest = components['schemas']['PopulationDensityRequest'];
+export type Area = components['schemas']['Area'];
+export type Point = components['schemas']['Point'];
+export type Precision = components['schemas']['Precision'];
+export type SinkCredential = components['schemas']['SinkCredential'];
+export type PopulationDensityDelivery = components['schemas']['PopulationDensityDelivery'];
+export type TimedPopulationDensity = components['schemas']['TimedPopulationDensity'];
+export type CellPopulationDensity = components['schemas']['CellPopulationDensity'];
+export type Redelivery = components['schemas']['Redelivery'];
+export type NumberRecyclingCheck = components['schemas']['NumberRecyclingCheck'];
+export type DeviceIdentifierRequest = components['schemas']['DeviceIdentifierRequest'];
+export type ProfileAuthenticateResponse = components['schemas']['ProfileAuthenticateResponse'];
+export type UserProfile = components['schemas']['UserProfile'];
+export type QosProfiles = components['schemas']['QosProfiles'];
+export type QosProfile = components['schemas']['QosProfile'];
+export type CountryAvailability = components['schemas']['CountryAvailability'];
+export type Rate = components['schemas']['Rate'];
+export type Duration = components['schemas']['Duration'];
+export type PopulationDensity = components['schemas']['PopulationDensity'];
+export type AcceptedOperation = components['schemas']['AcceptedOperation'];
+export type PopulationDensityCapabilities = components['schemas']['PopulationDensityCapabilities'];
+export type OperationList = components['schemas']['OperationList'];
+export type Operation = components['schemas']['Operation'];
+export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
+export type RedeliveryOperation = components['schemas']['RedeliveryOperation'];
+export type NumberRecyclingResult = components['schemas']['NumberRecyclingResult'];
+export type DeviceIdentifier = components['schemas']['DeviceIdentifier'];
+export type KeySet = components['schemas']['KeySet'];
+export type PublicKey = components['schemas']['PublicKey'];
+export type OpenApiDocument = components['schemas']['OpenApiDocument'];
+export type ApiCatalog = components['schemas']['ApiCatalog'];
+export type ErrorInfo = components['schemas']['ErrorInfo'];
+export type XCorrelator = components['schemas']['XCorrelator'];
+export type ResponseInvalidArgument = components['responses']['INVALID_ARGUMENT'];
+export type ResponseUnauthenticated = components['responses']['UNAUTHENTICATED'];
+export type ResponseTooManyRequests = components['responses']['TOO_MANY_REQUESTS'];
+export type ResponseInternal = components['responses']['INTERNAL'];
+export type ResponseUnavailable = components['responses']['UNAVAILABLE'];
+export type ResponseTimeout = components['responses']['TIMEOUT'];
+export type ResponsePermissionDenied = components['responses']['PERMISSION_DENIED'];
+export type ResponseNotFound = components['responses']['NOT_FOUND'];
+export type ResponsePopulationDensityDataOperationEnded = components['responses']['POPULATION_DENSITY_DATA.OPERATION_ENDED'];
+export type ResponsePopulationDensityDataOperationPending = components['responses']['POPULATION_DENSITY_DATA.OPERATION_PENDING'];
+export type ResponseIdentifierNotFound = components['responses']['IDENTIFIER_NOT_FOUND'];
+export type ParameterXCorrelator = components['parameters']['XCorrelator'];
+export type HeaderXRequestId = components['headers']['XRequestId'];
+export type HeaderXCorrelator = components['headers']['XCorrelator'];
+export type HeaderWwwAuthenticate = components['headers']['WwwAuthenticate'];
+export type HeaderInsufficientScope = components['headers']['InsufficientScope'];
+export type HeaderRetryAfter = components['headers']['RetryAfter'];
+export type HeaderRateLimitLimit = components['headers']['RateLimitLimit'];
+export type HeaderRateLimitRemaining = components['headers']['RateLimitRemaining'];
+export type HeaderRateLimitReset = components['headers']['RateLimitReset'];
+export type $defs = Record<string, never>;
+export interface operations {
+    readonly authenticate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Credentials"];
+            };
+        };
+        readonly responses: {
+            /** @description The access token and the profile. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProfileAuthenticateResponse"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 429: components["responses"]["TOO_MANY_REQUESTS"];
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly retrieveQosProfiles: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["QosProfileCriteria"];
+            };
+        };
+        readonly responses: {
+            /** @description The profiles that match, by name; empty when none does. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QosProfiles"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `OUT_OF_RANGE`: A value of the request is outside its range.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            /**
+             * @description Not Found.
+             *
+             *     - `NOT_FOUND`: There is no such resource.
+             *     - `IDENTIFIER_NOT_FOUND`: The identifier does not belong to a known device or number.
+             */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Unprocessable Entity.
+             *
+             *     - `SERVICE_NOT_APPLICABLE`: The service does not apply to this device or number.
+             *     - `UNSUPPORTED_IDENTIFIER`: None of the identifiers sent is supported.
+             *     - `UNNECESSARY_IDENTIFIER`: The access token already identifies the device: send no identifier.
+             */
+            readonly 422: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly getQosProfile: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path: {
+                /** @description The unique name of a QoS profile. */
+                readonly name: components["schemas"]["QosProfileName"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A named set of network quality parameters. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QosProfile"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `OUT_OF_RANGE`: A value of the request is outside its range.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["NOT_FOUND"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly retrievePopulationDensity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                readonly "Idempotency-Key"?: string;
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PopulationDensityRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The densities of the cells that share area with the polygon, hour by hour. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PopulationDensity"];
+                };
+            };
+            /** @description The answer will be delivered to the sink. */
+            readonly 202: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    /** @description Where the operation can be followed. */
+                    readonly location: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AcceptedOperation"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `INVALID_CREDENTIAL`: Only credentials of type ACCESSTOKEN are supported.
+             *     - `INVALID_TOKEN`: Only bearer tokens are supported.
+             *     - `INVALID_SINK`: The sink must be an https URL with a public host name, not an address, without user information and fragment.
+             *     - `POPULATION_DENSITY_DATA.INVALID_AREA`: The area must be a POLYGON of 3 to 15 points whose edges enclose an area and do not meet.
+             *     - `POPULATION_DENSITY_DATA.MAX_STARTTIME_EXCEEDED`: The startTime is more than 3 months ahead.
+             *     - `POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED`: The startTime is more than 3 months ago.
+             *     - `POPULATION_DENSITY_DATA.INVALID_END_TIME`: The endTime is before startTime.
+             *     - `POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED`: The period is longer than 7 days.
+             *     - `POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD`: The period is partly in the past and partly in the future.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["NOT_FOUND"];
+            /**
+             * @description Unprocessable Entity.
+             *
+             *     - `POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST`: Area, period and precision together exceed the size limit.
+             *     - `POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION`: The precision is not supported.
+             *     - `POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE`: Area, period and precision together exceed the size limit of an answer without a sink.
+             */
+            readonly 422: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly retrieveDensityCapabilities: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What can be asked for, and what the densities are made from. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PopulationDensityCapabilities"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly listOperations: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "PENDING" | "DELIVERED" | "REFUSED" | "FAILED" | "CANCELLED";
+                readonly perPage?: number;
+                readonly pageToken?: string;
+            };
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The caller's operations of the last day, the newest first. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OperationList"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly getOperation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path: {
+                /** @description The id that 202 gave. */
+                readonly operationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A request with a sink, without its area, its sink and its credential. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operation"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["NOT_FOUND"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly cancelOperation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path: {
+                /** @description The id that 202 gave. */
+                readonly operationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A request with a sink, without its area, its sink and its credential. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operation"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["NOT_FOUND"];
+            readonly 409: components["responses"]["POPULATION_DENSITY_DATA.OPERATION_ENDED"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly redeliverOperation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path: {
+                /** @description The id that 202 gave. */
+                readonly operationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Redelivery"];
+            };
+        };
+        readonly responses: {
+            /** @description The answer will be delivered to the sink by an operation of its own. */
+            readonly 202: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    /** @description Where the new operation can be followed. */
+                    readonly location: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RedeliveryOperation"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `INVALID_CREDENTIAL`: Only credentials of type ACCESSTOKEN are supported.
+             *     - `INVALID_TOKEN`: Only bearer tokens are supported.
+             *     - `INVALID_SINK`: The sink must be an https URL with a public host name, not an address, without user information and fragment.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["NOT_FOUND"];
+            readonly 409: components["responses"]["POPULATION_DENSITY_DATA.OPERATION_PENDING"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly checkNumberRecycling: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NumberRecyclingCheck"];
+            };
+        };
+        readonly responses: {
+            /** @description What became of the number. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NumberRecyclingResult"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `OUT_OF_RANGE`: A value of the request is outside its range.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["IDENTIFIER_NOT_FOUND"];
+            /**
+             * @description Unprocessable Entity.
+             *
+             *     - `SERVICE_NOT_APPLICABLE`: The service does not apply to this device or number.
+             *     - `UNNECESSARY_IDENTIFIER`: The access token already identifies the device: send no identifier.
+             *     - `MISSING_IDENTIFIER`: The access token identifies no device: send an identifier.
+             */
+            readonly 422: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly retrieveIdentifier: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DeviceIdentifierRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description A device. The member `device` is there when several identifiers were sent: the one that was used. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeviceIdentifier"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `OUT_OF_RANGE`: A value of the request is outside its range.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["IDENTIFIER_NOT_FOUND"];
+            /**
+             * @description Unprocessable Entity.
+             *
+             *     - `SERVICE_NOT_APPLICABLE`: The service does not apply to this device or number.
+             *     - `UNSUPPORTED_IDENTIFIER`: None of the identifiers sent is supported.
+             *     - `UNNECESSARY_IDENTIFIER`: The access token already identifies the device: send no identifier.
+             *     - `MISSING_IDENTIFIER`: The access token identifies no device: send an identifier.
+             */
+            readonly 422: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly publishKeys: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A JSON Web Key Set (RFC 7517). */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": "public, max-age=300";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeySet"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly publishDocument: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description An OpenAPI document (OpenAPI Specification 3.1). */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": "public, max-age=300";
+                    readonly vary: "accept-encoding";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly publishCatalog: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description An API catalogue (RFC 9727) as a set of links (RFC 9264). */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": "public, max-age=300";
+                    readonly link: "<api-catalog>; rel=\"api-catalog\"";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/linkset+json": components["schemas"]["ApiCatalog"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+}

@@ -1,0 +1,24 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import { tsc } from "../support/compiler.ts";
+
+const client = fileURLToPath(new URL("../../client", import.meta.url));
+
+test("client and receiver know nothing of Node.js: they are bundled for a browser, without code from text", async () => {
+  const { outputFiles, warnings } = await build({
+    entryPoints: [`${client}/index.ts`, `${client}/receiver.ts`],
+    bundle: true,
+    platform: "browser",
+    format: "esm",
+    outdir: "out",
+    write: false,
+  });
+  expect(warnings).toEqual([]);
+  expect(outputFiles.length).toBe(2);
+  for (const { text } of outputFiles) expect(text).not.toMatch(/\beval\(|new Function|\bBuffer\b/);
+});
+
+test("client and receiver have types for programs that know browsers alone", async () => {
+  expect(await tsc(["--noEmit", "--pretty", "false", "-p", client])).toBe("");
+});

@@ -1,0 +1,232 @@
+import { createServer, request as httpRequest } from "node:http";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { nodeListener } from "../../client/node-listener.ts";
+import { createReceiver, type ReceiverOptions } from "../../client/receiver.ts";
+import type { PopulationDensityDelivery } from "../../client/schema.d.ts";
+import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { listen } from "../../tools/local/servers/listening-server.ts";
+
+const accessToken = "sink-token";
+const cell = {
+  geohash: "u05kq4x",
+  dataType: "DENSITY_ESTIMATION",
+  pplDensity: 8,
+  minPplDensity: 7,
+  maxPplDensity: 9,
+};
+const hour = {
+  startTime: "2026-11-23T11:00:00Z",
+  endTime: "2026-11-23T12:00:00Z",
+  cellPopulationDensityData: [cell],
+};
+
+function deliveryOf(operationId: string = crypto.randomUUID()) {
+  return { operationId, status: "SUPPORTED_AREA", timedPopulationDensityData: [hour] };
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+const post = ({ method = "POST", headers = {}, body = JSON.stringify(deliveryOf()) }: Sent = {}) =>
+  new Request("https://receiver.example/densities", {
+    method,
+    headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json", ...headers },
+    ...(method === "GET" ? {} : { body }),
+  });
+
+let taken: PopulationDensityDelivery[];
+beforeEach(() => {
+  taken = [];
+});
+
+const receiver = (options: Partial<ReceiverOptions> = {}) =>
+  createReceiver({ accessToken, onDelivery: (delivery) => void taken.push(delivery), ...options });
+
+describe("a receiver", () => {
+  test("takes a delivery, packed or not, and answers 204", async () => {
+    const receive = receiver();
+    const bodies = [deliveryOf(), deliveryOf()] as const;
+    const packed = gzipSync(JSON.stringify(bodies[1]));
+    const answers = [
+      await receive(
+        post({ body: JSON.stringify(bodies[0]), headers: { "webhook-id": bodies[0].operationId } }),
+      ),
+      await receive(post({ body: new Uint8Array(packed), headers: { "content-encoding": "gzip" } })),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+    expect(taken).toEqual(bodies);
+  });
+
+  test("takes a failure, which is an outcome too", async () => {
+    const failure = {
+      ...deliveryOf(),
+      status: "OPERATION_NOT_COMPLETED",
+      statusInfo: "No.",
+      timedPopulationDensityData: [],
+    };
+    expect((await receiver()(post({ body: JSON.stringify(failure) }))).status).toBe(204);
+    expect(taken).toEqual([failure]);
+  });
+
+  test.each([
+    ["without a token", { authorization: "" }],
+    ["with another token", { authorization: "Bearer sink-tokem" }],
+    ["with more than the token", { authorization: "Bearer sink-token " + "x" }],
+    ["with the token in another scheme", { authorization: "Basic sink-token" }],
+  ])("refuses a request %s", async (_, headers) => {
+    const { status, headers: answered } = await receiver()(post({ headers }));
+    expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(taken).toEqual([]);
+  });
+
+  test.each([
+    ["another method", { method: "GET" }, 405],
+    ["an encoding it does not know", { headers: { "content-encoding": "br" } }, 415],
+    ["a body that is not JSON", { body: "{" }, 400],
+    ["no body", { body: "" }, 400],
+    ["another schema", { body: JSON.stringify({ ...deliveryOf(), status: "FINE" }) }, 400],
+    ["the id of another operation", { headers: { "webhook-id": crypto.randomUUID() } }, 400],
+    ["more than it wants", { body: JSON.stringify({ ...deliveryOf(), statusInfo: "x".repeat(2_000) }) }, 413],
+    [
+      "more than it wants when unpacked",
+      { headers: { "content-encoding": "gzip" }, body: new Uint8Array(gzipSync(" ".repeat(2_000))) },
+      413,
+    ],
+  ] satisfies readonly [string, Sent, number][])("refuses %s", async (_, sent, status) => {
+    expect((await receiver({ maxBytes: 1_000 })(post(sent))).status).toBe(status);
+    expect(taken).toEqual([]);
+  });
+
+  test("gives no answer to a packed body that breaks off", async () => {
+    const body = new Uint8Array(gzipSync(JSON.stringify(deliveryOf())).subarray(0, -9));
+    await expect(receiver()(post({ body, headers: { "content-encoding": "gzip" } }))).rejects.toThrow();
+    expect(taken).toEqual([]);
+  });
+
+  test("takes each outcome once, also when copies come together", async () => {
+    const body = JSON.stringify(deliveryOf());
+    const receive = receiver();
+    const statuses = await Promise.all([receive(post({ body })), receive(post({ body }))]);
+    statuses.push(await receive(post({ body })));
+    expect(statuses.map(({ status }) => status)).toEqual([204, 204, 204]);
+    expect(taken.length).toBe(1);
+  });
+
+  test("does not take what its owner knows from before it was started", async () => {
+    const known = deliveryOf();
+    const receive = receiver({ wasDelivered: async (operationId) => operationId === known.operationId });
+    expect((await receive(post({ body: JSON.stringify(known) }))).status).toBe(204);
+    expect(taken).toEqual([]);
+  });
+
+  test("asks for another attempt when the delivery cannot be stored, and then takes it", async () => {
+    const failures = [new Error("disk full")];
+    const receive = receiver({
+      onDelivery: async (delivery) => {
+        const failure = failures.pop();
+        if (failure !== undefined) throw failure;
+        taken.push(delivery);
+      },
+    });
+    const body = JSON.stringify(deliveryOf());
+    expect((await receive(post({ body }))).status).toBe(503);
+    expect((await receive(post({ body }))).status).toBe(204);
+    expect(taken.length).toBe(1);
+  });
+
+  test("takes what the service's own schema takes, and nothing else", async () => {
+    const members = {
+      status: "SUPPORTED_AREA",
+      hours: [hour],
+      geohash: "u05",
+      number: 1,
+      time: hour.endTime,
+    };
+    const values = fc.constantFrom<unknown>(
+      ...Object.values(members),
+      -1,
+      1.5,
+      null,
+      "",
+      [],
+      {},
+      "NO_DATA",
+      undefined,
+    );
+    const parts = [
+      ["operationId"],
+      ["status"],
+      ["statusInfo"],
+      ["timedPopulationDensityData"],
+      ["timedPopulationDensityData", 0, "startTime"],
+      ["timedPopulationDensityData", 0, "cellPopulationDensityData"],
+      ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "geohash"],
+      ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "dataType"],
+      ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "maxPplDensity"],
+    ] as const;
+    const receive = receiver();
+    let good = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...parts), values, async (path, value) => {
+        const changed = structuredClone(deliveryOf());
+        set(changed, path, value);
+        const body = JSON.stringify(changed);
+        const isValid = retrievePopulationDensity.callback.body.safeParse(JSON.parse(body)).success;
+        if (isValid) good++;
+        expect((await receive(post({ body }))).status).toBe(isValid ? 204 : 400);
+      }),
+      { numRuns: 150 },
+    );
+    expect(good).toBeGreaterThan(0);
+    expect(taken.length).toBe(good);
+  });
+});
+
+function set(target: object, path: readonly (string | number)[], value: unknown): void {
+  const [last = "", ...before] = [...path].reverse();
+  const owner = before.reverse().reduce<object>((found, step) => Reflect.get(found, step), target);
+  Reflect.set(owner, last, value);
+}
+
+describe("a receiver as a listener of node:http", () => {
+  let url: string;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    const receive = createReceiver({ accessToken, onDelivery: (delivery) => void taken.push(delivery) });
+    ({ url, close } = await listen(createServer(nodeListener(receive)), 0));
+  });
+  afterAll(() => close());
+
+  test("takes a delivery in chunks, and refuses what a receiver refuses", async () => {
+    const delivery = deliveryOf();
+    const { method, headers } = post();
+    const bytes = new TextEncoder().encode(JSON.stringify(delivery));
+    const body = ReadableStream.from([bytes.subarray(0, 20), bytes.subarray(20)]);
+    const answer = await fetch(url, { method, headers, body, duplex: "half" } as RequestInit);
+    expect([answer.status, await answer.text()]).toEqual([204, ""]);
+    expect(taken).toEqual([delivery]);
+    expect((await fetch(url)).status).toBe(405);
+    expect((await fetch(url, { method, body: "{}" })).status).toBe(401);
+  });
+
+  test("takes nothing of a body that breaks off, and answers nothing", async () => {
+    const body = JSON.stringify(deliveryOf());
+    const sent = httpRequest(url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${accessToken}`, "content-length": body.length + 1 },
+    });
+    const answered = new Promise((resolve) => {
+      sent.once("response", resolve).once("error", () => resolve("no answer"));
+    });
+    sent.write(body, () => sent.destroy());
+    expect(await answered).toBe("no answer");
+    // The listener has seen the end of the connection when it answers the next request.
+    expect((await fetch(url)).status).toBe(405);
+    expect(taken).toEqual([]);
+  });
+});
