@@ -1,0 +1,85 @@
+import { lookup } from "node:dns/promises";
+import { connect, isIP, type Socket } from "node:net";
+import { connect as startTls } from "node:tls";
+import { AttemptAborted, type Clock } from "./attempt-clock.ts";
+import { mayConnect, type Reach, type Sink } from "./sink-url.ts";
+
+/** Where an attempt may connect to, and how it finds out what is there. */
+export interface ConnectOptions extends Reach {
+  /** All addresses of a host name, as they come from the system's resolver by default. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+  /** PEM of the authorities to trust instead of Node's own and those of `NODE_EXTRA_CA_CERTS`. */
+  readonly ca?: string;
+}
+
+export async function addressesOf(
+  sink: Sink,
+  options: ConnectOptions,
+  clock: Clock,
+): Promise<readonly string[] | Error> {
+  if (sink.addresses !== undefined) return sink.addresses;
+  const { resolve = lookUp } = options;
+  const addresses = await clock.within(clock.limits.lookup, "LOOKUP_TIMEOUT", () => resolve(sink.hostname));
+  return addresses instanceof Error || addresses.length > 0 ? addresses : new AttemptAborted("NO_ADDRESS");
+}
+
+/** Looks up the name as it is: the dot keeps the resolver from trying it inside of a search domain. */
+async function lookUp(name: string): Promise<readonly string[]> {
+  const found = await lookup(`${name}.`, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+}
+
+/** A connection to the first of the addresses that can be connected to, ready to be written to. */
+export async function firstConnected(
+  addresses: readonly string[],
+  sink: Sink,
+  options: ConnectOptions,
+  clock: Clock,
+): Promise<Socket | Error> {
+  let last: Error = new AttemptAborted("NO_ADDRESS");
+  for (const address of addresses) {
+    const socket = await clock.within(clock.limits.connect, "CONNECT_TIMEOUT", (signal) =>
+      connected(address, sink, options, signal),
+    );
+    if (!(socket instanceof Error)) return socket;
+    last = socket;
+  }
+  return last;
+}
+
+async function connected(
+  address: string,
+  sink: Sink,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const { hostname, port, secure } = sink;
+  const socket = connect({ host: address, port, noDelay: true });
+  signal.addEventListener("abort", () => socket.destroy());
+  await opened(socket, "connect");
+  if (!mayConnect(socket.remoteAddress ?? "", port, options)) {
+    socket.destroy();
+    throw new AttemptAborted("REMOTE_ADDRESS");
+  }
+  if (!secure) return socket;
+  const tls = startTls({
+    socket,
+    // The name that the certificate has to have; an address is not sent as a server's name (RFC 6066 section 3).
+    host: hostname,
+    ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+    minVersion: "TLSv1.2",
+    rejectUnauthorized: true,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+  });
+  await opened(tls, "secureConnect");
+  return tls;
+}
+
+/** Rejects when the socket fails first. The socket keeps a listener for errors, without which one ends the process. */
+async function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    socket.once(event, resolve);
+    socket.on("error", reject);
+    socket.once("close", () => reject(new AttemptAborted("CLOSED")));
+  });
+}

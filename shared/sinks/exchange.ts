@@ -1,0 +1,120 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { AttemptAborted } from "./attempt-clock.ts";
+import { outcomeOf } from "./sink-answer.ts";
+
+/** Answers with a status of 1xx, each of which takes time to read and says nothing. */
+const maxInterimAnswers = 16;
+
+/** A request and its answer on one connection. */
+export class Exchange {
+  /** The answer, or what came instead of it. */
+  readonly response: Promise<IncomingMessage | Error>;
+  readonly #request: ClientRequest;
+  readonly #socket: Socket;
+  readonly #closed: Promise<void>;
+  /** Whether the system has taken the request to its end. */
+  #isFlushed = false;
+  #isAcceptedEarly = false;
+  #wantsMore = true;
+  /** What ended the connection before both sides were done with it. */
+  #failure: Error | undefined;
+  #stopWaiting = () => {};
+
+  constructor(request: ClientRequest, socket: Socket) {
+    this.#request = request;
+    this.#socket = socket;
+    let answer: IncomingMessage | undefined;
+    this.response = new Promise((resolve) => {
+      const fail = (error: Error) => {
+        this.#failure ??= error;
+        resolve(error);
+        this.#stop();
+      };
+      request.once("response", (response) => {
+        answer = response;
+        // An answer that breaks off has said what counts.
+        response.on("error", () => {});
+        const isAccepted = outcomeOf(response.statusCode ?? 0) === "delivered";
+        this.#isAcceptedEarly = isAccepted && !this.#isFlushed;
+        resolve(response);
+        if (!isAccepted) this.#stop();
+      });
+      request.on("error", fail);
+      request.once("close", () => {
+        if (!this.#isFlushed || !answer?.complete) fail(new AttemptAborted("CLOSED"));
+      });
+      let interimAnswers = 0;
+      request.on("information", () => {
+        if (++interimAnswers > maxInterimAnswers) request.destroy(new AttemptAborted("INTERIM_ANSWERS"));
+      });
+    });
+    this.#closed = new Promise((resolve) => {
+      request.once("close", resolve);
+    });
+  }
+
+  /** False from a status that is not 2xx, or the end of the connection. */
+  get wantsMore(): boolean {
+    return this.#wantsMore;
+  }
+
+  /** Whether a status of 2xx came before the request was sent to its end, so that it says little about the rest. */
+  get isAcceptedEarly(): boolean {
+    return this.#isAcceptedEarly;
+  }
+
+  /** Sends a chunk; true when it is taken, and false when no more is wanted. */
+  async write(chunk: Buffer): Promise<boolean> {
+    return await this.#unlessStopped((taken) => {
+      this.#request.write(chunk, (error) => {
+        if (!error) taken();
+      });
+    });
+  }
+
+  /** Sends the last chunk, if there is any, and the end. */
+  async end(chunk: Buffer | undefined): Promise<boolean> {
+    return await this.#unlessStopped((taken) => {
+      this.#request.end(chunk, () => {
+        if (this.#socket.destroyed) return;
+        this.#isFlushed = true;
+        taken();
+      });
+    });
+  }
+
+  /** Waits for a step as long as more is wanted; true when it is over, and false when no more is wanted. */
+  async whileWanted(step: Promise<void> | undefined): Promise<boolean> {
+    return await this.#unlessStopped((over, fail) => void Promise.resolve(step).then(over, fail));
+  }
+
+  /**
+   * Waits until the sink ends the connection, as every request asks it to (`Connection: close`, RFC 9112 section 9.6).
+   * @returns what broke it off while the sink may not have taken the whole request; undefined when it ended well, or is
+   * still open after so many milliseconds.
+   */
+  async failureWithin(milliseconds: number): Promise<Error | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const isOver = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    await Promise.race([this.#closed, isOver]);
+    clearTimeout(timer);
+    return this.#failure;
+  }
+
+  async #unlessStopped(start: (done: () => void, fail: (error: Error) => void) => void): Promise<boolean> {
+    if (!this.#wantsMore) return false;
+    await new Promise<void>((resolve, reject) => {
+      this.#stopWaiting = resolve;
+      start(resolve, reject);
+    });
+    return this.#wantsMore;
+  }
+
+  #stop(): void {
+    this.#wantsMore = false;
+    this.#stopWaiting();
+  }
+}
