@@ -2,7 +2,7 @@ import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { Table } from "../table.ts";
 import { clientDefaults } from "./clients.ts";
-import { nameOf } from "./database.ts";
+import { nameOf } from "./database-client.ts";
 
 /** AWS cannot be used as things are; the message says what to set. */
 export class NotConnected extends Error {

@@ -1,102 +1,22 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   type AttributeValue,
   BatchGetItemCommand,
   DeleteItemCommand,
-  DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
   type QueryCommandInput,
   type QueryCommandOutput,
-  TransactionCanceledException,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
-import { type Index, type Schema, type Table, tableVariable } from "../table.ts";
-import { clientDefaults, isRetryable } from "./clients.ts";
-import { timed } from "./dependency-times.ts";
+import type { Index, Schema, Table } from "../table.ts";
+import { call, nameOf } from "./database-client.ts";
 
 /** An attribute of a key: keys are strings throughout. */
-type Key = Readonly<Record<string, string>>;
-
-let client: DynamoDBClient | undefined;
-
-/** The SDK's own decoder matches all of the text with a regular expression first: most of the time of a large read. */
-export const base64Decoder = (text: string) => Buffer.from(text, "base64");
-
-/** Attempts at a call that conflicts with transactions; the pauses between them double. */
-const conflictAttempts = 4;
-const conflictPauseMilliseconds = 20;
-
-/**
- * Makes one call to DynamoDB.
- * @throws {Unavailable} when the table did not answer; any other error is a fault of this code.
- */
-export type Call = <Output extends object>(
-  run: (client: DynamoDBClient) => Promise<Output>,
-) => Promise<Output>;
-
-let callNow: Call = callInTime;
-
-/**
- * Makes all calls of this process in another way, for programs that may wait longer than a request.
- * @returns what makes them as before again.
- */
-export function useCall(other: Call): () => void {
-  const before = callNow;
-  callNow = other;
-  return () => {
-    callNow = before;
-  };
-}
-
-/** Makes one call as the process makes all of them. */
-export const call: Call = (run) => callNow(run);
-
-/** Within a request: a call is repeated when it conflicts with a transaction on the same items. */
-async function callInTime<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
-  for (let attempt = 1; ; attempt++) {
-    client ??= timed(new DynamoDBClient({ ...clientDefaults(), base64Decoder }), "dynamodbMilliseconds");
-    try {
-      return await run(client);
-    } catch (error) {
-      const isConflict = isTransactionConflict(error);
-      if (isConflict && attempt < conflictAttempts) {
-        await wait(Math.random() * conflictPauseMilliseconds * 2 ** attempt);
-        continue;
-      }
-      if (!isConflict && !isRetryable(error)) throw error;
-      // The client may have used up its retry tokens; a new client starts with all of them.
-      client = undefined;
-      throw new Unavailable("DynamoDB", error.name);
-    }
-  }
-}
-
-const conflictErrors = new Set(["TransactionConflictException", "TransactionInProgressException"]);
-const passingReasons = new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
-
-/** Whether a call failed only because of a concurrent transaction or a throttle, so that it may succeed later. */
-export function isTransactionConflict(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  if (!(error instanceof TransactionCanceledException)) return conflictErrors.has(error.name);
-  const codes = (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code);
-  return (
-    codes.some((code) => passingReasons.has(code)) &&
-    codes.every((code) => code === "None" || passingReasons.has(code))
-  );
-}
-
-/** The deployed name of a table. */
-export function nameOf(table: Table): string {
-  return resourceName(tableVariable(table));
-}
+export type Key = Readonly<Record<string, string>>;
 
 /**
  * How current a read is: `strong` sees every write that was acknowledged before, `eventual` may miss those of the last
@@ -266,7 +186,7 @@ async function* batchItems(
 }
 
 /** What must hold for a write, in DynamoDB's expression language. */
-interface Condition {
+export interface Condition {
   readonly condition: string;
   readonly names?: Readonly<Record<string, string>>;
   readonly values?: Readonly<Record<string, unknown>>;
@@ -284,7 +204,7 @@ export function putItem(
 }
 
 /** A change of an item, and what must hold for it. */
-interface Update extends Condition {
+export interface Update extends Condition {
   readonly update: string;
 }
 
@@ -323,16 +243,20 @@ export function deleteItem(
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
-function putInput(table: Table, item: Readonly<Record<string, unknown>>, condition: Partial<Condition>) {
+export function putInput(
+  table: Table,
+  item: Readonly<Record<string, unknown>>,
+  condition: Partial<Condition>,
+) {
   const Item = marshall(item, { removeUndefinedValues: true });
   return { TableName: nameOf(table), Item, ...conditionParts(condition) };
 }
 
-function keyedInput(table: Table, key: Key, condition: Partial<Condition>) {
+export function keyedInput(table: Table, key: Key, condition: Partial<Condition>) {
   return { TableName: nameOf(table), Key: marshall(key), ...conditionParts(condition) };
 }
 
-function updateInput(
+export function updateInput(
   table: Table,
   key: Key,
   { update, ...condition }: Pick<Update, "update"> & Partial<Condition>,
@@ -346,81 +270,6 @@ function conditionParts({ condition, names, values }: Partial<Condition>) {
     ...(names === undefined ? {} : { ExpressionAttributeNames: names }),
     ...(values === undefined ? {} : { ExpressionAttributeValues: marshall(values) }),
   };
-}
-
-/** One operation of a transaction. A check writes nothing: its condition must hold for the others to be written. */
-export type TransactionOperation =
-  | ({
-      readonly kind: "put";
-      readonly table: Table;
-      readonly item: Readonly<Record<string, unknown>>;
-    } & Partial<Condition>)
-  | ({ readonly kind: "update"; readonly table: Table; readonly key: Key } & Pick<Update, "update"> &
-      Partial<Condition>)
-  | ({ readonly kind: "delete"; readonly table: Table; readonly key: Key } & Partial<Condition>)
-  | ({ readonly kind: "check"; readonly table: Table; readonly key: Key } & Condition);
-
-/** The result of a transaction: everything was written, or nothing. */
-export type TransactionResult =
-  | { readonly isWritten: true }
-  /** Positions of the operations whose conditions did not hold. */
-  | { readonly isWritten: false; readonly failedConditions: readonly number[] };
-
-/**
- * Writes several items, all or none. No two operations may be on one item; at most 100 fit.
- * @param token at most 36 characters: the same operations under the same token are written once in ten minutes, so
- * that a call whose answer was lost can be made again.
- * @throws {Unavailable} when each attempt conflicted with other transactions, or the table did not answer: whether
- * everything or nothing was written is then not known.
- */
-export async function transactWrite(
-  operations: readonly TransactionOperation[],
-  signal: AbortSignal,
-  token: string = randomUUID(),
-): Promise<TransactionResult> {
-  const command = new TransactWriteItemsCommand({
-    TransactItems: operations.map(transactItem),
-    ClientRequestToken: token,
-  });
-  try {
-    await call((to) => to.send(command, { abortSignal: signal }));
-    return { isWritten: true };
-  } catch (error) {
-    const failedConditions = failedConditionsOf(error);
-    if (failedConditions.length === 0) throw error;
-    return { isWritten: false, failedConditions };
-  }
-}
-
-function transactItem(operation: TransactionOperation): TransactWriteItem {
-  switch (operation.kind) {
-    case "put": {
-      const { kind: _, table, item, ...condition } = operation;
-      return { Put: putInput(table, item, condition) };
-    }
-    case "update": {
-      const { kind: _, table, key, ...update } = operation;
-      return { Update: updateInput(table, key, update) };
-    }
-    case "delete": {
-      const { kind: _, table, key, ...condition } = operation;
-      return { Delete: keyedInput(table, key, condition) };
-    }
-    case "check": {
-      const { kind: _, table, key, ...condition } = operation;
-      return {
-        ConditionCheck: { ...keyedInput(table, key, condition), ConditionExpression: condition.condition },
-      };
-    }
-  }
-}
-
-/** Positions of the operations whose conditions did not hold; none when that is not why nothing was written. */
-function failedConditionsOf(error: unknown): readonly number[] {
-  if (!(error instanceof TransactionCanceledException)) return [];
-  return (error.CancellationReasons ?? []).flatMap(({ Code }, index) =>
-    Code === "ConditionalCheckFailed" ? [index] : [],
-  );
 }
 
 async function ifConditionHolds(write: Promise<object>): Promise<boolean> {

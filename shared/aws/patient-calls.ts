@@ -3,7 +3,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { Unavailable } from "../errors.ts";
 import { isRetryable } from "./clients.ts";
 import { connectionProblem } from "./connection.ts";
-import { base64Decoder, type Call, isTransactionConflict, useCall } from "./database.ts";
+import { base64Decoder, type Call, isTransactionConflict, useCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
 
 /** For what an import asks of a table, all attempts and their pauses together. */

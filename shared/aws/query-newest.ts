@@ -1,7 +1,8 @@
 import { QueryCommand, type QueryCommandInput, type QueryCommandOutput } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Schema, Table } from "../table.ts";
-import { call, indexOf, nameOf } from "./database.ts";
+import { indexOf } from "./database.ts";
+import { call, nameOf } from "./database-client.ts";
 
 /** Which items of an index are read. */
 interface NewestQuery {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { BatchWriteItemCommand, type WriteRequest } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { call, nameOf } from "../../shared/aws/database.ts";
+import { call, nameOf } from "../../shared/aws/database-client.ts";
 import type { Table } from "../../shared/table.ts";
 
 /** DynamoDB's limit of items in one call. */

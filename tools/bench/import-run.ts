@@ -2,7 +2,7 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { rowsOf } from "../../functions/population-density/import/rows.ts";
 import { sortedDays } from "../../functions/population-density/import/sorted-days.ts";
-import { useCall } from "../../shared/aws/database.ts";
+import { useCall } from "../../shared/aws/database-client.ts";
 import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { importDensity } from "../import/density/import-density.ts";

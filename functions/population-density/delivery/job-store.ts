@@ -1,13 +1,6 @@
 import * as z from "zod/mini";
-import {
-  getItem,
-  getItems,
-  queryIndex,
-  type TransactionOperation,
-  transactWrite,
-  updateItem,
-} from "../../../shared/aws/database.ts";
-import { queryNewest } from "../../../shared/aws/query-newest.ts";
+import { getItem, getItems, queryIndex, updateItem } from "../../../shared/aws/database.ts";
+import { type TransactionOperation, transactWrite } from "../../../shared/aws/transactions.ts";
 import { cancelledByCaller, itemOf, type Job, type LastAttempt, retentionSeconds } from "./job.ts";
 import type { JobStore, PendingEntry } from "./ports.ts";
 import { densityCallers, densityJobs } from "./tables.ts";
@@ -224,57 +217,6 @@ export const jobStore: JobStore = {
 
   pending: (signal) => queryIndex(densityJobs, "pending", "pending", pendingEntry, signal),
 };
-
-/** A place in the list of a caller's jobs. */
-export type ListPosition = z.infer<typeof listPosition>;
-
-const listPosition = z.object({ listedAt: z.string(), operationId: z.string() });
-
-/** How many entries of the list a call looks at for those in one state; an entry has about 150 bytes. */
-const entriesPerCall = 1_000;
-
-/** What is asked of a caller's list. */
-interface ListQuery {
-  /** Hash of the caller. */
-  readonly caller: string;
-  /** Epoch milliseconds; older jobs are left out. */
-  readonly since: number;
-  readonly state: Job["state"] | undefined;
-  /** The last entry of the page before. */
-  readonly after: ListPosition | undefined;
-  readonly count: number;
-}
-
-/**
- * A page of a caller's jobs, the newest first. Which jobs there are is known from the index, which may miss those of the
- * last moment; what they are is read from the table, so a page may hold fewer than it could.
- */
-export async function listJobs(
-  { caller, since, state, after, count }: ListQuery,
-  signal: AbortSignal,
-): Promise<{ readonly jobs: readonly Job[]; readonly next: ListPosition | undefined }> {
-  const { items, hasMore } = await queryNewest(
-    densityJobs,
-    "by-caller",
-    {
-      partition: caller,
-      from: new Date(since).toISOString(),
-      after: after && { caller, ...after },
-      ...(state === undefined ? {} : { where: { state } }),
-      count,
-      limit: state === undefined ? count : entriesPerCall,
-    },
-    listPosition,
-    signal,
-  );
-  const keys = items.map(({ operationId }) => ({ operationId }));
-  const found = new Map((await getItems(densityJobs, keys, signal)).map((job) => [job.operationId, job]));
-  const jobs = items.flatMap(({ operationId }) => found.get(operationId) ?? []);
-  return {
-    jobs: state === undefined ? jobs : jobs.filter((job) => job.state === state),
-    next: hasMore ? items.at(-1) : undefined,
-  };
-}
 
 /** What a job that has ended does not keep. */
 const erased = "notBefore, sink, accessToken, pendingSince";

@@ -31,11 +31,15 @@ export interface JobMessage {
 /** Longer than a worker may run: a worker whose lease or permit is older no longer runs. */
 const leaseMilliseconds = attemptMilliseconds;
 
-/**
- * Time reserved after an attempt, even when it has used up all other time: to note an agreement, to record, to release.
- */
+// Time is reserved after an attempt, even when the attempt has used up all other time.
+
+/** Reserved to note that a sink's host agreed. */
 export const agreementMilliseconds = 1_000;
+
+/** Reserved to record the result. */
 export const recordMilliseconds = 4_000;
+
+/** Reserved to release the permit. */
 export const releaseMilliseconds = 4_000;
 
 /** Added to the time for which a message is hidden, because clocks differ. */

@@ -1,7 +1,7 @@
 import { hashed } from "../../../shared/hash.ts";
 import { serve } from "../../../shared/http/serve.ts";
 import { type Job, keptSince } from "../delivery/job.ts";
-import { listJobs } from "../delivery/job-store.ts";
+import { listJobs } from "../delivery/job-list-store.ts";
 import { listOperations } from "./contract.ts";
 import { isVisible, operationOf } from "./operation.ts";
 import { pageTokenOf, positionOf } from "./page-token.ts";

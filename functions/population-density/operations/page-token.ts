@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { ListPosition } from "../delivery/job-store.ts";
+import type { ListPosition } from "../delivery/job-list-store.ts";
 
 const position = z.tuple([z.iso.datetime(), z.uuid()]);
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Job, retentionSeconds } from "../../../functions/population-density/delivery/job.ts";
-import { jobStore, listJobs } from "../../../functions/population-density/delivery/job-store.ts";
+import { listJobs } from "../../../functions/population-density/delivery/job-list-store.ts";
+import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
-import { seeded } from "../../../tools/delivery-model/model.ts";
+import { seeded } from "../../../tools/delivery-model/random.ts";
 import { useTables } from "../../support/database.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, someJob, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
