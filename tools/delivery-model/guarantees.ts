@@ -1,0 +1,134 @@
+import type { Acceptance } from "../../functions/population-density/delivery/accept.ts";
+import { deadlineOf, type Job } from "../../functions/population-density/delivery/job.ts";
+import {
+  limitReached,
+  uploadsPerCallerAndHost,
+  uploadsPerHost,
+} from "../../functions/population-density/delivery/permit-rules.ts";
+import type { MemoryJobs, MemoryPermits } from "./memory-stores.ts";
+import { hour, minute, type Plan } from "./plan.ts";
+import { type Actor, maxSkewMilliseconds } from "./processes.ts";
+
+/** What a run is checked against: its stores, and how far it has come. */
+interface Watched {
+  readonly jobs: MemoryJobs;
+  readonly permits: MemoryPermits;
+  readonly now: () => number;
+  /** After a fault, less is guaranteed. */
+  readonly wasFaulty: () => boolean;
+  readonly workers: number;
+}
+
+/** What deliveries guarantee, and what of it a run has broken. */
+export class Guarantees {
+  readonly broken = new Set<string>();
+  readonly #watched: Watched;
+  readonly #uploads = new Map<
+    Actor,
+    { readonly host: string; readonly caller: string; readonly mode: Job["mode"] }
+  >();
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  /** At the first step of an attempt. */
+  attemptBegins(plan: Plan): void {
+    // A worker that ends before it has recorded what a sink asks for takes it with it.
+    const isEarly = this.#watched.now() < plan.notBefore - 2 * maxSkewMilliseconds;
+    if (isEarly && !this.#watched.wasFaulty()) this.broken.add("called before it was asked to");
+  }
+
+  uploadBegins(actor: Actor, job: Job & { readonly sink: string }): void {
+    const { accessTokenExpiresAt = Number.POSITIVE_INFINITY } = job;
+    if (accessTokenExpiresAt + maxSkewMilliseconds < this.#watched.now() - minute)
+      this.broken.add("called with an old token");
+    this.#uploads.set(actor, { host: job.sink, caller: job.caller, mode: job.mode });
+    const answers = [...this.#uploads.values()].filter(({ mode }) => mode === "answer");
+    const toHost = answers.filter(({ host }) => host === job.sink);
+    const ofCaller = toHost.filter(({ caller }) => caller === job.caller);
+    if (toHost.length > uploadsPerHost) this.broken.add("too many uploads to a host");
+    if (ofCaller.length > uploadsPerCallerAndHost) this.broken.add("too many uploads of a caller to a host");
+  }
+
+  uploadEnds(actor: Actor): void {
+    this.#uploads.delete(actor);
+  }
+
+  /** When a sink has got the whole body of an attempt. */
+  sinkTakes(plan: Plan, job: Job, keeps: boolean): void {
+    if (this.#watched.now() > deadlineOf(job) + maxSkewMilliseconds) this.broken.add("sent too late");
+    if (!keeps) return;
+    if (plan.cancelled?.possiblyDelivered === false) this.broken.add("delivered after it was cancelled");
+    plan.kept.add(job.mode);
+    if (plan.kept.size > 1) this.broken.add("two kinds of outcome at a sink");
+    if (isRefusedForCertain(plan)) this.broken.add("delivered what was refused with 503");
+  }
+
+  checkAlways(): void {
+    for (const [, places] of this.#watched.jobs.places) {
+      for (const id of places) {
+        if (this.#watched.jobs.read(id)?.state !== "pending")
+          this.broken.add("a place without a pending job");
+      }
+    }
+  }
+
+  checkAtEnd(plans: readonly Plan[]): void {
+    for (const plan of plans) this.#checkOperation(plan);
+    for (const [, places] of this.#watched.jobs.places) {
+      if (places.size > 0) this.broken.add("a place is leaked");
+    }
+    this.#checkPermits();
+  }
+
+  #checkOperation(plan: Plan): void {
+    const { operationId, answers, kept } = plan;
+    const job = this.#watched.jobs.read(operationId);
+    if (job?.state === "pending") this.broken.add("a job without an outcome");
+    if (plan.cancelled !== undefined && job?.state !== "cancelled")
+      this.broken.add("a cancelled job has another outcome");
+    if (plan.cancelled?.possiblyDelivered === false && kept.size > 0)
+      this.broken.add("delivered, but cancelled as not delivered");
+    const isPromised = answers.includes("accepted");
+    if (isPromised && (job === undefined || job.state === "withdrawn"))
+      this.broken.add("a promised job is lost");
+    if (job?.state === "delivered" && !kept.has("answer")) this.broken.add("delivered, but not to its sink");
+    if (isRefusedForCertain(plan) && kept.size > 0) this.broken.add("delivered what was refused with 503");
+    // Whoever ends just before the last chunk leaves nobody who may say that there is no answer.
+    const isUncertain = this.#watched.wasFaulty() && job?.reason === "possibly delivered";
+    const isCancelled = job?.state === "cancelled";
+    if (isPromised && kept.size === 0 && isDeserved(plan) && !isUncertain && !isCancelled) {
+      this.broken.add(`nothing was sent to a sink that accepts everything: ${job?.reason}`);
+    }
+  }
+
+  #checkPermits(): void {
+    const { permits, workers, now: time, wasFaulty } = this.#watched;
+    const now = time() + hour;
+    const left = permits.permits.filter(({ until }) => until > now);
+    if (left.length > 0) this.broken.add("a permit is leaked");
+    // Only a worker that is gone, or a store that does not answer, leaves a permit to its own end.
+    const held = permits.permits.filter(({ holder, until }) => holder !== undefined && until > time());
+    if (held.length > 0 && !wasFaulty()) this.broken.add("a permit is not given back");
+    const request = { operationId: "new", host: "host-a", caller: "caller-a", mode: "answer" } as const;
+    if (limitReached(permits.permits, request, workers, now) !== undefined) {
+      this.broken.add("a permit is never free again");
+    }
+  }
+}
+
+/** Whether every request for an operation was answered that nothing will be delivered. */
+function isRefusedForCertain({ answers }: Plan): boolean {
+  const isRefusal = (answer: Acceptance | undefined) =>
+    answer === "withdrawn" || answer === "full" || answer === "conflict";
+  return answers.length > 0 && answers.every(isRefusal);
+}
+
+/** Whether an operation's sink must have got something: it takes whatever comes, and its token does not end. */
+function isDeserved({ behaviours, accessTokenExpiresAt }: Plan): boolean {
+  return (
+    behaviours.every(({ keeps, sent }) => keeps && sent.outcome === "delivered") &&
+    accessTokenExpiresAt === undefined
+  );
+}
