@@ -1,0 +1,280 @@
+import { type EndpointId, endpoints } from "../../functions/areas.ts";
+import type { Code } from "../../shared/errors.ts";
+import { boxIn } from "../support/densities.ts";
+import { sampleRequests, withSink } from "../support/good-requests.ts";
+import { requestIn } from "../support/jobs.ts";
+import { everyScope } from "../support/scopes.ts";
+import { ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
+import type { SinkAnswer } from "../support/sink.ts";
+import {
+  address,
+  hide,
+  ipv6Address,
+  natted,
+  networkAccessIdentifier,
+  password,
+  phoneNumber,
+  privateAddress,
+  publicAddress,
+  sent,
+  sinkToken,
+  unknownNumber,
+} from "./privacy-canaries.ts";
+
+/** A request, and what comes of it. */
+export interface Flow {
+  /** What comes of it: the status, and the code of an error. */
+  readonly ends: `${2 | 4 | 5}${number}` | `${4 | 5}${number} ${Code}`;
+  /** The function that answers, or what refuses before one is called. */
+  readonly by: EndpointId | "gateway";
+  readonly path: string;
+  readonly method?: string;
+  readonly authorization?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+const paths = Object.fromEntries(endpoints.map(({ id, path }) => [id, path])) as Record<EndpointId, string>;
+
+/** Makes the URL of a sink that answers as it is told. */
+type SinkOf = (...given: readonly SinkAnswer[]) => string;
+
+function flowsOf(endpoint: EndpointId, ...flows: readonly Partial<Flow>[]): Flow[] {
+  return flows.map((flow) => ({ ends: "200", by: endpoint, path: paths[endpoint], ...flow }));
+}
+
+/** The key and the names of authorization servers, of which one does not answer. */
+export const key = rsaKey();
+export const issuer = "https://live.example";
+export const deadIssuer = "https://dead.example";
+
+function bearer(claims: Readonly<Record<string, unknown>> = {}, signer = key): string {
+  const payload = {
+    iss: issuer,
+    aud: "operator",
+    sub: "zq-subject",
+    client_id: `zq-client-${crypto.randomUUID()}`,
+    scope: everyScope.join(" "),
+    exp: Math.floor(Date.now() / 1_000) + 600,
+    ...claims,
+  };
+  sent.push(JSON.stringify(payload));
+  return `Bearer ${tokenOf({ alg: "RS256", typ: "JWT", kid: signer.kid }, payload, signedBy(signer))}`;
+}
+
+const byItself = { authorization: bearer() };
+const aboutSubject = { authorization: bearer({ subscription: "zq-subscription" }) };
+const badCorrelator = { headers: { "x-correlator": "zq-correlator refused" } };
+
+function logins(): Flow[] {
+  const emailaddress = address;
+  return flowsOf(
+    "profile/authenticate",
+    { body: { emailaddress, password } },
+    { body: { emailaddress, password: `${password}-wrong` }, ends: "401 UNAUTHENTICATED" },
+    { body: { emailaddress: `nobody.${address}`, password }, ends: "401 UNAUTHENTICATED" },
+    { body: { emailaddress: `throttled.${address}`, password }, ends: "429 TOO_MANY_REQUESTS" },
+    { body: { emailaddress: `damaged.${address}`, password }, ends: "500 INTERNAL" },
+    { body: { emailaddress, password: [password] }, ends: "400 INVALID_ARGUMENT" },
+    { body: `{"emailaddress":"${address}","password":"${password}`, ends: "400 INVALID_ARGUMENT" },
+  );
+}
+
+function publications(): Flow[] {
+  const ids = ["keys/publish", "openapi/publish"] as const;
+  return ids.flatMap((id) => flowsOf(id, {}, { ...badCorrelator, ends: "400 INVALID_ARGUMENT" }));
+}
+
+function qosRequests(): Flow[] {
+  const name = (value: string) => paths["qos-profiles/get-by-name"].replace("{name}", value);
+  return [
+    ...flowsOf(
+      "qos-profiles/retrieve",
+      { ...byItself, body: { device: { phoneNumber } } },
+      { ...byItself, body: { device: { ipv4Address: natted } } },
+      { ...byItself, body: { device: { ipv4Address: { publicAddress, privateAddress } } } },
+      { ...byItself, body: { device: { ipv6Address, networkAccessIdentifier } } },
+      { ...aboutSubject, body: {} },
+      { ...byItself, body: { device: { phoneNumber: "zq-number" } }, ends: "400 INVALID_ARGUMENT" },
+      {
+        ...byItself,
+        body: { device: { networkAccessIdentifier: "zq-access" } },
+        ends: "400 INVALID_ARGUMENT",
+      },
+      { ...byItself, body: { device: { ipv6Address: `${ipv6Address}/64` } }, ends: "400 INVALID_ARGUMENT" },
+      {
+        ...byItself,
+        body: { device: { ipv4Address: { ...natted, publicPort: 65_536 } } },
+        ends: "400 OUT_OF_RANGE",
+      },
+      { ...byItself, body: ["zq-body"], ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, body: "zq-body", ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, body: Buffer.from('{"zq-body":"\xff"}', "latin1"), ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, ...badCorrelator, body: {}, ends: "400 INVALID_ARGUMENT" },
+      { ...byItself, body: { device: { phoneNumber: unknownNumber } }, ends: "404 IDENTIFIER_NOT_FOUND" },
+      { ...byItself, body: { device: { networkAccessIdentifier } }, ends: "422 UNSUPPORTED_IDENTIFIER" },
+      { ...aboutSubject, body: { device: { phoneNumber } }, ends: "422 UNNECESSARY_IDENTIFIER" },
+      {
+        authorization: bearer({ client_id: "zq-client-over-quota" }),
+        body: { device: { phoneNumber } },
+        ends: "429 QUOTA_EXCEEDED",
+      },
+    ),
+    ...flowsOf(
+      "qos-profiles/get-by-name",
+      { ...byItself, path: name("zq-name") },
+      { ...byItself, path: name("zq-name-unknown"), ends: "404 NOT_FOUND" },
+      { ...byItself, path: name("zq-name%20malformed"), ends: "400 INVALID_ARGUMENT" },
+    ),
+  ];
+}
+
+function numberRequests(): Flow[] {
+  const specifiedDate = "2023-12-22";
+  return flowsOf(
+    "number-recycling/check",
+    { ...byItself, body: { specifiedDate, phoneNumber } },
+    { ...aboutSubject, body: { specifiedDate } },
+    { ...byItself, body: { specifiedDate, phoneNumber: unknownNumber }, ends: "404 IDENTIFIER_NOT_FOUND" },
+    { ...byItself, body: { specifiedDate, phoneNumber: "zq-number" }, ends: "400 INVALID_ARGUMENT" },
+    { ...byItself, body: { specifiedDate: "2999-01-01", phoneNumber }, ends: "400 OUT_OF_RANGE" },
+    { ...byItself, body: { specifiedDate }, ends: "422 MISSING_IDENTIFIER" },
+    { ...aboutSubject, body: { specifiedDate, phoneNumber }, ends: "422 UNNECESSARY_IDENTIFIER" },
+  );
+}
+
+function deviceRequests(): Flow[] {
+  return flowsOf(
+    "device-identifier/retrieve",
+    { ...byItself, body: { device: { phoneNumber } } },
+    { ...byItself, body: { device: { ipv4Address: natted, ipv6Address } } },
+    { ...aboutSubject, body: {} },
+    { ...byItself, body: { device: { phoneNumber: unknownNumber } }, ends: "404 IDENTIFIER_NOT_FOUND" },
+    {
+      ...byItself,
+      body: { device: { phoneNumber, ipv4Address: { ...natted, publicPort: 1 } } },
+      ends: "400 INVALID_ARGUMENT",
+    },
+    {
+      ...byItself,
+      body: { device: { ipv4Address: { ...natted, publicPort: 1 } } },
+      ends: "403 PERMISSION_DENIED",
+    },
+    {
+      ...byItself,
+      body: { device: { ipv4Address: { ...natted, publicPort: 2 } } },
+      ends: "500 INTERNAL",
+    },
+    { ...byItself, body: { device: { networkAccessIdentifier } }, ends: "422 UNSUPPORTED_IDENTIFIER" },
+  );
+}
+
+function densityRequests(good: string, broken: string, sinkOf: SinkOf): Flow[] {
+  const request = requestIn(boxIn(good, [1, 1], [1.2, 2]));
+  const brokenRequest = requestIn(boxIn(broken, [1, 1], [1.2, 2]));
+  const credential = { credentialType: "ACCESSTOKEN", accessToken: sinkToken, accessTokenType: "bearer" };
+  const to = (url: string) => ({ ...request, sink: url, sinkCredential: credential });
+  const delivering = sinkOf();
+  return flowsOf(
+    "population-density/retrieve",
+    { ...byItself, body: request },
+    { ...byItself, body: to(delivering), ends: "202" },
+    { ...byItself, body: to(delivering), headers: { "idempotency-key": "zq-idempotency" }, ends: "202" },
+    { ...byItself, body: to(sinkOf({ status: 410 })), ends: "202" },
+    { ...byItself, body: to(sinkOf({ status: 500 })), ends: "202" },
+    { ...byItself, body: to(sinkOf("reset")), ends: "202" },
+    { ...byItself, body: to(sinkOf().replace("http:", "https:")), ends: "202" },
+    { ...byItself, body: to("http://127.0.0.1:1025/zq-path?zq-sink-query"), ends: "202" },
+    { ...byItself, body: to("https://zq-host.example/zq-path?zq-sink-query"), ends: "202" },
+    { ...byItself, body: { ...to(sinkOf()), ...brokenRequest }, ends: "202" },
+    { ...byItself, body: brokenRequest, ends: "500 INTERNAL" },
+    { ...byItself, body: to("https://zq-host.internal/zq-path"), ends: "400 INVALID_SINK" },
+    {
+      ...byItself,
+      body: { ...to(delivering), sinkCredential: { ...credential, credentialType: "PLAIN" } },
+      ends: "400 INVALID_CREDENTIAL",
+    },
+    {
+      ...byItself,
+      body: { ...to(delivering), sinkCredential: { ...credential, accessTokenType: sinkToken } },
+      ends: "400 INVALID_TOKEN",
+    },
+    {
+      ...byItself,
+      body: { ...to(delivering), sinkCredential: { ...credential, accessToken: `${sinkToken}é` } },
+      ends: "400 INVALID_ARGUMENT",
+    },
+    {
+      ...byItself,
+      body: to(delivering),
+      headers: { "idempotency-key": "zq-idempotency".repeat(20) },
+      ends: "400 INVALID_ARGUMENT",
+    },
+    {
+      ...byItself,
+      body: { ...request, precision: 12 },
+      ends: "422 POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
+    },
+  );
+}
+
+function refusedBefore(): Flow[] {
+  const path = paths["qos-profiles/retrieve"];
+  const body = { device: { phoneNumber } };
+  const [head, payload] = bearer().split(".");
+  const refused = { by: "gateway", path, body } as const;
+  return [
+    { ...refused, ends: "401 UNAUTHENTICATED" },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: "Bearer zq-token.zq-token.zq-token" },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: "Basic zq-basic" },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: `${head}.${payload}.zq-token` },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ exp: 1 }) },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ sub: { "zq-subject": 1 } }) },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({}, ellipticKey()) },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ iss: "https://zq-host.example" }) },
+    { ...refused, ends: "403 PERMISSION_DENIED", authorization: bearer({ scope: "zq-token" }) },
+    { ...refused, ends: "503 UNAVAILABLE", authorization: bearer({ iss: deadIssuer }) },
+    { ...refused, ends: "404 NOT_FOUND", path: "/zq-path" },
+    { ...refused, ends: "404 NOT_FOUND", method: "PUT" },
+  ];
+}
+
+/** Every request of `events/`: those of an area that has no others here are looked at by them. */
+async function sampleFlows(sinkOf: SinkOf): Promise<Flow[]> {
+  return (await sampleRequests()).map((request) => {
+    const { file, endpoint, status, code, path, headers, body, claims } =
+      request.status < 300 ? withSink(request, sinkOf) : request;
+    hide(jsonIn(body ?? ""), `a value of events/${file}`);
+    return {
+      ends: (code === undefined ? `${status}` : `${status} ${code}`) as Flow["ends"],
+      by: endpoint.id,
+      path,
+      method: endpoint.method,
+      headers,
+      body,
+      ...(endpoint.scope === null ? {} : { authorization: bearer(claims) }),
+    };
+  });
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every kind of request, each once: of densities in one tile that is good and one that is broken, and of `events/`. */
+export async function everyFlow(good: string, broken: string, sinkOf: SinkOf): Promise<Flow[]> {
+  return [
+    ...logins(),
+    ...publications(),
+    ...qosRequests(),
+    ...numberRequests(),
+    ...deviceRequests(),
+    ...densityRequests(good, broken, sinkOf),
+    ...refusedBefore(),
+    ...(await sampleFlows(sinkOf)),
+  ];
+}
