@@ -3,7 +3,8 @@ import { type AskedHour, storedDaysOf } from "./intervals.ts";
 import type { DensityQuery } from "./rules.ts";
 import type { Answer } from "./tiles/json.ts";
 import { observedDay, publishedDays, tileName, typicalDay } from "./tiles/store.ts";
-import { isCovered, type TileDay, type TileHour } from "./tiles/tile.ts";
+import { isCovered, type TileDay } from "./tiles/tile.ts";
+import type { TileHour } from "./tiles/tile-hour.ts";
 
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the

@@ -1,6 +1,7 @@
 import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/cover/geohash.ts";
 import { tileName, writeTileDay } from "../../functions/population-density/tiles/store.ts";
-import { encodeTileDay, hoursPerDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
+import { encodeTileDay, hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
+import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 
 /** A corner of an area. */
 export interface Corner {

@@ -1,5 +1,6 @@
 import type { CellsOfTile } from "../../functions/population-density/tiles/json.ts";
-import { cellsPerTile, hoursPerDay, TileHour } from "../../functions/population-density/tiles/tile.ts";
+import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile, TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 
 /** The characters of a geohash. */
 export const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";

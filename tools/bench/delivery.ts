@@ -5,12 +5,8 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
-import {
-  cellsPerTile,
-  encodeTileDay,
-  hoursPerDay,
-  readTileDay,
-} from "../../functions/population-density/tiles/tile.ts";
+import { encodeTileDay, hoursPerDay, readTileDay } from "../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../functions/population-density/tiles/tile-hour.ts";
 import { parseAllowedNetworks } from "../../shared/sinks/networks.ts";
 import { post } from "../../shared/sinks/post.ts";
 import { type Bench, median, type Row } from "./bench.ts";

@@ -5,13 +5,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import * as z from "zod";
 import { bodyOf, type CellsOfTile } from "../../functions/population-density/tiles/json.ts";
-import {
-  cellsPerTile,
-  encodeTileDay,
-  hoursPerDay,
-  readTileDay,
-  type TileHour,
-} from "../../functions/population-density/tiles/tile.ts";
+import { encodeTileDay, hoursPerDay, readTileDay } from "../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile, type TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { alphabet, city, dayOf, everyCell, mebibyte } from "./city-densities.ts";
 

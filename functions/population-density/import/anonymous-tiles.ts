@@ -10,7 +10,8 @@
  * the sum of squares. The range of a group is the published interval of its sum, never that of its cells in the file.
  */
 
-import { cellsPerTile, hoursPerDay, isCovered, maxDensity, TileHour } from "../tiles/tile.ts";
+import { hoursPerDay, isCovered } from "../tiles/tile.ts";
+import { cellsPerTile, maxDensity, TileHour } from "../tiles/tile-hour.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
 import { type Range, scaledUp } from "./market-share.ts";
 import {

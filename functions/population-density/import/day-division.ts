@@ -1,7 +1,7 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { suffixesOf } from "../cover/geohash.ts";
 import { observedDay, tileName, typicalDay } from "../tiles/store.ts";
-import { TileHour } from "../tiles/tile.ts";
+import { TileHour } from "../tiles/tile-hour.ts";
 import { type Anonymity, setPeople } from "./anonymous-tiles.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
 import { scaledUp } from "./market-share.ts";

@@ -1,4 +1,5 @@
-import { cellsPerTile, hoursPerDay, noDataCode, suppressedCode, TileHour } from "../tiles/tile.ts";
+import { hoursPerDay } from "../tiles/tile.ts";
+import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 import { setPeople } from "./anonymous-tiles.ts";
 
 /** What is published of a part in a tile. */

@@ -1,5 +1,5 @@
 import { suffixesOf } from "../cover/geohash.ts";
-import { cellsPerTile } from "../tiles/tile.ts";
+import { cellsPerTile } from "../tiles/tile-hour.ts";
 import { cellsIn, type Part } from "./parts.ts";
 import { finestAreas } from "./tile-pyramid.ts";
 

@@ -1,5 +1,6 @@
 import { suffixesOf } from "../cover/geohash.ts";
-import { cellsPerTile, hoursPerDay } from "../tiles/tile.ts";
+import { hoursPerDay } from "../tiles/tile.ts";
+import { cellsPerTile } from "../tiles/tile-hour.ts";
 import type { CountedHour, CountedTile } from "./counted.ts";
 import { entry, numbersEach } from "./partitions.ts";
 

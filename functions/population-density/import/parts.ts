@@ -7,7 +7,8 @@
 
 import { createHash } from "node:crypto";
 import { suffixesOf } from "../cover/geohash.ts";
-import { addToCoverage, cellsPerTile, coverageBytes, isCovered } from "../tiles/tile.ts";
+import { addToCoverage, coverageBytes, isCovered } from "../tiles/tile.ts";
+import { cellsPerTile } from "../tiles/tile-hour.ts";
 import type { CountedTile } from "./counted.ts";
 import { childrenOf, type TilePart } from "./tile-pyramid.ts";
 

@@ -1,6 +1,7 @@
 import { partDay, readTileDays, writeTileDay } from "../tiles/store.ts";
 import type { NewTileDay, StoredTileDay } from "../tiles/table.ts";
-import { encodeTileDay, hoursPerDay, isCovered, readTileDay, type TileHour } from "../tiles/tile.ts";
+import { encodeTileDay, hoursPerDay, isCovered, readTileDay } from "../tiles/tile.ts";
+import type { TileHour } from "../tiles/tile-hour.ts";
 import type { AnonymousTile } from "./anonymous-tiles.ts";
 import { filledUp, type MergedPart, mergedHours } from "./merged-parts.ts";
 import type { ListedPart } from "./part-store.ts";

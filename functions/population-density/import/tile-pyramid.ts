@@ -1,5 +1,6 @@
 import { cellOf, codeAt, gridOf, suffixesOf, tileSide } from "../cover/geohash.ts";
-import { addToCoverage, cellsPerTile, isCovered } from "../tiles/tile.ts";
+import { addToCoverage, isCovered } from "../tiles/tile.ts";
+import { cellsPerTile } from "../tiles/tile-hour.ts";
 import { rowArea } from "./cell-area.ts";
 import type { CountedHour, CountedTile } from "./counted.ts";
 import { publishedSum, suppressedBound } from "./suppression.ts";

@@ -1,11 +1,5 @@
-import {
-  cellsPerTile,
-  hoursPerDay,
-  noDataCode,
-  suppressedCode,
-  type TileDay,
-  TileHour,
-} from "../tiles/tile.ts";
+import { hoursPerDay, type TileDay } from "../tiles/tile.ts";
+import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 
 /** Days of one weekday that its typical day is made from. */
 export const weeksRemembered = 4;

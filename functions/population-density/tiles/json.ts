@@ -1,4 +1,4 @@
-import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "./tile.ts";
+import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "./tile-hour.ts";
 
 /** An answer and the source of its numbers. Hours are counted from 1970-01-01T00:00Z. */
 export interface Answer {

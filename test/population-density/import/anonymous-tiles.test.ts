@@ -15,12 +15,11 @@ import type { CountedDay, CountedTile } from "../../../functions/population-dens
 import type { ParentSums } from "../../../functions/population-density/import/tile-pyramid.ts";
 import {
   addToCoverage,
-  cellsPerTile,
   coverageBytes,
   encodeTileDay,
   isCovered,
-  maxDensity,
 } from "../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile, maxDensity } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { runs, sampleOf } from "../../support/sample.ts";
 
 const threshold = 10;

@@ -11,12 +11,8 @@ import {
   type RowBatch,
 } from "../../../functions/population-density/import/row-batch.ts";
 import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
-import {
-  addToCoverage,
-  cellsPerTile,
-  coverageBytes,
-  isCovered,
-} from "../../../functions/population-density/tiles/tile.ts";
+import { addToCoverage, coverageBytes, isCovered } from "../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { dayOf } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";

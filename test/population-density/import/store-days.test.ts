@@ -22,12 +22,12 @@ import {
 import type { StoredTileDay } from "../../../functions/population-density/tiles/table.ts";
 import {
   addToCoverage,
-  cellsPerTile,
   coverageBytes,
   encodeTileDay,
   isCovered,
   readTileDay,
 } from "../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { useTables } from "../../support/database.ts";
 

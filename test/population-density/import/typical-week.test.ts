@@ -3,11 +3,10 @@ import { describe, expect, test } from "vitest";
 import { typicalHours, weekdayOf } from "../../../functions/population-density/import/typical-week.ts";
 import {
   encodeTileDay,
-  maxDensity,
   readTileDay,
   type TileDay,
-  TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
+import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
 /** What a day knows of a cell in an hour: nothing, that it is low, or its minimum, value and maximum. */
 type Slot = undefined | "low" | readonly [min: number, value: number, max: number];

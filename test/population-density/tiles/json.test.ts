@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Answer, bodyOf, type CellsOfTile } from "../../../functions/population-density/tiles/json.ts";
-import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile.ts";
+import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
 const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
 const maxChunkBytes = 65_536;

@@ -1,15 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  cellsPerTile,
   encodeTileDay,
   hoursPerDay,
   isCovered,
-  maxDensity,
   maxItemBytes,
   readTileDay,
-  TileHour,
 } from "../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile, maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
 const density = fc.oneof(
   fc.integer({ min: 0, max: 5_000 }),

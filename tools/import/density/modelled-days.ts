@@ -7,7 +7,8 @@ import type {
   CountedTile,
 } from "../../../functions/population-density/import/counted.ts";
 import { coverageOf } from "../../../functions/population-density/import/parts.ts";
-import { cellsPerTile, hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
+import { hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 
 /** What is modelled of a box. */
 export interface ModelledDays {
