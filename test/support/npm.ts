@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 
 /** A program started with npm as a person does, in a process group and a folder for temporary files of its own. */
 export interface NpmProgram {
@@ -11,6 +12,11 @@ export interface NpmProgram {
   readonly output: () => string;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
+  /**
+   * Ends when the program listens for signals, and npm therefore passes them on. One that npm alone gets at the moment
+   * when it starts the program ends npm, but not the program.
+   */
+  readonly listeningForSignals: () => Promise<void>;
   /** A signal to every process of the group, as a terminal sends it. */
   signalGroup(signal: NodeJS.Signals): void;
   /** Its processes that still run, also those that have left the group. */
@@ -48,6 +54,10 @@ export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}
     child,
     output: () => written.join(""),
     ended: once(child, "exit").then(([code, signal]) => code ?? signal),
+    listeningForSignals: async () => {
+      if (process.platform !== "linux") return await wait(3_000);
+      while (isGroupAlive(child) && !withTemporary(folder).some(catchesHangup)) await wait(5);
+    },
     signalGroup: (signal) => process.kill(-(child.pid as number), signal),
     processes: () => [...new Set(processes())],
     temporary: () => readdirSync(folder).filter((name) => name !== cache),
@@ -62,6 +72,11 @@ export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}
 export function residentMegabytes(pids: readonly number[]): number {
   const kilobytes = pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0));
   return kilobytes.reduce((sum, each) => sum + each, 0) / 1_024;
+}
+
+/** Bit 0 of a process's mask of caught signals is that of SIGHUP, which Node.js does not catch for itself. */
+function catchesHangup(pid: number): boolean {
+  return /SigCgt:\s+[0-9a-f]+[13579bdf]\n/.test(read(`/proc/${pid}/status`));
 }
 
 /** Processes that were started with this folder for temporary files; none on systems that do not tell. */
