@@ -41,3 +41,8 @@ export function isRetryable(error: unknown): error is Error {
   const name = error.name.slice(error.name.lastIndexOf(".") + 1);
   return throttled.has(name) || !("$fault" in error) || error.$fault !== "client";
 }
+
+/** The class of a failure, for the log: a code of Node.js, as of a connection that is refused, or the error's name. */
+export function failureOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

@@ -3,7 +3,7 @@ import { DynamoDBClient, TransactionCanceledException } from "@aws-sdk/client-dy
 import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type Table, tableVariable } from "../table.ts";
-import { clientDefaults, isRetryable } from "./clients.ts";
+import { clientDefaults, failureOf, isRetryable } from "./clients.ts";
 import { timed } from "./dependency-times.ts";
 
 let client: DynamoDBClient | undefined;
@@ -55,7 +55,7 @@ async function callInTime<Output>(run: (client: DynamoDBClient) => Promise<Outpu
       if (!isConflict && !isRetryable(error)) throw error;
       // The client may have used up its retry tokens; a new client starts with all of them.
       client = undefined;
-      throw new Unavailable("DynamoDB", error.name);
+      throw new Unavailable("DynamoDB", failureOf(error));
     }
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { bucketVariable, resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
-import { clientDefaults, isRetryable } from "./clients.ts";
+import { clientDefaults, failureOf, isRetryable } from "./clients.ts";
 
 /** For one call, whose object or part has some megabytes. */
 const callMilliseconds = 60_000;
@@ -42,7 +42,7 @@ async function call<Output>(
     return await run(client, { abortSignal: AbortSignal.timeout(callMilliseconds) });
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    throw new Unavailable("S3", error.name);
+    throw new Unavailable("S3", failureOf(error));
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { Unavailable } from "../errors.ts";
-import { isRetryable } from "./clients.ts";
+import { failureOf, isRetryable } from "./clients.ts";
 import { connectionProblem } from "./connection.ts";
 import { base64Decoder, type Call, isTransactionConflict, useCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
@@ -56,7 +56,7 @@ function patientCall(client: DynamoDBClient): Call {
         const mayPass = isTransactionConflict(error) || (isRetryable(error) && !isFinal(error));
         turn.end(mayPass ? "throttled" : "failed");
         if (!mayPass) throw connectionProblem(error) ?? error;
-        if (attempt === maxAttempts) throw new Unavailable("DynamoDB", error.name);
+        if (attempt === maxAttempts) throw new Unavailable("DynamoDB", failureOf(error));
       }
       const longest = Math.min(longestPauseMilliseconds, firstPauseMilliseconds * 2 ** attempt);
       await wait(Math.random() * longest);

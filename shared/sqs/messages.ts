@@ -1,5 +1,5 @@
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { clientDefaults, isRetryable } from "../aws/clients.ts";
+import { clientDefaults, failureOf, isRetryable } from "../aws/clients.ts";
 import { timed } from "../aws/dependency-times.ts";
 import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
@@ -20,7 +20,7 @@ async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promis
     if (!isRetryable(error)) throw error;
     // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
     client = undefined;
-    throw new Unavailable("SQS", error.name);
+    throw new Unavailable("SQS", failureOf(error));
   }
 }
 

@@ -377,9 +377,11 @@ describe("a table that does not answer as it should", () => {
     const { server, database } = await facing(() => {});
     await server.close();
 
-    const { error, milliseconds } = await endOf(database.queryPartition(rows, "c", signal));
+    const reading = database.queryPartition(rows, "c", signal);
+    const { error, milliseconds } = await endOf(reading);
 
     expect(error).toBe("Unavailable");
+    await expect(reading).rejects.toThrow("DynamoDB: ECONNREFUSED");
     expect(milliseconds).toBeLessThan(5_000);
   });
 
