@@ -4,24 +4,14 @@ import { DataStack, tableNamesOf } from "./data.ts";
 import { DensityImportStack } from "./density-import.ts";
 import { settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
+import {
+  dataStackName,
+  densityImportStackName,
+  densityImportStackOf,
+  stackName,
+  stackNames,
+} from "./stack-names.ts";
 import { type Stage, stages } from "./stage.ts";
-
-/** The stack of `prod`, and the name of any stage's template in the assembly. */
-export const stackName = "NetworkCapabilities";
-
-/** The name of the template with the tables in the assembly, in any stage. */
-export const dataStackName = `${stackName}Data`;
-
-/** The CloudFormation stack of each stage, beside its tables: a deployment of one never changes the other. */
-export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-dev`, prod: stackName };
-
-/** The name of the template that imports densities in the assembly, in any stage. */
-export const densityImportStackName = `${stackName}DensityImport`;
-
-/** The CloudFormation stack that imports densities, beside that of a stage. */
-export function densityImportStackOf(name: string): string {
-  return `${name}-density-import`;
-}
 
 interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */

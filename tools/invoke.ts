@@ -3,6 +3,7 @@ import { readEventFile } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 import { apiResult } from "./local/api-result.ts";
 import { demoData, startDemoService } from "./local/demo-service.ts";
+import { fromWhereOneStands } from "./standing-folder.ts";
 
 exitOnSignals();
 
@@ -12,7 +13,7 @@ if (path === undefined) {
   process.exit(2);
 }
 
-const { functionId, event, environment } = await readEventFile(path);
+const { functionId, event, environment } = await readEventFile(fromWhereOneStands(path));
 await withAssembly(async (assembly) => {
   const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
   try {

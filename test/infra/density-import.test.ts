@@ -3,8 +3,8 @@ import { join } from "node:path";
 import validate from "asl-validator";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { densityImportStackName } from "../../infra/app.ts";
 import { densityImportDefinition } from "../../infra/density-import-definition.ts";
+import { densityImportStackName } from "../../infra/stack-names.ts";
 import { circle, danglingReferences, violationsOf } from "./resource-specification.ts";
 import { parseOne, resourcesOf, textOf, withApp } from "./template.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { importOrder, keys } from "../../functions/population-density/distributed-import/exchange.ts";
-import { densityImportStackOf, stackNames } from "../../infra/app.ts";
 import { densityImportOutputs } from "../../infra/outputs.ts";
+import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
 import { startBucket, type TestBucket } from "../support/objects.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { stackName } from "../../infra/app.ts";
+import { stackName } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
 
 const template = join(inject("assembly"), `${stackName}.template.json`);

@@ -1,5 +1,7 @@
+import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { listen } from "../../tools/local/servers/listening-server.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
 import { sampleOf } from "../support/sample.ts";
 
@@ -99,6 +101,28 @@ describe("`npm start`", () => {
     "reports wrong arguments at once: %s %s",
     async (...args) => {
       expect(await npmStart(...args).ended).toBe(2);
+    },
+    60_000,
+  );
+
+  test.each([
+    ["a port that is taken", (taken: string) => ["--port", taken]],
+    ["a folder that is not there", () => ["--port", "0", "--data", "no-such-folder"]],
+    ["a folder without data", () => ["--port", "0", "--data", "docs"]],
+  ])(
+    "refuses %s before it builds anything",
+    async (_, argsFor) => {
+      const taken = await listen(createServer(), 0);
+      try {
+        const started = npmStart(...argsFor(new URL(taken.url).port));
+        const made: string[] = [];
+        const looking = setInterval(() => made.push(...started.temporary()), 10);
+        expect(await started.ended).toBe(1);
+        clearInterval(looking);
+        expect(made).toEqual([]);
+      } finally {
+        await taken.close();
+      }
     },
     60_000,
   );

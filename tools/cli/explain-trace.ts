@@ -7,12 +7,8 @@ import { defaultMaps } from "../build.ts";
 import type { Print } from "./print.ts";
 
 /** `ncs explain-trace`: the places of a logged cause in the sources. */
-export function addExplainTrace(program: Command, print: Print): void {
-  program
-    .command("explain-trace")
-    .description(
-      "read a log line or its `cause` from standard input, and print it with places in the sources",
-    )
+export function addExplainTrace(command: Command, print: Print): void {
+  command
     .option("--maps <folder>", "where `npm run build` of that release left its source maps", defaultMaps)
     .action(async ({ maps }: { maps: string }) => {
       print(await explainTrace(await text(process.stdin), maps));

@@ -6,9 +6,7 @@ import { coveragePathOf, datesBefore, generateDensity } from "../import/density/
 import type { Print } from "./print.ts";
 
 /** `ncs generate`: made-up files to import, which hold no data of real people. */
-export function addGenerate(program: Command, print: Print): void {
-  const generating = program.command("generate").description("Make up files to import.");
-
+export function addGenerate(generating: Command, print: Print): void {
   generating
     .command("density")
     .description("people in the cells of a city that does not exist, with the covered area beside them")

@@ -14,9 +14,7 @@ import type { Print } from "./print.ts";
 import { outputsOption, useDensityImport, useStack } from "./stack.ts";
 
 /** `ncs import`: files of records and of counted people into the tables of a stack. */
-export function addImport(program: Command, print: Print): void {
-  const importing = program.command("import").description("Import files into the service's tables.");
-
+export function addImport(importing: Command, print: Print): void {
   for (const [name, kind] of Object.entries(importKinds)) {
     importing
       .command(`${name} <file>`)

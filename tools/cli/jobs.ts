@@ -12,9 +12,7 @@ import type { Print } from "./print.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
 /** `ncs jobs`: pending and parked deliveries. */
-export function addJobs(program: Command, print: Print): void {
-  const jobs = program.command("jobs").description("Inspect, retry and release deliveries of densities.");
-
+export function addJobs(jobs: Command, print: Print): void {
   jobs
     .command("list")
     .description("pending jobs, the oldest first, and messages in the parking queue")

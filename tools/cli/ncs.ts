@@ -1,19 +1,69 @@
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { addExplainTrace } from "./explain-trace.ts";
-import { addGenerate } from "./generate.ts";
-import { addImport } from "./import.ts";
-import { addJobs } from "./jobs.ts";
-import { addPreflight } from "./preflight.ts";
 import type { Print } from "./print.ts";
-import { addRemovedGrants } from "./removed-grants.ts";
-import { addRotateKeys } from "./rotate-keys.ts";
-import { addSamEnv } from "./sam-env.ts";
 
 /** Where a command writes. */
 export interface CommandOutput {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
 }
+
+/** Adds options, subcommands and actions to a command. */
+type Definition = (command: Command, print: Print) => void;
+
+interface ListedCommand {
+  /** Its name, and its arguments if it has no subcommands. */
+  readonly usage: string;
+  readonly description: string;
+  /** Loaded only when the command is run or asked for help: the AWS SDK alone takes longer than all help. */
+  readonly load: () => Promise<Definition>;
+}
+
+const commands: readonly ListedCommand[] = [
+  {
+    usage: "import",
+    description: "import files into the service's tables",
+    load: async () => (await import("./import.ts")).addImport,
+  },
+  {
+    usage: "generate",
+    description: "make up files to import",
+    load: async () => (await import("./generate.ts")).addGenerate,
+  },
+  {
+    usage: "jobs",
+    description: "inspect, retry and release deliveries of densities",
+    load: async () => (await import("./jobs.ts")).addJobs,
+  },
+  {
+    usage: "rotate-keys",
+    description: "rotate the key that signs access tokens; tokens that are already signed stay valid",
+    load: async () => (await import("./rotate-keys.ts")).addRotateKeys,
+  },
+  {
+    usage: "explain-trace",
+    description:
+      "read a log line or its `cause` from standard input, and print it with places in the sources",
+    load: async () => (await import("./explain-trace.ts")).addExplainTrace,
+  },
+  {
+    usage: "preflight",
+    description: "compare the quotas of the shell's account and region with what a stage can use of them",
+    load: async () => (await import("./preflight.ts")).addPreflight,
+  },
+  {
+    usage: "removed-grants <deployed>",
+    description:
+      "list the rights that a release takes from the version it replaces, which still runs meanwhile",
+    load: async () => (await import("./removed-grants.ts")).addRemovedGrants,
+  },
+  {
+    usage: "sam-env",
+    description:
+      "print the file that `sam local invoke --env-vars` takes: functions on the tables of a stage",
+    load: async () => (await import("./sam-env.ts")).addSamEnv,
+  },
+];
 
 /**
  * Runs `ncs`. Commands on a stack write the names in its outputs to `process.env`, where the functions' code reads
@@ -23,14 +73,21 @@ export interface CommandOutput {
  */
 export async function ncs(args: readonly string[], { stdout, stderr }: CommandOutput): Promise<number> {
   const program = new Command("ncs")
-    .description("Operates a deployed Network Capabilities Service.")
+    .description("Operates a Network Capabilities Service: a deployed stage, or `npm start`.")
+    .version(version())
     .exitOverride()
+    .showHelpAfterError("(add --help for the options)")
+    .configureHelp({
+      optionDescription: ({ description, mandatory }) =>
+        mandatory ? `${description} (required)` : description,
+    })
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);
-  const onStage = [addImport, addGenerate, addJobs, addRotateKeys, addExplainTrace];
-  const onRelease = [addPreflight, addRemovedGrants, addSamEnv];
-  for (const add of [...onStage, ...onRelease]) add(program, print);
   try {
+    for (const { usage, description, load } of commands) {
+      const command = program.command(usage).description(description);
+      if (args.includes(command.name())) (await load())(command, print);
+    }
     await program.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
@@ -39,4 +96,9 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     stderr(`${error instanceof Error ? error.message : error}\n`);
     return 1;
   }
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return String(version);
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { RootConstruct } from "constructs";
 import * as z from "zod";
@@ -6,13 +7,14 @@ import { type Settings, settingsIn } from "../../infra/settings.ts";
 import { type AccountQuotas, checksOf } from "./preflight-rules.ts";
 import type { Print } from "./print.ts";
 
+/** Of the project, wherever the command is run. */
+const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
+
 const cdkFile = z.object({ context: z.record(z.string(), z.unknown()).default({}) });
 
 /** `ncs preflight`: compares the account's quotas with what a stage can use of them. */
-export function addPreflight(program: Command, print: Print): void {
-  program
-    .command("preflight")
-    .description("compare the quotas of the shell's account and region with what a stage can use of them")
+export function addPreflight(command: Command, print: Print): void {
+  command
     .option("-c, --context <name=value...>", "the settings of the deployment, as for cdk", [])
     .action(async ({ context }: { context: string[] }) => {
       const settings = settingsOf(context);
@@ -25,9 +27,7 @@ export function addPreflight(program: Command, print: Print): void {
 /** The settings of a deployment: those of `cdk.json`, replaced by those of the command line. */
 function settingsOf(context: readonly string[]): Settings {
   const { node } = new RootConstruct();
-  const kept = existsSync("cdk.json")
-    ? cdkFile.parse(JSON.parse(readFileSync("cdk.json", "utf8"))).context
-    : {};
+  const kept = existsSync(cdkJson) ? cdkFile.parse(JSON.parse(readFileSync(cdkJson, "utf8"))).context : {};
   const said = context.map((one) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? [];
     if (name === undefined) throw new Error(`${one} must be name=value`);

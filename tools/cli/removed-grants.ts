@@ -1,18 +1,18 @@
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import * as z from "zod";
-import { stackName } from "../../infra/app.ts";
+import { stackName } from "../../infra/stack-names.ts";
 import { removedGrants, templateSchema } from "./grants.ts";
 import type { Print } from "./print.ts";
 
+/** Of the project, wherever the command is run. */
+const synthesized = fileURLToPath(new URL(`../../cdk.out/${stackName}.template.json`, import.meta.url));
+
 /** `ncs removed-grants`: whether a release takes a right from the version that it replaces. */
-export function addRemovedGrants(program: Command, print: Print): void {
-  program
-    .command("removed-grants <deployed>")
-    .description(
-      "list the rights that a release takes from the version it replaces, which still runs meanwhile",
-    )
-    .option("--template <file>", "what `cdk synth` wrote", `cdk.out/${stackName}.template.json`)
+export function addRemovedGrants(command: Command, print: Print): void {
+  command
+    .option("--template <file>", "what `cdk synth` wrote", synthesized)
     .action(async (deployed: string, { template }: { template: string }) => {
       const removed = removedGrants(await readTemplate(deployed), await readTemplate(template));
       for (const { role, action, resource } of removed) print(`${role}  ${action}  ${resource}`);

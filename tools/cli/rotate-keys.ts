@@ -4,14 +4,10 @@ import type { Print } from "./print.ts";
 import { outputsOption, useStack } from "./stack.ts";
 
 /** `ncs rotate-keys`: rotates the signing key at once. */
-export function addRotateKeys(program: Command, print: Print): void {
-  program
-    .command("rotate-keys")
-    .description("rotate the key that signs access tokens; tokens that are already signed stay valid")
-    .requiredOption(...outputsOption)
-    .action(async ({ outputs }: { outputs: string }) => {
-      await useStack(outputs);
-      const signsFrom = await rotateKeys();
-      print(`The new key is public, and signs all tokens from ${signsFrom.toISOString()} on`);
-    });
+export function addRotateKeys(command: Command, print: Print): void {
+  command.requiredOption(...outputsOption).action(async ({ outputs }: { outputs: string }) => {
+    await useStack(outputs);
+    const signsFrom = await rotateKeys();
+    print(`The new key is public, and signs all tokens from ${signsFrom.toISOString()} on`);
+  });
 }

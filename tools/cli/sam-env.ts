@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { isFunction } from "../assembly.ts";
 import { readEventFile } from "../event-files.ts";
@@ -5,15 +6,14 @@ import { loadTemplate } from "../local/template/template.ts";
 import type { Print } from "./print.ts";
 import { outputsOption, stackVariables } from "./stack.ts";
 
+/** Of the project, wherever the command is run. */
+const synthesized = fileURLToPath(new URL("../../cdk.out", import.meta.url));
+
 /** `ncs sam-env`: the environment of every function, as `sam local invoke --env-vars` takes it. */
-export function addSamEnv(program: Command, print: Print): void {
-  program
-    .command("sam-env")
-    .description(
-      "print the file that `sam local invoke --env-vars` takes: functions on the tables of a stage",
-    )
+export function addSamEnv(command: Command, print: Print): void {
+  command
     .requiredOption(...outputsOption)
-    .option("--assembly <folder>", "what `cdk synth` wrote for that stage", "cdk.out")
+    .option("--assembly <folder>", "what `cdk synth` wrote for that stage", synthesized)
     .option("--event <file>", "an event whose `.env.json` changes the environment of its function")
     .action(async ({ outputs, assembly, event }: SamEnvOptions) => {
       print(JSON.stringify(await samEnvironment(outputs, assembly, event), null, 2));

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
-import { densityImportStackOf, stackNames } from "../../infra/app.ts";
 import { densityImportOutputs, queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
+import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { bucketVariable, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";

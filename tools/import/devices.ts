@@ -6,6 +6,7 @@ import { releaseIdentifiers } from "../../shared/devices/store.ts";
 import { devices as table } from "../../shared/devices/table.ts";
 import { withSchema } from "../../shared/table.ts";
 import { marshalled, writeItems } from "../aws/write-items.ts";
+import { recordFiles } from "./data-files.ts";
 import type { Identities } from "./identities.ts";
 import {
   eachBatch,
@@ -22,7 +23,7 @@ const schema = z.object(deviceRecord.shape);
 
 /** Devices with their identifiers. */
 export const devices: ImportKind<typeof schema> = {
-  file: "devices.json",
+  file: recordFiles.devices,
   table,
   schema,
   identities: (device) => keysOf(device).map((key) => ({ field: fieldOf(key), value: key })),

@@ -6,6 +6,7 @@ import {
   numberAssignment,
   numberAssignments as table,
 } from "../../functions/number-recycling/tables.ts";
+import { recordFiles } from "./data-files.ts";
 import { eachItem, type ImportKind, type RecordImport } from "./import-file.ts";
 import type { RecordProblems } from "./record-problems.ts";
 import type { Placed } from "./records.ts";
@@ -18,7 +19,7 @@ const schema = z.object(numberAssignment.shape).superRefine(({ from, to }, conte
 
 /** Who held a number when. A file holds the whole history of every number it names. */
 export const numberAssignments: ImportKind<typeof schema> = {
-  file: "number-assignments.json",
+  file: recordFiles["number-assignments"],
   table,
   schema,
   identities: ({ phoneNumber, from }) => [{ field: "from", value: `${phoneNumber} ${from}` }],

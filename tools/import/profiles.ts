@@ -3,6 +3,7 @@ import { hashPassword } from "../../functions/profile/password.ts";
 import { addressOf } from "../../functions/profile/rules.ts";
 import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
 import { profileRecord, profiles as table } from "../../functions/profile/tables.ts";
+import { recordFiles } from "./data-files.ts";
 import { eachBatch, eachItem, type ImportKind } from "./import-file.ts";
 import type { Placed } from "./records.ts";
 
@@ -16,7 +17,7 @@ const schema = z.object({
 
 /** Logins. */
 export const profiles: ImportKind<typeof schema> = {
-  file: "profiles.json",
+  file: recordFiles.profiles,
   table,
   schema,
   identities: ({ ID, EmailAddress }) => [

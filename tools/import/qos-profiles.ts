@@ -2,6 +2,7 @@ import * as z from "zod";
 import { contradictionIn } from "../../functions/qos-profiles/rules.ts";
 import { replaceQosProfile } from "../../functions/qos-profiles/store.ts";
 import { qosProfileRecord, qosProfiles as table } from "../../functions/qos-profiles/tables.ts";
+import { recordFiles } from "./data-files.ts";
 import { eachBatch, eachItem, type ImportKind } from "./import-file.ts";
 
 const schema = z.object(qosProfileRecord.shape).superRefine((profile, context) => {
@@ -12,7 +13,7 @@ const schema = z.object(qosProfileRecord.shape).superRefine((profile, context) =
 
 /** The QoS catalogue. */
 export const qosProfiles: ImportKind<typeof schema> = {
-  file: "qos-profiles.json",
+  file: recordFiles["qos-profiles"],
   table,
   schema,
   identities: ({ name }) => [{ field: "name", value: name }],

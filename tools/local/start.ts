@@ -11,7 +11,10 @@ const stop = new Promise<void>((resolve) => {
 
 const { parseArgs } = await import("node:util");
 const { withAssembly } = await import("../assembly.ts");
+const { requireDataFolder } = await import("../import/data-files.ts");
+const { fromWhereOneStands } = await import("../standing-folder.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
+const { requireFreePort } = await import("./servers/listening-server.ts");
 
 function readArguments() {
   try {
@@ -20,7 +23,11 @@ function readArguments() {
     });
     const { port = process.env.PORT ?? "3000", data, throttle = false } = values;
     return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
-      ? { port: Number(port), data, throttled: throttle }
+      ? {
+          port: Number(port),
+          data: data === undefined ? undefined : fromWhereOneStands(data),
+          throttled: throttle,
+        }
       : undefined;
   } catch (error) {
     if (error instanceof TypeError) return undefined;
@@ -39,14 +46,29 @@ try {
   // This program is no function, whatever the shell is.
   delete process.env.AWS_LAMBDA_RUNTIME_API;
   refuseMalformedConfiguration(environment);
+  // Before anything is built, which takes seconds.
+  if (wanted.data !== undefined) requireDataFolder(wanted.data);
+  await requireFreePort(wanted.port);
   // Loaded while the assembly is made.
-  const loading = import("./demo-service.ts");
+  const loading = Promise.all([
+    import("./demo-service.ts"),
+    import("./next-steps.ts"),
+    import("./readable-lines.ts"),
+    import("./running-service.ts"),
+  ]);
   await withAssembly(async (assembly) => {
-    const { demoData, startDemoService } = await loading;
+    const [{ demoData, startDemoService }, { nextSteps }, { isReadable, readableLines }, { announce }] =
+      await loading;
     const { port, data = demoData, throttled } = wanted;
-    const service = await startDemoService({ port, data, throttled, assembly, environment });
+    const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
+    const service = await startDemoService({ port, data, throttled, assembly, environment, logs });
     isListening = true;
+    announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
     console.log(`Listening on ${service.url}`);
+    if (process.stdout.isTTY) {
+      const paths = service.template.api.routes.map(({ path }) => path);
+      console.log(nextSteps(service.url, paths, data === demoData));
+    }
     await stop;
     await service.close();
   });

@@ -7,6 +7,7 @@ import { coveredBox } from "../../../functions/population-density/import/covered
 import { storeDay } from "../../../functions/population-density/import/store-days.ts";
 import { provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
+import { densityFiles } from "../data-files.ts";
 import { readJsonAs } from "../json-file.ts";
 import { bbox } from "./box.ts";
 import { cityModel } from "./city-model.ts";
@@ -17,15 +18,8 @@ import { geoNamesModel } from "./geonames-model.ts";
 import { importDensity } from "./import-density.ts";
 import { modelDays } from "./modelled-days.ts";
 
-const countedFiles = ["density.csv", "density.ndjson"];
-const modelFile = "density-model.json";
-const coverageFile = "density-coverage.geojson";
-
-/** The density files of a data folder. */
-export const densityFiles: readonly string[] = [...countedFiles, modelFile];
-
 /** The model for folders without one: that of the demo data. */
-const demoModel = fileURLToPath(new URL(`../../demo/${modelFile}`, import.meta.url));
+const demoModel = fileURLToPath(new URL(`../../demo/${densityFiles.model}`, import.meta.url));
 
 /** A box, and perhaps the city in it with what its numbers were made from; otherwise the cities of GeoNames. */
 const modelSchema = z
@@ -41,8 +35,8 @@ const modelSchema = z
  * @throws {ImportError} when a file is refused.
  */
 export async function importDensityFolder(folder: string): Promise<void> {
-  const files = countedFiles.map((file) => join(folder, file)).filter((path) => existsSync(path));
-  const [coverage, ownModel] = [join(folder, coverageFile), join(folder, modelFile)];
+  const files = densityFiles.counted.map((file) => join(folder, file)).filter((path) => existsSync(path));
+  const [coverage, ownModel] = [join(folder, densityFiles.coverage), join(folder, densityFiles.model)];
   if (files.length === 0) return await storeModel(existsSync(ownModel) ? ownModel : demoModel);
   await importDensity({
     files,

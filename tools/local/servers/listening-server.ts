@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 
 /** An HTTP server that accepts requests on the loopback address. */
 export interface ListeningServer {
@@ -8,6 +8,9 @@ export interface ListeningServer {
   close(): Promise<void>;
 }
 
+const inUse = (port: number) =>
+  `Port ${port} of 127.0.0.1 is already in use: stop what uses it, or choose another with --port, as in --port 0`;
+
 /**
  * Opens a port of 127.0.0.1; 0 takes a free one.
  * @throws {Error} saying so when the port is taken.
@@ -16,7 +19,7 @@ export function listen(server: Server, port: number): Promise<ListeningServer> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === "EADDRINUSE";
-      reject(isTaken ? new Error(`Port ${port} of 127.0.0.1 is already in use`, { cause: error }) : error);
+      reject(isTaken ? new Error(inUse(port), { cause: error }) : error);
     });
     server.listen(port, "127.0.0.1", () => {
       const address = server.address();
@@ -24,6 +27,16 @@ export function listen(server: Server, port: number): Promise<ListeningServer> {
       resolve({ url: `http://127.0.0.1:${bound}`, close: () => close(server) });
     });
   });
+}
+
+/**
+ * Looks whether a port of 127.0.0.1 is free; 0 always is.
+ * @throws {Error} saying what to do when it is not.
+ */
+export async function requireFreePort(port: number): Promise<void> {
+  if (port === 0) return;
+  const probe = await listen(createServer(), port);
+  await probe.close();
 }
 
 function close(server: Server): Promise<void> {

@@ -1,0 +1,25 @@
+import { demoLogins } from "../demo-logins.ts";
+
+/** What a person may do with a service that has just been started: its pages, a login, a first call. */
+export function nextSteps(url: string, paths: readonly string[], isDemoData: boolean): string {
+  const pages = [
+    ["/", "Map of the demo", isDemoData ? "" : "Map"],
+    ["/reference", "Reference"],
+    ["/openapi.json", "OpenAPI document"],
+  ] as const;
+  const lines = pages
+    .filter(([path]) => paths.includes(path))
+    .map(([path, what, other]) => `${`${other || what}:`.padEnd(18)} ${url}${path}`);
+  const port = new URL(url).port;
+  const at = port === "3000" ? "" : ` --url ${url}`;
+  const [login] = demoLogins();
+  const steps = isDemoData
+    ? [
+        `${"Login:".padEnd(18)} ${login?.EmailAddress}, password "${login?.password}"`,
+        `${"First call:".padEnd(18)} npm run ncs -- call retrieveQosProfiles --as ${login?.EmailAddress}${at} ${firstRequest}`,
+      ]
+    : [`${"Import more:".padEnd(18)} npm run ncs -- import devices FILE --local ${port}`];
+  return ["", ...lines, ...steps, "", "Ctrl-C ends it. Requests, as they are answered:", ""].join("\n");
+}
+
+const firstRequest = `'{"device":{"phoneNumber":"+34600000001"}}'`;

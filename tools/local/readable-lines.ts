@@ -1,0 +1,60 @@
+import * as z from "zod";
+import type { LogSink } from "./lambda/log-sink.ts";
+
+const logLine = z.looseObject({
+  level: z.string(),
+  message: z.string(),
+  timestamp: z.iso.datetime(),
+  operation: z.string().optional(),
+  status: z.number().optional(),
+  code: z.string().optional(),
+  milliseconds: z.number().optional(),
+  operationId: z.string().optional(),
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+  attempts: z.number().optional(),
+  cause: z.string().optional(),
+});
+
+/** Whether a person reads the lines: on a terminal, unless `LOG_FORMAT` is `json`. */
+export function isReadable(stream: { readonly isTTY?: boolean }, { LOG_FORMAT }: NodeJS.ProcessEnv): boolean {
+  return stream.isTTY === true && LOG_FORMAT !== "json";
+}
+
+/** Writes each JSON line of the functions as a line that a person reads; other text as it is. */
+export function readableLines(to: LogSink): LogSink {
+  let begun = "";
+  return {
+    write: (chunk) => {
+      const lines = (begun + Buffer.from(chunk as Uint8Array).toString()).split("\n");
+      begun = lines.pop() ?? "";
+      for (const line of lines) to.write(`${readableLine(line)}\n`);
+    },
+  };
+}
+
+/** The line of a request: time, status, operation, milliseconds, and the code of an error. */
+export function readableLine(line: string): string {
+  const parsed = logLine.safeParse(jsonIn(line));
+  if (!parsed.success) return line;
+  const { level, message, timestamp, operation, status, code, milliseconds, cause, ...others } = parsed.data;
+  const time = timestamp.slice(11, 19);
+  if (status !== undefined && operation !== undefined) {
+    const took = milliseconds === undefined ? "" : `${Math.round(milliseconds)} ms`;
+    return [time, status, operation, took, code ?? "", cause ?? ""].filter((part) => part !== "").join("  ");
+  }
+  const { operationId, outcome, reason, attempts } = others;
+  const attempted = attempts === undefined ? undefined : `attempts: ${attempts}`;
+  const details = [operation, operationId, outcome, reason, attempted, code, cause];
+  return [time, level, message, ...details].filter((part) => part !== undefined).join("  ");
+}
+
+function jsonIn(line: string): unknown {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

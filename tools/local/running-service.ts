@@ -1,0 +1,60 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import type { LocalService } from "./service.ts";
+
+const folder = fileURLToPath(
+  new URL("../../node_modules/.cache/network-capabilities/running", import.meta.url),
+);
+
+const announcement = z.object({
+  pid: z.number(),
+  url: z.string(),
+  /** What a program needs to use its tables and queues, and how it publishes densities. */
+  environment: z.record(z.string(), z.string()),
+});
+
+/** A service that runs on this machine, as other programs see it. */
+export type RunningService = z.output<typeof announcement>;
+
+/** Names, addresses and settings; of AWS's variables no key of an account. */
+const told = /^(?:TABLE_|QUEUE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
+
+/** Tells other programs of this project where a service runs, until this program ends. */
+export function announce(service: LocalService, hasOwnServers: boolean): void {
+  const variables = service.template.functions.flatMap(({ logicalId }) =>
+    Object.entries(service.environmentOf(logicalId)),
+  );
+  const environment = {
+    ...Object.fromEntries(variables.filter(([name]) => told.test(name))),
+    // The embedded servers take any; for others those of the shell are used.
+    ...(hasOwnServers ? {} : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" }),
+  };
+  const path = pathOf(Number(new URL(service.url).port));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, JSON.stringify({ pid: process.pid, url: service.url, environment }), { mode: 0o600 });
+  process.once("exit", () => rmSync(path, { force: true }));
+}
+
+/**
+ * The service that runs on a port of this machine.
+ * @throws {Error} that says to start it.
+ */
+export function runningService(port: number): RunningService {
+  try {
+    const running = announcement.parse(JSON.parse(readFileSync(pathOf(port), "utf8")));
+    process.kill(running.pid, 0);
+    return running;
+  } catch (error) {
+    const isGone = error instanceof Error && "code" in error && ["ENOENT", "ESRCH"].includes(`${error.code}`);
+    if (!isGone) throw error;
+    throw new Error(
+      `no service runs on port ${port} of this machine: run npm start, or name its port, as in --local 3001`,
+    );
+  }
+}
+
+function pathOf(port: number): string {
+  return join(folder, `${port}.json`);
+}
