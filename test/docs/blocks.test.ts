@@ -1,0 +1,207 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { rowsOf } from "../../functions/population-density/import/rows.ts";
+import { logEntries } from "../../shared/aws/log.ts";
+import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { Problems } from "../../shared/import/problems.ts";
+import { tsc } from "../support/compiler.ts";
+import { sampleOf } from "../support/sample.ts";
+import { cdkProblems, commandProblems, commandsIn } from "./commands.ts";
+import { diagramProblems } from "./diagrams.ts";
+import { documents, type Fence, fencesIn, placeOf } from "./fences.ts";
+import { interpreters, isInstalled, Workplace } from "./sessions.ts";
+import { differenceOf } from "./shown-output.ts";
+import { missingFrom } from "./trees.ts";
+
+/**
+ * What the words after a fence's language say, and why its block is not simply run. A block without any of them is run
+ * against the service, in a session with the other blocks of its language in its document, or parsed.
+ */
+const marks = {
+  "needs-aws":
+    "needs a deployed stage: its commands, options and settings are compared with those that exist",
+  checkout:
+    "installs, starts or checks the whole project, as this run of the tests does: its commands must exist",
+  server:
+    "a program that goes on while the other blocks run: it is started before them, saved under this name",
+  file: "is saved under this name for the other blocks",
+  output: "what the block before it writes, or the server of this name: compared",
+  status: "its calls are answered with this HTTP status instead of a 2xx",
+  setting: "a value of this variable: read as the service reads it",
+  tree: "a drawing of folders and files: they must exist",
+  insights: "a query for CloudWatch Logs Insights: ids and fields must be those of log lines",
+} as const;
+
+/** Languages that are not run, and how their blocks are checked. */
+const parsed: Readonly<Record<string, (fence: Fence, workplace: Workplace) => unknown>> = {
+  json: ({ text, marks }) => {
+    JSON.parse(text);
+    const setting = marks.get("setting");
+    if (setting !== undefined) expect(configuration[setting as ConfigurationName]?.read(text)).toBeDefined();
+  },
+  mermaid: ({ text }) => expect(diagramProblems(text)).toEqual([]),
+  csv: async ({ text }, { folder }) => {
+    const file = join(folder, "counts.csv");
+    writeFileSync(file, text);
+    let rows = 0;
+    for await (const batch of rowsOf([file], { problems: new Problems([file]) }))
+      rows += batch.to - batch.from;
+    expect(rows).toBeGreaterThan(0);
+  },
+  cron: async ({ text }) => {
+    const lines = text.split("\n").filter((line) => !/^(?:#.*|\w+=\S*)?$/.test(line));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) {
+      const [, command = ""] = /^(?:[\d*,/-]+ ){5}(.+)$/.exec(line) ?? [];
+      await expectCommands(command.replaceAll("\\%", "%"));
+    }
+  },
+  text: ({ text, marks }) => {
+    if (marks.has("tree")) expect(missingFrom(text)).toEqual([]);
+    if (marks.has("insights")) expectLogQuery(text);
+  },
+};
+
+const known = [...Object.keys(interpreters), ...Object.keys(parsed)];
+const isOneOf =
+  (...names: readonly (keyof typeof marks)[]) =>
+  (fence: Fence) =>
+    names.some((name) => fence.marks.has(name));
+const isRun = (fence: Fence) =>
+  Object.hasOwn(interpreters, fence.language) &&
+  !isOneOf("needs-aws", "checkout", "server", "file", "output")(fence);
+
+async function expectCommands(text: string): Promise<void> {
+  const commands = commandsIn(text);
+  expect(commands.length).toBeGreaterThan(0);
+  for (const command of commands) expect(await commandProblems(command)).toEqual([]);
+}
+
+function expectLogQuery(text: string): void {
+  const source = readFileSync("shared/aws/log.ts", "utf8");
+  const ids = [...text.matchAll(/NCS-\d+/g)].map(([id]) => id);
+  expect(Object.values(logEntries).map(({ id }): string => id)).toEqual(expect.arrayContaining(ids));
+  const functions = ["filter", "stats", "count", "by", "bin", "pct", "id", "m", "NCS"];
+  const fields = [...text.matchAll(/[A-Za-z]+/g)]
+    .map(([word]) => word)
+    .filter((word) => !functions.includes(word));
+  for (const field of fields)
+    expect(source, `a field of log lines: ${field}`).toMatch(new RegExp(`\\b${field}\\??:`));
+}
+
+const blocksOf = new Map(documents.map((file) => [file, fencesIn(file)]));
+
+test("no block of any document escapes", () => {
+  expect(documents).toEqual(
+    expect.arrayContaining(["README.md", "docs/design.md", "docs/decisions/README.md"]),
+  );
+  for (const [file, { length }] of blocksOf) {
+    // Counted without the parser.
+    expect(length, file).toBe((readFileSync(file, "utf8").match(/^[ >]*(?:```|~~~)/gm) ?? []).length / 2);
+  }
+});
+
+describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
+  "the fenced blocks of %s",
+  (file, fences) => {
+    let workplace: Workplace;
+    beforeAll(async () => {
+      workplace = new Workplace(inject("url"));
+      await workplace.prepare(fences);
+    });
+    afterAll(() => workplace.remove());
+
+    test("each has a language that is run or checked, and only marks that are known", () => {
+      for (const fence of fences) {
+        expect(known, `${placeOf(fence)} needs one of these languages`).toContain(fence.language);
+        expect(Object.keys(marks), placeOf(fence)).toEqual(expect.arrayContaining([...fence.marks.keys()]));
+        const isText = fence.language === "text";
+        const says = isText && !isOneOf("tree", "insights", "output", "file")(fence);
+        expect(says, `${placeOf(fence)} needs a word that says what the text is`).toBe(false);
+      }
+    });
+
+    const checked = fences.filter(
+      (fence) => Object.hasOwn(parsed, fence.language) && !isOneOf("output", "file")(fence),
+    );
+    test.each(checked.map((fence) => [placeOf(fence), fence] as const))("%s is right", async (_, fence) => {
+      await parsed[fence.language]?.(fence, workplace);
+    });
+
+    const described = fences.filter(isOneOf("needs-aws", "checkout"));
+    test.each(described.map((fence) => [placeOf(fence), fence] as const))(
+      "%s has commands and options that exist",
+      async (_, { text }) => {
+        await expectCommands(text);
+      },
+    );
+
+    const runnable = fences.filter(isRun);
+    test.each([...new Set(runnable.map(({ language }) => language))])(
+      "those in %s do what they say when they are run",
+      async (language) => {
+        const blocks = runnable.filter((fence) => fence.language === language);
+        if (!isInstalled(language)) {
+          return console.warn(
+            `NOT RUN: ${blocks.length} blocks of ${file}, as there is no ${language} on this machine`,
+          );
+        }
+        const { code, outputs, stderr, statuses } = await workplace.run(language, blocks);
+        const reached = blocks.filter((fence) => outputs.has(fence)).at(-1);
+        expect(code, `${reached === undefined ? file : placeOf(reached)}: ${stderr}`).toBe(0);
+        for (const fence of blocks) {
+          for (const status of statuses.get(fence) ?? []) {
+            const wanted = fence.marks.get("status") ?? (status < 300 ? status : "2xx");
+            expect(`${status}`, `the status of a call of ${placeOf(fence)}`).toBe(`${wanted}`);
+          }
+          const next = fences[fences.indexOf(fence) + 1];
+          if (next?.marks.get("output") !== "") continue;
+          expect(
+            differenceOf(workplace.textOf(next), outputs.get(fence) ?? ""),
+            placeOf(next),
+          ).toBeUndefined();
+        }
+        await expectServers(blocks);
+      },
+    );
+
+    /** What a server shows is compared after the programs that call it. */
+    async function expectServers(blocks: readonly Fence[]): Promise<void> {
+      for (const server of fences.filter(isOneOf("server"))) {
+        const shown = fences.find(({ marks }) => marks.get("output") === server.marks.get("server"));
+        if (shown === undefined || !blocks.some((fence) => fences.indexOf(fence) > fences.indexOf(server)))
+          continue;
+        await vi.waitFor(
+          () =>
+            expect(
+              differenceOf(workplace.textOf(shown), workplace.outputOf(server)),
+              placeOf(shown),
+            ).toBeUndefined(),
+          { timeout: 15_000, interval: 100 },
+        );
+      }
+    }
+
+    const programs = fences.filter(({ language, marks }) => language === "ts" && !marks.has("output"));
+    const inTypeScript = programs.length > 0 ? [programs.length] : [];
+    test.each(inTypeScript)("the %s in TypeScript have types that fit", async () => {
+      const text = programs.map((fence) => workplace.textOf(fence)).join("\n");
+      writeFileSync(join(workplace.folder, "typed.mts"), text);
+      const config = { extends: resolve("tsconfig.json"), include: [], files: ["typed.mts"] };
+      writeFileSync(join(workplace.folder, "tsconfig.json"), JSON.stringify(config));
+      expect(await tsc(["--noEmit", "--pretty", "false", "-p", workplace.folder])).toBe("");
+    });
+  },
+);
+
+const commands = [...blocksOf.values()]
+  .flatMap((fences) => fences.filter(isOneOf("needs-aws")))
+  .flatMap(({ text }) => commandsIn(text))
+  .filter(([program, name]) => program === "npx" && name === "cdk");
+const byName = new Map(commands.map((command) => [command[2], command]));
+
+test.each(sampleOf([...byName.keys()], 1))("cdk %s has the options that documents name", (name) => {
+  const options = commands.filter((command) => command[2] === name).flatMap(([, , , ...args]) => args);
+  expect(cdkProblems(["npx", "cdk", name ?? "", ...new Set(options)])).toEqual([]);
+});

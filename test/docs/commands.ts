@@ -1,0 +1,172 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { type Settings, settingsIn } from "../../infra/settings.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { configuration } from "../../shared/environment.ts";
+import { runNcs } from "../support/ncs.ts";
+
+/** A command as a shell would start it: its words, without quotes. */
+export type ShellCommand = readonly [string, ...string[]];
+
+/** Words of the shell, and programs whose options are not the project's: they change with none of its changes. */
+const notChecked = ["aws", "cd", "curl", "date", "do", "done", "git", "sam", "until"];
+
+/** The commands of a shell block, one after the other; those inside of `$(…)` too. */
+export function commandsIn(text: string): readonly ShellCommand[] {
+  const commands: string[][] = [[]];
+  const words = () => commands.at(-1) as string[];
+  const source = text.replaceAll(/\\\n\s*/g, " ");
+  // A quoted part, a substitution, what ends a command, a comment, space, or a part of a word.
+  const token =
+    /"((?:\\.|[^"\\])*)"|'([^']*)'|\$\(([^()]*)\)|(&&|\|\||[|;&\n])|((?<=^|\s)#[^\n]*)|(\s+)|([^\s"'|;&$]+|\$)/g;
+  let isInWord = false;
+  for (const [, quoted, single, inner, end, comment, space, part] of source.matchAll(token)) {
+    if (end !== undefined) commands.push([]);
+    if (inner !== undefined) commands.splice(-1, 0, ...commandsIn(inner).map((command) => [...command]));
+    const added = quoted ?? single ?? part ?? (inner === undefined ? undefined : "$");
+    if (added !== undefined) {
+      if (isInWord) words().push(`${words().pop() ?? ""}${added}`);
+      else words().push(added);
+    }
+    isInWord = added !== undefined && end === undefined && comment === undefined && space === undefined;
+  }
+  return commands
+    .map(withoutRedirections)
+    .map((command) => command.filter((word, index) => !(index === 0 && /^\w+=/.test(word))))
+    .filter((command): command is [string, ...string[]] => command.length > 0);
+}
+
+function withoutRedirections(command: readonly string[]): readonly string[] {
+  return command.filter(
+    (word, index) => !/^\d?[<>]/.test(word) && !/^\d?[<>]+$/.test(command[index - 1] ?? ""),
+  );
+}
+
+/** What is wrong with a command: a script, a command, an option or a setting that does not exist. */
+export async function commandProblems(command: ShellCommand): Promise<readonly string[]> {
+  const [program, ...args] = command;
+  if (program === "npm") return await npmProblems(args);
+  if (program === "npx") return npxProblems(args);
+  if (program === "node" || notChecked.includes(program)) return [];
+  return [`nobody knows how to check ${program}`];
+}
+
+async function npmProblems(args: readonly string[]): Promise<readonly string[]> {
+  const [verb = "", ...rest] = args.filter((arg) => arg !== "--silent");
+  if (verb === "ci") return [];
+  const name = verb === "run" ? rest.shift() : verb;
+  if (name === undefined || !Object.hasOwn(packageJson.scripts, name))
+    return [`package.json has no script ${name}`];
+  if (rest.length === 0) return [];
+  if (rest[0] !== "--") return [`npm run ${name} needs -- before ${rest[0]}`];
+  if (name === "ncs") return await ncsProblems(rest.slice(1));
+  return scriptProblems(packageJson.scripts[name as keyof typeof packageJson.scripts], rest.slice(1));
+}
+
+/** A program of `tools/` names its options and what else it knows; paths are files of the project. */
+function scriptProblems(script: string, args: readonly string[]): readonly string[] {
+  const [file = ""] = /tools\/\S+\.ts/.exec(script) ?? [];
+  const source = readFileSync(file, "utf8");
+  const isKnown = (arg: string) =>
+    arg.includes("/") ? existsSync(arg) : source.includes(arg.replace(/^--/, ""));
+  return args
+    .filter((arg) => !/^\d+$/.test(arg) && !isKnown(arg))
+    .map((arg) => `${file} does not know ${arg}`);
+}
+
+/** Against what the command's own help says. */
+async function ncsProblems(args: readonly string[]): Promise<readonly string[]> {
+  const firstOption = args.findIndex((arg) => arg.startsWith("-"));
+  const words = firstOption < 0 ? args : args.slice(0, firstOption);
+  const { code, stdout, stderr } = await runNcs([...words, "--help"]);
+  const [, usage] = /^Usage: ncs ([^\n]*)/.exec(stdout) ?? [];
+  if (code !== 0 || usage === undefined)
+    return [`ncs ${words.join(" ")}: ${stderr.trim() || "no such command"}`];
+  const known = usage.split(" ");
+  const path = known.slice(
+    0,
+    known.findIndex((word) => /^[<[]/.test(word)),
+  );
+  const problems = path.every((word, index) => words[index] === word)
+    ? []
+    : [`ncs has no command ${words.join(" ")}`];
+  const parameters = known.filter((word) => /^<|^\[(?!options\])/.test(word));
+  const options = args.filter((arg) => /^--?[a-z]/.test(arg));
+  const values = options.filter((option) => new RegExp(`${option}[ ,][^\\n]*?<`).test(stdout)).length;
+  const given = args.length - path.length - options.length - values;
+  const required = parameters.filter((word) => word.startsWith("<")).length;
+  const isMore = parameters.some((word) => word.includes("..."));
+  if (given < required || (given > parameters.length && !isMore)) problems.push(`usage: ncs ${usage}`);
+  for (const option of options) {
+    if (!new RegExp(`^ +(?:-\\w, )?${option}\\b`, "m").test(stdout))
+      problems.push(`ncs ${path.join(" ")} has no ${option}`);
+  }
+  return problems;
+}
+
+function npxProblems([program = "", ...args]: readonly string[]): readonly string[] {
+  if (!existsSync(`node_modules/.bin/${program}`)) return [`no package of the project has ${program}`];
+  if (program === "cdk") return contextProblems(args);
+  if (program === "vitest") return vitestProblems(args);
+  return [];
+}
+
+/** Settings of a deployment, `-c name=value`. */
+function contextProblems(args: readonly string[]): readonly string[] {
+  const given = args
+    .filter((_, index) => args[index - 1] === "-c")
+    .map((setting) => setting.split("=")[0] ?? "");
+  return given.filter((name) => !settingNames().has(name)).map((name) => `there is no setting ${name}`);
+}
+
+let names: Set<string> | undefined;
+
+/** The names that are asked for when settings are read. */
+function settingNames(): ReadonlySet<string> {
+  if (names !== undefined) return names;
+  const asked = new Set<string>(Object.keys(configuration));
+  const node = {
+    tryGetContext: (name: string) => {
+      asked.add(name);
+      return name === "alarmTopicArn" ? "none" : undefined;
+    },
+  };
+  settingsIn(node as unknown as Parameters<typeof settingsIn>[0]) satisfies Settings;
+  names = asked;
+  return asked;
+}
+
+/** What a command of CDK has no option for: cdk is asked, which takes a second. */
+export function cdkProblems([, , command = "", ...args]: ShellCommand): readonly string[] {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ["node_modules/aws-cdk/bin/cdk", command, "--help"],
+    {
+      encoding: "utf8",
+    },
+  );
+  if (status !== 0 || !stdout.startsWith(`cdk ${command}`)) return [`cdk has no command ${command}`];
+  const options = args.filter((arg) => arg.startsWith("-"));
+  const isKnown = (option: string) => new RegExp(`(?<![\\w-])${option}(?![\\w-])`).test(stdout);
+  return options.filter((option) => !isKnown(option)).map((option) => `cdk ${command} has no ${option}`);
+}
+
+/** Of a run of some tests: the files and the project exist, and a test has the name. */
+function vitestProblems([, ...given]: readonly string[]): readonly string[] {
+  const files = given.filter((arg, index) => !arg.startsWith("-") && !given[index - 1]?.startsWith("-"));
+  const valueAfter = (option: string) =>
+    given.includes(option) ? given[given.indexOf(option) + 1] : undefined;
+  const project = valueAfter("--project");
+  const name = valueAfter("-t");
+  const tests = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".test.ts"),
+  );
+  const hasName = (file: string) => readFileSync(`test/${file}`, "utf8").includes(`${name}`);
+  return [
+    ...files.filter((file) => !existsSync(file)).map((file) => `there is no ${file}`),
+    ...(project === undefined || readFileSync("vitest.config.ts", "utf8").includes(`name: "${project}"`)
+      ? []
+      : [`there is no project ${project}`]),
+    ...(name === undefined || tests.some(hasName) ? [] : [`no test has the name ${name}`]),
+  ];
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { vi } from "vitest";
+import { listen } from "../../tools/local/servers/listening-server.ts";
+import type { Fence } from "./fences.ts";
+
+/** A program as a person would run the blocks of a document in one language: one after the other, in one place. */
+interface Interpreter {
+  /** Written between blocks: prints a line that tells their output apart. */
+  readonly divider: (line: string) => string;
+  /** The name of the file, and how it is run. */
+  readonly file: string;
+  readonly command: (file: string) => readonly [string, ...string[]];
+}
+
+const node = [process.execPath, "--no-warnings"] as const;
+const tsx = resolve("node_modules/tsx/dist/cli.mjs");
+
+/** How blocks of each language are run. */
+export const interpreters: Readonly<Record<string, Interpreter>> = {
+  // A failed command ends the program, as it would make a person stop reading.
+  sh: {
+    divider: (line) => `set -eo pipefail\nprintf '%s\\n' '${line}'\nprintf '%s\\n' '${line}' >&2\n`,
+    file: "blocks.sh",
+    command: (file) => ["bash", file],
+  },
+  js: {
+    divider: (line) => `process.stdout.write(${JSON.stringify(`${line}\n`)});\n`,
+    file: "blocks.mjs",
+    command: (file) => [...node, file],
+  },
+  ts: {
+    divider: (line) => `process.stdout.write(${JSON.stringify(`${line}\n`)});\n`,
+    file: "blocks.mts",
+    command: (file) => [...node, tsx, file],
+  },
+  python: {
+    divider: (line) => `print(${JSON.stringify(line)}, flush=True)\n`,
+    file: "blocks.py",
+    command: (file) => ["python3", file],
+  },
+};
+
+/** Whether the program that runs a language is on this machine. */
+export function isInstalled(language: string): boolean {
+  const [program = ""] = interpreters[language]?.command("") ?? [];
+  return spawnSync(program, ["--version"]).status === 0;
+}
+
+const separator = "=== block";
+
+/** What a session wrote. */
+export interface SessionResult {
+  /** 0 unless a block failed. */
+  readonly code: number | null;
+  /** The standard output of each block that was reached. */
+  readonly outputs: ReadonlyMap<Fence, string>;
+  readonly stderr: string;
+  /** The HTTP statuses that `curl` got in each block of a shell. */
+  readonly statuses: ReadonlyMap<Fence, readonly number[]>;
+}
+
+/** A folder in which the blocks of one document are run, against a service and with sinks of its own. */
+export class Workplace {
+  readonly folder = mkdtempSync(join(tmpdir(), "network-capabilities-docs-"));
+  readonly #service: string;
+  readonly #servers = new Map<Fence, { readonly child: ChildProcess; output: string }>();
+  #sinkPort = "";
+
+  constructor(service: string) {
+    this.#service = service;
+    for (const name of ["client", "node_modules"])
+      symlinkSync(resolve(name), join(this.folder, name), "junction");
+    // Tells how each call was answered, which a silent `curl` does not.
+    mkdirSync(join(this.folder, "curl"));
+    for (const name of [".curlrc", "_curlrc"]) {
+      writeFileSync(join(this.folder, "curl", name), 'write-out = "%{stderr}curl got %{http_code}\\n"\n');
+    }
+  }
+
+  /** The address of a local run in a document is that of the service under test; so is a port for sinks, 8080. */
+  textOf({ text }: Fence): string {
+    return text.replaceAll("http://127.0.0.1:3000", this.#service).replaceAll(/\b8080\b/g, this.#sinkPort);
+  }
+
+  /** Saves what the document says is a file, and starts what it says is a server. */
+  async prepare(fences: readonly Fence[]): Promise<void> {
+    const free = await listen(createServer(), 0);
+    await free.close();
+    this.#sinkPort = new URL(free.url).port;
+    for (const fence of fences) {
+      const name = fence.marks.get("file") ?? fence.marks.get("server");
+      if (name === undefined) continue;
+      writeFileSync(join(this.folder, name), this.textOf(fence));
+      if (fence.marks.has("server")) await this.#start(fence, name);
+    }
+  }
+
+  async #start(fence: Fence, name: string): Promise<void> {
+    const [program, ...args] = (interpreters[fence.language] as Interpreter).command(name);
+    const child = spawn(program, args, { cwd: this.folder, stdio: ["ignore", "pipe", "inherit"] });
+    const server = { child, output: "" };
+    this.#servers.set(fence, server);
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      server.output += text;
+    });
+    await vi.waitFor(() => reach(Number(this.#sinkPort)), { timeout: 15_000, interval: 50 });
+  }
+
+  /** What a server has written so far. */
+  outputOf(server: Fence): string {
+    return this.#servers.get(server)?.output ?? "";
+  }
+
+  /** Runs blocks of one language as one program. */
+  async run(language: string, fences: readonly Fence[]): Promise<SessionResult> {
+    const { divider, file, command } = interpreters[language] as Interpreter;
+    const program = fences.map(
+      (fence, index) => `${divider(`${separator} ${index}`)}${this.textOf(fence)}\n`,
+    );
+    writeFileSync(join(this.folder, file), program.join("\n"));
+    const [name, ...args] = command(file);
+    const { code, stdout, stderr } = await this.#ended(name, args);
+    const partsOf = (text: string) => text.split(new RegExp(`^${separator} \\d+\\n`, "m")).slice(1);
+    const outputs = partsOf(stdout);
+    const errors = partsOf(stderr);
+    return {
+      code,
+      outputs: new Map(fences.slice(0, outputs.length).map((fence, index) => [fence, outputs[index] ?? ""])),
+      stderr,
+      statuses: new Map(errors.map((text, index) => [fences[index] as Fence, statusesIn(text)])),
+    };
+  }
+
+  #ended(name: string, args: readonly string[]) {
+    return new Promise<{ code: number | null; stdout: string; stderr: string }>((settle, reject) => {
+      const child = spawn(name, args, {
+        cwd: this.folder,
+        env: { ...process.env, CURL_HOME: join(this.folder, "curl"), NO_COLOR: "1" },
+        stdio: ["ignore", "pipe", "pipe"],
+        timeout: 60_000,
+      });
+      const written = { stdout: "", stderr: "" };
+      for (const stream of ["stdout", "stderr"] as const) {
+        child[stream].setEncoding("utf8").on("data", (text: string) => {
+          written[stream] += text;
+        });
+      }
+      child.once("error", reject);
+      child.once("close", (code) => settle({ code, ...written }));
+    });
+  }
+
+  /** Ends servers, and removes the folder. */
+  remove(): void {
+    for (const { child } of this.#servers.values()) child.kill("SIGKILL");
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function statusesIn(text: string): readonly number[] {
+  return [...text.matchAll(/^curl got (\d+)$/gm)].map(([, status]) => Number(status));
+}
+
+function reach(port: number): Promise<void> {
+  return new Promise((settle, reject) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      settle();
+    });
+    socket.once("error", reject);
+  });
+}
