@@ -274,7 +274,7 @@ export interface paths {
         };
         /**
          * Catalogue of the APIs
-         * @description The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). Needs no token.
+         * @description The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). `HEAD` is answered too. Needs no token.
          */
         readonly get: operations["publishCatalog"];
         readonly put?: never;

@@ -9,10 +9,11 @@ import {
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/areas.ts";
-import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
+import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import { configuration, setting } from "../shared/environment.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
 import { Firewall } from "./constructs/firewall.ts";
+import { addOtherVerbs } from "./constructs/other-verbs.ts";
 import { ServiceApi } from "./constructs/service-api.ts";
 import type { FunctionId } from "./functions.ts";
 import type { Settings } from "./settings.ts";
@@ -37,7 +38,7 @@ interface ApiProps {
  * with the same function, so that a cached answer can name the scope that its routes need (docs/decisions/0033).
  */
 export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {
-  const { throttling, gatewayMayLog, domain, waf } = settings;
+  const { throttling, gatewayMayLog, domain, waf, corsOrigins } = settings;
   const { RATE_LIMIT_PER_MINUTE = configuration.RATE_LIMIT_PER_MINUTE.default } = settings.configuration;
   const api = new ServiceApi(scope, "Api", {
     traits,
@@ -45,6 +46,7 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     methodThrottling: ownThrottling(settings),
     gatewayMayLog,
     hasOwnHost: domain === undefined,
+    corsOrigins,
   });
   if (domain !== undefined) new CustomDomain(scope, "Domain", api, domain);
   if (waf) {
@@ -79,11 +81,24 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
         ? { authorizationType: AuthorizationType.NONE }
         : { authorizationType: AuthorizationType.CUSTOM, authorizer };
     for (const path of pathsOf(endpoint)) {
-      const method = api.root.resourceForPath(path).addMethod(endpoint.method, integration, authorization);
-      acknowledgeAuthorization(method, endpoint);
+      const resource = api.root.resourceForPath(path);
+      for (const verb of verbsOf(endpoint)) {
+        acknowledgeAuthorization(resource.addMethod(verb, integration, authorization), endpoint);
+      }
     }
   }
+  for (const [path, answering] of endpointsByPath(endpoints)) {
+    addOtherVerbs(api.root.resourceForPath(path), answering, corsOrigins);
+  }
   return api;
+}
+
+function endpointsByPath(declared: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> {
+  const byPath = new Map<string, readonly Endpoint[]>();
+  for (const endpoint of declared) {
+    for (const path of pathsOf(endpoint)) byPath.set(path, [...(byPath.get(path) ?? []), endpoint]);
+  }
+  return byPath;
 }
 
 function scopesOf(declared: readonly Endpoint[]): readonly string[] {

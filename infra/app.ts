@@ -17,11 +17,14 @@ interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
   readonly outdir?: string;
   readonly bundles?: string;
-  /** The stage of a local run, whose alarms notify nobody; overrides the context. */
+  /** The stage of a local run, which has settings of its own; both override the context. */
   readonly stage?: Stage;
   /** Whether CDK validates the finished template, which takes longer than making it. */
   readonly validation?: boolean;
 }
+
+/** The settings of a local run: its alarms notify nobody, and pages from any port of the machine may use it. */
+export const localSettings = { alarmTopicArn: "none", corsOrigins: "http://localhost:*,http://127.0.0.1:*" };
 
 /** The CDK application, the same for `cdk` and for a local run. `Settings` describes its context. */
 export function networkCapabilities({
@@ -46,7 +49,7 @@ export function networkCapabilities({
       // Alarms that a release shall not heed are taken off what CodeDeploy watches.
       "@aws-cdk/aws-codedeploy:removeAlarmsFromDeploymentGroup": true,
     },
-    ...(stage === undefined ? {} : { postCliContext: { stage, alarmTopicArn: "none" } }),
+    ...(stage === undefined ? {} : { postCliContext: { stage, ...localSettings } }),
     ...(outdir === undefined ? {} : { outdir }),
   });
   const settings = settingsIn(app.node);

@@ -14,6 +14,7 @@ import type { Data } from "./data.ts";
 import { checkEnvironmentSize } from "./environment-size.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { metricNamespaceOf } from "./metrics.ts";
+import { originsPattern } from "./origins.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 
@@ -50,9 +51,13 @@ function environmentOf(scope: Construct, id: FunctionId, { data, signingKey, set
   const { tables: granted = {}, queues: used = {}, variables = [] } = functionRecords[id];
   const valueFor = (name: VariableName): string => {
     if (name === "SIGNING_KEY_SECRET_ARN") return signingKey.secretArn;
+    if (name === "CORS_ORIGINS") return originsPattern(settings.corsOrigins);
     if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));
     return settings.configuration[name] ?? configuration[name].default;
   };
+  const endpointVariables: readonly VariableName[] = endpoints.some((endpoint) => endpoint.id === id)
+    ? ["CORS_ORIGINS"]
+    : [];
   const named = tables.filter(({ name }) => granted[name] !== undefined);
   const queueNames = Object.keys(used) as QueueName[];
   return {
@@ -61,7 +66,9 @@ function environmentOf(scope: Construct, id: FunctionId, { data, signingKey, set
     ...Object.fromEntries(named.map((table) => [tableVariable(table), data.tables[table.name].tableName])),
     ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), data.queues[name].queueUrl])),
     ...Object.fromEntries(
-      variables.map((name) => [name, valueFor(name)]).filter(([, value]) => value !== ""),
+      [...variables, ...endpointVariables]
+        .map((name) => [name, valueFor(name)])
+        .filter(([, value]) => value !== ""),
     ),
   };
 }

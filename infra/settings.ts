@@ -4,6 +4,7 @@ import { type ConfigurationName, configuration, setting } from "../shared/enviro
 import { maxWorkers } from "../shared/sqs/queues.ts";
 import { functionIds } from "./bundles.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
+import { parseOrigins } from "./origins.ts";
 import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 
 /** A host name of the operator's under which callers reach the API. */
@@ -22,6 +23,8 @@ export interface Settings {
   readonly signingKeySecretArn?: string;
   readonly domain?: Domain;
   readonly waf: boolean;
+  /** The origins whose web pages may use the API; without any, no page of another origin may. */
+  readonly corsOrigins: readonly string[];
   /** Whether there is a stack that imports the densities of a country. */
   readonly densityImport: boolean;
   /** Of each method that has no limit of its own. */
@@ -94,6 +97,7 @@ export function settingsIn(node: Node): Settings {
     ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
     ...(domain === undefined ? {} : { domain }),
     waf: flag("waf"),
+    corsOrigins: originsIn(node.tryGetContext("corsOrigins")),
     densityImport: flag("densityImport"),
     throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
@@ -130,6 +134,16 @@ function domainOf(
     certificateArn,
     ...(hostedZoneId === undefined || hostedZoneId === "none" ? {} : { hostedZoneId }),
   };
+}
+
+/** @throws {Error} when the list is malformed, or empty. */
+function originsIn(list: unknown): readonly string[] {
+  if (list === undefined) return [];
+  const origins = typeof list === "string" && list !== "" ? parseOrigins(list) : undefined;
+  if (origins === undefined) {
+    throw new Error("corsOrigins must be a list such as https://app.example,https://other.example:8443");
+  }
+  return origins;
 }
 
 /** A worker needs at least `maxWorkers` executions: with fewer, valid messages would become dead letters. */

@@ -1,11 +1,11 @@
 import { endpoints } from "../functions/areas.ts";
-import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
+import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import type { FunctionId } from "./functions.ts";
 import type { Settings } from "./settings.ts";
 import { stages, type Throttling } from "./stage.ts";
 
 /** The settings on which throttling depends. */
-type ThrottlingSettings = Pick<Settings, "stage" | "throttling" | "reservedConcurrency">;
+type ThrottlingSettings = Pick<Settings, "stage" | "throttling" | "reservedConcurrency" | "corsOrigins">;
 
 const login = "profile/authenticate" satisfies FunctionId;
 
@@ -20,17 +20,33 @@ const ofPublicDocuments: Throttling = { rate: 20, burst: 10 };
 /** For what a caller reads before it asks, now and then. */
 const ofCapabilities: Throttling = { rate: 40, burst: 20 };
 
+/** For the verbs that a path does not have. */
+const ofOtherVerbs: Throttling = { rate: 10, burst: 5 };
+
+/** The same where pages of other origins may call: browsers ask first, and keep the answer for hours. */
+const withPreflights: Throttling = { rate: 30, burst: 15 };
+
+/** The methods that answer those, one on each path. */
+const otherMethods = [...new Set(endpoints.flatMap(pathsOf))].map((path) => `${path}/ANY`);
+
+function methodsOf(endpoint: Endpoint): readonly string[] {
+  return pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`));
+}
+
 /**
  * The methods whose throttling is not that of all others, by path and verb: `/v3/profile/authenticate/POST`.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
  */
 export function ownThrottling(settings: ThrottlingSettings): Readonly<Record<string, Throttling>> {
-  const methods = endpoints.flatMap((endpoint) => {
-    const own = limitOf(endpoint, settings);
+  const { throttling: all } = settings;
+  const limits = [
+    ...endpoints.map((endpoint) => [methodsOf(endpoint), limitOf(endpoint, settings)] as const),
+    [otherMethods, settings.corsOrigins.length === 0 ? ofOtherVerbs : withPreflights] as const,
+  ];
+  const methods = limits.flatMap(([limited, own]) => {
     if (own === undefined) return [];
-    const { rate, burst } = settings.throttling;
-    const throttling = { rate: Math.min(own.rate, rate), burst: Math.min(own.burst, burst) };
-    return pathsOf(endpoint).map((path) => [`${path}/${endpoint.method}`, throttling] as const);
+    const throttling = { rate: Math.min(own.rate, all.rate), burst: Math.min(own.burst, all.burst) };
+    return limited.map((method) => [method, throttling] as const);
   });
   return Object.fromEntries(methods);
 }
@@ -38,10 +54,9 @@ export function ownThrottling(settings: ThrottlingSettings): Readonly<Record<str
 /** What all methods of the stage together let through. The APIs of an account share its rate and burst in a region. */
 export function totalThrottling(settings: ThrottlingSettings): Throttling {
   const own = ownThrottling(settings);
-  const methods = endpoints.flatMap((endpoint) =>
-    pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`),
+  const limits = [...endpoints.flatMap(methodsOf), ...otherMethods].map(
+    (method) => own[method] ?? settings.throttling,
   );
-  const limits = methods.map((method) => own[method] ?? settings.throttling);
   return {
     rate: limits.reduce((sum, { rate }) => sum + rate, 0),
     burst: limits.reduce((sum, { burst }) => sum + burst, 0),

@@ -38,6 +38,8 @@ interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly method: "DELETE" | "GET" | "POST";
+  /** A GET whose paths answer HEAD too, by the same function: the headers without the body (RFC 9110, 9.3.2). */
+  readonly answersHead?: true;
   /** The specification's path. */
   readonly path: `/${string}`;
   /** Further paths that run the same function, with the same parameters. */
@@ -119,6 +121,14 @@ export function endpoint<const D extends Endpoint>(declaration: D & Checked<D>):
 /** Every path of an endpoint: the specification's, then the aliases. */
 export function pathsOf({ path, aliases }: Pick<Endpoint, "path" | "aliases">): readonly string[] {
   return [path, ...aliases];
+}
+
+/** The verbs that an endpoint's function answers. */
+export function verbsOf({
+  method,
+  answersHead,
+}: Pick<Endpoint, "method" | "answersHead">): readonly string[] {
+  return answersHead === undefined ? [method] : [method, "HEAD"];
 }
 
 type Parsed<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;

@@ -201,6 +201,8 @@ const wiring = {
     "be a JSON object with a list of routes for each scope",
   ),
   SIGNING_KEY_SECRET_ARN: text,
+  /** The origins whose pages may use the API, as a regular expression; empty for none. */
+  CORS_ORIGINS: { read: (value) => value, must: "be text" },
 } as const satisfies Record<string, Format<unknown>>;
 
 const variables = { ...configuration, ...wiring };

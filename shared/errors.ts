@@ -81,6 +81,7 @@ export const errors = {
       "DEFAULT_4XX",
     ],
   },
+  METHOD_NOT_ALLOWED: { status: 405, message: "The path does not take this verb." },
   IDENTIFIER_NOT_FOUND: {
     status: 404,
     message: "The identifier does not belong to a known device or number.",

@@ -66,8 +66,9 @@ export const publishCatalog = endpoint({
   operationId: "publishCatalog",
   summary: "Catalogue of the APIs",
   description:
-    "The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). Needs no token.",
+    "The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). `HEAD` is answered too. Needs no token.",
   method: "GET",
+  answersHead: true,
   path: "/.well-known/api-catalog",
   aliases: [],
   scope: null,

@@ -1,6 +1,9 @@
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 import { type Code, errorRow, errors } from "../../shared/errors.ts";
 import { correlatorHeader, requestIdHeader } from "../../shared/http/correlator.ts";
+import { exposedHeaders } from "../../shared/http/cors.ts";
+
+const noPath = "There is no operation with this path.";
 
 /**
  * Messages that say more than the catalogue's. The authorizer's context names the scope:
@@ -8,7 +11,10 @@ import { correlatorHeader, requestIdHeader } from "../../shared/http/correlator.
  */
 const ownMessages: Readonly<Record<string, string>> = {
   ACCESS_DENIED: "The access token lacks the scope $context.authorizer.neededScope.",
-  MISSING_AUTHENTICATION_TOKEN: "There is no operation with this path and verb.",
+  MISSING_AUTHENTICATION_TOKEN: noPath,
+  // An unknown path is one of these when the request has a bearer token (docs/decisions/0001).
+  DEFAULT_4XX: noPath,
+  INVALID_SIGNATURE: noPath,
 };
 
 /**
@@ -18,7 +24,7 @@ const ownMessages: Readonly<Record<string, string>> = {
  * not decide (behaviour section 2).
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/rest-api-parameter-mapping-sources.html
  */
-export function addGatewayResponses(api: RestApi): void {
+export function addGatewayResponses(api: RestApi, corsOrigins: readonly string[]): void {
   for (const code of Object.keys(errors) as Code[]) {
     const { status, message, retryAfterSeconds, gatewayResponses = [] } = errorRow(code);
     for (const type of gatewayResponses) {
@@ -32,6 +38,7 @@ export function addGatewayResponses(api: RestApi): void {
           [correlatorHeader]: `method.request.header.${correlatorHeader}`,
           [requestIdHeader]: "context.requestId",
           "cache-control": "'no-store'",
+          ...corsHeaders(corsOrigins),
           ...(status === 401 ? { "www-authenticate": "'Bearer'" } : {}),
           ...(type === "ACCESS_DENIED" ? { "www-authenticate": "context.authorizer.challenge" } : {}),
           ...(retryAfterSeconds === undefined ? {} : { "retry-after": `'${retryAfterSeconds}'` }),
@@ -39,4 +46,18 @@ export function addGatewayResponses(api: RestApi): void {
       });
     }
   }
+}
+
+/**
+ * Any page may read what API Gateway refuses by itself if more than one origin is allowed: a gateway response cannot
+ * choose, and holds nothing but what the OpenAPI document says and the request's ids (docs/decisions/0036).
+ */
+function corsHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
+  const [origin, ...others] = origins;
+  if (origin === undefined) return {};
+  const isOne = others.length === 0 && !origin.endsWith("*");
+  return {
+    "access-control-allow-origin": isOne ? `'${origin}'` : "'*'",
+    "access-control-expose-headers": `'${exposedHeaders}'`,
+  };
 }

@@ -20,6 +20,8 @@ interface ServiceApiProps {
   readonly methodThrottling: Readonly<Record<string, Throttling>>;
   /** Whether callers reach it under the API's own host name. */
   readonly hasOwnHost: boolean;
+  /** The origins whose pages may use it. */
+  readonly corsOrigins: readonly string[];
   /** Whether the account's API Gateway may write logs already. */
   readonly gatewayMayLog: boolean;
 }
@@ -56,7 +58,7 @@ const accessLogLine = {
  */
 export class ServiceApi extends RestApi {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
-    const { traits, throttling, methodThrottling, hasOwnHost, gatewayMayLog } = props;
+    const { traits, throttling, methodThrottling, hasOwnHost, corsOrigins, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
     super(scope, id, {
       // The name is the dimension of metrics: stages must differ in it.
@@ -88,7 +90,7 @@ export class ServiceApi extends RestApi {
     // The API's own policy applies under a custom domain too; the default of a regional API is TLS 1.0.
     (this.node.defaultChild as CfnRestApi).securityPolicy = SecurityPolicy.TLS_1_2;
     if (!hasOwnHost) this.node.tryRemoveChild("Endpoint");
-    addGatewayResponses(this);
+    addGatewayResponses(this, corsOrigins);
     this.#acknowledge(gatewayMayLog);
   }
 

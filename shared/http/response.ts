@@ -2,6 +2,7 @@ import { causeOf, log } from "../aws/log.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, type ErrorDetails, errorRow, Unavailable } from "../errors.ts";
 import { correlatorHeader, requestIdHeader } from "./correlator.ts";
+import { withCors } from "./cors.ts";
 import { DeadlinePassed } from "./deadline.ts";
 import { encodedBody } from "./encoded-body.ts";
 import type { Reply } from "./request.ts";
@@ -77,25 +78,29 @@ export function rateLimitHeaders(allowance: Allowance | undefined): Readonly<Rec
   };
 }
 
-/** What names a request in its response. */
-export interface ResponseIds {
+/** What a response repeats of its request: what names it, and the origin of the page that sent it, if one did. */
+export interface Echo {
   readonly correlator: string;
   readonly requestId: string | undefined;
+  readonly origin: string | undefined;
 }
 
 /** Status and headers of a response in the form that API Gateway takes. */
 export function proxyHead(
   { status, headers }: HttpResponse,
-  { correlator, requestId }: ResponseIds,
+  { correlator, requestId, origin }: Echo,
 ): { statusCode: number; headers: Record<string, string> } {
   return {
     statusCode: status,
-    headers: {
-      "content-type": "application/json",
-      "cache-control": "no-store",
-      [correlatorHeader]: correlator,
-      ...(requestId === undefined ? {} : { [requestIdHeader]: requestId }),
-      ...headers,
-    },
+    headers: withCors(
+      {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+        [correlatorHeader]: correlator,
+        ...(requestId === undefined ? {} : { [requestIdHeader]: requestId }),
+        ...headers,
+      },
+      origin,
+    ),
   };
 }

@@ -15,10 +15,10 @@ export function serveStreamed<const E extends StreamedEndpoint>(
   return awslambda.streamifyResponse(async (event: unknown, stream: Writable, context: Context) => {
     // What is left of a request that was given up must not delay the next one.
     context.callbackWaitsForEmptyEventLoop = false;
-    const { response, ids, report } = await respond(endpoint, handle, event, context);
+    const { response, echo, report } = await respond(endpoint, handle, event, context);
     const { body } = response;
     const chunks = typeof body === "string" ? [Buffer.from(body)] : body;
-    const out = awslambda.HttpResponseStream.from(stream, proxyHead(response, ids));
+    const out = awslambda.HttpResponseStream.from(stream, proxyHead(response, echo));
     const { bytes, fault } = await send(chunks, out, bodySignal(context));
     if (fault === undefined) {
       report({ bytes });
@@ -26,7 +26,7 @@ export function serveStreamed<const E extends StreamedEndpoint>(
       return;
     }
     const { awsRequestId } = context;
-    const logged = { operation: endpoint.operationId, correlator: ids.correlator, awsRequestId };
+    const logged = { operation: endpoint.operationId, correlator: echo.correlator, awsRequestId };
     if (fault instanceof CallerTooSlow) log("RESPONSE_CUT", logged);
     else log("CRASH", { ...logged, cause: causeOf(fault) });
     report({ bytes, code: fault instanceof CallerTooSlow ? "TIMEOUT" : "INTERNAL" });

@@ -22,10 +22,10 @@ import {
   type Rollback,
 } from "./request.ts";
 import {
+  type Echo,
   errorResponse,
   type HttpResponse,
   proxyHead,
-  type ResponseIds,
   rateLimitHeaders,
   replyResponse,
 } from "./response.ts";
@@ -54,17 +54,17 @@ export function serve<const E extends Endpoint & { readonly streamed?: never }>(
   handle: Handle<E>,
 ): (event: unknown, invocation: Invocation) => Promise<APIGatewayProxyResult> {
   return async (event, invocation) => {
-    const { response, ids, report } = await respond(endpoint, handle, event, invocation);
+    const { response, echo, report } = await respond(endpoint, handle, event, invocation);
     if (typeof response.body !== "string") throw new TypeError("a body in chunks that is not streamed");
     report();
-    return { ...proxyHead(response, ids), body: response.body };
+    return { ...proxyHead(response, echo), body: response.body };
   };
 }
 
 /** A response that was not sent yet. */
 interface Responded {
   readonly response: HttpResponse;
-  readonly ids: ResponseIds;
+  readonly echo: Echo;
   /** Writes the line of the request, with its metrics, when the response was sent. */
   readonly report: (sent?: SentBody) => void;
 }
@@ -112,7 +112,11 @@ export async function respond<const E extends Endpoint>(
   const firstByte = performance.now();
   return {
     response,
-    ids: { correlator: exchange.correlation.value, requestId: incoming.requestId },
+    echo: {
+      correlator: exchange.correlation.value,
+      requestId: incoming.requestId,
+      origin: incoming.header("origin"),
+    },
     report: (sent) => report(exchange, response, { started, firstByte, sent }),
   };
 }

@@ -46,14 +46,18 @@ const ours = { INTERNAL: 500, UNAVAILABLE: 503, TIMEOUT: 504 } as const satisfie
   number
 >;
 
+/** behaviour section 1: what a path answers to a verb that it does not have. */
+const ofPaths = { METHOD_NOT_ALLOWED: 405 } as const satisfies Partial<Record<Code, number>>;
+
 const codes = Object.keys(errors) as Code[];
 
 describe("the error catalogue", () => {
-  test("has every code of the specification with its status, those of operations, the three failures, and nothing else", () => {
+  test("has every code of the specification with its status, those of operations and of paths, the three failures, and nothing else", () => {
     expect(Object.fromEntries(codes.map((code) => [code, errorRow(code).status]))).toEqual({
       ...common,
       ...density,
       ...operations,
+      ...ofPaths,
       ...ours,
     });
   });

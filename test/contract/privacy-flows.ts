@@ -235,7 +235,7 @@ function refusedBefore(): Flow[] {
     { ...refused, ends: "403 PERMISSION_DENIED", authorization: bearer({ scope: "zq-token" }) },
     { ...refused, ends: "503 UNAVAILABLE", authorization: bearer({ iss: deadIssuer }) },
     { ...refused, ends: "404 NOT_FOUND", path: "/zq-path" },
-    { ...refused, ends: "404 NOT_FOUND", method: "PUT" },
+    { ...refused, ends: "405 METHOD_NOT_ALLOWED", method: "PUT" },
   ];
 }
 

@@ -42,7 +42,7 @@ const atOnce = 16;
 const requestsOfCaller = 200;
 
 /** What the gateway answers with in the function's stead, whatever the operation declares. */
-const ofGateway: readonly Code[] = ["NOT_FOUND", "INVALID_ARGUMENT", "UNAUTHENTICATED"];
+const ofGateway: readonly Code[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "INVALID_ARGUMENT", "UNAUTHENTICATED"];
 
 interface RandomRequest {
   readonly endpoint: Endpoint;

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
+import { localSettings } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
+import { originsPattern } from "../../infra/origins.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
@@ -18,6 +20,7 @@ import {
   queueOf,
   reference,
   resourcesOf,
+  synthesize,
   type Template,
   tableArnOf,
   tableNameOf,
@@ -227,8 +230,12 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       const valueFor = (name: VariableName): unknown => {
         if (name === "SIGNING_KEY_SECRET_ARN") return { Ref: secret.logicalId };
         if (name === "ROUTES_BY_SCOPE") return expect.any(String);
+        if (name === "CORS_ORIGINS")
+          return stage === "dev" ? originsPattern(localSettings.corsOrigins.split(",")) : "";
         return configuration[name].default;
       };
+      const isEndpoint = endpoints.some((endpoint) => endpoint.id === id);
+      const ofEndpoints: readonly VariableName[] = isEndpoint ? ["CORS_ORIGINS"] : [];
       expect(properties.Environment.Variables).toEqual({
         LOG_LEVEL: configuration.LOG_LEVEL.default,
         METRIC_NAMESPACE: stackNames[stage],
@@ -236,7 +243,9 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), { Ref: queueOf(name) }])),
         // A variable without a default is not there: it reads as if it were empty.
         ...Object.fromEntries(
-          variables.map((name) => [name, valueFor(name)]).filter(([, value]) => value !== ""),
+          [...variables, ...ofEndpoints]
+            .map((name) => [name, valueFor(name)])
+            .filter(([, value]) => value !== ""),
         ),
       });
     });
@@ -316,7 +325,8 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 
   test("nothing in the template is for a local run", () => {
-    const text = JSON.stringify(from);
+    // The template that tests run is that of a local run.
+    const text = JSON.stringify(stage === "dev" ? synthesize({ stage }) : from);
     const local = [
       "AWS_ENDPOINT_URL",
       "AWS_ACCESS_KEY_ID",

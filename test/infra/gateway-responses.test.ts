@@ -50,9 +50,12 @@ describe("gateway responses", () => {
       // The status and the body of the row, as JSON whatever the caller accepts.
       expect(response.StatusCode).toBe(String(status));
       expect(Object.keys(response.ResponseTemplates)).toEqual(["application/json"]);
+      const noPath = "There is no operation with this path.";
       const own: Readonly<Record<string, string>> = {
         ACCESS_DENIED: "The access token lacks the scope $context.authorizer.neededScope.",
-        MISSING_AUTHENTICATION_TOKEN: "There is no operation with this path and verb.",
+        MISSING_AUTHENTICATION_TOKEN: noPath,
+        DEFAULT_4XX: noPath,
+        INVALID_SIGNATURE: noPath,
       };
       expect(JSON.parse(body)).toEqual({ status, code, message: own[type] ?? message });
       // `$` and `#` would be the start of something else to substitute.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import {
   attribute,
   calledOf,
@@ -28,9 +28,9 @@ const methodProperties = z.object({
   ApiKeyRequired: z.boolean().optional(),
   Integration: z.object({
     Type: z.string(),
-    IntegrationHttpMethod: z.string(),
-    Uri: z.unknown(),
-    ResponseTransferMode: z.string(),
+    IntegrationHttpMethod: z.string().optional(),
+    Uri: z.unknown().optional(),
+    ResponseTransferMode: z.string().optional(),
   }),
 });
 
@@ -61,9 +61,11 @@ function routesIn(from: Template) {
 }
 
 const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
-  pathsOf(endpoint).map((path) => ({ route: `${endpoint.method} ${path}`, endpoint })),
+  pathsOf(endpoint).flatMap((path) =>
+    verbsOf(endpoint).map((verb) => ({ route: `${verb} ${path}`, path, endpoint })),
+  ),
 );
-const routeNames = declared.map(({ route }) => route).sort();
+const paths = [...new Set(declared.map(({ path }) => path))];
 
 test("what takes no token is the login, the public keys and what describes the API", () => {
   const open = endpoints.filter(({ scope }) => scope === null);
@@ -78,30 +80,38 @@ test("what takes no token is the login, the public keys and what describes the A
 describe.each(eachStage)("routes of %s", (_stage, from) => {
   const routes = routesIn(from);
 
-  test("each declared path is one route, and there is no other", () => {
-    expect(routes.map(({ route }) => route).sort()).toEqual(routeNames);
+  test("each verb of a declared path is one route, one more has all its other verbs, and there is no other", () => {
+    const others = paths.map((path) => `ANY ${path}`);
+    expect(routes.map(({ route }) => route).sort()).toEqual(
+      [...declared.map(({ route }) => route), ...others].sort(),
+    );
   });
 
-  test.each([...endpoints])(
-    "$id: every path runs the endpoint's own function",
-    ({ id, method, path, aliases, ...endpoint }) => {
-      const own = routes.filter(({ route }) =>
-        [path, ...aliases].some((one) => route === `${method} ${one}`),
-      );
-      expect(own).toHaveLength(1 + aliases.length);
-      for (const { Integration } of own) {
-        expect(Integration.Type).toBe("AWS_PROXY");
-        expect(Integration.IntegrationHttpMethod).toBe("POST");
-        const [version, operation] =
-          "streamed" in endpoint
-            ? ["2021-11-15", "response-streaming-invocations"]
-            : ["2015-03-31", "invocations"];
-        const run = `:lambda:path/${version}/functions/${textOf(calledOf(id, from))}/${operation}`;
-        expect(Integration.ResponseTransferMode).toBe("streamed" in endpoint ? "STREAM" : "BUFFERED");
-        expect(textOf(Integration.Uri)).toMatch(new RegExp(`^arn:.*${escaped(run)}$`));
-      }
-    },
-  );
+  test("no function runs for the verbs that a path does not have, and nobody is asked", () => {
+    const others = routes.filter(({ route }) => route.startsWith("ANY "));
+    for (const { Integration, AuthorizationType } of others) {
+      expect(Integration.Type).toBe("MOCK");
+      expect(Integration.Uri).toBeUndefined();
+      expect(AuthorizationType).toBe("NONE");
+    }
+  });
+
+  test.each([...endpoints])("$id: every path runs the endpoint's own function", ({ id, ...endpoint }) => {
+    const names = declared.filter((one) => one.endpoint.id === id).map(({ route }) => route);
+    const own = routes.filter(({ route }) => names.includes(route));
+    expect(own).toHaveLength(names.length);
+    for (const { Integration } of own) {
+      expect(Integration.Type).toBe("AWS_PROXY");
+      expect(Integration.IntegrationHttpMethod).toBe("POST");
+      const [version, operation] =
+        "streamed" in endpoint
+          ? ["2021-11-15", "response-streaming-invocations"]
+          : ["2015-03-31", "invocations"];
+      const run = `:lambda:path/${version}/functions/${textOf(calledOf(id, from))}/${operation}`;
+      expect(Integration.ResponseTransferMode).toBe("streamed" in endpoint ? "STREAM" : "BUFFERED");
+      expect(textOf(Integration.Uri)).toMatch(new RegExp(`^arn:.*${escaped(run)}$`));
+    }
+  });
 
   test("what has a scope asks the authorizer of that scope, what has none asks nobody", () => {
     const asked = new Map<string, unknown>();
@@ -133,9 +143,11 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     const stage = only(resourcesOf("AWS::ApiGateway::Stage", z.unknown(), from), "stages").logicalId;
     const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", z.unknown(), from);
     const expected = ([...endpoints] as (typeof endpoints)[number][]).flatMap((endpoint) =>
-      pathsOf(endpoint).map(
-        (path) =>
-          `${textOf(calledOf(endpoint.id, from))} \${${api}}/\${${stage}}/${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
+      pathsOf(endpoint).flatMap((path) =>
+        verbsOf(endpoint).map(
+          (verb) =>
+            `${textOf(calledOf(endpoint.id, from))} \${${api}}/\${${stage}}/${verb}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
+        ),
       ),
     );
     const asked = authorizers.map(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { RootConstruct } from "constructs";
 import { describe, expect, inject, test } from "vitest";
 import * as z from "zod";
+import { localSettings } from "../../infra/app.ts";
 import { settingsIn } from "../../infra/settings.ts";
 import { stackName, stackNames } from "../../infra/stack-names.ts";
 import { stages } from "../../infra/stage.ts";
@@ -23,7 +24,7 @@ const manyIssuers = Array.from({ length: 20 }, (_, index) => ({
 describe("settings", () => {
   test("without a stage it is the one that keeps data", () => {
     expect(deployed).toEqual(synthesize({ stage: "prod" }));
-    expect(template).toEqual(synthesize({ stage: "dev" }));
+    expect(template).toEqual(synthesize({ stage: "dev", ...localSettings }));
   });
 
   test.each([
@@ -59,6 +60,10 @@ describe("settings", () => {
       /^The environment of authorizer\/authorize has up to \d+ bytes; Lambda takes 4096\. Its longest variable is TRUSTED_ISSUERS\.$/,
     ],
     [{ SINK_ALLOWED_NETWORKS: "10.0.0.0/8:443" }, "SINK_ALLOWED_NETWORKS is for local runs only"],
+    [{ corsOrigins: "*" }, "corsOrigins must be a list such as https://app.example"],
+    [{ corsOrigins: "https://app.example/" }, "corsOrigins must be a list such as https://app.example"],
+    [{ corsOrigins: "" }, "corsOrigins must be a list such as https://app.example"],
+    [{ corsOrigins: ["https://app.example"] }, "corsOrigins must be a list such as https://app.example"],
     [{ waf: "yes" }, "waf must be true or false"],
     [{ throttlingRate: "0" }, "throttlingRate must be a whole number"],
     [{ throttlingBurst: "many" }, "throttlingBurst must be a whole number"],

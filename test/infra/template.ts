@@ -112,6 +112,7 @@ export const deployed = parse(deployedText);
 /** A value for every setting, none of them the default. */
 export const everySetting = {
   alarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:pages",
+  corsOrigins: "https://app.example,https://other.example:8443",
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555",
   densityImport: "true",
   domainName: "api.operator.example",

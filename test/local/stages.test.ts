@@ -6,7 +6,7 @@ import { endpoints } from "../../functions/areas.ts";
 import { networkCapabilities } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { stackNames } from "../../infra/stack-names.ts";
-import { pathsOf } from "../../shared/endpoint.ts";
+import { pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 
@@ -30,19 +30,21 @@ const prod = readProd();
 
 test("the stage for callers can be served locally: every route, by its own function", () => {
   const routes = endpoints.flatMap((endpoint) =>
-    pathsOf(endpoint).map((path) => [
-      `${endpoint.method} ${path}`,
-      logicalIdOf(endpoint.id, prod),
-      endpoint.scope !== null,
-    ]),
+    pathsOf(endpoint).flatMap((path) =>
+      verbsOf(endpoint).map((verb) => [
+        `${verb} ${path}`,
+        logicalIdOf(endpoint.id, prod),
+        endpoint.scope !== null,
+      ]),
+    ),
   );
   expect(
     prod.api.routes
-      .map(({ method, path, functionLogicalId, authorizerLogicalId }) => [
-        `${method} ${path}`,
-        functionLogicalId,
-        authorizerLogicalId !== undefined,
-      ])
+      .flatMap(({ method, path, integration, authorizerLogicalId }) =>
+        "functionLogicalId" in integration
+          ? [[`${method} ${path}`, integration.functionLogicalId, authorizerLogicalId !== undefined]]
+          : [],
+      )
       .sort(),
   ).toEqual(routes.sort());
   expect(prod.functions).toHaveLength(functionIds.length);

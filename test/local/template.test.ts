@@ -205,7 +205,7 @@ describe("queues and their consumers", () => {
       "AWS::ApiGateway::Resource",
       { ParentId: { "Fn::GetAtt": ["Api", "RootResourceId"] }, PathPart: "{proxy+}" },
     ],
-    ["HttpMethod", "AWS::ApiGateway::Method", { HttpMethod: "ANY" }],
+    ["HttpMethod", "AWS::ApiGateway::Method", { HttpMethod: "TRACE" }],
     [
       "RequestValidatorId is not supported locally, at One",
       "AWS::ApiGateway::Method",

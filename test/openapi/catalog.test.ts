@@ -64,6 +64,18 @@ it("has the stage in its links where the caller has it in the address", async ()
   expect(itself?.item?.map(({ href }) => href)).toContain(`${address}/populationdensitydata`);
 });
 
+it("answers HEAD with the headers of GET and no body (RFC 9727, section 2)", async () => {
+  const ask = (method: string) => fetch(`${inject("url")}${path}`, { method });
+  const [head, got] = [await ask("HEAD"), await ask("GET")];
+
+  expect(head.status).toBe(200);
+  for (const name of ["content-type", "content-length", "link", "cache-control"]) {
+    expect(head.headers.get(name), name).toBe(got.headers.get(name));
+  }
+  expect(await head.text()).toBe("");
+  expect(await got.text()).not.toBe("");
+});
+
 it("400 with a correlator that is not valid, as JSON", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
 

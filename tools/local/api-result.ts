@@ -14,7 +14,10 @@ export async function apiResult(
   options: InvokeOptions,
 ): Promise<unknown> {
   const isStreamed = template.api.routes.some(
-    (route) => route.functionLogicalId === logicalId && route.isStreamed,
+    ({ integration }) =>
+      "functionLogicalId" in integration &&
+      integration.functionLogicalId === logicalId &&
+      integration.isStreamed,
   );
   if (!isStreamed) return await invoke(logicalId, event, options);
   const { status, headers, body } = await streamedReply(await stream(logicalId, event, options));

@@ -18,6 +18,11 @@ const responseTypes = {
     message: "User is not authorized to access this resource",
     exception: "AccessDeniedException",
   },
+  API_CONFIGURATION_ERROR: {
+    status: 500,
+    message: "Internal server error",
+    exception: "InternalServerErrorException",
+  },
   AUTHORIZER_CONFIGURATION_ERROR: {
     status: 500,
     message: null,
@@ -43,6 +48,11 @@ const responseTypes = {
   },
   REQUEST_TOO_LARGE: { status: 413, message: "Request Too Long", exception: "RequestTooLargeException" },
   THROTTLED: { status: 429, message: "Too Many Requests", exception: "TooManyRequestsException" },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: "Unsupported Media Type",
+    exception: "UnsupportedMediaTypeException",
+  },
   UNAUTHORIZED: { status: 401, message: "Unauthorized", exception: "UnauthorizedException" },
 } as const satisfies Record<string, ResponseType>;
 

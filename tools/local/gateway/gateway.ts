@@ -23,6 +23,7 @@ import {
   type Reply,
   renderRefusal,
 } from "./gateway-responses.ts";
+import { mockReply } from "./mock-reply.ts";
 import { headerOf, type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
 import { readBody } from "./request-body.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
@@ -201,8 +202,10 @@ export class Gateway {
     body: Buffer,
     authorized: AuthorizerContext | undefined,
   ): Promise<Reply | StreamedReply> {
+    const { integration } = match.route;
+    if (!("functionLogicalId" in integration)) return mockReply(integration, received);
     const event = proxyEvent(this.#api, received, match, body, authorized);
-    const { functionLogicalId, timeoutMilliseconds, isStreamed } = match.route;
+    const { functionLogicalId, timeoutMilliseconds, isStreamed } = integration;
     if (isStreamed) {
       const stream = cutAfter(timeoutMilliseconds, this.#stream(functionLogicalId, event));
       return await within(timeoutMilliseconds, stream.then(streamedReply));

@@ -14,7 +14,7 @@ interface Segment {
   readonly routes: Map<string, Route>;
 }
 
-/** Finds routes as API Gateway does: by path first, where the more exact segment wins, then by verb. */
+/** Finds routes as API Gateway does: by path first, where the more exact segment wins, then by verb, where `ANY` is the last. */
 export class RouteTable {
   readonly #root = emptySegment();
 
@@ -36,7 +36,7 @@ export class RouteTable {
     if (!path.startsWith("/")) return undefined;
     const parts = path === "/" ? [] : path.slice(1).replace(/\/$/, "").split("/");
     const found = descend(this.#root, parts, []);
-    const route = found?.segment.routes.get(method);
+    const route = found?.segment.routes.get(method) ?? found?.segment.routes.get("ANY");
     if (found === undefined || route === undefined) return undefined;
     return {
       route,

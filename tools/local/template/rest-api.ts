@@ -5,6 +5,12 @@
 import * as z from "zod";
 import { calledFunction, type LocalFunction } from "./functions.ts";
 import { type MethodThrottling, methodSettingSchema, throttlingOf } from "./method-settings.ts";
+import {
+  type MockIntegration,
+  methodResponseSchema,
+  mockIntegration,
+  mockSchema,
+} from "./mock-integration.ts";
 import { rootResourceId } from "./physical-names.ts";
 import type { Resources } from "./resources.ts";
 
@@ -20,17 +26,19 @@ const resourceSchema = z.object({
   ParentId: z.string(),
   PathPart: z.string().regex(/^(?:[^{}]+|\{[^{}+]+\})$/, "greedy parameters are not supported locally"),
 });
+const functionSchema = z.object({
+  Type: z.literal("AWS_PROXY"),
+  Uri: z.string(),
+  ResponseTransferMode: z.enum(["BUFFERED", "STREAM"]).default("BUFFERED"),
+  TimeoutInMillis: z.coerce.number().int().positive().default(29_000),
+});
 const methodSchema = z.object({
-  HttpMethod: z.enum(["DELETE", "GET", "PATCH", "POST", "PUT"]),
+  HttpMethod: z.enum(["ANY", "DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"]),
   ResourceId: z.string(),
   AuthorizationType: z.enum(["NONE", "CUSTOM"]),
   AuthorizerId: z.string().optional(),
-  Integration: z.object({
-    Type: z.literal("AWS_PROXY"),
-    Uri: z.string(),
-    ResponseTransferMode: z.enum(["BUFFERED", "STREAM"]).default("BUFFERED"),
-    TimeoutInMillis: z.coerce.number().int().positive().default(29_000),
-  }),
+  MethodResponses: z.array(methodResponseSchema).default([]),
+  Integration: z.discriminatedUnion("Type", [functionSchema, mockSchema]),
 });
 const authorizerSchema = z.object({
   Type: z.literal("TOKEN"),
@@ -46,18 +54,24 @@ const gatewayResponseSchema = z.object({
   ResponseTemplates: z.object({ "application/json": z.string() }),
 });
 
-/** One method of one path, and the function it calls. */
+/** The function that a method calls. */
+interface FunctionIntegration {
+  readonly functionLogicalId: string;
+  readonly timeoutMilliseconds: number;
+  /** Whether the response is passed on while the function writes it. */
+  readonly isStreamed: boolean;
+}
+
+/** One method of one path, and what answers it. */
 export interface Route {
+  /** A verb, or `ANY` for those that the path does not have. */
   readonly method: string;
   /** As in the template: `/things/{id}`. */
   readonly path: string;
   readonly resourceId: string;
-  readonly functionLogicalId: string;
   readonly authorizerLogicalId: string | undefined;
-  readonly timeoutMilliseconds: number;
   readonly throttling: MethodThrottling | undefined;
-  /** Whether the response is passed on while the function writes it. */
-  readonly isStreamed: boolean;
+  readonly integration: FunctionIntegration | MockIntegration;
 }
 
 /** A token authorizer. */
@@ -165,13 +179,26 @@ function readRoute(
   if (method.AuthorizationType === "CUSTOM" && method.AuthorizerId === undefined) {
     throw new Error(`${logicalId} wants an authorizer and names none`);
   }
-  const { Uri, ResponseTransferMode, TimeoutInMillis } = method.Integration;
+  const { Integration } = method;
   return {
     method: method.HttpMethod,
     path,
     resourceId: method.ResourceId,
-    functionLogicalId: integrated(functions, logicalId, Uri, ResponseTransferMode),
     authorizerLogicalId: method.AuthorizationType === "CUSTOM" ? method.AuthorizerId : undefined,
+    integration:
+      Integration.Type === "MOCK"
+        ? mockIntegration(logicalId, Integration, method.MethodResponses)
+        : functionIntegration(functions, logicalId, Integration),
+  };
+}
+
+function functionIntegration(
+  functions: readonly LocalFunction[],
+  logicalId: string,
+  { Uri, ResponseTransferMode, TimeoutInMillis }: z.output<typeof functionSchema>,
+): FunctionIntegration {
+  return {
+    functionLogicalId: integrated(functions, logicalId, Uri, ResponseTransferMode),
     timeoutMilliseconds: TimeoutInMillis,
     isStreamed: ResponseTransferMode === "STREAM",
   };

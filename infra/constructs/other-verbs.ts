@@ -1,0 +1,162 @@
+import { Validations } from "aws-cdk-lib";
+import {
+  AuthorizationType,
+  ContentHandling,
+  type IntegrationResponse,
+  type IResource,
+  MockIntegration,
+  PassthroughBehavior,
+} from "aws-cdk-lib/aws-apigateway";
+import { type Endpoint, verbsOf } from "../../shared/endpoint.ts";
+import { errors } from "../../shared/errors.ts";
+import { correlatorHeader, requestIdHeader } from "../../shared/http/correlator.ts";
+import { exposedHeaders } from "../../shared/http/cors.ts";
+import { originsPattern } from "../origins.ts";
+
+/** Seconds for which a browser may keep the answer of a preflight; Chromium keeps none for longer. */
+const preflightSeconds = 7_200;
+
+/** Types of bodies that are ignored. API Gateway refuses those of other types: `UNSUPPORTED_MEDIA_TYPE`. */
+const ignoredTypes = [
+  "application/json",
+  "application/octet-stream",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data",
+  "text/plain",
+];
+
+/** A valid correlator as a regular expression that Java and JavaScript read alike. */
+const validCorrelator = "[a-zA-Z0-9_:;./<>{}-]{1,256}";
+
+/**
+ * Answers the verbs that a path does not have: 405 with the verbs that it has, and where origins are allowed the
+ * preflights of browsers. API Gateway does so itself, by a mock integration; no function runs (docs/decisions/0036).
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
+ */
+export function addOtherVerbs(
+  resource: IResource,
+  endpoints: readonly Endpoint[],
+  origins: readonly string[],
+): void {
+  const verbs = endpoints.flatMap(verbsOf).sort();
+  const responses = [
+    refusal(verbs, origins),
+    ...(origins.length === 0 ? [] : [preflight(verbs, headersOf(endpoints), origins)]),
+  ];
+  const template =
+    origins.length === 0
+      ? '{"statusCode": 405}'
+      : lines(
+          '#if($context.httpMethod == "OPTIONS")',
+          '{"statusCode": 204}',
+          "#else",
+          '{"statusCode": 405}',
+          "#end",
+        );
+  const integration = new MockIntegration({
+    // All media types are binary to this API; a template needs text.
+    contentHandling: ContentHandling.CONVERT_TO_TEXT,
+    passthroughBehavior: PassthroughBehavior.NEVER,
+    requestTemplates: Object.fromEntries(ignoredTypes.map((type) => [type, template])),
+    integrationResponses: responses,
+  });
+  const method = resource.addMethod("ANY", integration, {
+    authorizationType: AuthorizationType.NONE,
+    methodResponses: responses.map(({ statusCode, responseParameters = {} }) => ({
+      statusCode,
+      responseParameters: Object.fromEntries(Object.keys(responseParameters).map((name) => [name, true])),
+    })),
+  });
+  const reason =
+    "It says which verbs the path has, as the public OpenAPI document does; no function runs. A browser sends no token with a preflight.";
+  Validations.of(method).acknowledge(
+    ...["APIG4", "COG4"].map((rule) => ({ id: `AwsSolutions-${rule}`, reason })),
+  );
+}
+
+/** The headers that callers send to some endpoints, besides those that every page may send. */
+function headersOf(endpoints: readonly Endpoint[]): readonly string[] {
+  const read = endpoints.flatMap(({ requestHeaders = {} }) => Object.keys(requestHeaders));
+  const names = [
+    "authorization",
+    "content-type",
+    correlatorHeader,
+    ...read.map((name) => name.toLowerCase()),
+  ];
+  return [...new Set(names)].sort();
+}
+
+function refusal(verbs: readonly string[], origins: readonly string[]): IntegrationResponse {
+  const { status } = errors.METHOD_NOT_ALLOWED;
+  const message = `This path takes ${verbs.join(" and ")} only.`;
+  return response(status, verbs, origins, [
+    `#set($correlator = $input.params().header.get("${correlatorHeader}"))`,
+    `#if($correlator && $correlator.matches("${validCorrelator}"))`,
+    `#set($context.responseOverride.header.${correlatorHeader} = $correlator)`,
+    "#else",
+    `#set($context.responseOverride.header.${correlatorHeader} = $context.requestId)`,
+    "#end",
+    ...whereAllowed(origins, { "Access-Control-Expose-Headers": exposedHeaders }),
+    JSON.stringify({ status, code: "METHOD_NOT_ALLOWED", message }),
+  ]);
+}
+
+function preflight(
+  verbs: readonly string[],
+  headers: readonly string[],
+  origins: readonly string[],
+): IntegrationResponse {
+  const permitted = {
+    "Access-Control-Allow-Methods": verbs.join(","),
+    "Access-Control-Allow-Headers": headers.join(","),
+    "Access-Control-Max-Age": String(preflightSeconds),
+  };
+  return response(204, verbs, origins, whereAllowed(origins, permitted));
+}
+
+function response(
+  status: number,
+  verbs: readonly string[],
+  origins: readonly string[],
+  template: readonly string[],
+): IntegrationResponse {
+  return {
+    statusCode: String(status),
+    selectionPattern: String(status),
+    contentHandling: ContentHandling.CONVERT_TO_TEXT,
+    responseParameters: {
+      "method.response.header.allow": `'${verbs.join(", ")}'`,
+      "method.response.header.cache-control": "'no-store'",
+      [`method.response.header.${requestIdHeader}`]: "context.requestId",
+      ...(origins.length === 0 ? {} : { "method.response.header.vary": "'origin'" }),
+    },
+    responseTemplates: { "application/json": lines(...template) },
+  };
+}
+
+/**
+ * Sets the headers of a response to a page of an allowed origin. The header has the name that was sent: HTTP/2 has it
+ * in lower case. A header may be overridden once.
+ */
+function whereAllowed(
+  origins: readonly string[],
+  headers: Readonly<Record<string, string>>,
+): readonly string[] {
+  if (origins.length === 0) return [];
+  return [
+    '#set($origin = $input.params().header.get("origin"))',
+    '#if(!$origin || $origin == "")',
+    '#set($origin = $input.params().header.get("Origin"))',
+    "#end",
+    `#if($origin && $origin.matches("${originsPattern(origins)}"))`,
+    "#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)",
+    ...Object.entries(headers).map(
+      ([name, value]) => `#set($context.responseOverride.header.${name} = "${value}")`,
+    ),
+    "#end",
+  ];
+}
+
+function lines(...texts: readonly string[]): string {
+  return texts.join("\n");
+}

@@ -1,0 +1,25 @@
+/** The origins whose web pages may use the API (docs/decisions/0036), and the one rule that tells them from others. */
+
+/** A page on the internet is served by https; one on this machine may be served by http, from any port for `:*`. */
+const originForm =
+  /^(?:https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9]\d{0,4})?|http:\/\/(?:localhost|127\.0\.0\.1)(?::(?:[1-9]\d{0,4}|\*))?)$/;
+
+/** API Gateway has the whole list in a template on every path. */
+const maxOrigins = 20;
+
+/** The origins of a list separated by commas; `undefined` when one is malformed, or there are too many. */
+export function parseOrigins(list: string): readonly string[] | undefined {
+  if (list === "") return [];
+  const origins = list.split(",").map((origin) => origin.trim());
+  return origins.length <= maxOrigins && origins.every((origin) => originForm.test(origin))
+    ? origins
+    : undefined;
+}
+
+/**
+ * A regular expression that a whole origin must match. It means the same in JavaScript and in Java, where the mapping
+ * templates of API Gateway use it, and has no backslash, which those treat in their own way.
+ */
+export function originsPattern(origins: readonly string[]): string {
+  return origins.map((origin) => origin.replaceAll(".", "[.]").replace(/:\*$/, "(?::[0-9]{1,5})?")).join("|");
+}

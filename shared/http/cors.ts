@@ -1,0 +1,40 @@
+import { setting } from "../environment.ts";
+
+/**
+ * The headers of responses that a page of another origin may read, besides those that every page may
+ * (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
+ */
+export const exposedHeaders = [
+  "allow",
+  "link",
+  "location",
+  "retry-after",
+  "www-authenticate",
+  "x-amzn-remapped-www-authenticate",
+  "x-correlator",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "x-request-id",
+].join(",");
+
+/**
+ * The headers of a response, with those that let a page of an allowed origin read it. Where origins are allowed, the
+ * response varies by origin, so that no cache gives one page what was made for another.
+ */
+export function withCors(
+  headers: Readonly<Record<string, string>>,
+  origin: string | undefined,
+): Record<string, string> {
+  const origins = setting("CORS_ORIGINS");
+  if (origins === "") return headers;
+  const vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
+  const isAllowed = origin !== undefined && new RegExp(`^(?:${origins})$`).test(origin);
+  return {
+    ...headers,
+    vary,
+    ...(isAllowed
+      ? { "access-control-allow-origin": origin, "access-control-expose-headers": exposedHeaders }
+      : {}),
+  };
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import type { GatewayRefusal } from "../../tools/local/gateway/gateway-responses.ts";
+import { mockReply } from "../../tools/local/gateway/mock-reply.ts";
+import { receive } from "../../tools/local/gateway/received-request.ts";
+import { mockIntegration, mockSchema } from "../../tools/local/template/mock-integration.ts";
+
+const declaration = {
+  Type: "MOCK",
+  ContentHandling: "CONVERT_TO_TEXT",
+  PassthroughBehavior: "NEVER",
+  RequestTemplates: {
+    "application/json":
+      '#if($context.httpMethod == "OPTIONS")\n{"statusCode": 204}\n#else\n{"statusCode": 405}\n#end',
+  },
+  IntegrationResponses: [
+    {
+      StatusCode: "405",
+      SelectionPattern: "405",
+      ContentHandling: "CONVERT_TO_TEXT",
+      ResponseParameters: { "method.response.header.Allow": "'GET'" },
+      ResponseTemplates: { "application/json": '{"refused":true}' },
+    },
+    {
+      StatusCode: "204",
+      SelectionPattern: "204",
+      ContentHandling: "CONVERT_TO_TEXT",
+      ResponseParameters: {},
+      ResponseTemplates: {
+        "application/json": [
+          '#set($origin = $input.params().header.get("origin"))',
+          '#if($origin && $origin.matches("https://[a-z]+[.]example"))',
+          "#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)",
+          "#end",
+        ].join("\n"),
+      },
+    },
+  ],
+};
+const responses = [
+  { StatusCode: 405, ResponseParameters: { "method.response.header.Allow": true } },
+  { StatusCode: 204, ResponseParameters: {} },
+];
+
+const integrationOf = (changed: Record<string, unknown> = {}) =>
+  mockIntegration("Other", mockSchema.parse({ ...declaration, ...changed }), responses);
+const request = (method: string, ...rawHeaders: string[]) =>
+  receive({ method, url: "/things", rawHeaders, httpVersion: "1.1", socket: {} });
+
+describe("a mock integration", () => {
+  test("chooses the response by the status that the request's template gives", () => {
+    expect(mockReply(integrationOf(), request("PUT"))).toEqual({
+      status: 405,
+      headers: [
+        ["content-type", "application/json"],
+        ["allow", "GET"],
+      ],
+      body: '{"refused":true}',
+    });
+  });
+
+  test("sets the headers that the response's template overrides, and compares the whole text as Java does", () => {
+    const overridden = (origin: string) =>
+      new Map(mockReply(integrationOf(), request("OPTIONS", "origin", origin)).headers).get(
+        "access-control-allow-origin",
+      );
+    expect(overridden("https://app.example")).toBe("https://app.example");
+    expect(overridden("https://app.example.evil")).toBeUndefined();
+    expect(mockReply(integrationOf(), request("OPTIONS")).body).toBe("");
+  });
+
+  test("refuses a body of a type that has no template, and takes one without a type", () => {
+    expect(() => mockReply(integrationOf(), request("PUT", "Content-Type", "text/csv"))).toThrow(
+      expect.objectContaining({ type: "UNSUPPORTED_MEDIA_TYPE" }),
+    );
+    const typed = request("PUT", "Content-Type", "application/json; charset=utf-8");
+    expect(mockReply(integrationOf(), typed).status).toBe(405);
+  });
+
+  test.each([
+    "not JSON",
+    '{"statusCode": 500}',
+    '{"statusCode": "$context.identity.sourceIp"}',
+    "$input.body",
+  ])("fails when a template leads to no response: %s", (template) => {
+    const broken = integrationOf({ RequestTemplates: { "application/json": template } });
+    expect(() => mockReply(broken, request("PUT"))).toThrow(
+      expect.objectContaining({ type: "API_CONFIGURATION_ERROR" } satisfies Partial<GatewayRefusal>),
+    );
+  });
+
+  test("is refused when the method does not declare its response, or a header of it", () => {
+    const parsed = mockSchema.parse(declaration);
+    const [first, second] = responses;
+    expect(() => mockIntegration("Other", parsed, first === undefined ? [] : [first])).toThrow(
+      "Other declares no response 204",
+    );
+    expect(() =>
+      mockIntegration("Other", parsed, [
+        { StatusCode: 405, ResponseParameters: {} },
+        ...(second === undefined ? [] : [second]),
+      ]),
+    ).toThrow("Other does not declare method.response.header.Allow");
+  });
+
+  test.each([
+    { ContentHandling: undefined },
+    { PassthroughBehavior: "WHEN_NO_MATCH" },
+    { CacheNamespace: "x" },
+  ])(
+    "is refused where API Gateway would answer 500, or with what is not supported locally: %j",
+    (changed) => {
+      expect(mockSchema.safeParse({ ...declaration, ...changed }).success).toBe(false);
+    },
+  );
+});

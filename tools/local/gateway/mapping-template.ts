@@ -1,0 +1,42 @@
+/**
+ * Mapping templates: the Velocity Template Language with the variables of API Gateway.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
+ */
+import { Compile, parse } from "velocityjs";
+import * as z from "zod";
+import { GatewayRefusal } from "./gateway-responses.ts";
+import { headerAsSent, type ReceivedRequest } from "./received-request.ts";
+
+/** What a template gives: its text, and the headers that it overrides, by their names in lower case. */
+interface Rendered {
+  readonly text: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+const overrides = z.record(z.string(), z.string());
+
+/** The method of Java's strings that templates use. */
+const javaMatches = {
+  uid: "matches",
+  match: ({ property, context }: { property: string; context: unknown }) =>
+    property === "matches" && typeof context === "string",
+  resolve: ({ context, params }: { context: unknown; params: unknown[] }) =>
+    new RegExp(`^(?:${params[0]})$`).test(String(context)),
+};
+
+/** @throws {GatewayRefusal} when the template uses a variable or a method that is not supported locally. */
+export function renderMapping(template: string, request: ReceivedRequest): Rendered {
+  const header: Record<string, unknown> = {};
+  const variables = {
+    context: { httpMethod: request.method, requestId: request.requestId, responseOverride: { header } },
+    input: {
+      params: () => ({ header: { get: (name: string) => headerAsSent(request, name) ?? "" } }),
+    },
+  };
+  const text = new Compile(parse(template), { customMethodHandlers: [javaMatches] }).render(variables);
+  // What Velocity does not know stays in the text.
+  if (text.includes("$"))
+    throw new GatewayRefusal("API_CONFIGURATION_ERROR", `Not supported locally: ${text.trim()}`);
+  const headers = Object.entries(overrides.parse(header));
+  return { text, headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const) };
+}
