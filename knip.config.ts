@@ -10,6 +10,7 @@ export default {
         // Started by scripts that knip does not see through, `exec node …`, and by other programs.
         "tools/{local/start,ncs,invoke,bench}.ts",
         "tools/{make-assembly,local/import-data}.ts",
+        "test/infra/make-templates.ts",
         "tools/local/{lambda,servers}/*.mjs",
         "tools/import/density/parse-thread.ts",
         "tools/bench/*.{ts,mjs}",

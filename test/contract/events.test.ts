@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { APIGatewayProxyEventSchema } from "@aws-lambda-powertools/parser/schemas/api-gateway";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -10,6 +11,8 @@ import { logicalIdOf } from "../../tools/assembly.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { apiResult } from "../../tools/local/api-result.ts";
 import { type LocalService, startLocalService } from "../../tools/local/service.ts";
+import { busyMachine } from "../support/busy-machine.ts";
+import { sampleOf } from "../support/sample.ts";
 
 const answer = z.object({
   statusCode: z.number(),
@@ -37,6 +40,12 @@ const outcomeOf = (code: Code) => code.toLowerCase().replaceAll(/[._]/g, "-");
 const files = (await readdir("events", { recursive: true }))
   .filter((file) => file.endsWith(".json") && !file.endsWith(".env.json"))
   .map((file) => `events/${file}`);
+const hasEnvironment = (file: string) => existsSync(file.replace(/\.json$/, ".env.json"));
+// Each environment of its own is one more thread to be started.
+const replayed = [
+  ...files.filter((file) => !hasEnvironment(file)),
+  ...sampleOf(files.filter(hasEnvironment), 13),
+];
 
 describe("events", () => {
   let service: LocalService;
@@ -47,6 +56,7 @@ describe("events", () => {
       assembly: inject("assembly"),
       environment: { AWS_ENDPOINT_URL_DYNAMODB: inject("databaseEndpoint") },
       configuration: [],
+      extraEnvironment: busyMachine,
       port: 0,
       logs: { write: () => true },
     });
@@ -58,7 +68,7 @@ describe("events", () => {
     expect(APIGatewayProxyEventSchema.safeParse(event).error).toBeUndefined();
   });
 
-  test.each(files)("%s brings what its name says", async (path) => {
+  test.each(replayed)("%s brings what its name says", async (path) => {
     const { functionId, status, outcome, event, environment } = await readEventFile(path);
     const logicalId = logicalIdOf(functionId, service.template);
     const result = answer.parse(

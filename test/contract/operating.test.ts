@@ -5,7 +5,7 @@ import * as z from "zod";
 import { logEntries } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../../shared/token.ts";
-import { resourcesOf, synthesize } from "../infra/template.ts";
+import { deployed, resourcesOf } from "../infra/template.ts";
 
 const page = await readFile(new URL("../../docs/operating.md", import.meta.url), "utf8");
 
@@ -33,7 +33,7 @@ describe("the page of an operator", () => {
     );
     const described = z.object({ AlarmDescription: z.string() });
     const alarms = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"]
-      .flatMap((type) => resourcesOf(type, described, synthesize()))
+      .flatMap((type) => resourcesOf(type, described, deployed))
       .filter(({ properties }) => !properties.AlarmDescription.endsWith("A part of another alarm."))
       .map(({ logicalId }) => logicalId.slice(0, -8));
     const rowOf = (alarm: string) =>

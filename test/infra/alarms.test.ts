@@ -10,12 +10,12 @@ import { logId } from "../../shared/aws/log.ts";
 import { metricNames, metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queues } from "../../shared/sqs/queues.ts";
+import { everySetting } from "./shared-templates.ts";
 import {
   attribute,
   configured,
   deployed,
   eachStage,
-  everySetting,
   functionOf,
   only,
   queueOf,

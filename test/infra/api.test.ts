@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { pathsOf } from "../../shared/endpoint.ts";
+import { everySetting } from "./shared-templates.ts";
 import {
   configured,
   eachStage,
-  everySetting,
   only,
   reference,
   resourcesOf,

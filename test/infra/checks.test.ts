@@ -2,7 +2,8 @@ import { type App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { everySetting, withApp } from "./template.ts";
+import { everySetting } from "./shared-templates.ts";
+import { withApp } from "./template.ts";
 
 interface Acknowledgement {
   readonly path: string;

@@ -1,15 +1,15 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import validate from "asl-validator";
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import * as z from "zod";
 import { densityImportDefinition } from "../../infra/density-import-definition.ts";
 import { densityImportStackName } from "../../infra/stack-names.ts";
 import { circle, danglingReferences, violationsOf } from "./resource-specification.ts";
-import { parseOne, resourcesOf, textOf, withApp } from "./template.ts";
+import { parseOne, resourcesOf, sharedFolder, textOf } from "./template.ts";
 
-const made = withApp({ stage: "dev", densityImport: "true" }, (_, folder) =>
-  parseOne(readFileSync(join(folder, `${densityImportStackName}.template.json`), "utf8")),
+const made = parseOne(
+  readFileSync(join(sharedFolder("densityImport"), `${densityImportStackName}.template.json`), "utf8"),
 );
 
 describe("the definition of the import", () => {
@@ -49,7 +49,7 @@ describe("the definition of the import", () => {
 
 describe("the stack of the import", () => {
   test("is there only when it is asked for", () => {
-    withApp({ stage: "dev" }, (app) => expect(app.node.tryFindChild(densityImportStackName)).toBeUndefined());
+    expect(existsSync(join(inject("assembly"), `${densityImportStackName}.template.json`))).toBe(false);
   });
 
   test("is as AWS specifies its resources", () => {

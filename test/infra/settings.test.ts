@@ -8,7 +8,7 @@ import { settingsIn } from "../../infra/settings.ts";
 import { stackName, stackNames } from "../../infra/stack-names.ts";
 import { stages } from "../../infra/stage.ts";
 import { configuration } from "../../shared/environment.ts";
-import { deployed, synthesize, template, withApp } from "./template.ts";
+import { sharedFolder, synthesize, template } from "./template.ts";
 
 const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
@@ -23,7 +23,7 @@ const manyIssuers = Array.from({ length: 20 }, (_, index) => ({
 
 describe("settings", () => {
   test("without a stage it is the one that keeps data", () => {
-    expect(deployed).toEqual(synthesize({ stage: "prod" }));
+    // That it is `prod` is in `synthesis.test.ts`.
     expect(template).toEqual(synthesize({ stage: "dev", ...localSettings }));
   });
 
@@ -146,7 +146,7 @@ describe("stages", () => {
     manifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"))).artifacts[stackName]
       .properties;
 
-  const prod = withApp({}, (_, folder) => stackOf(folder));
+  const prod = stackOf(sharedFolder("deployed"));
   const dev = stackOf(inject("assembly"));
 
   test("each is a stack of its own, so that a deployment of one never changes another", () => {

@@ -1,15 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import {
-  configured,
-  deployed,
-  eachStage,
-  everySetting,
-  functionOf,
-  only,
-  reference,
-  resourcesOf,
-} from "./template.ts";
+import { everySetting } from "./shared-templates.ts";
+import { configured, deployed, eachStage, functionOf, only, reference, resourcesOf } from "./template.ts";
 
 const rotationProperties = z.object({
   SecretId: reference,

@@ -7,12 +7,12 @@ import type { Table } from "../../shared/table.ts";
 import {
   arnOf,
   deployed,
+  deployedText,
   eachStage,
   only,
   parseOne,
   resourcesOf,
   synthesize,
-  synthesizedText,
   type Template,
   tableNameOf,
   tableOf,
@@ -113,7 +113,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
 });
 
 describe("the stack of the tables", () => {
-  const { data, service } = synthesizedText();
+  const { data, service } = deployedText;
 
   test("has the tables and their key, and nothing that a release changes", () => {
     const types = (text: string) => Object.values(parseOne(text).Resources).map(({ Type }) => Type);

@@ -1,17 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { App } from "aws-cdk-lib";
 import { inject } from "vitest";
 import * as z from "zod";
 import type { TableName } from "../../functions/areas.ts";
-import { networkCapabilities } from "../../infra/app.ts";
 import { constructName } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import { dataStackName, stackName, stackNames } from "../../infra/stack-names.ts";
 import type { Stage } from "../../infra/stage.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { type SharedName, withAppOf } from "./shared-templates.ts";
 
 const resource = z.object({
   Type: z.string(),
@@ -35,26 +34,17 @@ const document = z.object({
  */
 export type Template = z.output<typeof document>;
 
-/** What every deployment must say. */
-const requiredSetting = { alarmTopicArn: "none" };
-
 /** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
 export function withApp<Result>(
   context: Readonly<Record<string, unknown>>,
   use: (app: App, folder: string) => Result,
 ): Result {
-  const folder = mkdtempSync(join(tmpdir(), "network-capabilities-template-"));
-  const before = process.env.CDK_CONTEXT_JSON;
-  try {
-    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...requiredSetting, ...context });
-    const app = networkCapabilities({ outdir: folder, bundles: inject("bundles"), validation: false });
-    app.synth();
-    return use(app, folder);
-  } finally {
-    if (before === undefined) delete process.env.CDK_CONTEXT_JSON;
-    else process.env.CDK_CONTEXT_JSON = before;
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return withAppOf(inject("bundles"), context, use);
+}
+
+/** The folder of a synthesis that several files look at: it was made once for all of them. */
+export function sharedFolder(name: SharedName): string {
+  return join(inject("templates"), name);
 }
 
 /** The templates as they are written: of the tables, and of everything else. */
@@ -64,12 +54,12 @@ interface Written {
 }
 
 /** The templates as they are written. */
-export function synthesizedText(context: Readonly<Record<string, unknown>> = {}): Written {
+export function synthesizedText(context: Readonly<Record<string, unknown>>): Written {
   return withApp(context, (_, folder) => readText(folder));
 }
 
 /** Synthesizes the stacks; without a stage it is the one that is deployed when none is named. */
-export function synthesize(context: Readonly<Record<string, unknown>> = {}): Template {
+export function synthesize(context: Readonly<Record<string, unknown>>): Template {
   return parse(synthesizedText(context));
 }
 
@@ -104,31 +94,13 @@ function parse(written: Written): Template {
 export const template = parse(readText(inject("assembly")));
 
 /** The templates that are deployed when no stage is named, as they are written. */
-export const deployedText = synthesizedText();
+export const deployedText = readText(sharedFolder("deployed"));
 
 /** The template that is deployed when no stage is named. */
 export const deployed = parse(deployedText);
 
-/** A value for every setting, none of them the default. */
-export const everySetting = {
-  alarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:pages",
-  corsOrigins: "https://app.example,https://other.example:8443",
-  certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555",
-  densityImport: "true",
-  domainName: "api.operator.example",
-  gatewayLogRole: "existing",
-  hostedZoneId: "Z0123456789ABC",
-  RATE_LIMIT_PER_MINUTE: "600",
-  release: "at-once",
-  reservedConcurrency: "profile/authenticate:50,population-density/deliver:10",
-  signingKeySecretArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:operators-key-AbCdEf",
-  throttlingBurst: "60",
-  throttlingRate: "40",
-  waf: "true",
-} as const;
-
 /** The template that is deployed with every setting. */
-export const configured = synthesize(everySetting);
+export const configured = parse(readText(sharedFolder("configured")));
 
 /** The template of each stage, without any setting. */
 const templates: Readonly<Record<Stage, Template>> = { dev: template, prod: deployed };

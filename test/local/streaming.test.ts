@@ -82,7 +82,9 @@ describe("a streamed response", () => {
 
   it("ends with the time-out of the integration: 504 before it has begun, cut afterwards", async () => {
     expect(await all("streamed/brief?do=hang")).toMatchObject({ status: 504 });
-    const response = await begin("streamed/brief?do=forget");
+    let response = await begin("streamed/brief?do=forget");
+    // A busy machine may take the half second before the function begins.
+    while (response.statusCode === 504) response = await begin("streamed/brief?do=forget");
     await expect(text(response)).rejects.toThrow("aborted");
   });
 

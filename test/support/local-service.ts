@@ -2,7 +2,10 @@ import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { TestProject } from "vitest/node";
 import { tableVariable } from "../../shared/table.ts";
-import { makeAssembly } from "../../tools/assembly.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { assemblySources, makeAssembly } from "../../tools/assembly.ts";
+import { keptFolder } from "../../tools/build-cache.ts";
+import { runProgram } from "../../tools/child-program.ts";
 import { demoData, startDemoService } from "../../tools/local/demo-service.ts";
 import { embeddedCredentials } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
@@ -15,6 +18,8 @@ declare module "vitest" {
     readonly assembly: string;
     /** The folder of the bundles. */
     readonly bundles: string;
+    /** The folder of the templates that several files look at: `test/infra/shared-templates.ts`. */
+    readonly templates: string;
     /** Where the service listens. */
     readonly url: string;
     readonly databaseEndpoint: string;
@@ -32,6 +37,7 @@ export default async function localService(project: TestProject): Promise<() => 
   // What Vitest does at the other signals, but not when the terminal is closed: ends as a program that removes its folders.
   process.once("SIGHUP", () => process.exit(129));
   const { assembly, bundles, remove } = await makeAssembly();
+  const templates = makeTemplates(bundles);
   const service = await startDemoService({
     assembly,
     environment: {
@@ -47,6 +53,7 @@ export default async function localService(project: TestProject): Promise<() => 
   const login = environments.find((environment) => environment.SIGNING_KEY_SECRET_ARN !== undefined);
   project.provide("assembly", assembly);
   project.provide("bundles", bundles);
+  project.provide("templates", (await templates).path);
   project.provide("url", service.url);
   project.provide("databaseEndpoint", service.databaseEndpoint);
   project.provide("queueEndpoint", service.queueEndpoint);
@@ -57,8 +64,20 @@ export default async function localService(project: TestProject): Promise<() => 
   await storeOperations(service.databaseEndpoint, tableNames);
   return async () => {
     await service.close();
+    (await templates).remove();
     remove();
   };
+}
+
+/** Synthesizes the templates that tests look at into a temporary folder; if the same were made before, they are copied. */
+async function makeTemplates(bundles: string): Promise<ReturnType<typeof temporaryFolder>> {
+  const folder = temporaryFolder("network-capabilities-templates-");
+  const kept = keptFolder("templates", { sources: [...assemblySources, "test/infra/shared-templates.ts"] });
+  if (!kept.restore(folder.path)) {
+    await runProgram(new URL("../infra/make-templates.ts", import.meta.url), [bundles, folder.path]);
+    kept.keep(folder.path);
+  }
+  return folder;
 }
 
 async function storeOperations(

@@ -8,6 +8,7 @@ import { seeded } from "../../../tools/delivery-model/random.ts";
 import { useTables } from "../../support/database.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, someJob, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
+import { runs } from "../../support/sample.ts";
 
 const signal = () => AbortSignal.timeout(10_000);
 const minute = 60_000;
@@ -288,7 +289,7 @@ async function compare(seed: number): Promise<void> {
   }
 }
 
-test.each(Array.from({ length: 12 }, (_, seed) => seed))(
+test.each(Array.from({ length: runs(12, 3) }, (_, seed) => seed))(
   "the table and the memory of the model test answer the same: %i",
   { timeout: 60_000 },
   async (seed) => {
