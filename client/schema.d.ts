@@ -254,7 +254,7 @@ export interface paths {
         };
         /**
          * This document
-         * @description The OpenAPI document of the service. The first of its servers is the one that was asked. Needs no token.
+         * @description The OpenAPI document of the service. The first of its servers is the one that was asked, and the times of its examples are about now. Needs no token.
          */
         readonly get: operations["publishDocument"];
         readonly put?: never;
@@ -1034,7 +1034,7 @@ export interface components {
              * @description When the next attempt is due, after one that failed.
              */
             readonly nextAttemptAt?: string;
-            /** @description Whether the sink may hold the whole body although it did not say so: of an operation that is pending, cancelled or failed. */
+            /** @description Whether it is open if the sink holds the whole body, because it was sent and not answered: of an operation that is pending, cancelled or failed. `false` of one that is delivered or refused, where the sink has said so. */
             readonly possiblyDelivered: boolean;
         };
         /** @description One attempt to deliver. */
@@ -1267,6 +1267,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1285,6 +1286,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 readonly [name: string]: unknown;
             };
@@ -1301,6 +1303,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "Retry-After": components["headers"]["RetryAfter"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -1320,6 +1323,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1338,6 +1342,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "Retry-After": components["headers"]["RetryAfter"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -1357,6 +1362,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1375,6 +1381,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "WWW-Authenticate": components["headers"]["InsufficientScope"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -1394,6 +1401,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1412,6 +1420,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1430,6 +1439,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1448,6 +1458,7 @@ export interface components {
             headers: {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1481,6 +1492,21 @@ export interface components {
          * @example Bearer error="insufficient_scope", scope="number-recycling:check"
          */
         readonly InsufficientScope: string;
+        /**
+         * @description Nobody keeps the response.
+         * @example no-store
+         */
+        readonly NoStore: "no-store";
+        /**
+         * @description The headers of the request on which the response depends.
+         * @example accept-encoding
+         */
+        readonly Vary: string;
+        /**
+         * @description How the body is compressed, if the request accepts that (`Accept-Encoding`).
+         * @example gzip
+         */
+        readonly ContentEncoding: "gzip" | "deflate";
         /**
          * @description Seconds to wait before the next attempt.
          * @example 1
@@ -1564,6 +1590,9 @@ export type HeaderXRequestId = components['headers']['XRequestId'];
 export type HeaderXCorrelator = components['headers']['XCorrelator'];
 export type HeaderWwwAuthenticate = components['headers']['WwwAuthenticate'];
 export type HeaderInsufficientScope = components['headers']['InsufficientScope'];
+export type HeaderNoStore = components['headers']['NoStore'];
+export type HeaderVary = components['headers']['Vary'];
+export type HeaderContentEncoding = components['headers']['ContentEncoding'];
 export type HeaderRetryAfter = components['headers']['RetryAfter'];
 export type HeaderRateLimitLimit = components['headers']['RateLimitLimit'];
 export type HeaderRateLimitRemaining = components['headers']['RateLimitRemaining'];
@@ -1591,6 +1620,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1629,6 +1659,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1645,6 +1676,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1666,6 +1698,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1686,6 +1719,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1705,6 +1739,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -1743,6 +1778,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1759,6 +1795,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1781,6 +1818,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -1821,6 +1859,9 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly vary: components["headers"]["Vary"];
+                    readonly "content-encoding": components["headers"]["ContentEncoding"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1835,6 +1876,9 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly vary: components["headers"]["Vary"];
+                    readonly "content-encoding": components["headers"]["ContentEncoding"];
                     /** @description Where the operation can be followed. */
                     readonly location: string;
                     readonly [name: string]: unknown;
@@ -1861,6 +1905,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1884,6 +1929,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -1903,6 +1949,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -1938,6 +1985,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1957,6 +2005,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -1996,6 +2045,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2015,6 +2065,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -2053,6 +2104,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2073,6 +2125,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -2111,6 +2164,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2132,6 +2186,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -2174,6 +2229,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     /** @description Where the new operation can be followed. */
                     readonly location: string;
                     readonly [name: string]: unknown;
@@ -2194,6 +2250,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -2217,6 +2274,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -2256,6 +2314,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2272,6 +2331,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -2295,6 +2355,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -2314,6 +2375,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -2353,6 +2415,7 @@ export interface operations {
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2369,6 +2432,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -2393,6 +2457,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -2412,6 +2477,7 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
@@ -2459,7 +2525,10 @@ export interface operations {
     };
     readonly publishDocument: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description `false` leaves out the second path of each operation, for generators of clients. */
+                readonly aliases?: "true" | "false";
+            };
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
@@ -2474,8 +2543,9 @@ export interface operations {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly vary: components["headers"]["Vary"];
+                    readonly "content-encoding": components["headers"]["ContentEncoding"];
                     readonly "cache-control": "public, max-age=300";
-                    readonly vary: "accept-encoding";
                     readonly [name: string]: unknown;
                 };
                 content: {

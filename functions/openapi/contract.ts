@@ -13,13 +13,22 @@ export const publishDocument = endpoint({
   operationId: "publishDocument",
   summary: "This document",
   description:
-    "The OpenAPI document of the service. The first of its servers is the one that was asked. Needs no token.",
+    "The OpenAPI document of the service. The first of its servers is the one that was asked, and the times of its examples are about now. Needs no token.",
   method: "GET",
   path: "/openapi.json",
   aliases: [],
   scope: null,
   publicBecause:
     "The description of the API, which is public: it is the same for everybody and holds no data.",
+  query: {
+    aliases: z
+      .optional(z.enum(["true", "false"], "must be true or false"))
+      .check(
+        z.meta({
+          description: "`false` leaves out the second path of each operation, for generators of clients.",
+        }),
+      ),
+  },
   responses: {
     200: z
       .looseObject({

@@ -1,6 +1,8 @@
 import { describe, expect, inject, it } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
+import canonical from "../../docs/openapi-canonical.json" with { type: "json" };
+import { withTimesAbout } from "../../functions/openapi/example-times.ts";
 import { handler } from "../../functions/openapi/publish.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { call } from "../support/client.ts";
@@ -35,7 +37,20 @@ it("200 without a token: the project's document, to be kept for five minutes", a
   expect(headers.get("cache-control")).toBe("public, max-age=300");
   expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("x-correlator")).toBe("o-1");
-  expect(body).toEqual({ ...onDisk, servers: expect.any(Array) });
+  expect(body).toEqual({ ...withTimesAbout(new Date(), onDisk), servers: expect.any(Array) });
+});
+
+it("leaves out the aliases when it is asked to", async () => {
+  const { status, body } = await call(`${path}?aliases=false`);
+
+  expect(status).toBe(200);
+  expect(body).toEqual({ ...withTimesAbout(new Date(), canonical), servers: expect.any(Array) });
+});
+
+it("400 when it is not said whether it is to", async () => {
+  const { status, body } = await call(`${path}?aliases=no`);
+  expect(status).toBe(400);
+  expect(body).toMatchObject({ message: "aliases must be true or false." });
 });
 
 it("400 with a correlator that is not valid, and the answer is not kept", async () => {

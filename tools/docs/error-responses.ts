@@ -29,6 +29,23 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     schema: { type: "string" },
     example: 'Bearer error="insufficient_scope", scope="number-recycling:check"',
   },
+  NoStore: {
+    description: "Nobody keeps the response.",
+    schema: { type: "string", const: "no-store" },
+    example: "no-store",
+  },
+  // Not required, and no constant: each lists what the response depends on, `origin` too where pages may use the API.
+  Vary: {
+    description: "The headers of the request on which the response depends.",
+    schema: { type: "string" },
+    example: "accept-encoding",
+  },
+  // Not required: absent of small responses, and where `Accept-Encoding` does not accept it.
+  ContentEncoding: {
+    description: "How the body is compressed, if the request accepts that (`Accept-Encoding`).",
+    schema: { type: "string", enum: ["gzip", "deflate"] },
+    example: "gzip",
+  },
   RetryAfter: {
     description: "Seconds to wait before the next attempt.",
     schema: { type: "integer", minimum: 0 },
@@ -126,6 +143,7 @@ function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiRespon
     description: [`${STATUS_CODES[status]}.`, "", ...meanings].join("\n"),
     headers: {
       ...identifyingHeaders,
+      "cache-control": reference("headers", "NoStore"),
       ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),
       ...(status === 403 ? { "WWW-Authenticate": reference("headers", "InsufficientScope") } : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": reference("headers", "RetryAfter") } : {}),

@@ -174,7 +174,9 @@ function operationDescription({ description, scope, method, path }: Endpoint, pa
 function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
   const declared = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [
     name,
-    { schema: { type: "string", const: value }, required: true },
+    name === "vary"
+      ? reference("headers", "Vary")
+      : { schema: { type: "string", const: value }, required: true },
   ]);
   const replied = (status: string) =>
     Object.entries(endpoint.replyHeaders?.[Number(status)] ?? {}).map(([name, description]) => [
@@ -189,6 +191,10 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
         headers: {
           ...identifyingHeaders,
           ...(endpoint.scope === null ? {} : rateLimitHeaders),
+          ...(endpoint.headers?.["cache-control"] === undefined
+            ? { "cache-control": reference("headers", "NoStore") }
+            : {}),
+          ...encodingHeaders(endpoint),
           ...Object.fromEntries([...declared, ...replied(status)]),
         },
         ...(endpoint.links?.[Number(status)] === undefined
@@ -203,6 +209,12 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
       },
     ]),
   );
+}
+
+/** The headers of responses that are large enough to be compressed. */
+function encodingHeaders({ streamed, headers }: Endpoint): Record<string, { readonly $ref: string }> {
+  if (streamed === undefined && headers?.vary === undefined) return {};
+  return { vary: reference("headers", "Vary"), "content-encoding": reference("headers", "ContentEncoding") };
 }
 
 /** The media type of an endpoint's successful responses, without parameters. */

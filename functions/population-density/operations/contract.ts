@@ -58,7 +58,7 @@ const operation = z
     possiblyDelivered: z.boolean().check(
       z.meta({
         description:
-          "Whether the sink may hold the whole body although it did not say so: of an operation that is pending, cancelled or failed.",
+          "Whether it is open if the sink holds the whole body, because it was sent and not answered: of an operation that is pending, cancelled or failed. `false` of one that is delivered or refused, where the sink has said so.",
       }),
     ),
   })

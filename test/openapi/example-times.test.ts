@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import document from "../../docs/openapi.json" with { type: "json" };
+import { withTimesAbout } from "../../functions/openapi/example-times.ts";
+import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { parseQuery } from "../../functions/population-density/rules.ts";
+
+describe.each([
+  "2026-11-22T00:00:00Z",
+  "2026-11-22T23:59:59Z",
+  "2027-02-28T12:00:00Z",
+  "2028-02-29T23:59:59.999Z",
+  "2026-11-01T09:30:00Z",
+])("an example that is read at %s", (time) => {
+  const now = new Date(time);
+  const { examples } = withTimesAbout(now, document).components;
+
+  test("asks for densities of a period that can be asked for", () => {
+    const request = retrievePopulationDensity.body.parse(examples["retrievePopulationDensity.request"].value);
+    expect(parseQuery(request, now)).not.toHaveProperty("code");
+    expect(Date.parse(request.startTime)).toBeGreaterThan(now.getTime());
+  });
+
+  test("shows an answer of the hours that it asks for", () => {
+    const { startTime } = examples["retrievePopulationDensity.request"].value;
+    const [first] = examples["retrievePopulationDensity.200"].value.timedPopulationDensityData;
+    expect(first?.startTime.slice(0, 13)).toBe(startTime.slice(0, 13));
+  });
+});
+
+test("nothing but times changes, and they keep their clock", () => {
+  const part = {
+    at: "2026-11-22T10:00:00.200Z",
+    day: "2026-11-22",
+    text: "since 2026-11-22T10:00:00Z",
+    none: [null, 1],
+  };
+  expect(withTimesAbout(new Date("2026-12-24T01:00:00Z"), part)).toEqual({
+    ...part,
+    at: "2026-12-24T10:00:00.200Z",
+  });
+});
