@@ -21,13 +21,11 @@ export const publishDocument = endpoint({
   publicBecause:
     "The description of the API, which is public: it is the same for everybody and holds no data.",
   query: {
-    aliases: z
-      .optional(z.enum(["true", "false"], "must be true or false"))
-      .check(
-        z.meta({
-          description: "`false` leaves out the second path of each operation, for generators of clients.",
-        }),
-      ),
+    aliases: z.optional(z.enum(["true", "false"], "must be true or false")).check(
+      z.meta({
+        description: "`false` leaves out the second path of each operation, for generators of clients.",
+      }),
+    ),
   },
   responses: {
     200: z
