@@ -26,7 +26,7 @@ const marks = {
   server:
     "a program that goes on while the other blocks run: it is started before them, saved under this name",
   file: "is saved under this name for the other blocks",
-  output: "what the block before it writes, or the server of this name: compared",
+  output: "what the blocks before it write, or the server of this name: compared",
   status: "its calls are answered with this HTTP status instead of a 2xx",
   setting: "a value of this variable: read as the service reads it",
   tree: "a drawing of folders and files: they must exist",
@@ -155,16 +155,23 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
             const wanted = fence.marks.get("status") ?? (status < 300 ? status : "2xx");
             expect(`${status}`, `the status of a call of ${placeOf(fence)}`).toBe(`${wanted}`);
           }
-          const next = fences[fences.indexOf(fence) + 1];
-          if (next?.marks.get("output") !== "") continue;
-          expect(
-            differenceOf(workplace.textOf(next), outputs.get(fence) ?? ""),
-            placeOf(next),
-          ).toBeUndefined();
+          const shown = outputShownOf(fence);
+          if (shown === undefined) continue;
+          const difference = differenceOf(workplace.textOf(shown), outputs.get(fence) ?? "");
+          expect(difference, `${placeOf(fence)}, shown at ${placeOf(shown)}`).toBeUndefined();
         }
         await expectServers(blocks);
       },
     );
+
+    /** The same step in several languages has one output, after the last of them. */
+    function outputShownOf(fence: Fence): Fence | undefined {
+      for (const next of fences.slice(fences.indexOf(fence) + 1)) {
+        if (next.marks.get("output") === "") return next;
+        if (next.language === fence.language || !isRun(next)) return undefined;
+      }
+      return undefined;
+    }
 
     /** What a server shows is compared after the programs that call it. */
     async function expectServers(blocks: readonly Fence[]): Promise<void> {

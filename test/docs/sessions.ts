@@ -10,11 +10,13 @@ import type { Fence } from "./fences.ts";
 
 /** A program as a person would run the blocks of a document in one language: one after the other, in one place. */
 interface Interpreter {
-  /** Written between blocks: prints a line that tells their output apart. */
+  /** Written between blocks: prints a line that tells their output apart, also where a block ends amid a line. */
   readonly divider: (line: string) => string;
   /** The name of the file, and how it is run. */
   readonly file: string;
   readonly command: (file: string) => readonly [string, ...string[]];
+  /** What its blocks call besides. */
+  readonly calls?: string;
 }
 
 const node = [process.execPath, "--no-warnings"] as const;
@@ -24,31 +26,33 @@ const tsx = resolve("node_modules/tsx/dist/cli.mjs");
 export const interpreters: Readonly<Record<string, Interpreter>> = {
   // A failed command ends the program, as it would make a person stop reading.
   sh: {
-    divider: (line) => `set -eo pipefail\nprintf '%s\\n' '${line}'\nprintf '%s\\n' '${line}' >&2\n`,
+    divider: (line) => `set -eo pipefail\nprintf '\\n%s\\n' '${line}'\nprintf '\\n%s\\n' '${line}' >&2\n`,
     file: "blocks.sh",
     command: (file) => ["bash", file],
+    calls: "curl",
   },
   js: {
-    divider: (line) => `process.stdout.write(${JSON.stringify(`${line}\n`)});\n`,
+    divider: (line) => `process.stdout.write(${JSON.stringify(`\n${line}\n`)});\n`,
     file: "blocks.mjs",
     command: (file) => [...node, file],
   },
   ts: {
-    divider: (line) => `process.stdout.write(${JSON.stringify(`${line}\n`)});\n`,
+    divider: (line) => `process.stdout.write(${JSON.stringify(`\n${line}\n`)});\n`,
     file: "blocks.mts",
     command: (file) => [...node, tsx, file],
   },
   python: {
-    divider: (line) => `print(${JSON.stringify(line)}, flush=True)\n`,
+    divider: (line) => `print(${JSON.stringify(`\n${line}`)}, flush=True)\n`,
     file: "blocks.py",
     command: (file) => ["python3", file],
   },
 };
 
-/** Whether the program that runs a language is on this machine. */
+/** Whether the programs that run a language are on this machine. */
 export function isInstalled(language: string): boolean {
-  const [program = ""] = interpreters[language]?.command("") ?? [];
-  return spawnSync(program, ["--version"]).status === 0;
+  const { command, calls } = interpreters[language] as Interpreter;
+  const programs = [command("")[0], calls].filter((program) => program !== undefined);
+  return programs.every((program) => spawnSync(program, ["--version"]).status === 0);
 }
 
 const separator = "=== block";
@@ -69,7 +73,8 @@ export class Workplace {
   readonly folder = mkdtempSync(join(tmpdir(), "network-capabilities-docs-"));
   readonly #service: string;
   readonly #servers = new Map<Fence, { readonly child: ChildProcess; output: string }>();
-  #sinkPort = "";
+  /** Ports of this machine in place of those in documents. */
+  readonly #ports = new Map<string, string>();
 
   constructor(service: string) {
     this.#service = service;
@@ -82,16 +87,19 @@ export class Workplace {
     }
   }
 
-  /** The address of a local run in a document is that of the service under test; so is a port for sinks, 8080. */
+  /** The address of a local run in a document is that of the service under test, and the ports for sinks are free ones. */
   textOf({ text }: Fence): string {
-    return text.replaceAll("http://127.0.0.1:3000", this.#service).replaceAll(/\b8080\b/g, this.#sinkPort);
+    const withService = text.replaceAll("http://127.0.0.1:3000", this.#service);
+    return withService.replaceAll(/\b(8080|8081)\b/g, (port: string) => this.#ports.get(port) ?? port);
   }
 
   /** Saves what the document says is a file, and starts what it says is a server. */
   async prepare(fences: readonly Fence[]): Promise<void> {
-    const free = await listen(createServer(), 0);
-    await free.close();
-    this.#sinkPort = new URL(free.url).port;
+    const free = await Promise.all(["8080", "8081"].map(async () => await listen(createServer(), 0)));
+    for (const [index, { url, close }] of free.entries()) {
+      this.#ports.set(`808${index}`, new URL(url).port);
+      await close();
+    }
     for (const fence of fences) {
       const name = fence.marks.get("file") ?? fence.marks.get("server");
       if (name === undefined) continue;
@@ -108,7 +116,7 @@ export class Workplace {
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       server.output += text;
     });
-    await vi.waitFor(() => reach(Number(this.#sinkPort)), { timeout: 15_000, interval: 50 });
+    await vi.waitFor(() => reach(Number(this.#ports.get("8080"))), { timeout: 15_000, interval: 50 });
   }
 
   /** What a server has written so far. */
