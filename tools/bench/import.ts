@@ -17,6 +17,11 @@ import type { ImportRun } from "./import-run.ts";
 
 /** Rows per second of processor time of the import as it was when every row was parsed as an object of its own. */
 const rowsPerCpuSecondBefore = 181_000;
+/**
+ * What the import has gained by reading plain CSV into columns: 1,340,430 rows when it was first measured. Reading alone
+ * has gained about thirty times; the rest of the import, sorting on disk and making tiles, is what is left.
+ */
+const gainOfParsing = 7.4;
 const minThreadsRatio = 1.6;
 const maxMebibytes = 300;
 const minDevicesPerSecond = 2_000;
@@ -76,7 +81,12 @@ async function densityRows(folder: string): Promise<Row[]> {
       holds: true,
     },
     atLeast(`the same with ${threads} threads, over one`, median(ratios), minThreadsRatio, " ×", 2),
-    atLeast(`${rows} rows imported, a processor's second`, rate, rowsPerCpuSecondBefore, " rows"),
+    atLeast(
+      `${rows} rows imported, a processor's second`,
+      rate,
+      rowsPerCpuSecondBefore * gainOfParsing,
+      " rows",
+    ),
     atMost(`${rows} rows imported, memory`, imported.mebibytes, maxMebibytes),
   ];
 }

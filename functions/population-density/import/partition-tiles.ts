@@ -87,11 +87,11 @@ function hourOf(
 }
 
 function emptyHour(): CountedHour {
-  return {
-    people: new Float64Array(cellsPerTile),
-    min: new Float64Array(cellsPerTile),
-    max: new Float64Array(cellsPerTile),
-  };
+  // One buffer: three would be collected more often.
+  const { buffer } = new Float64Array(3 * cellsPerTile);
+  const numbers = (index: number) =>
+    new Float64Array(buffer, index * cellsPerTile * Float64Array.BYTES_PER_ELEMENT, cellsPerTile);
+  return { people: numbers(0), min: numbers(1), max: numbers(2) };
 }
 
 /** Shared by all tiles and hours without a row. */

@@ -24,6 +24,8 @@ export class Partitions {
   readonly #owners: Uint32Array;
   #buffered = 0;
   #count = 0;
+  /** What entries are read into, unless it is in use. */
+  #free: Float64Array | undefined;
 
   /** @param buffered how many entries are written at once. */
   constructor(buffered: number) {
@@ -84,10 +86,11 @@ export class Partitions {
 
   /** The entries of a partition in the order in which they were added, some at a time; not to be kept. */
   *entriesOf(partition: number): Generator<Float64Array> {
+    const numbers = this.#free ?? new Float64Array(numbersEach * entriesRead);
+    this.#free = undefined;
     const file = openSync(this.#path(partition), "r");
     try {
       const entries = fstatSync(file).size / bytesEach;
-      const numbers = new Float64Array(numbersEach * Math.min(entries, entriesRead));
       for (let start = 0; start < entries; start += entriesRead) {
         const count = Math.min(entries - start, entriesRead);
         readFully(file, bytesOf(numbers, 0, count));
@@ -95,6 +98,7 @@ export class Partitions {
       }
     } finally {
       closeSync(file);
+      this.#free = numbers;
     }
   }
 
