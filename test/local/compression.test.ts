@@ -1,8 +1,9 @@
 import { get } from "node:http";
-import { gunzipSync, inflateSync } from "node:zlib";
+import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import { describe, expect, inject, test } from "vitest";
 import { compressed } from "../../tools/local/gateway/compression.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
+import { call } from "../support/client.ts";
 
 const text = "population density ".repeat(500);
 const reply = { status: 200, headers: [["content-type", "application/json"]], body: text } as const;
@@ -65,4 +66,29 @@ test("a stage compresses from 4 KB, and says that the answer depends on what is 
   expect(packed).toMatchObject({ coding: "gzip", vary: "accept-encoding, origin" });
   expect(gunzipSync(packed.bytes)).toEqual(plain.bytes);
   expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 3);
+});
+
+describe("the body of a request", () => {
+  const path = "/v3/profile/authenticate";
+  const login = JSON.stringify({ emailaddress: `${crypto.randomUUID()}@example.com`, password: "a" });
+  const send = (body: Uint8Array, coding: string) =>
+    call(path, { body: Buffer.from(body), headers: { "content-encoding": coding } });
+
+  test.each([
+    ["gzip", gzipSync(login)],
+    ["deflate", deflateSync(login)],
+    ["GZip", gzipSync(login)],
+    ["identity", Buffer.from(login)],
+  ])("that is sent as %s reaches its function as it was before", async (coding, body) => {
+    expect(await send(body, coding)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
+  });
+
+  test.each([
+    ["br", gzipSync(login)],
+    ["gzip", Buffer.from(login)],
+    ["gzip", gzipSync(login).subarray(0, 20)],
+    ["gzip", gzipSync(Buffer.alloc(10 * 1_024 * 1_024 + 1))],
+  ])("is refused if it is not what %s says, or too large then", async (coding, body) => {
+    expect(await send(body, coding)).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
+  });
 });

@@ -1,12 +1,37 @@
 /**
- * Compression of responses by API Gateway.
+ * Compression of responses by API Gateway, and decompression of requests.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-receive-response-with-compressed-payload.html
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-make-request-with-compressed-payload.html
  */
 import { promisify } from "node:util";
-import { deflate, gzip } from "node:zlib";
-import type { Reply } from "./gateway-responses.ts";
+import { deflate, gunzip, gzip, inflate } from "node:zlib";
+import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
+import { maxBodyBytes } from "./request-body.ts";
 
 const codings = { gzip: promisify(gzip), deflate: promisify(deflate) } as const;
+const decoders = new Map([
+  ["gzip", promisify(gunzip)],
+  ["deflate", promisify(inflate)],
+]);
+
+/**
+ * The body of a request as the function gets it. That decompressed bodies have the same limit is not documented.
+ * @throws {GatewayRefusal} when the coding is not supported, or the body is not of it.
+ */
+export async function decompressed(body: Buffer, contentEncoding = "identity"): Promise<Buffer> {
+  const coding = contentEncoding.trim().toLowerCase();
+  if (coding === "identity") return body;
+  const decode = decoders.get(coding);
+  if (decode === undefined) throw new GatewayRefusal("UNSUPPORTED_MEDIA_TYPE");
+  try {
+    return await decode(body, { maxOutputLength: maxBodyBytes });
+  } catch (error) {
+    const isTooLarge = error instanceof RangeError;
+    throw new GatewayRefusal(isTooLarge ? "REQUEST_TOO_LARGE" : "UNSUPPORTED_MEDIA_TYPE", undefined, {
+      cause: error,
+    });
+  }
+}
 
 /**
  * The reply as it is sent: compressed when the caller names a coding, the body has the minimum size, and the function

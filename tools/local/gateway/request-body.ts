@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
-const bodyBytes = 10 * 1024 * 1024;
+/**
+ * The maximum of a payload.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html
+ */
+export const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
  * This much more is read and discarded, because a client that is cut off while it sends may never read the response.
@@ -15,9 +18,9 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | undef
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     if (!Buffer.isBuffer(chunk)) throw new Error("The request is not read as bytes");
     size += chunk.length;
-    if (size <= bodyBytes) chunks.push(chunk);
+    if (size <= maxBodyBytes) chunks.push(chunk);
     else chunks.length = 0;
-    if (size > bodyBytes + discardedBytes) break;
+    if (size > maxBodyBytes + discardedBytes) break;
   }
-  return size > bodyBytes ? undefined : Buffer.concat(chunks);
+  return size > maxBodyBytes ? undefined : Buffer.concat(chunks);
 }

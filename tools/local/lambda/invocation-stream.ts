@@ -6,7 +6,10 @@
 export class InvocationStream implements AsyncIterable<Uint8Array> {
   /** Resolves with the first chunk. */
   readonly begun: Promise<InvocationStream>;
+  /** Resolves when nothing more comes, or its reader has stopped. */
+  readonly ended: Promise<void>;
   #begin: () => void = () => {};
+  #hasEnded: () => void = () => {};
   readonly #take: () => void;
   #chunk: Uint8Array | undefined;
   #isLast = false;
@@ -18,6 +21,9 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
     this.#take = take;
     this.begun = new Promise((resolve) => {
       this.#begin = () => resolve(this);
+    });
+    this.ended = new Promise((resolve) => {
+      this.#hasEnded = resolve;
     });
   }
 
@@ -33,6 +39,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   /** Ends the stream after the chunks received, with an error if there is one. */
   end(error?: Error): void {
     this.#end ??= error === undefined ? {} : { error };
+    this.#hasEnded();
     this.#wake();
   }
 
