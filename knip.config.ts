@@ -14,6 +14,7 @@ export default {
         "tools/local/{lambda,servers}/*.mjs",
         "tools/import/density/parse-thread.ts",
         "tools/bench/*.{ts,mjs}",
+        "test/generators/{vitest.config,*.check}.ts",
       ],
       project: ["{functions,shared,infra,tools,test}/**/*.{ts,mjs}"],
     },

@@ -1,0 +1,210 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import * as z from "zod";
+import { tokenWith } from "../support/client.ts";
+import { tsc } from "../support/compiler.ts";
+import { goodRequests, type SampleRequest, withSink } from "../support/good-requests.ts";
+import { openSink, type TestSink } from "../support/sink.ts";
+import { generateWithOrval, imported, runInstalled } from "./generated.ts";
+
+// openapi-typescript makes `client/`, and swagger-typescript-api the client of `test/contract/client.test.ts`.
+
+/** A request of `events/` as values: what a generated function takes. */
+interface Call {
+  readonly operationId: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** A program that is written with a generated client; indented, so that no reader takes its imports for this file's. */
+interface Generated {
+  /** Makes the client in a folder from the document at an address. */
+  readonly generate: (document: string, folder: string) => Promise<unknown>;
+  /** Typed as a person would; and `call`, which gives any operation what it takes. */
+  readonly program: string;
+}
+
+const answered = z.object({ status: z.number(), data: z.unknown() });
+type Answered = z.output<typeof answered>;
+
+const typed = z.object({ name: z.string(), refused: z.string(), status: z.number() });
+const programSchema = z.object({
+  useService: z.custom<() => Promise<unknown>>((value) => typeof value === "function"),
+  call: z.custom<(call: Call) => Promise<unknown>>((value) => typeof value === "function"),
+});
+
+const credentials = '{ emailaddress: "app@example.com", password: "correct horse battery staple" }';
+
+const clients: Readonly<Record<string, Generated>> = {
+  "hey-api": {
+    generate: (document, folder) =>
+      runInstalled(
+        "openapi-ts",
+        ["-i", document, "-o", join(folder, "client"), "-p", "@hey-api/client-fetch", "--no-log-file"],
+        folder,
+      ),
+    program: `
+      import * as sdk from "./client/index";
+      import { client } from "./client/client.gen";
+
+      export async function useService() {
+        const login = await sdk.authenticate({ body: ${credentials}, throwOnError: true });
+        const auth = login.data.Data.access_token;
+        const { data: profile } = await sdk.getQosProfile({ auth, path: { name: "QOS_E" }, throwOnError: true });
+        const name: string = profile.name;
+        const { error, response } = await sdk.getQosProfile({ auth, path: { name: "NOBODY" } });
+        const refused: string | undefined = error?.code;
+        return { name, refused, status: response?.status };
+      }
+
+      /** Never called: what the types say. */
+      export async function mistakes() {
+        // @ts-expect-error a name that is a number
+        await sdk.getQosProfile({ path: { name: 1 } });
+        // @ts-expect-error a request without its day
+        await sdk.checkNumberRecycling({ body: { phoneNumber: "+34600000012" } });
+      }
+
+      interface Call { operationId: string; parameters: object; query: object; headers: object; body: unknown }
+
+      export async function call({ operationId, parameters, query, headers, body }: Call) {
+        const functions = sdk as unknown as Record<string, (options: object) => Promise<{ data?: unknown; error?: unknown; response: Response }>>;
+        const named = functions[operationId];
+        if (named === undefined) throw new Error("no function " + operationId);
+        const { data, error, response } = await named({ client, path: parameters, query, headers, body });
+        return { status: response.status, data: data ?? error };
+      }
+    `,
+  },
+  orval: {
+    generate: (document, folder) => generateWithOrval(document, join(folder, "client.ts"), folder),
+    program: `
+      import * as sdk from "./client";
+
+      export async function useService() {
+        const login = await sdk.authenticate(${credentials});
+        if (login.status !== 200) throw new Error(login.data.code);
+        const headers = { authorization: "Bearer " + login.data.Data.access_token };
+        const profile = await sdk.getQosProfile("QOS_E", { headers });
+        if (profile.status !== 200) throw new Error(profile.data.code);
+        const name: string = profile.data.name;
+        const other = await sdk.getQosProfile("NOBODY", { headers });
+        return { name, refused: other.status === 200 ? undefined : other.data.code, status: other.status };
+      }
+
+      /** Never called: what the types say. */
+      export async function mistakes() {
+        // @ts-expect-error a name that is a number
+        await sdk.getQosProfile(1);
+        // @ts-expect-error a request without its day
+        await sdk.checkNumberRecycling({ phoneNumber: "+34600000012" });
+      }
+
+      interface Call { operationId: string; parameters: object; query: object; headers: object; body: unknown }
+
+      export async function call({ operationId, parameters, query, headers, body }: Call) {
+        const functions = sdk as unknown as Record<string, (...values: unknown[]) => Promise<{ status: number; data: unknown }>>;
+        const named = functions[operationId];
+        if (named === undefined) throw new Error("no function " + operationId);
+        // Its parameters stand in this order.
+        const parts = [...Object.values(parameters), ...(body === undefined ? [] : [body])];
+        const sent = named.length > parts.length + 1 ? [...parts, query] : parts;
+        const { status, data } = await named(...sent, { headers });
+        return { status, data };
+      }
+    `,
+  },
+};
+
+const good = await goodRequests();
+
+function callOf({ endpoint, parameters, path, headers, body }: SampleRequest, token: string): Call {
+  const query = Object.fromEntries(new URL(path, "http://service.example").searchParams);
+  const authorized = endpoint.scope === null ? headers : { ...headers, authorization: `Bearer ${token}` };
+  return {
+    operationId: endpoint.operationId,
+    // Events have them as they stand in a path.
+    parameters: Object.fromEntries(
+      Object.entries(parameters).map(([name, value]) => [name, decodeURIComponent(value)]),
+    ),
+    query,
+    headers: authorized,
+    body: body === undefined ? undefined : JSON.parse(body),
+  };
+}
+
+describe.each(Object.entries(clients))("a client that %s makes of the served document", (_, generated) => {
+  let folder: string;
+  let sink: TestSink;
+  let program: z.output<typeof programSchema>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "network-capabilities-generated-"));
+    sink = await openSink();
+    await generated.generate(`${inject("url")}/openapi.json`, folder);
+    await writeFile(join(folder, "program.ts"), generated.program);
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: "es2022",
+      module: "esnext",
+      moduleResolution: "bundler",
+      lib: ["es2023", "dom", "dom.iterable"],
+      types: [],
+    };
+    await writeFile(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, files: ["program.ts"] }),
+    );
+    const outfile = join(folder, "program.mjs");
+    await build({ entryPoints: [join(folder, "program.ts")], outfile, bundle: true, format: "esm" });
+    program = programSchema.parse(await imported(outfile));
+  });
+  afterAll(async () => {
+    await sink.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("compiles under strict, with a program that uses it, and its types refuse mistakes", async () => {
+    expect(await tsc(["--pretty", "false", "-p", folder])).toBe("");
+  });
+
+  test("logs in, reads, and gets an error in its one form, at the address that the document says", async () => {
+    expect(typed.parse(await program.useService())).toEqual({
+      name: "QOS_E",
+      refused: "NOT_FOUND",
+      status: 404,
+    });
+  });
+
+  test.each(good.map((request) => [request.file, request] as const))(
+    "gets what its operation declares: events/%s",
+    async (_file, request) => {
+      const token = await tokenWith(request.claims);
+      const sent = callOf(
+        withSink(request, () => sink.urlOf()),
+        token,
+      );
+      const answer: Answered = answered.parse(await program.call(sent));
+      expect(answer.status).toBe(request.status);
+      expect(request.endpoint.responses[answer.status]?.safeParse(answer.data).error).toBeUndefined();
+    },
+  );
+});
+
+test("spectral has nothing to say of the documents", async () => {
+  const root = process.cwd();
+  const ruleset = join(root, "test/generators/spectral.yaml");
+  const documents = ["docs/openapi.json", "docs/openapi-canonical.json"].map((path) => join(root, path));
+  const said = await runInstalled(
+    "spectral",
+    ["lint", "--ruleset", ruleset, "--fail-severity", "hint", ...documents],
+    root,
+  );
+  expect(said).toContain("No results with a severity of 'hint' or higher found!");
+});

@@ -1,0 +1,15 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { busyMachine } from "../support/busy-machine.ts";
+
+// Of `npm run check:clients`: these files need packages that the project does not install.
+export default defineConfig({
+  test: {
+    root: fileURLToPath(new URL("../..", import.meta.url)),
+    include: ["test/generators/*.check.ts"],
+    globalSetup: ["test/support/local-service.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true", ...busyMachine },
+  },
+});
