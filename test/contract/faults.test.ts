@@ -25,7 +25,7 @@ import { openSink, type TestSink } from "../support/sink.ts";
 const maxMilliseconds = 5_000 * Number(busyMachine.DEADLINE_FACTOR) + 3_000;
 
 /** Of a row across them that is read in two calls: two days of each are more than a hundred keys. */
-const tileCount = 60;
+const tileCount = 51;
 const cellsOfTile = 32;
 
 const hour = 3_600_000;
@@ -260,8 +260,7 @@ describe("every operation is answered as on a good day, while DynamoDB", () => {
     ["reads few keys of a batch, or none", reading(0, 40, 0, 1, 0)],
   ];
 
-  // A machine that is busy with other tests may take a request's five seconds by itself.
-  test.each(sampleOf(cases, 2))("%s", { retry: 2 }, async (_, fault) => {
+  test.each(sampleOf(cases, 1))("%s", async (_, fault) => {
     const answers = await under(fault);
     expect(slow(answers)).toEqual([]);
     expect(brief(otherwise(answers))).toEqual([]);
@@ -282,7 +281,6 @@ function randomBy(seed: number): () => number {
 }
 
 test("no caller notices that one call of twenty is throttled, if not three times running", {
-  retry: 2,
   timeout: 60_000,
 }, async () => {
   const random = randomBy(20_261_120);
@@ -292,7 +290,7 @@ test("no caller notices that one call of twenty is throttled, if not three times
     const [isHit, kind] = [random() < 0.05, kinds[Math.floor(random() * kinds.length)]];
     return isHit && call.attempt < 3 && kind !== undefined ? kind(call) : "pass";
   });
-  const numbers = Array.from({ length: runs(200, 50) }, (_, number) => number);
+  const numbers = Array.from({ length: runs(200, 30) }, (_, number) => number);
   // Hashing and large answers cost much, and a few of them tell as much.
   const costly: readonly EndpointId[] = ["profile/authenticate", retrievePopulationDensity.id];
   const cheap = asks.flatMap(({ endpoint }, index) => (costly.includes(endpoint.id) ? [] : [index]));
@@ -315,12 +313,12 @@ test("no caller notices that one call of twenty is throttled, if not three times
     database.inject();
   }
   expect(faulty).toEqual([]);
-  expect(database.faultCount() - before).toBeGreaterThan(runs(15, 2));
+  expect(database.faultCount() - before).toBeGreaterThan(runs(15, 1));
 });
 
 test("what was accepted while calls came through at last is delivered, whole", async () => {
   const [answer] = expected;
-  expect(accepted.length).toBeGreaterThan(5);
+  expect(accepted.length).toBeGreaterThan(runs(5, 1));
   await vi.waitFor(
     () => {
       const bodies = new Set(sink.received(sinkUrl).map(({ body }) => body));
@@ -349,7 +347,7 @@ describe("every operation is answered in time as on a good day, or with 503 or 5
     ["hangs at first, and reads no key of a batch", either(reading(0), atFirst(hang))],
   ];
 
-  test.each(sampleOf(cases, 3))("%s", async (_, fault) => {
+  test.each(sampleOf(cases, 2))("%s", async (_, fault) => {
     const answers = await under(fault);
     expect(slow(answers)).toEqual([]);
     const others = otherwise(answers);

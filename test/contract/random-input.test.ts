@@ -18,14 +18,14 @@ import { openSink, type TestSink } from "../support/sink.ts";
 const seed = Number(process.env.RANDOM_INPUT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** How many of an operation. A login whose body is good costs a quarter of a second of hashing. */
-const count = runs(1_200, 140);
+const count = runs(1_200, 60);
 const counts: Readonly<Partial<Record<EndpointId, number>>> = {
-  "profile/authenticate": runs(260, 30),
-  "qos-profiles/retrieve": runs(1_400, 160),
-  "qos-profiles/get-by-name": runs(900, 100),
-  "population-density/retrieve": runs(1_400, 160),
-  "keys/publish": runs(120, 20),
-  "openapi/publish": runs(60, 10),
+  "profile/authenticate": runs(260, 15),
+  "qos-profiles/retrieve": runs(1_400, 70),
+  "qos-profiles/get-by-name": runs(900, 50),
+  "population-density/retrieve": runs(1_400, 70),
+  "keys/publish": runs(120, 10),
+  "openapi/publish": runs(60, 5),
 };
 
 /** Operations that are the caller's own, and these callers have none; and logins, whose passwords are wrong. */

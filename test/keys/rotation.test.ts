@@ -144,7 +144,7 @@ it("refuses no token at any moment of rotations in a row, here and wherever its 
     while (!isOver) {
       await verify(name, await tokenNow(), keepsKeys);
       turns.set(name, (turns.get(name) ?? 0) + 1);
-      await wait(runs(20, 200));
+      await wait(runs(20, 400));
     }
   };
   const loops = [

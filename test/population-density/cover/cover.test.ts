@@ -56,8 +56,8 @@ const world = ring(
 
 /** How many times as many random polygons as usual. */
 const times = Number(process.env.COVER_TIMES ?? "1");
-const polygonRuns = runs(8_000, 2_000) * times;
-const largePolygonRuns = runs(3_000, 600) * times;
+const polygonRuns = runs(8_000, 800) * times;
+const largePolygonRuns = runs(3_000, 250) * times;
 
 describe("the cover of a polygon", () => {
   test(

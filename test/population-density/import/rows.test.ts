@@ -8,6 +8,7 @@ import { type Parser, rowsOf } from "../../../functions/population-density/impor
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { startParserThreads } from "../../../tools/import/density/parser-threads.ts";
+import { runs } from "../../support/sample.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -206,14 +207,15 @@ test("CSV without quotes says the same as with them, in files of any fields", as
 });
 
 test("threads that parse give the same rows and problems as this one", async () => {
+  const count = runs(60_000, 12_000);
   const lines = Array.from(
-    { length: 60_000 },
+    { length: count },
     (_, index) => `u05k${index % 10}${index % 7}y,${noon},${index}.5`,
   );
   const good = [await fileOf("csv", `${header}\n${lines.join("\n")}`), await fileOf("ndjson", "")];
   const bad = await fileOf(
     "csv",
-    `${header}\n${lines.map((line, index) => (index % 25_000 === 7 ? "x" : line)).join("\n")}`,
+    `${header}\n${lines.map((line, index) => (index % (count / 2.4) === 7 ? "x" : line)).join("\n")}`,
   );
   const parser = await startParserThreads(2);
   try {
@@ -229,7 +231,7 @@ test("threads that parse give the same rows and problems as this one", async () 
         }
       };
       const expected = await read();
-      expect(expected.rows.length).toBeGreaterThan(50_000);
+      expect(expected.rows.length).toBeGreaterThan(count / 1.2);
       expect(await read(parser)).toEqual(expected);
     }
   } finally {
