@@ -1,0 +1,86 @@
+/** ASCII text to be written eight bytes at once, as far as 64-bit words go: the last one is filled up with zeros. */
+export interface Ascii {
+  /** No word is NaN, which might be written as another NaN: that takes bytes which are not ASCII. */
+  readonly words: Float64Array;
+  readonly length: number;
+}
+
+/** @param wordCount of the result; as many as the text takes if absent. */
+export function asciiOf(text: string, wordCount = Math.ceil(text.length / 8)): Ascii {
+  const words = new Float64Array(wordCount);
+  const bytes = Buffer.alloc(8 * words.length);
+  bytes.write(text, "latin1");
+  for (const index of words.keys()) words[index] = bytes.readDoubleLE(8 * index);
+  return { words, length: text.length };
+}
+
+/** Writes up to seven bytes more than it returns the end of. */
+export function putAscii(view: DataView, at: number, { words, length }: Ascii): number {
+  for (let index = 0; index < words.length; index++) view.setFloat64(at + 8 * index, words[index] ?? 0, true);
+  return at + length;
+}
+
+const characters = Array.from("0123456789bcdefghjkmnpqrstuvwxyz", (character) => character.charCodeAt(0));
+
+/** The last two characters of each cell, the first of them in the lower byte. */
+const pairsOfLetters = Uint16Array.from(
+  { length: 1_024 },
+  (_, cell) => letter(cell >> 5) | (letter(cell & 31) << 8),
+);
+
+/** The only character of each cell at precision 1. */
+const letters = Uint16Array.from(characters);
+
+function letter(index: number): number {
+  return characters[index] ?? 0;
+}
+
+/** What the cells of a tile have for themselves in their geohashes: for `setUint16`, the first in the lower byte. */
+export interface LastCharacters {
+  readonly characters: Uint16Array;
+  /** 1 at precision 1, otherwise 2. */
+  readonly length: number;
+}
+
+/** The last characters of the cells of a precision. */
+export function lastCharactersOf(precision: number): LastCharacters {
+  return precision === 1 ? { characters: letters, length: 1 } : { characters: pairsOfLetters, length: 2 };
+}
+
+/** 0…9,999 in as many digits as it takes. */
+const firstDigits = Int32Array.from({ length: 10_000 }, (_, number) => digitsOf(String(number)));
+
+/** How many digits that is. */
+const firstLengths = Uint8Array.from({ length: 10_000 }, (_, number) => String(number).length);
+
+/** 0…9,999 in four digits. */
+const nextDigits = Int32Array.from({ length: 10_000 }, (_, number) =>
+  digitsOf(String(number).padStart(4, "0")),
+);
+
+function digitsOf(digits: string): number {
+  let word = 0;
+  for (let index = 0; index < digits.length; index++) word |= digits.charCodeAt(index) << (8 * index);
+  return word;
+}
+
+/** Writes up to three bytes more than it returns the end of. */
+export function putInteger(view: DataView, at: number, integer: number): number {
+  if (integer >= 10_000) return putLongInteger(view, at, integer);
+  view.setInt32(at, firstDigits[integer] ?? 0, true);
+  return at + (firstLengths[integer] ?? 0);
+}
+
+function putLongInteger(view: DataView, at: number, integer: number): number {
+  const myriads = Math.floor(integer / 10_000);
+  const next = putInteger(view, at, myriads);
+  view.setInt32(next, nextDigits[integer - 10_000 * myriads] ?? 0, true);
+  return next + 4;
+}
+
+const millisecondsPerHour = 3_600_000;
+
+/** The start of an hour, counted from 1970-01-01T00:00Z: RFC 3339 in UTC, without fractions. */
+export function timeOf(hour: number): string {
+  return `${new Date(hour * millisecondsPerHour).toISOString().slice(0, 19)}Z`;
+}

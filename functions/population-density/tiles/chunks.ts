@@ -1,0 +1,80 @@
+/** No chunk of a body is longer. */
+export const chunkBytes = 65_536;
+
+/** As far beyond its end is written while an item is. */
+const overrun = 8;
+
+/** Writes items from index `from` to index `to`, and returns where they end: up to seven bytes before what it wrote. */
+type PutItems = (view: DataView, at: number, from: number, to: number) => number;
+
+/** Bytes that become chunks of at most 64 KiB. */
+export class Chunks {
+  readonly #bufferPool: Buffer[];
+  #full: Buffer[] = [];
+  #chunk = Buffer.allocUnsafeSlow(chunkBytes);
+  #view = viewOf(this.#chunk);
+  #at = 0;
+
+  /** @param bufferPool whose buffers are used for chunks, if they are as long as one. */
+  constructor(bufferPool: Buffer[]) {
+    this.#bufferPool = bufferPool;
+  }
+
+  addText(text: string): void {
+    const bytes = Buffer.from(text);
+    for (let from = 0; from < bytes.length; ) {
+      const copied = bytes.copy(this.#chunk, this.#at, from);
+      this.#at += copied;
+      from += copied;
+      if (from < bytes.length) this.#next();
+    }
+  }
+
+  /**
+   * Adds items, none of which is split between two chunks.
+   * @param maxBytes of an item.
+   */
+  addItems(count: number, maxBytes: number, put: PutItems): void {
+    for (let from = 0; from < count; ) {
+      const fitting = Math.floor((chunkBytes - overrun - this.#at) / maxBytes);
+      if (fitting <= 0) {
+        this.#next();
+        continue;
+      }
+      const to = Math.min(from + fitting, count);
+      this.#at = put(this.#view, this.#at, from, to);
+      from = to;
+    }
+  }
+
+  /** Takes the comma after the item added last away. */
+  dropComma(): void {
+    this.#at--;
+  }
+
+  /** The chunks to which nothing will be added any more. */
+  takeFull(): readonly Buffer[] {
+    const full = this.#full;
+    this.#full = [];
+    return full;
+  }
+
+  /** What is left, once nothing will be added any more. */
+  takeAll(): readonly Buffer[] {
+    return [...this.takeFull(), this.#chunk.subarray(0, this.#at)];
+  }
+
+  #next(): void {
+    this.#full.push(this.#chunk.subarray(0, this.#at));
+    // A chunk is cut off where its text ends; its memory is as long as it was.
+    const memory = this.#bufferPool.pop()?.buffer;
+    const fits = memory instanceof ArrayBuffer && memory.byteLength === chunkBytes;
+    this.#chunk = fits ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
+    this.#view = viewOf(this.#chunk);
+    this.#at = 0;
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
