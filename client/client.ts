@@ -11,12 +11,18 @@ export interface ClientOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-/** `GET`, `POST` and `DELETE` of every path of the service; each resolves to `data` or `error`, and `response`. */
-export type NetworkCapabilities = Client<paths>;
+/**
+ * `GET`, `POST` and `DELETE` of every path of the service; each resolves to `data` or `error`, and `response`. For densities
+ * in another format than JSON, send its `Accept` and take the body with `parseAs: "text"`.
+ */
+export type NetworkCapabilities = Client<paths, "application/json">;
 
 /** A client that sends a bearer token with each request. */
 export function createClient({ baseUrl, token, fetch }: ClientOptions): NetworkCapabilities {
-  const client = createFetchClient<paths>({ baseUrl, ...(fetch === undefined ? {} : { fetch }) });
+  const client = createFetchClient<paths, "application/json">({
+    baseUrl,
+    ...(fetch === undefined ? {} : { fetch }),
+  });
   client.use({
     async onRequest({ request }) {
       request.headers.set("authorization", `Bearer ${typeof token === "string" ? token : await token()}`);

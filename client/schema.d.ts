@@ -831,6 +831,160 @@ export interface components {
             readonly statusInfo?: string;
         };
         /**
+         * @description The densities as GeoJSON (RFC 7946), a feature for each cell.
+         * @example {
+         *       "type": "FeatureCollection",
+         *       "status": "PART_OF_AREA_NOT_SUPPORTED",
+         *       "intervals": [
+         *         {
+         *           "startTime": "2026-11-23T11:00:00Z",
+         *           "endTime": "2026-11-23T12:00:00Z"
+         *         },
+         *         {
+         *           "startTime": "2026-11-23T12:00:00Z",
+         *           "endTime": "2026-11-23T13:00:00Z"
+         *         }
+         *       ],
+         *       "features": [
+         *         {
+         *           "type": "Feature",
+         *           "id": "u05kq4x",
+         *           "geometry": {
+         *             "type": "Polygon",
+         *             "coordinates": [
+         *               [
+         *                 [
+         *                   4.843597412109375,
+         *                   45.76080322265625
+         *                 ],
+         *                 [
+         *                   4.844970703125,
+         *                   45.76080322265625
+         *                 ],
+         *                 [
+         *                   4.844970703125,
+         *                   45.762176513671875
+         *                 ],
+         *                 [
+         *                   4.843597412109375,
+         *                   45.762176513671875
+         *                 ],
+         *                 [
+         *                   4.843597412109375,
+         *                   45.76080322265625
+         *                 ]
+         *               ]
+         *             ]
+         *           },
+         *           "properties": {
+         *             "geohash": "u05kq4x",
+         *             "startTime": "2026-11-23T11:00:00Z",
+         *             "endTime": "2026-11-23T13:00:00Z",
+         *             "dataType": [
+         *               "DENSITY_ESTIMATION",
+         *               "LOW_DENSITY"
+         *             ],
+         *             "pplDensity": [
+         *               8406,
+         *               null
+         *             ],
+         *             "minPplDensity": [
+         *               7390,
+         *               null
+         *             ],
+         *             "maxPplDensity": [
+         *               9424,
+         *               null
+         *             ]
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        readonly PopulationDensityFeatures: {
+            /**
+             * @description Of GeoJSON.
+             * @constant
+             */
+            readonly type: "FeatureCollection";
+            /**
+             * @description `SUPPORTED_AREA`: the whole area is covered. `PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`. `AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data. `OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.
+             * @enum {string}
+             */
+            readonly status: "SUPPORTED_AREA" | "PART_OF_AREA_NOT_SUPPORTED" | "AREA_NOT_SUPPORTED" | "OPERATION_NOT_COMPLETED";
+            /** @description The hours of all arrays, one after the other. */
+            readonly intervals: readonly {
+                /**
+                 * Format: date-time
+                 * @description Start of the hour, UTC.
+                 */
+                readonly startTime: string;
+                /**
+                 * Format: date-time
+                 * @description End of the hour, UTC.
+                 */
+                readonly endTime: string;
+            }[];
+            /** @description The cells in the order of their geohashes. */
+            readonly features: readonly components["schemas"]["CellFeature"][];
+        };
+        /** @description A cell and its densities. */
+        readonly CellFeature: {
+            /**
+             * @description Of GeoJSON.
+             * @constant
+             */
+            readonly type: "Feature";
+            /** @description The cell's geohash. */
+            readonly id: string;
+            /** @description The rectangle of the cell. */
+            readonly geometry: {
+                /**
+                 * @description Of GeoJSON.
+                 * @constant
+                 */
+                readonly type: "Polygon";
+                /** @description One ring, counterclockwise from the south-west; longitude first. */
+                readonly coordinates: readonly (readonly (readonly number[])[])[];
+            };
+            /** @description The densities in the cell, hour by hour. */
+            readonly properties: {
+                /** @description The cell. */
+                readonly geohash: string;
+                /**
+                 * Format: date-time
+                 * @description Start of the first hour, UTC.
+                 */
+                readonly startTime: string;
+                /**
+                 * Format: date-time
+                 * @description End of the last hour, UTC.
+                 */
+                readonly endTime: string;
+                /** @description What is known of the cell. One for each hour, from `startTime` on. */
+                readonly dataType: readonly ("NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION")[];
+                /** @description People per km². `null` without an estimate. One for each hour, from `startTime` on. */
+                readonly pplDensity: readonly (number | null)[];
+                /** @description Lower ends of the ranges. `null` without an estimate. One for each hour, from `startTime` on. */
+                readonly minPplDensity: readonly (number | null)[];
+                /** @description Upper ends of the ranges. `null` without an estimate. One for each hour, from `startTime` on. */
+                readonly maxPplDensity: readonly (number | null)[];
+            };
+        };
+        /**
+         * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty.
+         * @example geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity
+         *     u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424
+         *     u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,
+         */
+        readonly PopulationDensityTable: string;
+        /**
+         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.
+         * @example {"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}
+         *     {"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"LOW_DENSITY"}
+         */
+        readonly PopulationDensityLines: string;
+        /**
          * @description The answer will be delivered to the sink.
          * @example {
          *       "operationId": "7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34"
@@ -1412,6 +1566,25 @@ export interface components {
             };
         };
         /**
+         * @description Not Acceptable.
+         *
+         *     - `NOT_ACCEPTABLE`: Accept allows no media type of the response.
+         */
+        readonly NOT_ACCEPTABLE: {
+            headers: {
+                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
+                readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
          * @description Conflict.
          *
          *     - `POPULATION_DENSITY_DATA.OPERATION_ENDED`: The operation has its outcome already: it cannot be cancelled.
@@ -1560,6 +1733,10 @@ export type CountryAvailability = components['schemas']['CountryAvailability'];
 export type Rate = components['schemas']['Rate'];
 export type Duration = components['schemas']['Duration'];
 export type PopulationDensity = components['schemas']['PopulationDensity'];
+export type PopulationDensityFeatures = components['schemas']['PopulationDensityFeatures'];
+export type CellFeature = components['schemas']['CellFeature'];
+export type PopulationDensityTable = components['schemas']['PopulationDensityTable'];
+export type PopulationDensityLines = components['schemas']['PopulationDensityLines'];
 export type AcceptedOperation = components['schemas']['AcceptedOperation'];
 export type PopulationDensityCapabilities = components['schemas']['PopulationDensityCapabilities'];
 export type OperationList = components['schemas']['OperationList'];
@@ -1582,6 +1759,7 @@ export type ResponseUnavailable = components['responses']['UNAVAILABLE'];
 export type ResponseTimeout = components['responses']['TIMEOUT'];
 export type ResponsePermissionDenied = components['responses']['PERMISSION_DENIED'];
 export type ResponseNotFound = components['responses']['NOT_FOUND'];
+export type ResponseNotAcceptable = components['responses']['NOT_ACCEPTABLE'];
 export type ResponsePopulationDensityDataOperationEnded = components['responses']['POPULATION_DENSITY_DATA.OPERATION_ENDED'];
 export type ResponsePopulationDensityDataOperationPending = components['responses']['POPULATION_DENSITY_DATA.OPERATION_PENDING'];
 export type ResponseIdentifierNotFound = components['responses']['IDENTIFIER_NOT_FOUND'];
@@ -1862,10 +2040,15 @@ export interface operations {
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly vary: components["headers"]["Vary"];
                     readonly "content-encoding": components["headers"]["ContentEncoding"];
+                    /** @description The `status` of the answer, in every format. */
+                    readonly "x-area-status": string;
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PopulationDensity"];
+                    readonly "application/geo+json": components["schemas"]["PopulationDensityFeatures"];
+                    readonly "text/csv": components["schemas"]["PopulationDensityTable"];
+                    readonly "application/x-ndjson": components["schemas"]["PopulationDensityLines"];
                 };
             };
             /** @description The answer will be delivered to the sink. */
@@ -1918,6 +2101,7 @@ export interface operations {
             readonly 401: components["responses"]["UNAUTHENTICATED"];
             readonly 403: components["responses"]["PERMISSION_DENIED"];
             readonly 404: components["responses"]["NOT_FOUND"];
+            readonly 406: components["responses"]["NOT_ACCEPTABLE"];
             /**
              * @description Unprocessable Entity.
              *

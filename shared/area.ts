@@ -1,4 +1,5 @@
-import type { Endpoint } from "./endpoint.ts";
+import type * as z from "zod/mini";
+import type { Endpoint, MediaType } from "./endpoint.ts";
 import type { Table } from "./table.ts";
 
 /** What a folder below `functions/` declares: routes, functions, tables, documents and tests are made from it. */
@@ -10,6 +11,8 @@ export interface Area {
   readonly endpoints: readonly Endpoint[];
   /** The scopes of its endpoints, with what each permits in a sentence for the reference. */
   readonly scopes: Readonly<Record<`${string}:${string}`, string>>;
+  /** The bodies of its endpoints' `formats`, by media type. */
+  readonly formats?: Readonly<Partial<Record<MediaType, z.ZodMiniType>>>;
   /** Those that are its own; what several areas use is declared in `shared/`. */
   readonly tables: readonly Table[];
 }

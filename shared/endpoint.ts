@@ -7,6 +7,9 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never;
 
+/** A media type, perhaps with parameters. */
+export type MediaType = `${"application" | "text"}/${string}`;
+
 /** An operation to which a response leads, with runtime expressions for its parameters. */
 interface Link {
   readonly operationId: string;
@@ -54,10 +57,12 @@ interface Operation {
   readonly callback?: Callback;
   /** Schema of the body by success status. */
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
+  /** Further media types of a success, by its status, one of which `Accept` may choose: schemas are the area's `formats`. */
+  readonly formats?: Readonly<Record<number, readonly MediaType[]>>;
   /** Operations that a success leads to, by its status: where their parameters are in the response. */
   readonly links?: Readonly<Record<number, Readonly<Record<string, Link>>>>;
   /** Of the bodies of successful responses, with its parameters; `application/json` unless given. */
-  readonly mediaType?: `application/${string}`;
+  readonly mediaType?: MediaType;
   /** Headers of every successful response. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers that the handler sets, by success status: what each says, by its name in lower case. */
@@ -149,6 +154,18 @@ export type ReplyHeadersOf<E extends Endpoint, Status extends number> =
   E["replyHeaders"] extends Readonly<Record<Status, infer Headers>>
     ? [headers: { readonly [Name in keyof Headers]: string }]
     : [];
+
+/** The headers of a streamed reply: those that it must give under a status, and perhaps what its body is. */
+export type StreamHeadersOf<E extends Endpoint, Status extends number> =
+  ReplyHeadersOf<E, Status> extends [headers: infer Headers]
+    ? [headers: Headers & ContentHeaders]
+    : [headers?: ContentHeaders];
+
+/** What a body is, and which headers of the request decided it. */
+interface ContentHeaders {
+  readonly "content-type"?: string;
+  readonly vary?: string;
+}
 
 /** The body of an endpoint after its schema. */
 export type BodyOf<E extends Endpoint> = Parsed<E["body"]>;

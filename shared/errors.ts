@@ -86,6 +86,7 @@ export const errors = {
     status: 404,
     message: "The identifier does not belong to a known device or number.",
   },
+  NOT_ACCEPTABLE: { status: 406, message: "Accept allows no media type of the response." },
   "POPULATION_DENSITY_DATA.OPERATION_PENDING": {
     status: 409,
     message: "The operation has no outcome yet: wait for it, or cancel the operation.",

@@ -8,6 +8,7 @@ import { deliveryModel } from "./bench/delivery-model.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
 import { firstByte } from "./bench/first-byte.ts";
+import { formats } from "./bench/formats.ts";
 import { imports } from "./bench/import.ts";
 import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, Bench>> = {
   units,
   throughput,
   "first-byte": firstByte,
+  formats,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

@@ -2,6 +2,7 @@ import { area } from "../../shared/area.ts";
 import { retrieveCapabilities } from "./capabilities/contract.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { densityCallers, densityJobs, densityPermits } from "./delivery/tables.ts";
+import { densityFormats } from "./format-schemas.ts";
 import { cancelOperation, listOperations, readOperation, redeliverOperation } from "./operations/contract.ts";
 import { densities } from "./tiles/table.ts";
 
@@ -20,5 +21,6 @@ export const populationDensityArea = area({
   scopes: {
     "population-density-data:read": "Retrieve population density, and follow and cancel own operations.",
   },
+  formats: densityFormats,
   tables: [densities, densityJobs, densityCallers, densityPermits],
 });

@@ -86,13 +86,16 @@ export type Retrieval = z.infer<typeof retrieval>;
 
 const density = z.int().check(z.minimum(0));
 
+/** What is known of a cell in an hour. */
+export const dataType = z.enum(["NO_DATA", "LOW_DENSITY", "DENSITY_ESTIMATION"]);
+
 const cell = z
   .object({
     geohash: described(
       z.string().check(z.regex(/^[0-9b-hjkmnp-z]{1,12}$/)),
       "The cell; as many characters as the precision says.",
     ),
-    dataType: z.enum(["NO_DATA", "LOW_DENSITY", "DENSITY_ESTIMATION"]).check(
+    dataType: dataType.check(
       z.meta({
         description: [
           "`NO_DATA`: the cell is not covered, or has no data for the hour.",
@@ -117,19 +120,22 @@ const timedPopulationDensity = z
   })
   .check(z.meta({ id: "TimedPopulationDensity", description: "The densities in one hour." }));
 
+/** What an answer says of all cells. */
+export const densityStatus = z
+  .enum(["SUPPORTED_AREA", "PART_OF_AREA_NOT_SUPPORTED", "AREA_NOT_SUPPORTED", "OPERATION_NOT_COMPLETED"])
+  .check(
+    z.meta({
+      description: [
+        "`SUPPORTED_AREA`: the whole area is covered.",
+        "`PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`.",
+        "`AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data.",
+        "`OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.",
+      ].join(" "),
+    }),
+  );
+
 const densityMembers = {
-  status: z
-    .enum(["SUPPORTED_AREA", "PART_OF_AREA_NOT_SUPPORTED", "AREA_NOT_SUPPORTED", "OPERATION_NOT_COMPLETED"])
-    .check(
-      z.meta({
-        description: [
-          "`SUPPORTED_AREA`: the whole area is covered.",
-          "`PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`.",
-          "`AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data.",
-          "`OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.",
-        ].join(" "),
-      }),
-    ),
+  status: densityStatus,
   timedPopulationDensityData: described(
     z.array(timedPopulationDensity),
     "The hours that cover the period, one after the other.",
@@ -253,6 +259,7 @@ export const retrievePopulationDensity = endpoint({
     },
   },
   responses: { 200: populationDensity, 202: acceptedOperation },
+  formats: { 200: ["application/geo+json", "text/csv", "application/x-ndjson"] },
   links: {
     202: {
       operation: {
@@ -262,7 +269,10 @@ export const retrievePopulationDensity = endpoint({
       },
     },
   },
-  replyHeaders: { 202: { location: "Where the operation can be followed." } },
+  replyHeaders: {
+    200: { "x-area-status": "The `status` of the answer, in every format." },
+    202: { location: "Where the operation can be followed." },
+  },
   streamed: true,
   errors: [
     "INVALID_ARGUMENT",
@@ -278,6 +288,7 @@ export const retrievePopulationDensity = endpoint({
     "UNAUTHENTICATED",
     "PERMISSION_DENIED",
     "NOT_FOUND",
+    "NOT_ACCEPTABLE",
     "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
     "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
     "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",

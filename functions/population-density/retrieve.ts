@@ -1,8 +1,8 @@
 import { setting } from "../../shared/environment.ts";
+import { preferredType } from "../../shared/http/accept.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
 import { answerTo } from "./answer.ts";
 import { retrievePopulationDensity } from "./contract.ts";
-import { acceptOrder, idempotencyKeyOf, operationAddress } from "./order.ts";
 import { parseQuery, unsupported, workUnitsOf } from "./rules.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
@@ -22,12 +22,24 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   const fault = unsupported(query, limits, sink !== undefined);
   if (fault !== undefined) throw refuse(fault.code, fault);
 
+  const offered: readonly Format[] = sink === undefined ? mediaTypes : [json];
+  const format = preferredType(sent.header("accept"), offered);
+  if (format === undefined) {
+    const message = `Accept must allow ${sink === undefined ? "one of " : ""}${offered.join(", ")}.`;
+    throw refuse("NOT_ACCEPTABLE", { message });
+  }
+
   if (sink === undefined) {
     await sent.charge(workUnitsOf(query));
-    const answer = await answerTo(query, signal);
+    const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
-    return sent.stream(200, bodyOf(answer));
+    return sent.stream(200, bodyOf(answer), {
+      "content-type": contentType,
+      vary: "accept",
+      "x-area-status": answer.status,
+    });
   }
+  const { acceptOrder, idempotencyKeyOf, operationAddress } = await import("./order.ts");
   const idempotencyKey = idempotencyKeyOf(sent);
   await sent.charge(workUnitsOf(query));
   const order = {
@@ -40,6 +52,16 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   const operationId = await acceptOrder(order, signal);
   return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
 });
+
+const json = "application/json";
+const mediaTypes = [json, ...retrievePopulationDensity.formats[200]] as const;
+type Format = (typeof mediaTypes)[number];
+
+async function writerOf(format: Format) {
+  return format === json
+    ? { contentType: json, bodyOf }
+    : (await import("./tiles/formats.ts")).formats[format];
+}
 
 function slotsOf({ tiles, hours }: Answer): number {
   return tiles.reduce((sum, { cells }) => sum + cells.length, 0) * hours.length;

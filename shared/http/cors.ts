@@ -11,6 +11,7 @@ export const exposedHeaders = [
   "retry-after",
   "www-authenticate",
   "x-amzn-remapped-www-authenticate",
+  "x-area-status",
   "x-correlator",
   "x-ratelimit-limit",
   "x-ratelimit-remaining",

@@ -1,5 +1,6 @@
 import { pipeline } from "node:stream";
 import { constants, createGzip } from "node:zlib";
+import { weightedValues } from "./weights.ts";
 
 /** A body of chunks, and the headers that say how they are encoded. */
 interface EncodedBody {
@@ -44,12 +45,6 @@ async function* startingWith<Chunk>(
 
 /** Whether `Accept-Encoding` (RFC 9110, 12.5.3) accepts gzip. An absent header is read as no encoding. */
 function acceptsGzip(header = ""): boolean {
-  const weights = new Map(
-    header.split(",").map((part) => {
-      const [coding = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
-      return [coding, Number(weight)];
-    }),
-  );
+  const weights = new Map(weightedValues(header).map(({ value, weight }) => [value, weight]));
   return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
 }

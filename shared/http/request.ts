@@ -10,6 +10,7 @@ import type {
   ResponseOf,
   StatusOf,
   StreamedEndpoint,
+  StreamHeadersOf,
 } from "../endpoint.ts";
 import { ApiError, type ErrorDetails } from "../errors.ts";
 import { clockToleranceSeconds } from "../token.ts";
@@ -61,11 +62,16 @@ export interface Request<E extends Endpoint> {
     ...headers: ReplyHeadersOf<E, Status>
   ) => Reply;
   /**
-   * Makes the reply to return from chunks of JSON text, for an endpoint that is streamed. They are not checked against
-   * the schema. A fault before the first chunk is answered as an error; a later one cuts the response.
+   * Makes the reply to return from the chunks of a body, for an endpoint that is streamed: JSON unless the headers say
+   * otherwise. They are not checked against the schema. A fault before the first chunk is answered as an error; a later
+   * one cuts the response.
    */
   readonly stream: E extends StreamedEndpoint
-    ? (status: StatusOf<E>, chunks: AsyncIterable<Uint8Array>) => Reply
+    ? <Status extends StatusOf<E>>(
+        status: Status,
+        chunks: AsyncIterable<Uint8Array>,
+        ...headers: StreamHeadersOf<E, Status>
+      ) => Reply
     : undefined;
   /** Makes the error to throw. Accepts only codes that the endpoint declares. */
   readonly refuse: (code: E["errors"][number], details?: ErrorDetails) => ApiError;

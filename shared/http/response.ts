@@ -30,7 +30,8 @@ export async function replyResponse(
   const headers = { ...type, ...endpoint.headers, ...own };
   if (chunks === undefined) return { status, headers, body: JSON.stringify(schema.parse(body)) };
   const encoded = await encodedBody(chunks, acceptEncoding);
-  return { status, headers: { ...headers, ...encoded.headers }, body: encoded.chunks };
+  const vary = own.vary === undefined ? {} : { vary: `${own.vary}, ${encoded.headers.vary}` };
+  return { status, headers: { ...headers, ...encoded.headers, ...vary }, body: encoded.chunks };
 }
 
 /**
@@ -61,6 +62,7 @@ function codeResponse(code: Code, details: ErrorDetails = {}): HttpResponse {
     code,
     headers: {
       ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+      ...(status === 406 ? { vary: "accept" } : {}),
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
       ...rateLimitHeaders(allowance),
     },

@@ -202,7 +202,8 @@ async function reply<E extends Endpoint>(
     signal,
     reply: (status, body, ...[headers = {}]) => new Reply(status, body, { headers }),
     stream: (endpoint.streamed
-      ? (status, chunks) => new Reply(status, undefined, { chunks })
+      ? (status: number, chunks: AsyncIterable<Uint8Array>, headers: Record<string, string> = {}) =>
+          new Reply(status, undefined, { chunks, headers })
       : undefined) as Request<E>["stream"],
     refuse: (code, details) => new ApiError(code, details),
   });

@@ -92,6 +92,8 @@ const specified: Readonly<Record<EndpointId, Specified>> = {
       "UNAUTHENTICATED",
       "PERMISSION_DENIED",
       "NOT_FOUND",
+      // Ours: behaviour section 11.
+      "NOT_ACCEPTABLE",
       "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
       "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
       "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",

@@ -52,12 +52,14 @@ const ofPaths = { METHOD_NOT_ALLOWED: 405 } as const satisfies Partial<Record<Co
 const codes = Object.keys(errors) as Code[];
 
 describe("the error catalogue", () => {
-  test("has every code of the specification with its status, those of operations and of paths, the three failures, and nothing else", () => {
+  test("has every code of the specification with its status, those of operations, formats and paths, the three failures, and nothing else", () => {
     expect(Object.fromEntries(codes.map((code) => [code, errorRow(code).status]))).toEqual({
       ...common,
       ...density,
       ...operations,
       ...ofPaths,
+      // Behaviour section 11.
+      NOT_ACCEPTABLE: 406,
       ...ours,
     });
   });

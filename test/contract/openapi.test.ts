@@ -5,6 +5,7 @@ import { areas, endpoints } from "../../functions/areas.ts";
 import { profileArea } from "../../functions/profile/area.ts";
 import { authenticate } from "../../functions/profile/contract.ts";
 import packageJson from "../../package.json" with { type: "json" };
+import type { Area } from "../../shared/area.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
@@ -181,13 +182,26 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
     (status, schema) => {
       const { mediaType = "application/json" } = endpoint;
       const [type = "", ...others] = Object.keys(described.responses[status]?.content ?? {});
-      expect(others).toEqual([]);
+      expect(others).toEqual(endpoint.formats?.[Number(status)] ?? []);
       expect([type, `${type}; ${mediaType.split("; ")[1]}`]).toContain(mediaType);
       const shown = Object.values(described.responses[status]?.content[type]?.examples ?? {});
       expect(shown).not.toEqual([]);
       for (const { value } of shown) expect(schema.parse(value)).toEqual(value);
     },
   );
+
+  it("has an example in each further format that the schema of the format accepts whole", () => {
+    const declared: readonly Area[] = areas;
+    const { formats = {} } =
+      declared.find(({ endpoints: own }) => own.some(({ id }) => id === endpoint.id)) ?? {};
+    for (const [status, mediaTypes] of Object.entries(endpoint.formats ?? {})) {
+      for (const mediaType of mediaTypes) {
+        const shown = Object.values(described.responses[status]?.content[mediaType]?.examples ?? {});
+        expect(shown).not.toEqual([]);
+        for (const { value } of shown) expect(formats[mediaType]?.parse(value)).toEqual(value);
+      }
+    }
+  });
 
   it("has the headers of each response", () => {
     const isCompressed = endpoint.streamed !== undefined || endpoint.headers?.vary !== undefined;

@@ -32,10 +32,17 @@ export async function call(path: string, { method, token, headers, body }: Call 
       : { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
     signal: AbortSignal.timeout(15_000),
   });
+  return await answerOf(response);
+}
+
+/** A response whose body is read: parsed if it is JSON, otherwise its text. */
+export async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "");
   return {
     status: response.status,
     headers: response.headers,
-    body: answerBody.parse(await response.json()),
+    body: isJson ? answerBody.parse(JSON.parse(text)) : text,
   };
 }
 

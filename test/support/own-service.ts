@@ -2,7 +2,6 @@ import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { inject } from "vitest";
-import * as z from "zod";
 import type { TableName } from "../../functions/areas.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
@@ -11,7 +10,7 @@ import { logicalIdOf } from "../../tools/assembly.ts";
 import { importDemo } from "../../tools/local/demo-service.ts";
 import { type LocalService, startLocalService } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
-import type { Answer } from "./client.ts";
+import { type Answer, answerOf } from "./client.ts";
 import { runs } from "./sample.ts";
 import { storeSampleOperations } from "./sample-operations.ts";
 import { uncached } from "./uncached.ts";
@@ -85,11 +84,7 @@ export async function startOwnService(
         signal: AbortSignal.timeout(30_000),
         ...request,
       });
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: z.json().parse(await response.json()),
-      };
+      return await answerOf(response);
     },
     output: () => Buffer.concat(written).toString(),
     close: async () => {

@@ -29,6 +29,20 @@ export function responseExamples(
   return named(`${operationId}.${status}`, schema, `the response ${status} of ${id}`);
 }
 
+/**
+ * The examples of a success response in another format than its first.
+ * @throws {Error} when the schema gives none.
+ */
+export function formatExamples(
+  { id, operationId }: Endpoint,
+  status: string,
+  mediaType: string,
+  schema: z.core.$ZodType,
+): NamedExample[] {
+  const name = `${operationId}.${status}.${mediaType.split("/")[1]?.replaceAll("+", "-")}`;
+  return named(name, schema, `the response ${status} of ${id} as ${mediaType}`);
+}
+
 /** The examples of what an endpoint sends later. */
 export function callbackExamples({ id, callback }: Endpoint): NamedExample[] {
   return callback === undefined ? [] : named(callback.name, callback.body, `the callback of ${id}`);

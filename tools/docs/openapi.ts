@@ -25,6 +25,7 @@ import {
 import {
   callbackExamples,
   errorExample,
+  formatExamples,
   referencesTo,
   requestExamples,
   responseExamples,
@@ -78,7 +79,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
           },
           ...sinkToken(endpoints),
         },
-        examples: exampleComponents(endpoints),
+        examples: exampleComponents(areas),
       },
     },
     { override: openObject },
@@ -127,7 +128,7 @@ function pathItems(areas: readonly Area[]): ZodOpenApiPathsObject {
 }
 
 function operation(
-  { name }: Area,
+  area: Area,
   endpoint: Endpoint,
   pathIndex: number,
   callbacks: ZodOpenApiCallbacksObject | undefined,
@@ -135,7 +136,7 @@ function operation(
   const { summary, scope, parameters, query, requestHeaders, body } = endpoint;
   return {
     operationId: operationIdOf(endpoint, pathIndex),
-    tags: [name],
+    tags: [area.name],
     summary,
     description: operationDescription(endpoint, pathIndex),
     // Linters accept names in a requirement of OAuth only.
@@ -158,7 +159,7 @@ function operation(
             },
           },
         }),
-    responses: { ...successResponses(endpoint), ...errorResponses(endpoint) },
+    responses: { ...successResponses(area, endpoint), ...errorResponses(endpoint) },
     ...(callbacks === undefined ? {} : { callbacks }),
   };
 }
@@ -171,7 +172,7 @@ function operationDescription({ description, scope, method, path }: Endpoint, pa
   ].join("\n\n");
 }
 
-function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
+function successResponses(area: Area, endpoint: Endpoint): ZodOpenApiResponsesObject {
   const declared = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [
     name,
     name === "vary"
@@ -205,6 +206,12 @@ function successResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
             schema,
             examples: referencesTo(responseExamples(endpoint, status, schema)),
           },
+          ...Object.fromEntries(
+            formatsOf(area, endpoint, status).map(({ mediaType, schema: ofFormat, examples }) => [
+              mediaType,
+              { schema: ofFormat, examples: referencesTo(examples) },
+            ]),
+          ),
         },
       },
     ]),
@@ -217,19 +224,35 @@ function encodingHeaders({ streamed, headers }: Endpoint): Record<string, { read
   return { vary: reference("headers", "Vary"), "content-encoding": reference("headers", "ContentEncoding") };
 }
 
+/**
+ * The further formats of a success.
+ * @throws {Error} for one of which the area has no schema, or the schema no example.
+ */
+function formatsOf({ formats = {} }: Area, endpoint: Endpoint, status: string) {
+  return (endpoint.formats?.[Number(status)] ?? []).map((mediaType) => {
+    const schema = formats[mediaType];
+    if (schema === undefined) throw new Error(`the area of ${endpoint.id} has no format ${mediaType}`);
+    return { mediaType, schema, examples: formatExamples(endpoint, status, mediaType, schema) };
+  });
+}
+
 /** The media type of an endpoint's successful responses, without parameters. */
 function mediaTypeOf({ mediaType = "application/json" }: Endpoint): string {
   return mediaType.split(";", 1).join();
 }
 
-function exampleComponents(endpoints: readonly Endpoint[]): Record<string, oas31.ExampleObject> {
-  const bodies = endpoints.flatMap((endpoint) => [
-    ...requestExamples(endpoint),
-    ...callbackExamples(endpoint),
-    ...Object.entries(endpoint.responses).flatMap(([status, schema]) =>
-      responseExamples(endpoint, status, schema),
-    ),
-  ]);
+function exampleComponents(areas: readonly Area[]): Record<string, oas31.ExampleObject> {
+  const endpoints = areas.flatMap((area) => area.endpoints);
+  const bodies = areas.flatMap((area) =>
+    area.endpoints.flatMap((endpoint) => [
+      ...requestExamples(endpoint),
+      ...callbackExamples(endpoint),
+      ...Object.entries(endpoint.responses).flatMap(([status, schema]) => [
+        ...responseExamples(endpoint, status, schema),
+        ...formatsOf(area, endpoint, status).flatMap(({ examples }) => examples),
+      ]),
+    ]),
+  );
   const errors = [...new Set(endpoints.flatMap(codesOf))].map(errorExample);
   return Object.fromEntries([...bodies, ...errors].map(({ name, value }) => [name, { value }]));
 }

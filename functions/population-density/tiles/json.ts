@@ -28,8 +28,8 @@ export interface Answer {
   /** One interval for each; none for an answer without data. */
   readonly hours: readonly number[];
   /**
-   * The stored hour of `tiles[tile]` in `hours[hour]`; undefined without data. Called once for each pair, hour by hour
-   * and within it tile by tile, when everything before the pair is written.
+   * The stored hour of `tiles[tile]` in `hours[hour]`; undefined without data. Called once for each pair, in the order
+   * in which the format lists them, when everything before is written.
    */
   readonly openHour: (tile: number, hour: number) => TileHour | undefined | Promise<TileHour | undefined>;
 }
@@ -40,6 +40,9 @@ export interface CellsOfTile {
   /** The last two characters (at precision 1 the only one) as a number in the order of geohash. */
   readonly cells: Uint16Array;
 }
+
+/** Writes the body of an answer, in chunks as `bodyOf` does. */
+export type BodyWriter = (answer: Answer, bufferPool?: Buffer[]) => AsyncGenerator<Buffer, void, undefined>;
 
 /**
  * The body of an answer (specification 2.11): the same bytes as `JSON.stringify` of the same value, in chunks of 64 KiB

@@ -1,16 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Answer, bodyOf, type CellsOfTile } from "../../../functions/population-density/tiles/json.ts";
-import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { type Answer, bodyOf } from "../../../functions/population-density/tiles/json.ts";
+import { TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { alphabet, answers, collect, estimate, everyCell, fullTiles, hourOf } from "../../support/answers.ts";
 
-const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
 const maxChunkBytes = 65_536;
-
-async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
-  const collected: Buffer[] = [];
-  for await (const chunk of chunks) collected.push(chunk);
-  return collected;
-}
 
 async function textOf(answer: Answer): Promise<string> {
   return Buffer.concat(await collect(bodyOf(answer))).toString();
@@ -53,81 +47,6 @@ function timeOf(hour: number): string {
   return new Date(hour * 3_600_000).toISOString().replace(".000Z", "Z");
 }
 
-const everyCell = Uint16Array.from({ length: 1_024 }, (_, cell) => cell);
-
-const density = fc.oneof(
-  fc.integer({ min: 0, max: 20_000 }),
-  fc.constantFrom(0, 9, 10, 99, 100, 999, 1_000, 9_999, 10_000, 99_999, 100_000, 1e8, maxDensity),
-  fc.double({ min: 0, max: maxDensity, noNaN: true }),
-);
-
-const estimate = fc
-  .tuple(density, density, density)
-  .map((densities) => densities.toSorted((one, other) => one - other));
-
-function hourOf(slots: readonly (readonly number[] | "LOW_DENSITY" | undefined)[]): TileHour {
-  const hour = new TileHour();
-  for (let cell = 0; cell < 1_024; cell++) {
-    // Every cell has one of the slots.
-    const slot = slots[(cell * 7 + (cell >> 5)) % slots.length];
-    if (slot === "LOW_DENSITY") hour.setSuppressed(cell);
-    if (slot === undefined || slot === "LOW_DENSITY") continue;
-    const [minimum = 0, value = 0, maximum = 0] = slot;
-    hour.setEstimate(cell, value, minimum, maximum);
-  }
-  return hour;
-}
-
-const tileHour = fc
-  .array(fc.oneof({ weight: 4, arbitrary: estimate }, fc.constantFrom("LOW_DENSITY" as const, undefined)), {
-    minLength: 1,
-    maxLength: 12,
-  })
-  .map(hourOf);
-
-const answer: fc.Arbitrary<Answer> = fc.integer({ min: 1, max: 12 }).chain((precision) => {
-  const geohash = fc.string({
-    unit: fc.constantFrom(...alphabet),
-    minLength: Math.max(0, precision - 2),
-    maxLength: Math.max(0, precision - 2),
-  });
-  const cells = fc
-    .uniqueArray(fc.nat({ max: precision === 1 ? 31 : 1_023 }), { maxLength: 60 })
-    .map((list) => Uint16Array.from(list).sort());
-  const text = fc.option(fc.string({ unit: "binary", maxLength: 30 }), { nil: undefined });
-  return fc
-    .record({
-      operationId: text,
-      status: fc.constantFrom(
-        "SUPPORTED_AREA" as const,
-        "PART_OF_AREA_NOT_SUPPORTED" as const,
-        "AREA_NOT_SUPPORTED" as const,
-        "OPERATION_NOT_COMPLETED" as const,
-      ),
-      statusInfo: text,
-      tiles: fc.array(fc.record({ geohash, cells }), { maxLength: 4 }),
-      hours: fc.array(fc.integer({ min: 0, max: 2_000_000 }), { maxLength: 4 }),
-      opened: fc.array(fc.option(tileHour, { nil: undefined }), { minLength: 1, maxLength: 5 }),
-      later: fc.boolean(),
-    })
-    .map(({ opened, later, ...rest }) => ({
-      ...rest,
-      precision,
-      openHour: (tile: number, hour: number) => {
-        const one = opened[(3 * tile + hour) % opened.length];
-        return later ? Promise.resolve(one) : one;
-      },
-    }));
-});
-
-/** Tiles with all of their cells: 140 to 150 KB an hour each. */
-function fullTiles(count: number): CellsOfTile[] {
-  return Array.from({ length: count }, (_, index) => ({
-    geohash: `u05k${alphabet[index]}`,
-    cells: everyCell,
-  }));
-}
-
 const first: Answer = {
   status: "PART_OF_AREA_NOT_SUPPORTED",
   precision: 7,
@@ -153,7 +72,7 @@ describe("the body of an answer", () => {
 
   test("is what JSON.stringify makes of the same value", async () => {
     await fc.assert(
-      fc.asyncProperty(answer, async (one) => {
+      fc.asyncProperty(answers, async (one) => {
         expect(await textOf(one)).toBe(await expectedText(one));
       }),
       { numRuns: 300 },

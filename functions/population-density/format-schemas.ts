@@ -1,0 +1,134 @@
+import * as z from "zod/mini";
+import { described } from "../../shared/schemas.ts";
+import { dataType, densityStatus } from "./contract.ts";
+
+const overHours = "One for each hour, from `startTime` on.";
+const density = z.nullable(z.int().check(z.minimum(0)));
+const hourly = (what: string) =>
+  z.array(density).check(z.meta({ description: `${what} \`null\` without an estimate. ${overHours}` }));
+
+const geohash = z.string().check(z.regex(/^[0-9b-hjkmnp-z]{1,12}$/));
+const time = (description: string) => z.iso.datetime().check(z.meta({ description }));
+
+const position = z.array(z.number()).check(z.length(2));
+
+const feature = z
+  .object({
+    type: z.literal("Feature").check(z.meta({ description: "Of GeoJSON." })),
+    id: described(geohash, "The cell's geohash."),
+    geometry: described(
+      z.object({
+        type: z.literal("Polygon").check(z.meta({ description: "Of GeoJSON." })),
+        coordinates: z
+          .array(z.array(position))
+          .check(z.meta({ description: "One ring, counterclockwise from the south-west; longitude first." })),
+      }),
+      "The rectangle of the cell.",
+    ),
+    properties: described(
+      z.object({
+        geohash: described(geohash, "The cell."),
+        startTime: time("Start of the first hour, UTC."),
+        endTime: time("End of the last hour, UTC."),
+        dataType: z.array(dataType).check(z.meta({ description: `What is known of the cell. ${overHours}` })),
+        pplDensity: hourly("People per km²."),
+        minPplDensity: hourly("Lower ends of the ranges."),
+        maxPplDensity: hourly("Upper ends of the ranges."),
+      }),
+      "The densities in the cell, hour by hour.",
+    ),
+  })
+  .check(z.meta({ id: "CellFeature", description: "A cell and its densities." }));
+
+const featureCollection = z
+  .object({
+    type: z.literal("FeatureCollection").check(z.meta({ description: "Of GeoJSON." })),
+    status: densityStatus,
+    intervals: described(
+      z.array(
+        z.object({
+          startTime: time("Start of the hour, UTC."),
+          endTime: time("End of the hour, UTC."),
+        }),
+      ),
+      "The hours of all arrays, one after the other.",
+    ),
+    features: described(z.array(feature), "The cells in the order of their geohashes."),
+  })
+  .check(
+    z.meta({
+      id: "PopulationDensityFeatures",
+      description: "The densities as GeoJSON (RFC 7946), a feature for each cell.",
+      examples: [
+        {
+          type: "FeatureCollection",
+          status: "PART_OF_AREA_NOT_SUPPORTED",
+          intervals: [
+            { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" },
+            { startTime: "2026-11-23T12:00:00Z", endTime: "2026-11-23T13:00:00Z" },
+          ],
+          features: [
+            {
+              type: "Feature",
+              id: "u05kq4x",
+              geometry: {
+                type: "Polygon",
+                coordinates: [
+                  [
+                    [4.843597412109375, 45.76080322265625],
+                    [4.844970703125, 45.76080322265625],
+                    [4.844970703125, 45.762176513671875],
+                    [4.843597412109375, 45.762176513671875],
+                    [4.843597412109375, 45.76080322265625],
+                  ],
+                ],
+              },
+              properties: {
+                geohash: "u05kq4x",
+                startTime: "2026-11-23T11:00:00Z",
+                endTime: "2026-11-23T13:00:00Z",
+                dataType: ["DENSITY_ESTIMATION", "LOW_DENSITY"],
+                pplDensity: [8406, null],
+                minPplDensity: [7390, null],
+                maxPplDensity: [9424, null],
+              },
+            },
+          ],
+        },
+      ],
+    }),
+  );
+
+/** The formats of densities besides JSON, by media type: `tiles/formats.ts` writes them. */
+export const densityFormats = {
+  "application/geo+json": featureCollection,
+  "text/csv": z.string().check(
+    z.meta({
+      id: "PopulationDensityTable",
+      description:
+        "The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty.",
+      examples: [
+        [
+          "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity",
+          "u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424",
+          "u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,",
+          "",
+        ].join("\r\n"),
+      ],
+    }),
+  ),
+  "application/x-ndjson": z.string().check(
+    z.meta({
+      id: "PopulationDensityLines",
+      description:
+        "The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.",
+      examples: [
+        [
+          '{"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}',
+          '{"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"LOW_DENSITY"}',
+          "",
+        ].join("\n"),
+      ],
+    }),
+  ),
+} as const;

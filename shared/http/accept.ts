@@ -1,0 +1,35 @@
+import { weightedValues } from "./weights.ts";
+
+/**
+ * Which of some media types a caller prefers by `Accept` (RFC 9110, 12.5.1): the one with the largest weight. Of equals,
+ * the one that is named more exactly, then the one named first, then the first of `offered`. Parameters but the weight
+ * are ignored, and so is what is no media range.
+ * @returns the first of `offered` if the header names none at all, undefined if it accepts none.
+ */
+export function preferredType<Type extends string>(
+  accept: string | undefined,
+  offered: readonly Type[],
+): Type | undefined {
+  const ranges = weightedValues(accept ?? "")
+    .map(({ value, weight }, place) => ({ range: value === "*" ? "*/*" : value, weight, place }))
+    .filter(({ range }) => /^[^/]+\/[^/]+$/.test(range));
+  if (ranges.length === 0) return offered[0];
+  const acceptable = offered.flatMap((type) => {
+    const [mostExact] = ranges
+      .map((range) => ({ ...range, exactness: exactnessOf(range.range, type) }))
+      .filter(({ exactness }) => exactness > 0)
+      .sort((one, other) => other.exactness - one.exactness || other.weight - one.weight);
+    return mostExact !== undefined && mostExact.weight > 0 ? [{ type, ...mostExact }] : [];
+  });
+  acceptable.sort(
+    (one, other) => other.weight - one.weight || other.exactness - one.exactness || one.place - other.place,
+  );
+  return acceptable[0]?.type;
+}
+
+/** 3 for the media type itself, 2 for all of its kind, 1 for all types, 0 for others. */
+function exactnessOf(range: string, type: string): number {
+  if (range === type) return 3;
+  if (range === "*/*") return 1;
+  return range.endsWith("/*") && type.startsWith(range.slice(0, -1)) ? 2 : 0;
+}
