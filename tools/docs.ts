@@ -7,6 +7,7 @@ import { areas, endpoints } from "../functions/areas.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { deliveryCheck } from "./docs/delivery-check.ts";
 import { withEndpointTable } from "./docs/endpoint-table.ts";
+import { httpRequests } from "./docs/http-requests.ts";
 import { openApiDocument, withoutAliases } from "./docs/openapi.ts";
 
 const { values: options } = parseArgs({
@@ -34,6 +35,7 @@ const files: readonly GeneratedFile[] = [
     path: inProject("docs/openapi-canonical.json"),
     textAfter: () => `${JSON.stringify(canonical, null, 2)}\n`,
   },
+  { path: inProject("docs/requests.http"), textAfter: () => httpRequests(canonical) },
   { path: inProject("client/schema.d.ts"), textAfter: () => schemaTypes(canonical) },
   { path: inProject("client/is-delivery.ts"), textAfter: () => deliveryCheck(canonical) },
   {

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { endpoints } from "../../functions/areas.ts";
+import { openSink, type TestSink } from "../support/sink.ts";
+import { type HttpRequest, parseHttpFile, resolved } from "./http-file.ts";
+
+const { variables, requests } = parseHttpFile(readFileSync("docs/requests.http", "utf8"));
+const answers = new Map<string, unknown>();
+const sent = new Set<string>();
+let sink: TestSink;
+let set: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  sink = await openSink();
+  // Such as a sink where nobody listens yet: the delivery can be cancelled.
+  set = { ...variables, service: inject("url"), sink: sink.urlOf({ status: 503 }) };
+});
+afterAll(() => sink.close());
+
+/** What a person does who clicks on the request. */
+async function send({ name, method, url, headers, body }: HttpRequest): Promise<Response> {
+  const filled = (text: string) => resolved(text, set, answers);
+  const response = await fetch(filled(url), {
+    method,
+    headers: Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, filled(value)])),
+    ...(body === undefined ? {} : { body: filled(body) }),
+    signal: AbortSignal.timeout(15_000),
+  });
+  const text = await response.text();
+  if (name !== undefined) answers.set(name, JSON.parse(text));
+  return response;
+}
+
+test.each(requests.map((request) => [request.title, request] as const))(
+  "%s: is answered as the collection says",
+  async (_, request) => {
+    const [, status] = /Answers (\d+)/.exec(request.comments.join(" ")) ?? [];
+    const response = await send(request);
+    sent.add(`${request.method} ${request.url}`);
+    expect(`${response.status}`).toBe(status);
+    const { Accept: accept } = request.headers;
+    if (accept !== undefined) expect(response.headers.get("content-type")).toContain(accept);
+  },
+);
+
+test("every endpoint has a request", () => {
+  const missing = endpoints.filter(({ method, path }) => {
+    const pattern = new RegExp(`^${method} \\{\\{service\\}\\}${path.replaceAll(/\{\w+\}/g, ".+")}$`);
+    return ![...sent].some((line) => pattern.test(line));
+  });
+  expect(missing.map(({ id }) => id)).toEqual([]);
+});
