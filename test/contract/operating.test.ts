@@ -45,7 +45,9 @@ describe("the page of an operator", () => {
 
   test("has every setting of a deployment, and no other", async () => {
     const source = await readFile(new URL("../../infra/settings.ts", import.meta.url), "utf8");
-    const read = [...source.matchAll(/\b(?:text|flag|count|arn)\(\s*"(\w+)"/g)].map(([, name]) => name);
+    const read = [...source.matchAll(/\b(?:text|flag|count|arn|tryGetContext)\(\s*"(\w+)"/g)].map(
+      ([, name]) => name,
+    );
     const written = rowsOf("Setting, `-c name=value`").flatMap((row) =>
       [...(row.split("|")[1] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name),
     );
@@ -53,7 +55,7 @@ describe("the page of an operator", () => {
   });
 
   test("shows an authorization server as the functions read it", () => {
-    const [, example = ""] = /```json\n([\s\S]+?)```/.exec(page) ?? [];
+    const [, example = ""] = /```json setting=TRUSTED_ISSUERS\n([\s\S]+?)```/.exec(page) ?? [];
     expect(setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: example })).toEqual(JSON.parse(example));
   });
 

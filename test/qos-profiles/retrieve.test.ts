@@ -224,14 +224,16 @@ describe("404", () => {
       body: { code: "IDENTIFIER_NOT_FOUND" },
     });
   });
+});
 
-  test.each(["GET", "PUT", "DELETE", "PATCH"])("NOT_FOUND: %s of this address", async (method) => {
+describe("405", () => {
+  test.each(["GET", "PUT", "DELETE", "PATCH"])("METHOD_NOT_ALLOWED: %s of this address", async (method) => {
     const answer = await call(path, {
       method,
       token: await tokenWith(),
       headers: { "x-correlator": "qos-3" },
     });
-    expect(answer).toMatchObject({ status: 404, body: { status: 404, code: "NOT_FOUND" } });
+    expect(answer).toMatchObject({ status: 405, body: { status: 405, code: "METHOD_NOT_ALLOWED" } });
     expect(answer.headers.get("x-correlator")).toBe("qos-3");
   });
 });
