@@ -1,5 +1,8 @@
 import { deadlineFactor } from "../environment.ts";
 
+/** Attempts at a call, all of which fit into a request's deadline. */
+export const attempts = 3;
+
 /**
  * The configuration of every AWS client. The SDK waits without a limit by default. Here connecting may take half a
  * second, the response must begin within one second and never pause for one, and all three attempts fit into a
@@ -8,7 +11,7 @@ import { deadlineFactor } from "../environment.ts";
 export function clientDefaults() {
   const factor = deadlineFactor();
   return {
-    maxAttempts: 3,
+    maxAttempts: attempts,
     requestHandler: {
       connectionTimeout: 500 * factor,
       requestTimeout: 1_000 * factor,

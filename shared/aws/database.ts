@@ -14,6 +14,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { Unavailable } from "../errors.ts";
 import type { Index, Schema, Table } from "../table.ts";
 import { call, nameOf } from "./database-client.ts";
+import { updateDirectly } from "./direct-update.ts";
 
 /** An attribute of a key: keys are strings throughout. */
 export type Key = Readonly<Record<string, string>>;
@@ -215,7 +216,7 @@ export function updateItem(table: Table, key: Key, update: Update, signal: Abort
 }
 
 /**
- * Changes an item in place and returns the changed attributes, at no cost beyond the write's.
+ * Changes an item in place and returns the changed attributes, at no cost beyond the write's. None may be binary.
  * @param schema of the attributes that the update names, as they are afterwards.
  * @returns `undefined` when the condition did not hold: nothing was written.
  */
@@ -226,9 +227,8 @@ export async function updatedItem<Item>(
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item | undefined> {
-  const input = updateInput(table, key, update);
-  const command = new UpdateItemCommand({ ...input, ReturnValues: "UPDATED_NEW" });
-  const written = await unlessConditionFails(call((to) => to.send(command, { abortSignal: signal })));
+  const input = { ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" } as const;
+  const written = await unlessConditionFails(call((to) => updateDirectly(to, input, signal)));
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 

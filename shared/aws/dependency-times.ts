@@ -44,6 +44,20 @@ export function timedLike(own: AbortSignal, other: AbortSignal): AbortSignal {
   return other;
 }
 
+/** Times a call, with its retries, for the request whose signal it gets. */
+export async function timedCall<Output>(
+  signal: AbortSignal | undefined,
+  field: DependencyField,
+  run: () => Promise<Output>,
+): Promise<Output> {
+  const end = signal && timesBySignal.get(signal)?.begin(field);
+  try {
+    return await run();
+  } finally {
+    end?.();
+  }
+}
+
 /** What every client of the AWS SDK has. */
 interface Client {
   send(command: never, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>;
@@ -54,13 +68,7 @@ export function timed<Timed extends Client>(client: Timed, field: DependencyFiel
   // As with `super.send`, the class's method is looked up at each call.
   const own: Client = Object.getPrototypeOf(client);
   client.send = async (command, options) => {
-    const times = options?.abortSignal && timesBySignal.get(options.abortSignal);
-    const end = times?.begin(field);
-    try {
-      return await own.send.call(client, command, options);
-    } finally {
-      end?.();
-    }
+    return await timedCall(options?.abortSignal, field, () => own.send.call(client, command, options));
   };
   return client;
 }

@@ -373,6 +373,19 @@ describe("a table that does not answer as it should", () => {
     expect(server.requests()).toBeLessThanOrEqual(3);
   });
 
+  it.each(Object.entries(faults))("is unavailable to a count when it %s", async (_, fault) => {
+    const { server, database } = await facing(fault);
+    const count = { update: "ADD items :one", condition: "attribute_exists(address)", values: { ":one": 1 } };
+
+    const counting = database.updatedItem(items, { address: "a" }, count, anything, signal);
+    const { error, milliseconds } = await endOf(counting);
+    await server.close();
+
+    expect(error).toBe("Unavailable");
+    expect(milliseconds).toBeLessThan(5_000);
+    expect(server.requests()).toBeLessThanOrEqual(3);
+  });
+
   it("is unavailable within five seconds when nobody listens", async () => {
     const { server, database } = await facing(() => {});
     await server.close();
