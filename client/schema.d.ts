@@ -1645,6 +1645,11 @@ export interface components {
     parameters: {
         /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
         readonly XCorrelator: components["schemas"]["XCorrelator"];
+        /**
+         * @description How the response may be compressed. Browsers and most clients send it by themselves.
+         * @example gzip
+         */
+        readonly AcceptEncoding: string;
     };
     requestBodies: never;
     headers: {
@@ -1764,6 +1769,7 @@ export type ResponsePopulationDensityDataOperationEnded = components['responses'
 export type ResponsePopulationDensityDataOperationPending = components['responses']['POPULATION_DENSITY_DATA.OPERATION_PENDING'];
 export type ResponseIdentifierNotFound = components['responses']['IDENTIFIER_NOT_FOUND'];
 export type ParameterXCorrelator = components['parameters']['XCorrelator'];
+export type ParameterAcceptEncoding = components['parameters']['AcceptEncoding'];
 export type HeaderXRequestId = components['headers']['XRequestId'];
 export type HeaderXCorrelator = components['headers']['XCorrelator'];
 export type HeaderWwwAuthenticate = components['headers']['WwwAuthenticate'];
@@ -2019,6 +2025,11 @@ export interface operations {
                 readonly "Idempotency-Key"?: string;
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                /**
+                 * @description How the response may be compressed. Browsers and most clients send it by themselves.
+                 * @example gzip
+                 */
+                readonly "accept-encoding"?: components["parameters"]["AcceptEncoding"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2716,6 +2727,11 @@ export interface operations {
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                /**
+                 * @description How the response may be compressed. Browsers and most clients send it by themselves.
+                 * @example gzip
+                 */
+                readonly "accept-encoding"?: components["parameters"]["AcceptEncoding"];
             };
             readonly path?: never;
             readonly cookie?: never;

@@ -98,7 +98,7 @@ describe("the OpenAPI document", () => {
       expect.arrayContaining(["ErrorInfo", "XCorrelator", "Device", "QosProfile", "UserProfile", "KeySet"]),
     );
     expect(Object.keys(schemas).filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
-    expect(Object.keys(parameters ?? {})).toEqual(["XCorrelator"]);
+    expect(Object.keys(parameters ?? {})).toEqual(["XCorrelator", "AcceptEncoding"]);
     expect(Object.keys(headerComponents ?? {})).toEqual([
       "XRequestId",
       "XCorrelator",
@@ -236,6 +236,9 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
       ...Object.keys(endpoint.query ?? {}).map((name) => ({ name, in: "query", required: false })),
       ...Object.keys(endpoint.requestHeaders ?? {}).map((name) => ({ name, in: "header", required: false })),
       { name: "x-correlator", in: "header", required: false },
+      ...(endpoint.streamed !== undefined || endpoint.headers?.vary !== undefined
+        ? [{ name: "accept-encoding", in: "header", required: false }]
+        : []),
     ]);
   });
 

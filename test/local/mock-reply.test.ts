@@ -47,8 +47,8 @@ const request = (method: string, ...rawHeaders: string[]) =>
   receive({ method, url: "/things", rawHeaders, httpVersion: "1.1", socket: {} });
 
 describe("a mock integration", () => {
-  test("chooses the response by the status that the request's template gives", () => {
-    expect(mockReply(integrationOf(), request("PUT"))).toEqual({
+  test("chooses the response by the status that the request's template gives", async () => {
+    expect(await mockReply(integrationOf(), request("PUT"))).toEqual({
       status: 405,
       headers: [
         ["content-type", "application/json"],
@@ -58,22 +58,22 @@ describe("a mock integration", () => {
     });
   });
 
-  test("sets the headers that the response's template overrides, and compares the whole text as Java does", () => {
-    const overridden = (origin: string) =>
-      new Map(mockReply(integrationOf(), request("OPTIONS", "origin", origin)).headers).get(
+  test("sets the headers that the response's template overrides, and compares the whole text as Java does", async () => {
+    const overridden = async (origin: string) =>
+      new Map((await mockReply(integrationOf(), request("OPTIONS", "origin", origin))).headers).get(
         "access-control-allow-origin",
       );
-    expect(overridden("https://app.example")).toBe("https://app.example");
-    expect(overridden("https://app.example.evil")).toBeUndefined();
-    expect(mockReply(integrationOf(), request("OPTIONS")).body).toBe("");
+    expect(await overridden("https://app.example")).toBe("https://app.example");
+    expect(await overridden("https://app.example.evil")).toBeUndefined();
+    expect((await mockReply(integrationOf(), request("OPTIONS"))).body).toBe("");
   });
 
-  test("refuses a body of a type that has no template, and takes one without a type", () => {
-    expect(() => mockReply(integrationOf(), request("PUT", "Content-Type", "text/csv"))).toThrow(
+  test("refuses a body of a type that has no template, and takes one with parameters", async () => {
+    await expect(mockReply(integrationOf(), request("PUT", "Content-Type", "text/csv"))).rejects.toThrow(
       expect.objectContaining({ type: "UNSUPPORTED_MEDIA_TYPE" }),
     );
     const typed = request("PUT", "Content-Type", "application/json; charset=utf-8");
-    expect(mockReply(integrationOf(), typed).status).toBe(405);
+    expect((await mockReply(integrationOf(), typed)).status).toBe(405);
   });
 
   test.each([
@@ -81,9 +81,9 @@ describe("a mock integration", () => {
     '{"statusCode": 500}',
     '{"statusCode": "$context.identity.sourceIp"}',
     "$input.body",
-  ])("fails when a template leads to no response: %s", (template) => {
+  ])("fails when a template leads to no response: %s", async (template) => {
     const broken = integrationOf({ RequestTemplates: { "application/json": template } });
-    expect(() => mockReply(broken, request("PUT"))).toThrow(
+    await expect(mockReply(broken, request("PUT"))).rejects.toThrow(
       expect.objectContaining({ type: "API_CONFIGURATION_ERROR" } satisfies Partial<GatewayRefusal>),
     );
   });

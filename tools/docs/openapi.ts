@@ -45,7 +45,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
         title: "Network Capabilities Service",
         version,
         description:
-          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, every response has an `x-request-id`, and all responses of functions have an `x-correlator`: the valid one that was sent, or a new one.",
+          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, every response has an `x-request-id`, and all responses of functions have an `x-correlator`: the valid one that was sent, or a new one. A verb that a path does not have is 405 `METHOD_NOT_ALLOWED`, with the verbs that it has in `Allow`.",
         contact: { name: "The operator of the stage" },
         license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
       },
@@ -66,6 +66,14 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
             description:
               "Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised.",
             schema: reference("schemas", "XCorrelator"),
+          },
+          AcceptEncoding: {
+            name: "accept-encoding",
+            in: "header",
+            description:
+              "How the response may be compressed. Browsers and most clients send it by themselves.",
+            schema: { type: "string" },
+            example: "gzip",
           },
         },
         headers: { ...responseHeaders },
@@ -148,7 +156,10 @@ function operation(
       ...(query === undefined ? {} : { query: z.object(query) }),
       ...(requestHeaders === undefined ? {} : { header: z.object(requestHeaders) }),
     },
-    parameters: [reference("parameters", "XCorrelator")],
+    parameters: [
+      reference("parameters", "XCorrelator"),
+      ...(isCompressed(endpoint) ? [reference("parameters", "AcceptEncoding")] : []),
+    ],
     ...(body === undefined
       ? {}
       : {
@@ -218,9 +229,14 @@ function successResponses(area: Area, endpoint: Endpoint): ZodOpenApiResponsesOb
   );
 }
 
+/** Whether a success is so large that callers should accept it compressed. */
+function isCompressed({ streamed, headers }: Endpoint): boolean {
+  return streamed !== undefined || headers?.vary !== undefined;
+}
+
 /** The headers of responses that are large enough to be compressed. */
-function encodingHeaders({ streamed, headers }: Endpoint): Record<string, { readonly $ref: string }> {
-  if (streamed === undefined && headers?.vary === undefined) return {};
+function encodingHeaders(endpoint: Endpoint): Record<string, { readonly $ref: string }> {
+  if (!isCompressed(endpoint)) return {};
   return { vary: reference("headers", "Vary"), "content-encoding": reference("headers", "ContentEncoding") };
 }
 

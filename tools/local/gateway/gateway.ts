@@ -204,7 +204,7 @@ export class Gateway {
     authorized: AuthorizerContext | undefined,
   ): Promise<Reply | StreamedReply> {
     const { integration } = match.route;
-    if (!("functionLogicalId" in integration)) return mockReply(integration, received);
+    if (!("functionLogicalId" in integration)) return await mockReply(integration, received);
     const event = proxyEvent(this.#api, received, match, body, authorized);
     const { functionLogicalId, timeoutMilliseconds, isStreamed } = integration;
     if (isStreamed) {

@@ -2,7 +2,6 @@
  * Mapping templates: the Velocity Template Language with the variables of API Gateway.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
-import { Compile, parse } from "velocityjs";
 import * as z from "zod";
 import { GatewayRefusal } from "./gateway-responses.ts";
 import { headerAsSent, type ReceivedRequest } from "./received-request.ts";
@@ -25,7 +24,9 @@ const javaMatches = {
 };
 
 /** @throws {GatewayRefusal} when the template uses a variable or a method that is not supported locally. */
-export function renderMapping(template: string, request: ReceivedRequest): Rendered {
+export async function renderMapping(template: string, request: ReceivedRequest): Promise<Rendered> {
+  // Most requests need no template, and a start none at all.
+  const { Compile, parse } = await import("velocityjs");
   const header: Record<string, unknown> = {};
   const variables = {
     context: { httpMethod: request.method, requestId: request.requestId, responseOverride: { header } },

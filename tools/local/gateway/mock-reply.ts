@@ -10,16 +10,19 @@ const chosenSchema = z.object({ statusCode: z.int() });
  * The answer of a mock integration.
  * @throws {GatewayRefusal} when no template is for the type of the body, or the templates do not lead to a response.
  */
-export function mockReply({ requestTemplates, responses }: MockIntegration, request: ReceivedRequest): Reply {
+export async function mockReply(
+  { requestTemplates, responses }: MockIntegration,
+  request: ReceivedRequest,
+): Promise<Reply> {
   const type =
     headerOf(request, "content-type")?.split(";", 1)[0]?.trim().toLowerCase() || "application/json";
   const requestTemplate = requestTemplates[type];
   if (requestTemplate === undefined) throw new GatewayRefusal("UNSUPPORTED_MEDIA_TYPE");
-  const chosen = chosenSchema.safeParse(parsed(renderMapping(requestTemplate, request).text));
+  const chosen = chosenSchema.safeParse(parsed((await renderMapping(requestTemplate, request)).text));
   const response = responses.find(({ pattern }) => pattern.test(String(chosen.data?.statusCode)));
   if (response === undefined)
     throw new GatewayRefusal("API_CONFIGURATION_ERROR", "No response for what the request's template gives");
-  const { text, headers } = renderMapping(response.template, request);
+  const { text, headers } = await renderMapping(response.template, request);
   const fixed = Object.entries(response.headers).map(
     ([name, value]) => [name.toLowerCase(), headerValue(value, request)] as const,
   );
