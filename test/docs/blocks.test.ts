@@ -6,7 +6,7 @@ import { logEntries } from "../../shared/aws/log.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { tsc } from "../support/compiler.ts";
-import { sampleOf } from "../support/sample.ts";
+import { runs } from "../support/sample.ts";
 import { cdkProblems, commandProblems, commandsIn } from "./commands.ts";
 import { diagramProblems } from "./diagrams.ts";
 import { documents, type Fence, fencesIn, placeOf } from "./fences.ts";
@@ -21,6 +21,7 @@ import { missingFrom } from "./trees.ts";
 const marks = {
   "needs-aws":
     "needs a deployed stage: its commands, options and settings are compared with those that exist",
+  long: "takes seconds: run with all tests whole; in a sample, its commands must exist",
   checkout:
     "installs, starts or checks the whole project, as this run of the tests does: its commands must exist",
   server:
@@ -68,8 +69,10 @@ const isOneOf =
   (...names: readonly (keyof typeof marks)[]) =>
   (fence: Fence) =>
     names.some((name) => fence.marks.has(name));
+const isPutOff = runs(0, 1) > 0 ? isOneOf("long") : () => false;
 const isRun = (fence: Fence) =>
   Object.hasOwn(interpreters, fence.language) &&
+  !isPutOff(fence) &&
   !isOneOf("needs-aws", "checkout", "server", "file", "output")(fence);
 
 async function expectCommands(text: string): Promise<void> {
@@ -129,7 +132,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
       await parsed[fence.language]?.(fence, workplace);
     });
 
-    const described = fences.filter(isOneOf("needs-aws", "checkout"));
+    const described = fences.filter((fence) => isOneOf("needs-aws", "checkout")(fence) || isPutOff(fence));
     test.each(described.map((fence) => [placeOf(fence), fence] as const))(
       "%s has commands and options that exist",
       async (_, { text }) => {
@@ -208,7 +211,10 @@ const commands = [...blocksOf.values()]
   .filter(([program, name]) => program === "npx" && name === "cdk");
 const byName = new Map(commands.map((command) => [command[2], command]));
 
-test.each(sampleOf([...byName.keys()], 1))("cdk %s has the options that documents name", (name) => {
-  const options = commands.filter((command) => command[2] === name).flatMap(([, , , ...args]) => args);
-  expect(cdkProblems(["npx", "cdk", name ?? "", ...new Set(options)])).toEqual([]);
-});
+test.each([...byName.keys()].slice(0, runs(byName.size, 0)))(
+  "cdk %s has the options that documents name",
+  (name) => {
+    const options = commands.filter((command) => command[2] === name).flatMap(([, , , ...args]) => args);
+    expect(cdkProblems(["npx", "cdk", name ?? "", ...new Set(options)])).toEqual([]);
+  },
+);
