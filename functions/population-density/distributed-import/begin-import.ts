@@ -2,7 +2,14 @@ import { getBytes } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { dayKey } from "../import/day-division.ts";
-import { PartCoverages, readDayParts, releaseDay, replaceDayParts } from "../import/part-store.ts";
+import {
+  type ListedPart,
+  PartCoverages,
+  readDayParts,
+  releaseDay,
+  replaceDayParts,
+  restoreDayParts,
+} from "../import/part-store.ts";
 import { repeated } from "../import/partition-tiles.ts";
 import { decodeCoverage } from "../import/parts.ts";
 import type { DayLease } from "../import/store-tiles.ts";
@@ -34,20 +41,24 @@ export function leaseOf({ id }: ImportOrder): DayLease {
 export async function beginImport(order: ImportOrder): Promise<void> {
   const whole = await getJson(plan, keys.plan(order.id));
   await refuseProblems(order.id, whole);
+  const before = new Map<string, readonly ListedPart[]>();
   try {
-    for (const day of whole.days) await beginDay(order, whole.precision, day);
+    for (const day of whole.days) await beginDay(order, whole.precision, day, before);
   } catch (error) {
     // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.
     if (!(error instanceof ImportError)) throw error;
+    for (const [day, parts] of before) await restoreDayParts(day, parts, order.id);
     for (const { date } of whole.days) await releaseDay(dayKey({ date }, storageOf(order)), order.id);
     throw error;
   }
 }
 
+/** @param before gets what was listed, if this has replaced it. */
 async function beginDay(
   order: ImportOrder,
   precision: number,
   { date, created, listed, revision }: PlannedDay,
+  before: Map<string, readonly ListedPart[]>,
 ): Promise<void> {
   if (created !== undefined) {
     const coverage = decodeCoverage(await getBytes(keys.created(order.id, created)), precision);
@@ -56,7 +67,11 @@ async function beginDay(
   const key = dayKey({ date }, storageOf(order));
   const { writer, milliseconds } = leaseOf(order);
   const next = { parts: listed, writer, writerUntil: Date.now() + milliseconds };
-  if (await replaceDayParts(key, next, revision === undefined ? undefined : { revision })) return;
+  const found = await readDayParts(key);
+  if (await replaceDayParts(key, next, revision === undefined ? undefined : { revision })) {
+    before.set(key, found?.parts ?? []);
+    return;
+  }
   // An earlier attempt may have listed them.
   if ((await readDayParts(key))?.writer === writer) return;
   throw new ImportError([`${date}: another import has started to store it: repeat this one`]);

@@ -1,4 +1,6 @@
+import { basename } from "node:path";
 import * as z from "zod/mini";
+import { keysOf } from "../../../shared/aws/objects.ts";
 import { coarserTiles } from "../import/anonymous-tiles.ts";
 import { contextOf, type DayStorage, dayKey } from "../import/day-division.ts";
 import { PartAreas } from "../import/part-areas.ts";
@@ -72,9 +74,13 @@ const failedPrefix = z.object({ reason: z.string() });
 export async function abandonImport(order: ImportOrder): Promise<string[]> {
   const { days } = await getJson(plan, keys.plan(order.id));
   await releaseDays(order, storageOf(order), days);
+  const done = new Set<string>();
+  for await (const key of keysOf(`executions/${order.id}/stored/`)) done.add(basename(key));
   const reasons = new Set<string>();
-  for await (const { value } of eachJson(failedPrefix, `executions/${order.id}/failed/`))
-    reasons.add(value.reason);
+  for await (const { key, value } of eachJson(failedPrefix, `executions/${order.id}/failed/`)) {
+    // What a later attempt has done is no reason.
+    if (!done.has(basename(key))) reasons.add(value.reason);
+  }
   return [...reasons];
 }
 

@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -60,7 +60,8 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
 /** @returns the path of the file, which is not compressed. */
 async function download({ key, size }: ListedFile, folder: string): Promise<string> {
   const name = basename(key);
-  const path = join(folder, name.replace(/\.gz$/, ""));
+  // A key may be named like the folder, or not at all.
+  const path = join(folder, `counts${extname(name.replace(/\.gz$/, ""))}`);
   const content = Readable.from(readInPieces(key, size));
   try {
     if (!name.endsWith(".gz")) await pipeline(content, createWriteStream(path));

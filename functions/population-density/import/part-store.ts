@@ -61,6 +61,17 @@ export function replaceDayParts(
   return putItem(densities, { tile: daysPartition, day, ...parts, revision }, condition, inTime());
 }
 
+/** Lists the parts of a day as before it was an import's, which has stored nothing of it. */
+export async function restoreDayParts(
+  day: string,
+  parts: readonly ListedPart[],
+  writer: string,
+): Promise<void> {
+  const update = "SET parts = :parts REMOVE writer, writerUntil";
+  const condition = { condition: "writer = :writer", values: { ":parts": parts, ":writer": writer } };
+  await updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
+}
+
 /** @returns false when the day is another import's by now. */
 export function keepDay(day: string, writer: string, until: number): Promise<boolean> {
   const update = "SET writerUntil = :until";

@@ -12,7 +12,11 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { geohashesOf } from "../../../functions/population-density/cover/cover.ts";
-import type { ImportOrder } from "../../../functions/population-density/distributed-import/exchange.ts";
+import {
+  type ImportOrder,
+  keys,
+  putJson,
+} from "../../../functions/population-density/distributed-import/exchange.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { readDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
@@ -360,6 +364,45 @@ test("an import that loses a day to another one says so, gives the others back, 
   expect(items).toEqual((await itemsOf(tables.one)).map(withoutRevision));
 }, 60_000);
 
+test("an import that loses a day before it has stored anything leaves no list of parts changed", async () => {
+  const filesOf = (cells: readonly string[]) => ({
+    "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
+  });
+  await importDistributed(filesOf(["u04zzz"]), {});
+  const before = await itemsOf(tables.distributed);
+  const losing = async (payload: unknown) => {
+    const { step } = payload as { step: string };
+    if (step === "begin") await storeDay("day#2026-11-09");
+    return await handler(payload);
+  };
+
+  expect(await importDistributed(filesOf(["u04zzz", "u0hbp0"]), {}, 1, losing)).toMatchObject({
+    status: "FAILED",
+    cause: "2026-11-09: another import has started to store it: repeat this one",
+  });
+
+  const listsOf = (items: readonly string[]) =>
+    items.filter((item) => item.includes('["tile",{"S":"parts"}]')).map(withoutRevision);
+  expect(listsOf(before)).toHaveLength(2);
+  expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
+}, 60_000);
+
+test("an import that fails does not name what a later attempt has done", async () => {
+  const rows = ["u04zzz", "u0hbp0"].map((cell) => row(cell, times[0]));
+  const losing = async (payload: unknown) => {
+    const { step, prefix = "", order } = payload as { step: string; prefix?: string; order: { id: string } };
+    if (step === "store" && prefix === "u04")
+      await putJson(keys.failed(order.id, prefix), { reason: "of an attempt before" });
+    const result = await handler(payload);
+    if (step === "store" && prefix === "u04") await takeDay("day#2026-11-02");
+    return result;
+  };
+  expect(await importDistributed({ "a.csv": header + rows.join("\n") }, {}, 1, losing)).toMatchObject({
+    status: "FAILED",
+    cause: "2026-11-02: another import has started to store it: repeat this one",
+  });
+}, 60_000);
+
 test("a step that fails when it has begun or released some of its days is done again", async () => {
   const rows = ["u04zzz", "u0hbp0"].flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
   const files = { "a.csv": header + rows.join("\n") };
@@ -407,6 +450,18 @@ async function takeDay(day: string): Promise<void> {
       Key: { tile: { S: "parts" }, day: { S: day } },
       UpdateExpression: "SET writer = :writer, writerUntil = :until",
       ExpressionAttributeValues: { ":writer": { S: "another" }, ":until": { N: "0" } },
+    }),
+  );
+}
+
+/** Counts an import of a day by another one. */
+async function storeDay(day: string): Promise<void> {
+  await database.send(
+    new UpdateItemCommand({
+      TableName: tables.distributed,
+      Key: { tile: { S: "parts" }, day: { S: day } },
+      UpdateExpression: "ADD revision :one",
+      ExpressionAttributeValues: { ":one": { N: "1" } },
     }),
   );
 }
@@ -469,6 +524,12 @@ describe("what is refused is refused with the same words, and nothing is written
     },
     60_000,
   );
+
+  test("a file without a name", async () => {
+    const distributed = await importDistributed({ ".gz": gzipSync(header) }, {});
+    const cause = ".gz: must end in .csv, .ndjson, .jsonl";
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
+  });
 
   test("a file that only says it is compressed", async () => {
     const distributed = await importDistributed({ "a.csv.gz": header }, {});
