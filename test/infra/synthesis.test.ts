@@ -6,7 +6,7 @@ import { describe, expect, inject, test } from "vitest";
 import { networkCapabilities } from "../../infra/app.ts";
 import { handlerFile } from "../../infra/bundles.ts";
 import { bundle } from "../../tools/build.ts";
-import { deployedText, eachStage, synthesizedText, withApp } from "./template.ts";
+import { configured, deployedText, eachStage, synthesizedText, withApp } from "./template.ts";
 
 describe.each(eachStage)("the template of %s", (_stage, made) => {
   const text = JSON.stringify(made);
@@ -27,6 +27,11 @@ describe.each(eachStage)("the template of %s", (_stage, made) => {
     expect(Object.keys(made.Resources).length).toBeLessThan(470);
     expect(text.length).toBeLessThan(700_000);
   });
+});
+
+test("the template with every setting stays well below what CloudFormation takes, too", () => {
+  expect(Object.keys(configured.Resources).length).toBeLessThan(475);
+  expect(JSON.stringify(configured).length).toBeLessThan(700_000);
 });
 
 describe("a second deployment changes nothing", () => {
