@@ -7,6 +7,8 @@ export default {
       entry: [
         ...bundledIds.map(handlerPath),
         "infra/main.ts",
+        "console/main.ts",
+        "console/reference.css",
         // Started by scripts that knip does not see through, `exec node …`, and by other programs.
         "tools/{local/start,ncs,invoke,bench}.ts",
         "tools/{make-assembly,local/import-data}.ts",
@@ -16,7 +18,7 @@ export default {
         "tools/bench/*.{ts,mjs}",
         "test/generators/{vitest.config,*.check}.ts",
       ],
-      project: ["{functions,shared,infra,tools,test}/**/*.{ts,mjs}"],
+      project: ["{functions,shared,infra,console,tools,test}/**/*.{ts,mjs}"],
     },
     client: {
       // Made by `npm run docs`.

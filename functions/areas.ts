@@ -1,6 +1,7 @@
 import { devices } from "../shared/devices/table.ts";
 import { quotas } from "../shared/quota-table.ts";
 import { signingKeys } from "../shared/signing-key-table.ts";
+import { consoleWebsite } from "./console/website.ts";
 import { deviceIdentifierArea } from "./device-identifier/area.ts";
 import { keysArea } from "./keys/area.ts";
 import { numberRecyclingArea } from "./number-recycling/area.ts";
@@ -27,6 +28,12 @@ export const endpoints = areas.flatMap((area): readonly ListedArea["endpoints"][
 
 /** The id of an endpoint. */
 export type EndpointId = (typeof endpoints)[number]["id"];
+
+/** Every website: paths of the same stage that are no part of the API. */
+export const websites = [consoleWebsite] as const;
+
+/** The id of a website. */
+export type WebsiteId = (typeof websites)[number]["id"];
 
 /** What several areas use. */
 const sharedTables = [devices, quotas, signingKeys] as const;

@@ -8,7 +8,7 @@ import {
 } from "aws-cdk-lib/aws-apigateway";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import { endpoints } from "../functions/areas.ts";
+import { endpoints, websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import { configuration, setting } from "../shared/environment.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
@@ -83,8 +83,21 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     for (const path of pathsOf(endpoint)) {
       const resource = api.root.resourceForPath(path);
       for (const verb of verbsOf(endpoint)) {
-        acknowledgeAuthorization(resource.addMethod(verb, integration, authorization), endpoint);
+        const method = resource.addMethod(verb, integration, authorization);
+        acknowledgeAuthorization(method, (endpoint as Endpoint).publicBecause);
       }
+    }
+  }
+  for (const { id, paths, publicBecause } of websites) {
+    const integration = new LambdaIntegration(live(id), {
+      allowTestInvoke: false,
+      responseTransferMode: ResponseTransferMode.BUFFERED,
+    });
+    for (const path of paths) {
+      const method = api.root
+        .resourceForPath(path)
+        .addMethod("GET", integration, { authorizationType: AuthorizationType.NONE });
+      acknowledgeAuthorization(method, publicBecause);
     }
   }
   for (const [path, answering] of endpointsByPath(endpoints)) {
@@ -105,7 +118,7 @@ function scopesOf(declared: readonly Endpoint[]): readonly string[] {
   return [...new Set(declared.flatMap(({ scope }) => scope ?? []))];
 }
 
-function acknowledgeAuthorization(method: Method, { publicBecause }: Endpoint): void {
+function acknowledgeAuthorization(method: Method, publicBecause: string | undefined): void {
   const reason =
     publicBecause ??
     "Tokens are issued by this service and by the operator's authorization servers; the authorizer verifies both. A Cognito user pool issues neither.";

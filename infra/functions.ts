@@ -1,15 +1,16 @@
-import type { EndpointId, TableName } from "../functions/areas.ts";
+import type { EndpointId, TableName, WebsiteId } from "../functions/areas.ts";
 import type { VariableName } from "../shared/environment.ts";
 import { streamingSeconds } from "../shared/http/deadline.ts";
 import { type QueueName, workerSeconds } from "../shared/sqs/queues.ts";
 
-/** Functions that are not behind a route of their own. */
+/** Functions that are behind no operation of the API. */
 type InternalFunctionId =
   | "authorizer/authorize"
   | "keys/rotate"
   | "population-density/deliver"
   | "population-density/fail"
-  | "population-density/sweep";
+  | "population-density/sweep"
+  | WebsiteId;
 
 /** A function of the service: its area and the name of its handler's file. */
 export type FunctionId = EndpointId | InternalFunctionId;
@@ -202,6 +203,10 @@ export const functionRecords: Readonly<
   "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
   "openapi/publish": {},
   "openapi/catalog": {},
+  "console/publish": {
+    variables: ["MAP_STYLE"],
+    impact: "People cannot open the map and the reference; the API is not affected",
+  },
   "keys/rotate": {
     tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },
     signingKey: ["DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"],

@@ -1,4 +1,4 @@
-import { endpoints } from "../functions/areas.ts";
+import { endpoints, websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import type { FunctionId } from "./functions.ts";
 import type { Settings } from "./settings.ts";
@@ -17,6 +17,12 @@ const capabilities = "population-density/capabilities" satisfies FunctionId;
 /** For the key set and what describes the API: callers keep the first for minutes, and need the others once. */
 const ofPublicDocuments: Throttling = { rate: 20, burst: 10 };
 
+/** For the pages of a website. */
+const ofPages: Throttling = { rate: 10, burst: 10 };
+
+/** For the assets of a website: a page loads some ten of them at the same time, and browsers keep them. */
+const ofAssets: Throttling = { rate: 40, burst: 40 };
+
 /** For what a caller reads before it asks, now and then. */
 const ofCapabilities: Throttling = { rate: 40, burst: 20 };
 
@@ -28,6 +34,11 @@ const withPreflights: Throttling = { rate: 30, burst: 15 };
 
 /** The methods that answer those, one on each path. */
 const otherMethods = [...new Set(endpoints.flatMap(pathsOf))].map((path) => `${path}/ANY`);
+
+/** The methods of websites: pages, and the assets that a parameter names. */
+const webPaths = websites.flatMap(({ paths }): readonly string[] => paths);
+const pages = webPaths.filter((path) => !path.includes("{")).map((path) => `${path}/GET`);
+const assets = webPaths.filter((path) => path.includes("{")).map((path) => `${path}/GET`);
 
 function methodsOf(endpoint: Endpoint): readonly string[] {
   return pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`));
@@ -41,6 +52,8 @@ export function ownThrottling(settings: ThrottlingSettings): Readonly<Record<str
   const { throttling: all } = settings;
   const limits = [
     ...endpoints.map((endpoint) => [methodsOf(endpoint), limitOf(endpoint, settings)] as const),
+    [pages, ofPages] as const,
+    [assets, ofAssets] as const,
     [otherMethods, settings.corsOrigins.length === 0 ? ofOtherVerbs : withPreflights] as const,
   ];
   const methods = limits.flatMap(([limited, own]) => {
@@ -54,7 +67,7 @@ export function ownThrottling(settings: ThrottlingSettings): Readonly<Record<str
 /** What all methods of the stage together let through. The APIs of an account share its rate and burst in a region. */
 export function totalThrottling(settings: ThrottlingSettings): Throttling {
   const own = ownThrottling(settings);
-  const limits = [...endpoints.flatMap(methodsOf), ...otherMethods].map(
+  const limits = [...endpoints.flatMap(methodsOf), ...pages, ...assets, ...otherMethods].map(
     (method) => own[method] ?? settings.throttling,
   );
   return {
@@ -64,7 +77,7 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
 }
 
 /** For operations: each is asked about a few times, and all methods share the account's rate. */
-const ofOperations: Throttling = { rate: 80, burst: 40 };
+const ofOperations: Throttling = { rate: 70, burst: 35 };
 
 function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling | undefined {
   if (endpoint.path.startsWith("/populationdensitydata/operations")) return ofOperations;

@@ -119,6 +119,13 @@ const waits: Format<readonly number[]> = {
     `each up to ${maxWaitSeconds} and together up to ${maxWaitsSeconds}`,
 };
 
+/** A page of the console may load from the origin of the address, which is why it has to be one. */
+const mapStyle: Format<string> = {
+  read: (value) =>
+    value === "" || (/^[^\s;,'"]+$/.test(value) && isHttpsOrLocal(value)) ? value : undefined,
+  must: "be empty or the https URL of a MapLibre style or of a .pmtiles archive",
+};
+
 const allowedNetworks: Format<readonly AllowedNetwork[]> = {
   read: parseAllowedNetworks,
   must:
@@ -184,6 +191,8 @@ export const configuration = {
    * a minute: a new signing key must be in every cache before it signs (`firstUseSeconds`).
    */
   CACHE_SECONDS: { ...count(0, 60), default: "60" },
+  /** The map of the console: a MapLibre style or a PMTiles archive. Without one it has outlines of countries. */
+  MAP_STYLE: { ...mapStyle, default: "" },
   LOG_LEVEL: { ...oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
 } as const satisfies Record<string, Format<unknown> & { readonly default: string }>;
 

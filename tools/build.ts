@@ -2,7 +2,9 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildResult, build } from "esbuild";
+import { consoleWebsite } from "../functions/console/website.ts";
 import { bundledIds, defaultBundles, handlerFile } from "../infra/bundles.ts";
+import { consoleFiles } from "./build-console.ts";
 
 /**
  * Where `npm run build` adds the source maps of each file of a bundle, by the file's name. The names of the files have
@@ -56,12 +58,20 @@ export async function bundle(
   return made;
 }
 
-/** Bundles every function into a folder of its own below `bundles`, in the order of `bundledIds`. */
+/**
+ * Bundles every function into a folder of its own below `bundles`, in the order of `bundledIds`, and puts the pages of the
+ * console beside the function that serves them.
+ */
 export async function buildFunctions(
   bundles: string = defaultBundles,
   maps?: string,
 ): Promise<BuildResult<{ metafile: true; write: false }>[]> {
-  return await Promise.all(bundledIds.map((id) => bundle(handlerFile(id), join(bundles, id), maps)));
+  const bundling = Promise.all(bundledIds.map((id) => bundle(handlerFile(id), join(bundles, id), maps)));
+  const [made, files] = await Promise.all([bundling, consoleFiles()]);
+  const folder = join(bundles, consoleWebsite.id, "console");
+  await mkdir(join(folder, "assets"), { recursive: true });
+  await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));
+  return made;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

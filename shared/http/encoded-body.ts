@@ -44,7 +44,7 @@ async function* startingWith<Chunk>(
 }
 
 /** Whether `Accept-Encoding` (RFC 9110, 12.5.3) accepts gzip. An absent header is read as no encoding. */
-function acceptsGzip(header = ""): boolean {
+export function acceptsGzip(header = ""): boolean {
   const weights = new Map(weightedValues(header).map(({ value, weight }) => [value, weight]));
   return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
 }

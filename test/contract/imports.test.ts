@@ -17,7 +17,7 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-const folders = ["client", "functions", "shared", "infra", "tools", "test"];
+const folders = ["client", "functions", "shared", "infra", "console", "tools", "test"];
 
 const files = folders.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -179,7 +179,8 @@ describe("imports run downhill", () => {
   });
 
   test("the list of areas knows what they declare, and the tables that several use", () => {
-    const declares = /^functions\/[^/]+\/area\.ts$|^shared\/(?:devices\/table|[a-z-]+-table)\.ts$/;
+    const declares =
+      /^functions\/[^/]+\/(?:area|website)\.ts$|^shared\/(?:devices\/table|[a-z-]+-table)\.ts$/;
     expect(
       wrong(
         (file) => file === "functions/areas.ts",
@@ -195,6 +196,23 @@ describe("imports run downhill", () => {
       wrong(
         (file) => file.startsWith("infra/"),
         ({ to, toFile }) => toFile && !/^(?:infra|shared)\//.test(to) && to !== "functions/areas.ts",
+      ),
+    ).toEqual([]);
+  });
+
+  test("the page of the console knows itself, and of the service the geometry of cells alone", () => {
+    const geometry = /^functions\/population-density\/(?:cover\/|import\/cell-area\.ts$)/;
+    expect(
+      wrong(
+        (file) => file.startsWith("console/"),
+        ({ to, toFile }) => (toFile ? !to.startsWith("console/") && !geometry.test(to) : isBuiltin(to)),
+      ),
+    ).toEqual([]);
+    expect([...loadedBy("console/main.ts")].filter((file) => geometry.test(file)).length).toBeGreaterThan(2);
+    expect(
+      wrong(
+        (file) => !/^(?:console|test)\//.test(file),
+        ({ to }) => to.startsWith("console/"),
       ),
     ).toEqual([]);
   });
@@ -270,7 +288,8 @@ describe("imports run downhill", () => {
 
   test("there are no cycles, types included", () => {
     const circular = files.filter(
-      (file) => /^(?:functions|shared|infra|tools)\//.test(file) && reachedFrom(file, imports).has(file),
+      (file) =>
+        /^(?:functions|shared|infra|console|tools)\//.test(file) && reachedFrom(file, imports).has(file),
     );
     expect(circular).toEqual([]);
   });
@@ -387,7 +406,7 @@ describe("production code", () => {
       ),
     ).toEqual([]);
     const consoles = files.filter(
-      (file) => isProduction(file) && /\bconsole\./.test(readFileSync(file, "utf8")),
+      (file) => isProduction(file) && /\bconsole\.\w+\(/.test(readFileSync(file, "utf8")),
     );
     expect(consoles).toEqual([]);
   });

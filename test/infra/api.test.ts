@@ -110,7 +110,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(account.deletionPolicy).toBe("Retain");
   });
 
-  test("each method is throttled, logins, operations and public documents far below the others, and logged in no other way", () => {
+  test("each method is throttled, logins, operations, public documents and pages far below the others, and logged in no other way", () => {
     const [others, logins] = stage === "prod" ? ([800, 100] as const) : ([100, 20] as const);
     const setting = (HttpMethod: string, ResourcePath: string, rate: number, burst: number) => ({
       HttpMethod,
@@ -125,11 +125,14 @@ describe.each(eachStage)("API of %s", (stage, from) => {
       setting("POST", "/~1profile~1authenticate", logins, logins / 4),
       setting("GET", "/~1populationdensitydata~1capabilities", 40, 20),
       setting("GET", "/~1population-density-data~1v0.3~1capabilities", 40, 20),
-      ...operationMethods.map(([verb, path]) => setting(verb, path, 80, 40)),
+      ...operationMethods.map(([verb, path]) => setting(verb, path, 70, 35)),
       setting("GET", "/~1.well-known~1jwks.json", 20, 10),
       setting("GET", "/~1openapi.json", 20, 10),
       setting("GET", "/~1.well-known~1api-catalog", 20, 10),
       setting("HEAD", "/~1.well-known~1api-catalog", 20, 10),
+      setting("GET", "/", 10, 10),
+      setting("GET", "/~1reference", 10, 10),
+      setting("GET", "/~1assets~1{name}", 40, 40),
       // The template of dev allows pages of this machine, which ask first.
       ...paths.map((path) => (stage === "dev" ? setting("ANY", path, 30, 15) : setting("ANY", path, 10, 5))),
     ]);
@@ -183,12 +186,15 @@ test("throttling is what is said, and lets through no more logins at once than h
       HttpMethod,
       ResourcePath,
       ThrottlingRateLimit: 40,
-      ThrottlingBurstLimit: 40,
+      ThrottlingBurstLimit: 35,
     })),
     { ResourcePath: "/~1.well-known~1jwks.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
     { ResourcePath: "/~1openapi.json", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
     { ResourcePath: "/~1.well-known~1api-catalog", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
     { ResourcePath: "/~1.well-known~1api-catalog", ThrottlingRateLimit: 20, ThrottlingBurstLimit: 10 },
+    { ResourcePath: "/", ThrottlingRateLimit: 10, ThrottlingBurstLimit: 10 },
+    { ResourcePath: "/~1reference", ThrottlingRateLimit: 10, ThrottlingBurstLimit: 10 },
+    { ResourcePath: "/~1assets~1{name}", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 40 },
     ...paths.map((ResourcePath) => ({
       HttpMethod: "ANY",
       ResourcePath,

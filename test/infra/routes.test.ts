@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/areas.ts";
+import { endpoints, websites } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import {
   attribute,
@@ -66,8 +66,9 @@ const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
   ),
 );
 const paths = [...new Set(declared.map(({ path }) => path))];
+const pages = websites.flatMap(({ id, paths }) => paths.map((path) => ({ route: `GET ${path}`, id })));
 
-test("what takes no token is the login, the public keys and what describes the API", () => {
+test("operations that take no token are the login, the public keys and what describes the API", () => {
   const open = endpoints.filter(({ scope }) => scope === null);
   expect(open.map(({ id }) => id).sort()).toEqual([
     "keys/publish",
@@ -83,7 +84,10 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
   test("each verb of a declared path is one route, one more has all its other verbs, and there is no other", () => {
     const others = paths.map((path) => `ANY ${path}`);
     expect(routes.map(({ route }) => route).sort()).toEqual(
-      [...declared.map(({ route }) => route), ...others].sort(),
+      [...declared, ...pages]
+        .map(({ route }) => route)
+        .concat(others)
+        .sort(),
     );
   });
 
@@ -111,6 +115,19 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
       expect(Integration.ResponseTransferMode).toBe("streamed" in endpoint ? "STREAM" : "BUFFERED");
       expect(textOf(Integration.Uri)).toMatch(new RegExp(`^arn:.*${escaped(run)}$`));
     }
+  });
+
+  test.each(pages)("$route runs the function of its website, for everybody", ({ route, id }) => {
+    const { AuthorizationType, AuthorizerId, Integration } = only(
+      routes.filter((made) => made.route === route),
+      route,
+    );
+    expect({ AuthorizationType, AuthorizerId }).toEqual({
+      AuthorizationType: "NONE",
+      AuthorizerId: undefined,
+    });
+    expect(Integration).toMatchObject({ Type: "AWS_PROXY", ResponseTransferMode: "BUFFERED" });
+    expect(textOf(Integration.Uri)).toContain(`/functions/${textOf(calledOf(id, from))}/invocations`);
   });
 
   test("what has a scope asks the authorizer of that scope, what has none asks nobody", () => {
@@ -150,11 +167,17 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
         ),
       ),
     );
+    const opened = websites.flatMap(({ id, paths }) =>
+      paths.map(
+        (path) =>
+          `${textOf(calledOf(id, from))} \${${api}}/\${${stage}}/GET${path.replaceAll(/\{[^}]+\}/g, "*")}`,
+      ),
+    );
     const asked = authorizers.map(
       ({ logicalId }) =>
         `${textOf(calledOf("authorizer/authorize", from))} \${${api}}/authorizers/\${${logicalId}}`,
     );
-    expect(allowed.sort()).toEqual([...expected, ...asked].sort());
+    expect(allowed.sort()).toEqual([...expected, ...opened, ...asked].sort());
     for (const { properties } of permissions) {
       expect(properties.Action).toBe("lambda:InvokeFunction");
       expect(properties.SourceArn).toBeDefined();

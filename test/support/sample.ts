@@ -1,5 +1,5 @@
 /** Whether every long test runs whole: `npm run test:all`. `npm test` takes samples of them. */
-const isWhole = process.env.TEST_MODE === "all";
+export const isWhole = process.env.TEST_MODE === "all";
 
 /** How often something random is done: so often when long tests run whole, less often in a sample. */
 export function runs(whole: number, sample: number): number {

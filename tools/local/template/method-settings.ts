@@ -29,8 +29,9 @@ export function throttlingOf(
 ): MethodThrottling | undefined {
   const find = (HttpMethod: string, ResourcePath: string) =>
     settings.find((one) => one.HttpMethod === HttpMethod && one.ResourcePath === ResourcePath);
-  // In a resource's path, `~1` is a slash.
-  const found = find(verb, `/${path.replaceAll("/", "~1")}`) ?? find("*", "/*");
+  // In a resource's path, `~1` is a slash; the root is a slash alone.
+  const resourcePath = path === "/" ? "/" : `/${path.replaceAll("/", "~1")}`;
+  const found = find(verb, resourcePath) ?? find("*", "/*");
   if (found?.ThrottlingRateLimit === undefined || found.ThrottlingBurstLimit === undefined) return undefined;
   return { rate: found.ThrottlingRateLimit, burst: found.ThrottlingBurstLimit };
 }

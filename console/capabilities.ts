@@ -1,0 +1,23 @@
+import type { AreaLimits, Box } from "./area.ts";
+import { call } from "./session.ts";
+
+/** What can be asked for (`GET /populationdensitydata/capabilities`). */
+export interface Capabilities {
+  readonly precisions: readonly number[];
+  readonly area: AreaLimits;
+  readonly period: { readonly maxHours: number; readonly monthsBack: number; readonly monthsAhead: number };
+  readonly limits: {
+    readonly synchronous: { readonly slots: number };
+    readonly asynchronous: { readonly slots: number };
+  };
+  readonly suppressionThreshold: number;
+  /** Absent before the first import. */
+  readonly coverage?: Box;
+  readonly newestObservedDay?: string;
+  readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
+}
+
+/** Reads what can be asked for. */
+export async function readCapabilities(): Promise<Capabilities> {
+  return (await (await call("populationdensitydata/capabilities")).json()) as Capabilities;
+}

@@ -1,0 +1,53 @@
+/** The page: its views, and the login they share. Changing the view does not load the page again, which would end the login. */
+import "./style.css";
+import { element } from "./dom.ts";
+import { showLogin } from "./login.ts";
+
+type View = "map" | "reference";
+
+const titles: Readonly<Record<View, string>> = { map: "Density map", reference: "Reference" };
+const paths: Readonly<Record<View, string>> = { map: "./", reference: "reference" };
+
+/** Loads what a view needs when it is opened for the first time. */
+const loaders: Readonly<Record<View, () => Promise<void>>> = {
+  map: async () => {
+    const mapStyle = document.querySelector<HTMLMetaElement>('meta[name="map-style"]')?.content ?? "";
+    const { showMapView } = await import("./map-view.ts");
+    await showMapView(mapStyle);
+  },
+  reference: async () => {
+    const { showReference } = await import("./reference.ts");
+    await showReference();
+  },
+};
+const loaded = new Map<View, Promise<void>>();
+
+function viewOf(pathname: string): View {
+  return /\/reference\/?$/.test(pathname) ? "reference" : "map";
+}
+
+function show(view: View): void {
+  document.title = `${titles[view]} · Network Capabilities`;
+  for (const one of Object.keys(titles) as View[]) element(`${one}-view`).hidden = one !== view;
+  document.body.dataset.view = view;
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("nav a[data-view]")) {
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (!loaded.has(view)) loaded.set(view, loaders[view]());
+}
+
+for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]")) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const view = link.dataset.view === "reference" ? "reference" : "map";
+    if (document.body.dataset.view === view) return;
+    history.pushState(undefined, "", new URL(paths[view], document.baseURI));
+    show(view);
+  });
+}
+addEventListener("popstate", () => show(viewOf(location.pathname)));
+
+show(viewOf(location.pathname));
+showLogin();

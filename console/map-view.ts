@@ -1,0 +1,216 @@
+/** The view with the map: what is asked for on its panel, and the answer on the map. */
+import { type Example, examplesIn } from "./area.ts";
+import { type Capabilities, readCapabilities } from "./capabilities.ts";
+import { type Densities, type DensityBody, densitiesOf } from "./cells.ts";
+import { showCell } from "./chart.ts";
+import { announce, element, html } from "./dom.ts";
+import { type StopDrawing, startDrawing } from "./drawing.ts";
+import { showLegend } from "./legend.ts";
+import { createMap, type DensityMap } from "./map.ts";
+import { counted } from "./numbers.ts";
+import { operationList } from "./operations.ts";
+import { type DensityRequest, requestForm } from "./request-form.ts";
+import { resultOf } from "./result.ts";
+import { type Scale, scaleOf } from "./scale.ts";
+import { ApiProblem, call, onLogin } from "./session.ts";
+import { onTheme } from "./theme.ts";
+import { showTimeline, type Timeline } from "./timeline.ts";
+
+/** The path of the API that answers with densities. */
+const retrieval = "populationdensitydata/retrieve";
+
+/** Shows the map, and the panel of whoever is logged in. */
+export async function showMapView(mapStyle: string): Promise<void> {
+  const map = await createMap(element("map"), mapStyle, (index) => answer?.select(index));
+  let answer: Answer | undefined;
+  const view = new MapView(map, (next) => {
+    answer = next;
+  });
+  onTheme(() => answer?.repaint());
+  onLogin((login) => {
+    if (login === undefined) view.clear();
+    else void view.open();
+  });
+}
+
+/** An answer on the map. */
+class Answer {
+  readonly densities: Densities;
+  readonly #map: DensityMap;
+  readonly #scale: Scale;
+  readonly #threshold: number;
+  readonly #timeline: Timeline;
+  #hour = 0;
+  #selected: number | undefined;
+
+  constructor(map: DensityMap, densities: Densities, threshold: number, onHour: (hour: number) => void) {
+    this.densities = densities;
+    this.#map = map;
+    this.#threshold = threshold;
+    const published = densities.hours.flatMap(({ values }) => values.flatMap(({ density }) => density ?? []));
+    this.#scale = scaleOf(published);
+    map.showCells(densities, this.#scale);
+    showLegend(this.#scale, threshold);
+    this.#timeline = showTimeline(densities, (hour) => {
+      this.#hour = hour;
+      const shown = densities.hours[hour];
+      if (shown === undefined) return;
+      map.showHour(shown.values);
+      element("map").dataset.hour = String(hour);
+      onHour(hour);
+      this.#showCell();
+    });
+  }
+
+  /** Shows a cell of the answer; with undefined none. */
+  select(index: number | undefined): void {
+    if (document.body.classList.contains("is-drawing")) return;
+    this.#selected = index;
+    this.#map.select(index);
+    this.#showCell();
+  }
+
+  /** After a change of the theme. */
+  repaint(): void {
+    showLegend(this.#scale, this.#threshold);
+  }
+
+  remove(): void {
+    this.#timeline.stop();
+    this.#map.showCells(undefined, this.#scale);
+    showCell(undefined);
+    showLegend(undefined, 0);
+    element("timeline").replaceChildren();
+  }
+
+  #showCell(): void {
+    const [index, { densities }] = [this.#selected, this];
+    if (index === undefined) showCell(undefined);
+    else
+      showCell({
+        densities,
+        index,
+        hour: this.#hour,
+        threshold: this.#threshold,
+        close: () => this.select(undefined),
+      });
+  }
+}
+
+class MapView {
+  readonly #map: DensityMap;
+  readonly #onAnswer: (answer: Answer | undefined) => void;
+  #answer: Answer | undefined;
+  #stopDrawing: StopDrawing | undefined;
+  #asking: AbortController | undefined;
+
+  constructor(map: DensityMap, onAnswer: (answer: Answer | undefined) => void) {
+    this.#map = map;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Reads what can be asked for, and asks for it first as an example shows. */
+  async open(): Promise<void> {
+    const panel = element("panel");
+    panel.replaceChildren(html("p", { class: "note" }, "Reading what can be asked for…"));
+    let capabilities: Capabilities;
+    try {
+      capabilities = await readCapabilities();
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      panel.replaceChildren(html("p", { class: "problem", role: "alert" }, error.message));
+      return;
+    }
+    const { coverage, provenance } = capabilities;
+    if (coverage !== undefined) this.#map.showCoverage(coverage);
+    showProvenance(provenance);
+    const examples = examplesIn(coverage);
+    const result = html("div", { class: "result" });
+    const form = requestForm(capabilities, examples, {
+      onArea: (area) => this.#showArea(area),
+      draw: (done) => {
+        this.#stopDrawing?.();
+        this.#stopDrawing = startDrawing(this.#map, capabilities.area, (area) => {
+          this.#stopDrawing = undefined;
+          done(area);
+        });
+      },
+      send: (request) => this.#ask(request, capabilities, result),
+    });
+    panel.replaceChildren(form, result, operationList());
+    if (examples.length === 0) return;
+    form.requestSubmit();
+  }
+
+  /** Forgets what the person who was logged in has seen. */
+  clear(): void {
+    this.#asking?.abort();
+    this.#stopDrawing?.();
+    this.#stopDrawing = undefined;
+    this.#setAnswer(undefined);
+    this.#map.showArea(undefined);
+    element("panel").replaceChildren();
+  }
+
+  #showArea(area: Example["area"] | undefined): void {
+    this.#map.showArea(area);
+    if (area !== undefined) this.#map.moveTo(area);
+  }
+
+  #setAnswer(answer: Answer | undefined): void {
+    this.#answer?.remove();
+    this.#answer = answer;
+    this.#onAnswer(answer);
+  }
+
+  async #ask(request: DensityRequest, capabilities: Capabilities, result: HTMLElement): Promise<void> {
+    this.#asking?.abort();
+    const asking = new AbortController();
+    this.#asking = asking;
+    result.replaceChildren(html("p", { class: "note" }, "Asking…"));
+    try {
+      const response = await call(retrieval, {
+        method: "POST",
+        body: JSON.stringify(request),
+        signal: asking.signal,
+      });
+      const densities = densitiesOf((await response.json()) as DensityBody);
+      if (asking.signal.aborted) return;
+      this.#show(densities, request, capabilities, result);
+    } catch (error) {
+      if (error instanceof DOMException && error.name === "AbortError") return;
+      if (!(error instanceof ApiProblem)) throw error;
+      this.#setAnswer(undefined);
+      result.replaceChildren(
+        html(
+          "div",
+          { class: "problem", role: "alert" },
+          html("p", {}, error.message),
+          html("p", { class: "note" }, html("code", {}, error.code)),
+        ),
+      );
+    }
+  }
+
+  #show(densities: Densities, request: DensityRequest, capabilities: Capabilities, place: HTMLElement): void {
+    this.#setAnswer(undefined);
+    const { suppressionThreshold } = capabilities;
+    const result = resultOf(densities, request, retrieval, suppressionThreshold, (index) =>
+      this.#answer?.select(index),
+    );
+    place.replaceChildren(result.element);
+    if (densities.geohashes.length === 0) return;
+    this.#setAnswer(new Answer(this.#map, densities, suppressionThreshold, result.showHour));
+    announce(
+      `${counted(densities.geohashes.length, "cell")}, ${counted(densities.hours.length, "hour")} on the map.`,
+    );
+  }
+}
+
+/** Says where the numbers come from. */
+function showProvenance(provenance: Capabilities["provenance"]): void {
+  const sources = provenance.map(({ source, licence }) =>
+    licence === undefined ? source : `${source} (${licence})`,
+  );
+  element("provenance").textContent = sources.length === 0 ? "" : `Densities: ${sources.join("; ")}`;
+}

@@ -1,0 +1,29 @@
+/** What the console uses of Swagger UI, whose package has no types. */
+declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
+  interface Request {
+    url: string;
+    headers: Record<string, string>;
+  }
+
+  interface Options {
+    readonly domNode: HTMLElement;
+    readonly url: string;
+    readonly validatorUrl: null;
+    readonly deepLinking: boolean;
+    readonly docExpansion: "list" | "full" | "none";
+    readonly defaultModelsExpandDepth: number;
+    readonly displayRequestDuration: boolean;
+    readonly persistAuthorization: boolean;
+    readonly tryItOutEnabled: boolean;
+    readonly syntaxHighlight: { readonly activated: boolean; readonly theme: string };
+    readonly onComplete: () => void;
+    readonly requestInterceptor: (request: Request) => Request;
+  }
+
+  export default function SwaggerUI(options: Options): {
+    readonly preauthorizeApiKey: (scheme: string, token: string) => void;
+  };
+}
+
+/** `tools/build-console.ts` makes a file of the style sheets that the page's script imports. */
+declare module "*.css";

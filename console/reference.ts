@@ -1,0 +1,50 @@
+/** The reference: Swagger UI, which reads the API's document and sends requests with the token of this page. */
+import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import { assetUrl } from "./assets.ts";
+import { element, html } from "./dom.ts";
+import { nameControls } from "./reference-names.ts";
+import { apiUrl, currentLogin, onLogin } from "./session.ts";
+import { isDark, onTheme } from "./theme.ts";
+
+/** Shows the reference. */
+export async function showReference(): Promise<void> {
+  await loadStyle();
+  const setTheme = () => document.documentElement.classList.toggle("dark-mode", isDark());
+  onTheme(setTheme);
+  setTheme();
+  nameControls(element("reference"));
+  const ui = SwaggerUI({
+    domNode: element("reference"),
+    // The paths without their aliases.
+    url: apiUrl("openapi.json?aliases=false"),
+    // Otherwise the document is sent to somebody else's server.
+    validatorUrl: null,
+    deepLinking: false,
+    docExpansion: "list",
+    defaultModelsExpandDepth: 0,
+    displayRequestDuration: true,
+    persistAuthorization: false,
+    tryItOutEnabled: true,
+    syntaxHighlight: { activated: true, theme: "nord" },
+    onComplete: () => {
+      onLogin((login) => {
+        if (login !== undefined) ui.preauthorizeApiKey("bearer", login.token);
+      });
+    },
+    requestInterceptor: (request) => {
+      const login = currentLogin();
+      const isOurs = new URL(request.url, document.baseURI).origin === location.origin;
+      if (login !== undefined && isOurs) request.headers.Authorization ??= `Bearer ${login.token}`;
+      return request;
+    },
+  });
+}
+
+async function loadStyle(): Promise<void> {
+  const link = html("link", { rel: "stylesheet", href: assetUrl("referenceStyle") });
+  await new Promise((resolve, reject) => {
+    link.addEventListener("load", resolve);
+    link.addEventListener("error", reject);
+    document.head.append(link);
+  });
+}

@@ -1,0 +1,48 @@
+import { announce, element, html } from "./dom.ts";
+import { type Language, languages, type SentRequest } from "./snippets.ts";
+
+/** Shows a request as programs to copy. */
+export function showSnippets(request: SentRequest): void {
+  const dialog = element<HTMLDialogElement>("request");
+  const code = html("code");
+  const copied = html("span", { class: "note" });
+  const names = Object.keys(languages) as Language[];
+  const choose = (language: Language) => {
+    code.textContent = languages[language](request);
+    copied.textContent = "";
+    for (const button of buttons) {
+      button.setAttribute("aria-pressed", String(button.textContent === language));
+    }
+  };
+  const buttons = names.map((name) =>
+    html("button", { type: "button", "aria-pressed": "false", click: () => choose(name) }, name),
+  );
+  const copy = async () => {
+    const text = code.textContent ?? "";
+    try {
+      await navigator.clipboard.writeText(text);
+      copied.textContent = "Copied.";
+    } catch (error) {
+      if (!(error instanceof DOMException) && !(error instanceof TypeError)) throw error;
+      // Browsers refuse the clipboard to pages without TLS: the text is selected instead.
+      getSelection()?.selectAllChildren(code);
+      copied.textContent = "Selected: press Ctrl+C or ⌘C.";
+    }
+    announce(copied.textContent);
+  };
+  dialog.replaceChildren(
+    html("h2", { id: "request-title" }, "This request as a program"),
+    html("div", { class: "segments", role: "group", "aria-label": "Language" }, ...buttons),
+    html("pre", { tabindex: 0, role: "region", "aria-label": "Program" }, code),
+    html("p", { class: "note" }, "Put an access token into the environment variable TOKEN first."),
+    html(
+      "div",
+      { class: "row" },
+      html("button", { type: "button", class: "primary", click: copy }, "Copy"),
+      html("button", { type: "button", click: () => dialog.close() }, "Close"),
+      copied,
+    ),
+  );
+  choose("curl");
+  dialog.showModal();
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { setting } from "../../shared/environment.ts";
+import type { IncomingRequest } from "../../shared/http/event.ts";
+import { serveWebsite, type WebFile } from "../../shared/http/serve-website.ts";
+import { securityHeaders } from "./security.ts";
+import { consoleWebsite } from "./website.ts";
+
+/** Made by `tools/build-console.ts`, beside the function's bundle. */
+const folder = new URL("./console/", import.meta.url);
+
+/** The media types by the names of files. */
+let mediaTypes: Readonly<Record<string, string>> | undefined;
+
+const files = new Map<string, Buffer>();
+let page: string | undefined;
+
+/** Serves the pages, which differ in their path alone, and their assets, whose names have the hash of their content. */
+export const handler = serveWebsite(consoleWebsite, (incoming) => {
+  const headers = securityHeaders(setting("MAP_STYLE"));
+  return incoming.resource === "/assets/{name}"
+    ? asset(incoming.pathParameters.name ?? "", headers)
+    : { headers: { ...headers, ...pageHeaders }, text: pageAt(incoming) };
+});
+
+const pageHeaders = { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" };
+
+/** @returns undefined for any name but that of an asset, so that no other file is ever read. */
+function asset(name: string, headers: WebFile["headers"]): WebFile | undefined {
+  mediaTypes ??= JSON.parse(readFileSync(new URL("assets.json", folder), "utf8")) as Record<string, string>;
+  const type = Object.hasOwn(mediaTypes, name) ? mediaTypes[name] : undefined;
+  if (type === undefined) return undefined;
+  const text = files.get(name) ?? readFileSync(new URL(`assets/${name}.gz`, folder));
+  files.set(name, text);
+  const cache = { "cache-control": "public, max-age=31536000, immutable" };
+  return { headers: { ...headers, ...cache, "content-type": type }, text };
+}
+
+/** The page says where it is, as its links are relative: a stage's path may lack the slash at its end. */
+function pageAt({ address }: IncomingRequest): string {
+  page ??= readFileSync(new URL("index.html", folder), "utf8");
+  const base = address === undefined ? "/" : `${new URL(address).pathname.replace(/\/$/, "")}/`;
+  return page
+    .replace("{base}", () => escaped(base))
+    .replace("{mapStyle}", () => escaped(setting("MAP_STYLE")));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

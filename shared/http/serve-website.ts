@@ -1,0 +1,84 @@
+import { gunzipSync } from "node:zlib";
+import type { APIGatewayProxyResult } from "aws-lambda";
+import { log } from "../aws/log.ts";
+import { ApiError } from "../errors.ts";
+import type { Website } from "../website.ts";
+import { correlationOf, correlatorHeader } from "./correlator.ts";
+import type { Invocation } from "./deadline.ts";
+import { acceptsGzip } from "./encoded-body.ts";
+import { type IncomingRequest, incomingRequest } from "./event.ts";
+import { errorResponse, type HttpResponse, proxyHead } from "./response.ts";
+
+/** A page, or a file that it loads. */
+export interface WebFile {
+  readonly headers: Readonly<Record<string, string>>;
+  /** UTF-8 text; one in a buffer is compressed with gzip. */
+  readonly text: string | Buffer;
+}
+
+let cold = true;
+
+/** Makes the Lambda handler of a website; `find` returns undefined where there is no such file, which is a 404. */
+export function serveWebsite(
+  { operationId }: Website,
+  find: (incoming: IncomingRequest) => WebFile | undefined,
+): (event: unknown, invocation: Invocation) => Promise<APIGatewayProxyResult> {
+  return async (event, { awsRequestId }) => {
+    const started = performance.now();
+    const incoming = incomingRequest(event);
+    const { value: correlator } = correlationOf(incoming.header(correlatorHeader));
+    const logged = {
+      operation: operationId,
+      correlator,
+      ...(awsRequestId === undefined ? {} : { awsRequestId }),
+    };
+    const response = respond(incoming, find, logged);
+    const { status, code, body, isBase64Encoded } = response;
+    const milliseconds = Math.round(performance.now() - started);
+    log("REQUEST", { ...logged, status, milliseconds, coldStart: cold, ...(code ? { code } : {}) }, [
+      { metric: "Requests", operation: operationId },
+      { metric: "RequestMilliseconds", value: milliseconds },
+      ...(code === undefined ? [] : [{ metric: "Errors", code } as const]),
+    ]);
+    cold = false;
+    const head = proxyHead(response, {
+      correlator,
+      requestId: incoming.requestId,
+      // Pages of other origins have no use for these.
+      origin: undefined,
+    });
+    return { ...head, body, isBase64Encoded };
+  };
+}
+
+/** A response with its whole body. */
+type FileResponse = HttpResponse & { readonly body: string; readonly isBase64Encoded: boolean };
+
+function respond(
+  incoming: IncomingRequest,
+  find: (incoming: IncomingRequest) => WebFile | undefined,
+  logged: Parameters<typeof errorResponse>[1],
+): FileResponse {
+  try {
+    const file = find(incoming);
+    if (file === undefined) throw new ApiError("NOT_FOUND");
+    return { status: 200, ...encoded(file, incoming.header("accept-encoding")) };
+  } catch (error) {
+    const response = errorResponse(error, logged);
+    return { ...response, body: String(response.body), isBase64Encoded: false };
+  }
+}
+
+/** Text without gzip is short, or for a caller that accepts none: API Gateway compresses it where it can. */
+function encoded({ headers, text }: WebFile, acceptEncoding: string | undefined) {
+  const varied = { ...headers, vary: "accept-encoding" };
+  if (typeof text === "string") return { headers: varied, body: text, isBase64Encoded: false };
+  if (!acceptsGzip(acceptEncoding)) {
+    return { headers: varied, body: gunzipSync(text).toString("utf8"), isBase64Encoded: false };
+  }
+  return {
+    headers: { ...varied, "content-encoding": "gzip" },
+    body: text.toString("base64"),
+    isBase64Encoded: true,
+  };
+}

@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, inject, test } from "vitest";
+import * as z from "zod";
+
+const folder = join(inject("bundles"), "console", "publish", "console");
+const url = inject("url");
+const assets = Object.entries(
+  z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(join(folder, "assets.json"), "utf8"))),
+);
+
+/** The bytes that browsers are sent, as the issue of the page limits them. */
+const maxBytes = 900_000;
+
+describe.each(["/", "/reference"])("GET %s", (path) => {
+  test("200 without a token: a page that loads its own files alone, and runs nothing that is written in it", async () => {
+    const response = await fetch(`${url}${path}`);
+    const page = await response.text();
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-cache");
+    expect(page).toContain('<base href="/">');
+    expect(page).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=|javascript:/);
+    const loaded = [...page.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, name]) => name ?? "");
+    expect(loaded.length).toBeGreaterThan(3);
+    for (const name of loaded) expect(assets.map(([asset]) => `assets/${asset}`)).toContain(name);
+    expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  test("permits the browser nothing but this origin", async () => {
+    const { headers } = await fetch(`${url}${path}`);
+    const policy = headers.get("content-security-policy") ?? "";
+
+    expect(policy.split("; ").sort()).toEqual([
+      "base-uri 'self'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "img-src 'self' data: blob:",
+      "script-src 'self'",
+      "style-src 'self'",
+      "worker-src 'self'",
+    ]);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+  });
+
+  test("has an x-correlator and an x-request-id, as every response", async () => {
+    const { headers } = await fetch(`${url}${path}`, { headers: { "x-correlator": "console-page" } });
+
+    expect(headers.get("x-correlator")).toBe("console-page");
+    expect(headers.get("x-request-id")).toMatch(/^[\da-f-]{36}$/);
+  });
+});
+
+describe("GET /assets/{name}", () => {
+  test("all of them together are at most 900 kB with gzip", () => {
+    const files = readdirSync(join(folder, "assets"));
+    const bytes = files.map((file) => statSync(join(folder, "assets", file)).size);
+
+    expect(files.sort()).toEqual(assets.map(([name]) => `${name}.gz`).sort());
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(maxBytes);
+  });
+
+  test.each(assets)(
+    "%s is what was built, kept by browsers, in the coding that they accept",
+    async (name, type) => {
+      const built = gunzipSync(readFileSync(join(folder, "assets", `${name}.gz`))).toString("utf8");
+      const ask = async (coding: string) => {
+        const response = await fetch(`${url}/assets/${name}`, { headers: { "accept-encoding": coding } });
+        const { headers } = response;
+        return { coding: headers.get("content-encoding"), headers, text: await response.text() };
+      };
+      const [compressed, plain] = [await ask("gzip"), await ask("identity")];
+
+      expect([compressed.coding, plain.coding]).toEqual(["gzip", null]);
+      expect(compressed.text === built && plain.text === built).toBe(true);
+      expect(compressed.headers.get("content-type")).toBe(type);
+      expect(compressed.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(compressed.headers.get("vary")).toBe("accept-encoding");
+      expect(compressed.headers.get("content-security-policy")).toContain("default-src 'none'");
+    },
+  );
+
+  test.each([
+    "main.js",
+    "index.html",
+    "assets.json",
+    "..%2Findex.html",
+    "..%2F..%2Findex.mjs",
+    "%00",
+    "toString",
+    "__proto__",
+    "constructor",
+  ])("404 for %s, which is no asset", async (name) => {
+    const response = await fetch(`${url}/assets/${name}`);
+
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({
+      status: 404,
+      code: "NOT_FOUND",
+      message: "There is no such resource.",
+    });
+    expect(response.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("the scripts and style sheets name no other host that they would load from", () => {
+    const named = assets.flatMap(([name]) => {
+      const text = gunzipSync(readFileSync(join(folder, "assets", `${name}.gz`))).toString("utf8");
+      return name.endsWith(".css")
+        ? [...text.matchAll(/(?:@import|url\()\s*["']?((?:https?:)?\/\/[^"')]+)/g)]
+        : [];
+    });
+    expect(named.map(([, address]) => address)).toEqual([]);
+  });
+});

@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { afterEach, expect, inject, test, vi } from "vitest";
+import { readEventFile } from "../../tools/event-files.ts";
+import { captureOutput } from "../support/pipeline.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** The answer of the handler as it is deployed: it reads the files beside its bundle. */
+async function answerTo(file: string): Promise<{ body: string; headers: Record<string, string> }> {
+  const { event } = await readEventFile(file);
+  const { handler } = await import(join(inject("bundles"), "console", "publish", "index.mjs"));
+  const output = captureOutput();
+  return await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
+}
+
+test.each(["page", "reference"])(
+  "the %s of a stage has links that begin at the stage, however it was called",
+  async (name) => {
+    const { body } = await answerTo(`events/console/publish.200-${name}.json`);
+
+    expect(body).toContain('<base href="/live/">');
+  },
+);
+
+test("without a setting the map is of this origin", async () => {
+  const { body, headers } = await answerTo("events/console/publish.200-page.json");
+
+  expect(body).toContain('<meta name="map-style" content="">');
+  expect(headers["content-security-policy"]).toContain("connect-src 'self';");
+});
+
+test("the operator's map opens the origin of its address to requests for data, and nothing else", async () => {
+  vi.stubEnv("MAP_STYLE", "https://tiles.example.com/style.json?key=1&v=2");
+  const { body, headers } = await answerTo("events/console/publish.200-page.json");
+
+  expect(body).toContain('content="https://tiles.example.com/style.json?key=1&#38;v=2"');
+  const directives = (headers["content-security-policy"] ?? "").split("; ");
+  expect(directives).toContain("connect-src 'self' https://tiles.example.com");
+  expect(directives.filter((directive) => directive.includes("tiles.example.com"))).toHaveLength(1);
+});

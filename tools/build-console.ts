@@ -1,0 +1,195 @@
+/** Makes the console's pages and assets from `console/` and the libraries that it uses. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+import { build, type Plugin } from "esbuild";
+import { quantize } from "topojson-client";
+import { presimplify, simplify } from "topojson-simplify";
+import type { GeometryCollection, Topology } from "topojson-specification";
+
+const require = createRequire(import.meta.url);
+const sources = fileURLToPath(new URL("../console/", import.meta.url));
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+};
+
+/** An asset as it is before its compression. */
+interface Asset {
+  /** With the hash of the content, so that browsers may keep it for ever. */
+  readonly name: string;
+  readonly text: string;
+}
+
+function assetOf(file: string, text: string): Asset {
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
+  const extension = extname(file);
+  return { name: `${basename(file, extension)}-${hash}${extension}`, text };
+}
+
+/**
+ * The files that the console's function serves, by their names: the page, the media types of the assets, and each asset
+ * compressed. The same sources give the same bytes.
+ */
+export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
+  const map = await mapLibrary();
+  const others = {
+    mapWorker: map.worker,
+    outlines: assetOf("outlines.json", await outlines()),
+    referenceStyle: assetOf("reference.css", await referenceStyle()),
+    icon: assetOf("icon.svg", await readFile(join(sources, "icon.svg"), "utf8")),
+    licences: assetOf("licences.txt", await licences()),
+  };
+  const names = Object.fromEntries(Object.entries(others).map(([key, { name }]) => [key, name]));
+  const bundled = await bundlePage(map, names);
+  const assets = [map.shared, ...Object.values(others), ...bundled];
+  const entry = (pattern: RegExp) => assets.find(({ name }) => pattern.test(name))?.name ?? "";
+  const page = (await readFile(join(sources, "index.html"), "utf8"))
+    .replace("{style}", entry(/^main-\w+\.css$/))
+    .replace("{script}", entry(/^main-\w+\.js$/))
+    .replaceAll("{icon}", others.icon.name)
+    .replace("{licences}", others.licences.name);
+  const types = Object.fromEntries(assets.map(({ name }) => [name, mediaTypes[extname(name)]]));
+  const compressed = assets.map(async ({ name, text }): Promise<[string, Buffer]> => {
+    return [`assets/${name}.gz`, await promisify(gzip)(text, { level: constants.Z_BEST_COMPRESSION })];
+  });
+  return new Map<string, string | Buffer>([
+    ["index.html", page],
+    ["assets.json", JSON.stringify(types)],
+    ...(await Promise.all(compressed)),
+  ]);
+}
+
+/** Bundles the scripts and the style sheet of the pages; what is not needed at once is in files of its own. */
+async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string>>): Promise<Asset[]> {
+  const { outputFiles } = await build({
+    entryPoints: [join(sources, "main.ts")],
+    outdir: sources,
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    write: false,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: ["es2022", "safari16"],
+    legalComments: "none",
+    logLevel: "warning",
+    define: { assetNames: JSON.stringify(names) },
+    plugins: [mapPlugin(map)],
+  });
+  return outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
+}
+
+/** The three modules of MapLibre's distribution. */
+interface MapLibrary {
+  /** What page and worker have in common; it puts its exports into a global variable. */
+  readonly shared: Asset;
+  readonly worker: Asset;
+  /** The factory of the module that the page uses. */
+  readonly factory: string;
+}
+
+/**
+ * MapLibre's distribution has the code that page and worker share once, and makes the worker's script of it at run time,
+ * for which a page must permit scripts from blobs. Its build for strict pages has that code twice. Here each of its three
+ * modules becomes a file: both are avoided.
+ * @throws {Error} when the distribution has another form than that of the version this was written for.
+ */
+async function mapLibrary(): Promise<MapLibrary> {
+  const text = await readFile(require.resolve("maplibre-gl/dist/maplibre-gl.js"), "utf8");
+  const factoryOf = (name: string, parameters: string): string => {
+    const start = `define("${name}",[${parameters}],`;
+    const line = text.split("\n").find((candidate) => candidate.startsWith(start));
+    if (line === undefined || !line.endsWith(");")) {
+      throw new Error(`maplibre-gl has no module ${name} in a line of its own`);
+    }
+    return line.slice(start.length, -2);
+  };
+  const shared = assetOf(
+    "map-shared.js",
+    `globalThis.mapShared={};(${factoryOf("shared", '"exports"')})(globalThis.mapShared);`,
+  );
+  // Beside each other: a worker's script finds another by its name.
+  const worker = `importScripts(new URL(${JSON.stringify(shared.name)},self.location).href);`;
+  return {
+    shared,
+    worker: assetOf(
+      "map-worker.js",
+      `${worker}(${factoryOf("worker", '"./shared"')})(globalThis.mapShared);`,
+    ),
+    factory: factoryOf("index", '"exports","./shared"'),
+  };
+}
+
+function mapPlugin({ shared, factory }: MapLibrary): Plugin {
+  return {
+    name: "map",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^maplibre-gl$/ }, () => ({ path: "maplibre-gl", namespace: "map" }));
+      onResolve({ filter: /^\.\/map-shared-/ }, ({ path }) => ({ path, external: true }));
+      onLoad({ filter: /.*/, namespace: "map" }, () => ({
+        contents: `import "./${shared.name}";const map={};(${factory})(map,globalThis.mapShared);export default map;`,
+      }));
+    },
+  };
+}
+
+/** Corners that span less, in square degrees, are left out; so are digits beyond a fifteenth of a degree of arc. */
+const minCornerArea = 0.005;
+const outlineGrid = 10_000;
+
+/** The outlines of countries, without their names, in as much detail as the map shows before it shows cells. */
+async function outlines(): Promise<string> {
+  const text = await readFile(require.resolve("world-atlas/countries-50m.json"), "utf8");
+  const topology = JSON.parse(text) as Topology<{ countries: GeometryCollection<object> }>;
+  const { countries } = topology.objects;
+  for (const country of countries.geometries) {
+    delete country.id;
+    delete country.properties;
+  }
+  topology.objects = { countries };
+  return JSON.stringify(quantize(simplify(presimplify(topology), minCornerArea), outlineGrid));
+}
+
+/** The style sheet of the reference, with what the console changes of it. */
+async function referenceStyle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(sources, "reference.css")],
+    write: false,
+    bundle: true,
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+    loader: { ".svg": "dataurl" },
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+/** What is in the assets, with the text of its licence: minified files have none. */
+async function licences(): Promise<string> {
+  const files = {
+    "MapLibre GL JS": "maplibre-gl/LICENSE.txt",
+    "Swagger UI": "swagger-ui-dist/LICENSE",
+    "Notices of what Swagger UI contains": "swagger-ui-dist/swagger-ui-es-bundle.js.LICENSE.txt",
+    "world-atlas, made of Natural Earth": "world-atlas/LICENSE",
+    "topojson-client": "topojson-client/LICENSE",
+    "robust-predicates": "robust-predicates/LICENSE",
+  };
+  const texts = await Promise.all(
+    Object.entries(files).map(async ([name, file]) => {
+      const path = join(fileURLToPath(new URL("../node_modules/", import.meta.url)), file);
+      return `${name}\n\n${(await readFile(path, "utf8")).trim()}\n`;
+    }),
+  );
+  return texts.join("\n----\n\n");
+}
