@@ -10,7 +10,7 @@ import { runs } from "../support/sample.ts";
 import { cdkProblems, commandProblems, commandsIn } from "./commands.ts";
 import { diagramProblems } from "./diagrams.ts";
 import { documents, type Fence, fencesIn, placeOf } from "./fences.ts";
-import { interpreters, isInstalled, Workplace } from "./sessions.ts";
+import { interpreters, isInstalled, sessionMilliseconds, Workplace } from "./sessions.ts";
 import { differenceOf } from "./shown-output.ts";
 import { missingFrom } from "./trees.ts";
 
@@ -165,6 +165,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
         }
         await expectServers(blocks);
       },
+      2 * sessionMilliseconds,
     );
 
     /** The same step in several languages has one output, after the last of them. */

@@ -57,6 +57,9 @@ export function isInstalled(language: string): boolean {
 
 const separator = "=== block";
 
+/** A program that hangs is ended after this; on an idle machine it takes a few seconds. */
+export const sessionMilliseconds = 120_000;
+
 /** What a session wrote. */
 export interface SessionResult {
   /** 0 unless a block failed. */
@@ -66,6 +69,22 @@ export interface SessionResult {
   readonly stderr: string;
   /** The HTTP statuses that `curl` got in each block of a shell. */
   readonly statuses: ReadonlyMap<Fence, readonly number[]>;
+}
+
+/** The ports of sinks in documents. */
+const documented = ["8080", "8081"];
+
+/** A port that stays free until it is used: systems give none of this range to servers that take any. */
+async function freePort(): Promise<string> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    try {
+      await (await listen(createServer(), port)).close();
+      return `${port}`;
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes("already in use"))) throw error;
+    }
+  }
 }
 
 /** A folder in which the blocks of one document are run, against a service and with sinks of its own. */
@@ -90,16 +109,16 @@ export class Workplace {
   /** The address of a local run in a document is that of the service under test, and the ports for sinks are free ones. */
   textOf({ text }: Fence): string {
     const withService = text.replaceAll("http://127.0.0.1:3000", this.#service);
-    return withService.replaceAll(/\b(8080|8081)\b/g, (port: string) => this.#ports.get(port) ?? port);
+    return documented.reduce(
+      (replaced, port) =>
+        replaced.replaceAll(new RegExp(`\\b${port}\\b`, "g"), this.#ports.get(port) ?? port),
+      withService,
+    );
   }
 
   /** Saves what the document says is a file, and starts what it says is a server. */
   async prepare(fences: readonly Fence[]): Promise<void> {
-    const free = await Promise.all(["8080", "8081"].map(async () => await listen(createServer(), 0)));
-    for (const [index, { url, close }] of free.entries()) {
-      this.#ports.set(`808${index}`, new URL(url).port);
-      await close();
-    }
+    for (const port of documented) this.#ports.set(port, await freePort());
     for (const fence of fences) {
       const name = fence.marks.get("file") ?? fence.marks.get("server");
       if (name === undefined) continue;
@@ -150,7 +169,7 @@ export class Workplace {
         cwd: this.folder,
         env: { ...process.env, CURL_HOME: join(this.folder, "curl"), NO_COLOR: "1" },
         stdio: ["ignore", "pipe", "pipe"],
-        timeout: 60_000,
+        timeout: sessionMilliseconds,
       });
       const written = { stdout: "", stderr: "" };
       for (const stream of ["stdout", "stderr"] as const) {
