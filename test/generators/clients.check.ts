@@ -108,14 +108,15 @@ const clients: Readonly<Record<string, Generated>> = {
       interface Call { operationId: string; parameters: object; query: object; headers: object; body: unknown }
 
       export async function call({ operationId, parameters, query, headers, body }: Call) {
-        const functions = sdk as unknown as Record<string, (...values: unknown[]) => Promise<{ status: number; data: unknown }>>;
+        const functions = sdk as unknown as Record<string, (...values: unknown[]) => Promise<{ status: number; data?: unknown; stream?: Response }>>;
         const named = functions[operationId];
         if (named === undefined) throw new Error("no function " + operationId);
         // Its parameters stand in this order.
         const parts = [...Object.values(parameters), ...(body === undefined ? [] : [body])];
         const sent = named.length > parts.length + 1 ? [...parts, query] : parts;
-        const { status, data } = await named(...sent, { headers });
-        return { status, data };
+        const { status, data, stream } = await named(...sent, { headers });
+        // An operation that may answer with lines of JSON gives the response as it is.
+        return { status, data: stream === undefined ? data : await stream.json() };
       }
     `,
   },
@@ -123,7 +124,9 @@ const clients: Readonly<Record<string, Generated>> = {
 
 const good = await goodRequests();
 
-function callOf({ endpoint, parameters, path, headers, body }: SampleRequest, token: string): Call {
+function callOf({ endpoint, parameters, path, headers: sent, body }: SampleRequest, token: string): Call {
+  // Every operation answers JSON to who asks for nothing else, as these clients do.
+  const { accept: _, ...headers } = sent;
   const query = Object.fromEntries(new URL(path, "http://service.example").searchParams);
   const authorized = endpoint.scope === null ? headers : { ...headers, authorization: `Bearer ${token}` };
   return {
