@@ -1,30 +1,12 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import document from "../../docs/openapi.json" with { type: "json" };
+import { type Part, pointerName, schemaFaults } from "../support/document.ts";
 
 const members = z.record(z.string(), z.unknown());
 
-/** A part of the document under its JSON pointer. */
-interface Part {
-  readonly pointer: string;
-  readonly value: Readonly<Record<string, unknown>>;
-}
-
 /** Every object of the document but those of examples. */
 const parts = partsOf(document, "#");
-
-// A validator that the service does not use, told what extensions of OpenAPI are and nothing else.
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-formats.default(ajv);
-ajv.addSchema(document, "document");
-
-/** What a validator has against a value under the schema at a pointer. */
-function faults(pointer: string, value: unknown): unknown {
-  const validate = ajv.compile({ $ref: `document${pointer}` });
-  return validate(value) ? [] : validate.errors;
-}
 
 describe("the schemas of the OpenAPI document", () => {
   it("describe every property, themselves or where they refer to", () => {
@@ -54,8 +36,8 @@ describe("the schemas of the OpenAPI document", () => {
     ["members that are not known alone", { imei: "490154203237518" }, false],
     ["nothing", {}, false],
   ])("take a device with %s: %j %s", (_, device, accepted) => {
-    expect(faults("#/components/schemas/Device", device)).toEqual(accepted ? [] : expect.anything());
-    if (!accepted) expect(faults("#/components/schemas/Device", device)).not.toEqual([]);
+    expect(schemaFaults("#/components/schemas/Device", device)).toEqual(accepted ? [] : expect.anything());
+    if (!accepted) expect(schemaFaults("#/components/schemas/Device", device)).not.toEqual([]);
   });
 
   it("have a default for the precision, which nobody has to send", () => {
@@ -81,14 +63,15 @@ describe("the examples of the OpenAPI document", () => {
 
   it("are valid under the schema they stand beside", () => {
     for (const { pointer, name, value } of shown) {
-      expect(faults(`${pointer}/schema`, value), `${pointer} ${name}`).toEqual([]);
+      expect(schemaFaults(`${pointer}/schema`, value), `${pointer} ${name}`).toEqual([]);
     }
   });
 
   it("are valid under the named schema they stand in", () => {
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       const { examples = [] } = z.looseObject({ examples: z.array(z.unknown()).optional() }).parse(schema);
-      for (const value of examples) expect(faults(`#/components/schemas/${name}`, value), name).toEqual([]);
+      for (const value of examples)
+        expect(schemaFaults(`#/components/schemas/${name}`, value), name).toEqual([]);
     }
   });
 
@@ -104,14 +87,9 @@ describe("the examples of the OpenAPI document", () => {
 function partsOf(value: unknown, pointer: string): Part[] {
   if (typeof value !== "object" || value === null) return [];
   const inner = Object.entries(value).flatMap(([name, one]) =>
-    ["example", "examples", "default"].includes(name) ? [] : partsOf(one, `${pointer}/${escaped(name)}`),
+    ["example", "examples", "default"].includes(name) ? [] : partsOf(one, `${pointer}/${pointerName(name)}`),
   );
   return Array.isArray(value) ? inner : [{ pointer, value: members.parse(value) }, ...inner];
-}
-
-/** A name in a JSON pointer that is the fragment of a URI (RFC 6901 section 6). */
-function escaped(name: string): string {
-  return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
 function isDescribed(property: unknown): boolean {

@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import * as z from "zod";
+import { documentedOperations, type Part, partAt } from "./document.ts";
+import type { SampleRequest } from "./good-requests.ts";
+import { valuesOf } from "./schema-values.ts";
+
+/** A request for an operation of the OpenAPI document. */
+export interface DocumentedRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Where the operation stands in the document. */
+  readonly pointer: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+const parameterForm = z.object({
+  name: z.string(),
+  in: z.enum(["path", "query", "header"]),
+  required: z.boolean().default(false),
+  schema: z.unknown(),
+});
+type Parameter = z.infer<typeof parameterForm>;
+
+const accepts = fc.constantFrom(
+  "*/*",
+  "application/json",
+  "application/geo+json",
+  "text/csv, */*;q=0.1",
+  "application/x-ndjson",
+  "application/xml",
+);
+
+/** No member of a request: what some requests have in the place of one. */
+const wrong = fc.oneof(
+  fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, "", "\u0000", "é", [], {}, [[]], "9".repeat(400)),
+  fc.string({ unit: "binary", maxLength: 20 }),
+);
+
+/**
+ * Requests for all operations: made from the schemas of the document, or from good requests of which at most one member
+ * is another value, removed or added.
+ * @param sinks in place of what the schema would allow: nothing is sent to an address that was made up.
+ */
+export function documentedRequests(
+  good: readonly SampleRequest[],
+  sinks: fc.Arbitrary<unknown>,
+): readonly fc.Arbitrary<DocumentedRequest>[] {
+  return documentedOperations.map(({ path, method, pointer }) => {
+    const parameters = parametersOf(pointer);
+    const of = (place: Parameter["in"]) => recordOf(parameters.filter((one) => one.in === place));
+    const samples = good.filter(
+      ({ endpoint }) =>
+        endpoint.method === method && [endpoint.path, ...endpoint.aliases].some((one) => one === path),
+    );
+    return fc
+      .record({
+        inPath: fc.oneof(of("path"), ...samples.map(({ parameters: sent }) => fc.constant(sent))),
+        inQuery: fc.oneof(of("query"), fc.dictionary(fc.constantFrom("q", "perPage", "state"), fc.string())),
+        inHeader: of("header"),
+        accept: fc.option(accepts, { nil: undefined }),
+        body: bodies(pointer, samples, sinks),
+      })
+      .map(({ inPath, inQuery, inHeader, accept, body }) => {
+        const query = new URLSearchParams(wellFormed(inQuery)).toString();
+        const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
+          encodeURIComponent(wellFormed(inPath)[name] ?? ""),
+        );
+        return {
+          method,
+          path: `${filled}${query === "" ? "" : `?${query}`}`,
+          pointer,
+          headers: { ...inHeader, ...(accept === undefined ? {} : { accept }) },
+          body,
+        };
+      });
+  });
+}
+
+function parametersOf(pointer: string): readonly Parameter[] {
+  const listed = z.array(z.unknown()).parse(partAt(pointer)?.value.parameters ?? []);
+  return listed.map((_, index) => parameterForm.parse(partAt(pointer, "parameters", String(index))?.value));
+}
+
+function recordOf(parameters: readonly Parameter[]): fc.Arbitrary<Record<string, string>> {
+  const values: Record<string, fc.Arbitrary<string>> = Object.fromEntries(
+    parameters.map(({ name, schema }) => [
+      name,
+      valuesOf(schema).map((value) => (typeof value === "string" ? value : JSON.stringify(value))),
+    ]),
+  );
+  const requiredKeys = parameters.filter(({ required }) => required).map(({ name }) => name);
+  return fc.record(values, { requiredKeys });
+}
+
+/** Half a character has no percent-encoding. */
+function wellFormed(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value.replace(/\p{Surrogate}/gu, "\ufffd")]),
+  );
+}
+
+function bodies(
+  pointer: string,
+  samples: readonly SampleRequest[],
+  sinks: fc.Arbitrary<unknown>,
+): fc.Arbitrary<string | undefined> {
+  const schema = partAt(pointer, "requestBody", "content", "application/json", "schema");
+  if (schema === undefined) return fc.constant(undefined);
+  const made = madeFrom(schema, sinks);
+  const known = samples.flatMap(({ body }) => (body === undefined ? [] : [JSON.parse(body) as unknown]));
+  const asKnown = known.length === 0 ? made : fc.constantFrom(...known);
+  return fc.oneof(
+    { weight: 3, arbitrary: asKnown.map((value) => JSON.stringify(value)) },
+    { weight: 3, arbitrary: asKnown.chain(changed).map((value) => JSON.stringify(value)) },
+    { weight: 2, arbitrary: made.map((value) => JSON.stringify(value)) },
+    { weight: 2, arbitrary: made.chain(changed).map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: fc.constantFrom("", "{", "[]", "null", '"text"', "{}", '{"area":') },
+  );
+}
+
+function madeFrom({ value }: Part, sinks: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return valuesOf(value, { sink: sinks });
+}
+
+/** The same value but for one member, at any depth. */
+function changed(value: unknown): fc.Arbitrary<unknown> {
+  const places = placesIn(value);
+  if (places.length === 0) return wrong;
+  return fc
+    .tuple(fc.constantFrom(...places), fc.option(wrong, { nil: undefined }))
+    .map(([place, other]) => withMember(value, place, other));
+}
+
+type Place = readonly (string | number)[];
+
+function placesIn(value: unknown, at: Place = []): readonly Place[] {
+  if (typeof value !== "object" || value === null) return [];
+  const entries: [string | number, unknown][] = Array.isArray(value)
+    ? value.map((one, index) => [index, one])
+    : Object.entries(value);
+  return entries.flatMap(([name, one]) => [[...at, name], ...placesIn(one, [...at, name])]);
+}
+
+/** Without the member if there is no other value for it. */
+function withMember(value: unknown, [name, ...inner]: Place, other: unknown): unknown {
+  if (name === undefined) return other;
+  if (Array.isArray(value)) {
+    return value.flatMap((one, index) => {
+      if (index !== name) return [one];
+      const replaced = withMember(one, inner, other);
+      return replaced === undefined ? [] : [replaced];
+    });
+  }
+  const object = z.record(z.string(), z.unknown()).parse(value);
+  return { ...object, [name]: withMember(object[name], inner, other) };
+}
