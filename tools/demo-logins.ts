@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
+import { readJsonAs } from "./import/json-file.ts";
 
 const profiles = z.array(
   z.object({
@@ -16,4 +17,9 @@ export type DemoLogin = z.output<typeof profiles>[number];
 /** The logins of the demo data, whose passwords are no secret; the first one is an application's. */
 export function demoLogins(): readonly DemoLogin[] {
   return profiles.parse(JSON.parse(readFileSync(new URL("./demo/profiles.json", import.meta.url), "utf8")));
+}
+
+/** @throws {ImportError} for a file of another form than the demo's own. */
+export async function loginsIn(path: string): Promise<readonly DemoLogin[]> {
+  return await readJsonAs(profiles, path);
 }

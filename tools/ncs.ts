@@ -2,6 +2,11 @@ import { ncs } from "./cli/ncs.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 
 exitOnSignals();
+// What reads the output may have read enough, as `head` does.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
 // `npm run` starts programs in the project's folder; paths are meant from where the person stands.
 if (process.env.INIT_CWD !== undefined && process.env.npm_lifecycle_event === "ncs") {
   process.chdir(process.env.INIT_CWD);

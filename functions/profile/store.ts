@@ -1,4 +1,4 @@
-import { getItem, putItem, updateItem } from "../../shared/aws/database.ts";
+import { deleteItem, getItem, putItem, updateItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { type AttemptRefusal, addressOf, type Counter, hasLapsed, windowSeconds } from "./rules.ts";
 import { loginAttempts, type ProfileRecord, profiles } from "./tables.ts";
@@ -153,4 +153,9 @@ async function endAttempt(
     values: { ...values, ":name": attempt, ":attempt": new Set([attempt]) },
   };
   await Promise.all(counters.map(({ key }) => updateItem(loginAttempts, { counted: key }, write, signal)));
+}
+
+/** Deletes a login by its address in lower case. Returns whether there was one. */
+export function deleteProfile(address: string, signal: AbortSignal): Promise<boolean> {
+  return deleteItem(profiles, keyOf(address), { condition: "attribute_exists(address)" }, signal);
 }

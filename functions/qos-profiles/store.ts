@@ -1,4 +1,4 @@
-import { getItem, putItem, queryPartition } from "../../shared/aws/database.ts";
+import { deleteItem, getItem, putItem, queryPartition } from "../../shared/aws/database.ts";
 import { ReadCache } from "../../shared/read-cache.ts";
 import { type QosProfileRecord, qosProfiles } from "./tables.ts";
 
@@ -22,4 +22,10 @@ export function findQosProfile(name: string, signal: AbortSignal): Promise<QosPr
 /** Stores a profile, replacing the one with the same name. */
 export async function replaceQosProfile(profile: QosProfileRecord, signal: AbortSignal): Promise<void> {
   await putItem(qosProfiles, { catalogue: partition, ...profile }, {}, signal);
+}
+
+/** Deletes a profile. Returns whether there was one. */
+export function deleteQosProfile(name: string, signal: AbortSignal): Promise<boolean> {
+  const exists = { condition: "attribute_exists(catalogue)" };
+  return deleteItem(qosProfiles, { catalogue: partition, name }, exists, signal);
 }

@@ -28,3 +28,14 @@ export async function releaseIdentifiers(device: DeviceRecord, signal: AbortSign
   };
   await Promise.all(released.map((identifier) => deleteItem(devices, { identifier }, ours, signal)));
 }
+
+/** Deletes a device: its identifiers first, so that what is cut short can be repeated by its subscription. */
+export async function deleteDevice(device: DeviceRecord, signal: AbortSignal): Promise<void> {
+  const [subscription, ...identifiers] = keysOf(device);
+  const ours = {
+    condition: "subscription = :subscription",
+    values: { ":subscription": device.subscription },
+  };
+  await Promise.all(identifiers.map((identifier) => deleteItem(devices, { identifier }, ours, signal)));
+  await deleteItem(devices, { identifier: subscription }, ours, signal);
+}

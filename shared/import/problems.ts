@@ -26,7 +26,9 @@ export class Problems {
     const place =
       line === undefined ? [] : [column === undefined ? `line ${line}` : `line ${line}, ${column}`];
     this.#found.push([this.#files[file], ...place, reason].join(": "));
-    if (this.#found.length === problemsNamed) this.refuse();
+    if (this.#found.length < problemsNamed) return;
+    const more = `${this.#files[file]}: there may be more problems: only ${problemsNamed} are looked for`;
+    throw new ImportError([...this.#found, more]);
   }
 
   /** @throws {ImportError} with every problem so far, if there are any. */

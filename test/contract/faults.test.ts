@@ -9,11 +9,11 @@ import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts"
 import { errorBody } from "../../shared/schemas.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
+import { goodRequests, type SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { busyMachine } from "../support/busy-machine.ts";
 import { type Answer, claimsOf } from "../support/client.ts";
 import { boxIn, cellIn, freshTile, precision } from "../support/densities.ts";
 import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
-import { goodRequests, type SampleRequest } from "../support/good-requests.ts";
 import { deliveredBody } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { runs, sampleOf } from "../support/sample.ts";

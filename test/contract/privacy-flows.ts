@@ -1,7 +1,7 @@
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import type { Code } from "../../shared/errors.ts";
+import { sampleRequests, withSink } from "../../tools/verify/sample-requests.ts";
 import { boxIn } from "../support/densities.ts";
-import { sampleRequests, withSink } from "../support/good-requests.ts";
 import { requestIn } from "../support/jobs.ts";
 import { everyScope } from "../support/scopes.ts";
 import { ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";

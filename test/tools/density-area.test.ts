@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coverOf, geohashesOf } from "../../functions/population-density/cover/cover.ts";
-import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import { coverageAt } from "../../functions/population-density/import/coverage.ts";
 import { isCovered } from "../../functions/population-density/tiles/tile.ts";
@@ -91,6 +91,55 @@ describe("an area covers the cells that share area with any of its polygons", ()
     }
   });
 
+  test("but those that are wholly in a hole", async () => {
+    const lake: Ring = [
+      [4.812, 45.72],
+      [4.84, 45.721],
+      [4.838, 45.77],
+      [4.813, 45.765],
+      [4.812, 45.72],
+    ];
+    const island: Ring = [
+      [4.803, 45.78],
+      [4.808, 45.78],
+      [4.808, 45.79],
+      [4.803, 45.78],
+    ];
+    for (const precision of [5, 6, 7]) {
+      const [whole, wet] = [geohashesOfRings(precision, west), geohashesOfRings(precision, lake, island)];
+      const inside = await geohashesIn(polygon(west, lake, island), precision);
+      // What shares area with the polygon alone, seen at cells that are 1,024 times as small.
+      const finer = precision + 2;
+      const dry = new Set(geohashesOfRings(finer, west));
+      for (const geohash of wholeCellsOf(lake, finer)) dry.delete(geohash);
+      for (const geohash of wholeCellsOf(island, finer)) dry.delete(geohash);
+      const shared = new Set([...dry].map((geohash) => geohash.slice(0, precision)));
+      expect(inside).toEqual([...shared].sort());
+      expect(inside.length).toBeLessThanOrEqual(whole.length);
+      if (precision === 7) expect(whole.length - inside.length).toBeGreaterThan(wet.length / 2);
+    }
+  });
+
+  /** The cells of a ring of which all four corners and the middle are inside: exact for a convex one. */
+  function wholeCellsOf(ring: Ring, precision: number): string[] {
+    const { cellHeight, cellWidth } = gridOf(precision);
+    const isLeft = (
+      [x = 0, y = 0]: readonly number[],
+      [toX = 0, toY = 0]: readonly number[],
+      east: number,
+      north: number,
+    ) => (toX - x) * (north - y) - (toY - y) * (east - x) >= 0;
+    const isInside = (east: number, north: number) =>
+      ring.slice(1).every((to, index) => isLeft(ring[index] ?? to, to, east, north));
+    return geohashesOfRings(precision, ring).filter((geohash) => {
+      const { row, column } = cellOf(geohash);
+      const [south, west] = [row * cellHeight - 90, column * cellWidth - 180];
+      return [0, 1].every((up) =>
+        [0, 1].every((right) => isInside(west + right * cellWidth, south + up * cellHeight)),
+      );
+    });
+  }
+
   test("on both sides of the antimeridian", async () => {
     const ring = [
       [179.9, 0.1],
@@ -123,11 +172,18 @@ describe("an area is refused by its place in the file", () => {
 
   test.each([
     [
-      "a hole",
+      "a hole that is not inside",
       features(feature(polygon(west, east))),
-      "features.0.geometry.coordinates: must be one ring: holes are not supported",
+      "features.0.geometry.coordinates.0: must have its holes inside",
     ],
-    ["no ring", polygon(), "coordinates: must be one ring"],
+    ["a hole without an area", polygon(west, flat), "coordinates.1: must have an area"],
+    ["a hole that is open", polygon(west, east.slice(0, -1)), "coordinates.1: must end where it begins"],
+    ["no ring", polygon(), "coordinates: must have a ring"],
+    [
+      "a latitude that is a longitude",
+      polygon([[45.7, 104.8], ...west]),
+      "coordinates.0.0.1: must be from -90 to 90: in GeoJSON the longitude comes first; latitude and longitude swapped?",
+    ],
     ["a ring that is open", polygon(west.slice(0, -1)), "coordinates.0: must end where it begins"],
     ["a ring of three positions", polygon(east.slice(1)), "coordinates.0: "],
     ["a longitude that is a latitude too far", polygon([[181, 0], ...west]), "coordinates.0.0.0: "],

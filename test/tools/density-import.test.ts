@@ -367,7 +367,7 @@ describe("the command", () => {
     const imported = await runNcs([...arguments_, ...coverage]);
 
     const rows = (await readFile(out, "utf8")).trimEnd().split("\n").length - 1;
-    expect(imported.stdout).toMatch(new RegExp(`^${rows} rows, (\\d+) of (\\d+) items changed\n$`));
+    expect(imported.stdout).toMatch(new RegExp(`^${rows} rows, (\\d+) of (\\d+) items changed in \\S+\n$`));
     expect(imported.stderr).toBe("");
     expect(await stored(tileAt(-12.155, -77.035), observedDay("2026-02-23"))).toBeDefined();
   }, 60_000);

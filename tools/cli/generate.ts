@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import { dayOf, isCalendarDate } from "../../shared/calendar.ts";
-import { bbox } from "../import/density/box.ts";
 import { coveragePathOf, datesBefore, generateDensity } from "../import/density/generate-density.ts";
+import { boxOf, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
 
 /** `ncs generate`: made-up files to import, which hold no data of real people. */
@@ -27,22 +27,6 @@ interface DensityOptions {
   readonly until: string;
   readonly precision: number;
   readonly out: string;
-}
-
-function boxOf(text: string): Box {
-  const parsed = bbox.safeParse(
-    text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Number(part))),
-  );
-  if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(parsed.error.issues.map(({ message }) => message).join("; "));
-}
-
-function wholeNumber(min: number, max: number) {
-  return (text: string): number => {
-    const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
 }
 
 function dateOf(text: string): string {

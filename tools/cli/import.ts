@@ -1,39 +1,67 @@
-import { SingleBar } from "cli-progress";
 import { type Command, InvalidArgumentError } from "commander";
 import type * as z from "zod";
 import { provenance } from "../../functions/population-density/tiles/data-set.ts";
-import { densities } from "../../functions/population-density/tiles/table.ts";
-import { checkConnection } from "../../shared/aws/connection.ts";
-import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
-import { importKinds } from "../import/data-folder.ts";
-import { configuredDensities } from "../import/density/configured.ts";
-import { type DensityImport, type DensityImported, importDensity } from "../import/density/import-density.ts";
-import { importFromBucket, isInBucket } from "../import/density/import-from-bucket.ts";
-import { type ImportKind, importFile } from "../import/import-file.ts";
+import { type RecordKind, recordFiles } from "../import/data-files.ts";
+import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
+import type { ImportKind } from "../import/import-file.ts";
+import { addImportPopulation } from "./import-population.ts";
 import type { Print } from "./print.ts";
-import { outputsOption, useDensityImport, useStack } from "./stack.ts";
+import { withProgress } from "./progress.ts";
+import { type StackOptions, useDensityImport, useStack, withStackOptions } from "./stack.ts";
+
+const dryRunOption = [
+  "--dry-run",
+  "check everything, also against what is stored, and write nothing",
+] as const;
 
 /** `ncs import`: files of records and of counted people into the tables of a stack. */
 export function addImport(importing: Command, print: Print): void {
-  for (const [name, kind] of Object.entries(importKinds)) {
-    importing
+  for (const [name, file] of Object.entries(recordFiles)) {
+    const command = importing
       .command(`${name} <file>`)
-      .description(`a JSON array like tools/demo/${kind.file}, or .ndjson with a record in each line`)
-      .requiredOption(...outputsOption)
-      .action(async (file: string, { outputs }: { outputs: string }) => {
-        await useStack(outputs);
-        const written = await withPatientCalls(() => importFile(kind as ImportKind<z.ZodType>, file));
-        print(`${written} records imported`);
+      .description(`a JSON array like tools/demo/${file}, or .ndjson with a record in each line`);
+    withStackOptions(command)
+      .option(...dryRunOption)
+      .action(async (path: string, options: StackOptions & { readonly dryRun?: boolean }) => {
+        const stack = await useStack(options);
+        const count = await importRecords(name as RecordKind, path, options.dryRun === true);
+        print(
+          options.dryRun === true
+            ? `${count} records could be imported into ${stack}; nothing was written`
+            : `${count} records imported into ${stack}`,
+        );
       });
   }
+  addImportDensity(importing, print);
+  addImportPopulation(importing, nameOf, print);
+}
 
-  importing
+async function importRecords(name: RecordKind, path: string, isDryRun: boolean): Promise<number> {
+  const [{ importKinds }, { importFile }, { withPatientCalls }] = await Promise.all([
+    import("../import/data-folder.ts"),
+    import("../import/import-file.ts"),
+    import("../../shared/aws/patient-calls.ts"),
+  ]);
+  const kind = importKinds[name] as ImportKind<z.ZodType>;
+  return await withPatientCalls(() =>
+    withProgress((show) =>
+      importFile(kind, path, {
+        isDryRun,
+        onProgress: ({ records, all, isWriting }) =>
+          show({ done: records, all, stage: isWriting ? "of the records written" : "records checked" }),
+      }),
+    ),
+  );
+}
+
+function addImportDensity(importing: Command, print: Print): void {
+  const command = importing
     .command("density <files...>")
     .description(
       "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson; or one " +
         "s3://bucket/prefix in the bucket of a stack with -c densityImport=true",
-    )
-    .requiredOption(...outputsOption)
+    );
+  withStackOptions(command)
     .requiredOption(
       "--coverage <area.geojson>",
       "the covered area; or `rows`: the cells that any row names, for files with all cells, also the empty ones",
@@ -46,6 +74,7 @@ export function addImport(importing: Command, print: Print): void {
     )
     .option("--source <text>", "who counted: callers read it in the capabilities", nameOf)
     .option("--licence <text>", "with --source: the licence of the numbers, such as CC-BY-4.0", nameOf)
+    .option(...dryRunOption)
     .action(async (files: string[], options: DensityOptions, command: Command) => {
       if (options.recounted === true && options.typical !== true) {
         command.error("error: --recounted needs --typical: an observed day is counted once");
@@ -65,10 +94,21 @@ export function addImport(importing: Command, print: Print): void {
       if (files.some(isInBucket) && others.length > 0) {
         command.error("error: an import from a bucket is of one s3://bucket/prefix and nothing else");
       }
-      const { rows, items, changed } = isInBucket(source)
-        ? await importDistributed(source, wanted, options.outputs)
-        : await importHere(files, wanted, options.outputs);
-      print(`${rows} rows, ${changed} of ${items} items changed`);
+      if (isInBucket(source)) {
+        if (options.outputs === undefined || options.dryRun === true) {
+          command.error("error: an import from a bucket needs --outputs, and has no --dry-run");
+        }
+        const { rows, items, changed } = await importDistributed(source, wanted, options.outputs);
+        print(`${rows} rows, ${changed} of ${items} items changed`);
+        return;
+      }
+      const stack = await useStack(options);
+      const { rows, items, changed } = await importHere(files, { ...wanted, isDryRun: options.dryRun });
+      print(
+        options.dryRun === true
+          ? `${rows} rows could be imported into ${stack}; nothing was written`
+          : `${rows} rows, ${changed} of ${items} items changed in ${stack}`,
+      );
     });
 }
 
@@ -79,10 +119,21 @@ type WantedDensities = Pick<
 
 async function importHere(
   files: readonly string[],
-  wanted: WantedDensities,
-  outputs: string,
+  wanted: WantedDensities & Pick<DensityImport, "isDryRun">,
 ): Promise<DensityImported> {
-  await useStack(outputs);
+  const [
+    { importDensity },
+    { configuredDensities },
+    { withPatientCalls },
+    { checkConnection },
+    { densities },
+  ] = await Promise.all([
+    import("../import/density/import-density.ts"),
+    import("../import/density/configured.ts"),
+    import("../../shared/aws/patient-calls.ts"),
+    import("../../shared/aws/connection.ts"),
+    import("../../functions/population-density/tiles/table.ts"),
+  ]);
   await checkConnection(densities);
   return await withPatientCalls(() =>
     withProgress((show) =>
@@ -102,6 +153,7 @@ async function importDistributed(
   { isRecounted = false, ...wanted }: WantedDensities,
   outputs: string,
 ): Promise<DensityImported> {
+  const { importFromBucket } = await import("../import/density/import-from-bucket.ts");
   const stateMachineArn = await useDensityImport(outputs);
   return await withProgress((show) =>
     importFromBucket({
@@ -123,14 +175,19 @@ const stagesOfMaps: Readonly<Record<string, string>> = {
 /** In place of a file: the coverage is the cells that rows name. */
 const rowsAlone = "rows";
 
-interface DensityOptions {
-  readonly outputs: string;
+interface DensityOptions extends StackOptions {
   readonly coverage: string;
   readonly marketShare?: number;
   readonly typical?: boolean;
   readonly recounted?: boolean;
   readonly source?: string;
   readonly licence?: string;
+  readonly dryRun?: boolean;
+}
+
+/** Whether a file of an import is a prefix in a bucket. */
+function isInBucket(file: string): boolean {
+  return file.startsWith("s3://");
 }
 
 function shareOf(text: string): number {
@@ -142,31 +199,4 @@ function shareOf(text: string): number {
 function nameOf(text: string): string {
   if (provenance.shape.source.safeParse(text).success) return text;
   throw new InvalidArgumentError("It must have 1 to 200 characters.");
-}
-
-interface Progress {
-  readonly done: number;
-  readonly all: number;
-  readonly stage: string;
-}
-
-/** Shows on a terminal how far it is. */
-async function withProgress<Result>(
-  run: (show: (progress: Progress) => void) => Promise<Result>,
-): Promise<Result> {
-  if (!process.stderr.isTTY) return await run(() => undefined);
-  const bar = new SingleBar({
-    format: "{bar} {percentage} % {stage}",
-    stream: process.stderr,
-    clearOnComplete: true,
-  });
-  bar.start(1, 0, { stage: "read" });
-  try {
-    return await run(({ done, all, stage }) => {
-      bar.setTotal(all);
-      bar.update(done, { stage });
-    });
-  } finally {
-    bar.stop();
-  }
 }

@@ -1,24 +1,15 @@
 import type { Command } from "commander";
-import {
-  type JobSummary,
-  jobSummary,
-  parkedMessages,
-  pendingJobs,
-  releaseCaller,
-  releaseJob,
-  retryParked,
-} from "./job-operations.ts";
+import type { JobSummary } from "./job-operations.ts";
 import type { Print } from "./print.ts";
-import { outputsOption, useStack } from "./stack.ts";
+import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
 
 /** `ncs jobs`: pending and parked deliveries. */
 export function addJobs(jobs: Command, print: Print): void {
-  jobs
-    .command("list")
+  withStackOptions(jobs.command("list"))
     .description("pending jobs, the oldest first, and messages in the parking queue")
-    .requiredOption(...outputsOption)
-    .action(async ({ outputs }: { outputs: string }) => {
-      await useStack(outputs);
+    .action(async (options: StackOptions) => {
+      await useStack(options);
+      const { pendingJobs, parkedMessages } = await operations();
       const pending = await pendingJobs();
       for (const job of pending) print(lineOf(job));
       print(`${pending.length} pending`);
@@ -29,38 +20,36 @@ export function addJobs(jobs: Command, print: Print): void {
       print(`${messages.length} parked`);
     });
 
-  jobs
-    .command("show <operationId>")
+  withStackOptions(jobs.command("show <operationId>"))
     .description("the state of a job, and the reason")
-    .requiredOption(...outputsOption)
-    .action(async (operationId: string, { outputs }: { outputs: string }) => {
-      await useStack(outputs);
+    .action(async (operationId: string, options: StackOptions) => {
+      await useStack(options);
+      const { jobSummary } = await operations();
       const job = await jobSummary(operationId);
       if (job === undefined) throw new Error(`no job ${operationId}`);
       print(lineOf(job));
     });
 
-  jobs
-    .command("retry [operationIds...]")
+  withStackOptions(jobs.command("retry [operationIds...]"))
     .description("retry parked jobs, all if none is named; delete messages of jobs that have ended")
-    .requiredOption(...outputsOption)
-    .action(async (operationIds: string[], { outputs }: { outputs: string }) => {
-      await useStack(outputs);
+    .action(async (operationIds: string[], options: StackOptions) => {
+      await useStack(options);
+      const { retryParked } = await operations();
       const named = operationIds.length === 0 ? undefined : operationIds;
       const { retried, removed, missing } = await retryParked(named);
       print(`${retried} retried, ${removed} deleted`);
       if (missing.length > 0) throw new Error(`not parked: ${missing.join(", ")}`);
     });
 
-  jobs
-    .command("release [operationIds...]")
+  withStackOptions(jobs.command("release [operationIds...]"))
     .description("end jobs without sending anything, or release the places of a caller's ended jobs")
     .option("--caller <client>", "release the places of this client's ended jobs")
-    .requiredOption(...outputsOption)
-    .action(async (operationIds: string[], { outputs, caller }: { outputs: string; caller?: string }) => {
+    .action(async (operationIds: string[], options: StackOptions & { readonly caller?: string }) => {
+      const { caller } = options;
       if (operationIds.length === 0 && caller === undefined)
         throw new Error("expected operation ids or --caller");
-      await useStack(outputs);
+      await useStack(options);
+      const { releaseCaller, releaseJob } = await operations();
       if (caller !== undefined) print(`${await releaseCaller(caller)} places released`);
       const missing: string[] = [];
       for (const operationId of operationIds) {
@@ -69,6 +58,11 @@ export function addJobs(jobs: Command, print: Print): void {
       }
       if (missing.length > 0) throw new Error(`not pending: ${missing.join(", ")}`);
     });
+}
+
+/** Loads the SDK's queues, which help does not need. */
+async function operations() {
+  return await import("./job-operations.ts");
 }
 
 function lineOf({ operationId, state, reason, requestedAt, attempts, notBefore }: JobSummary): string {

@@ -9,7 +9,7 @@ export interface CommandOutput {
 }
 
 /** Adds options, subcommands and actions to a command. */
-type Definition = (command: Command, print: Print) => void;
+type Definition = (command: Command, print: Print, note: Print) => void;
 
 interface ListedCommand {
   /** Its name, and its arguments if it has no subcommands. */
@@ -21,9 +21,39 @@ interface ListedCommand {
 
 const commands: readonly ListedCommand[] = [
   {
+    usage: "token",
+    description: "log in and print an access token",
+    load: async () => (await import("./call.ts")).addToken,
+  },
+  {
+    usage: "call",
+    description: "call an operation of the API and print the answer",
+    load: async () => (await import("./call.ts")).addCall,
+  },
+  {
+    usage: "verify <url>",
+    description: "check that a service answers as the contract says: text, JSON or JUnit",
+    load: async () => (await import("./verify.ts")).addVerify,
+  },
+  {
     usage: "import",
     description: "import files into the service's tables",
     load: async () => (await import("./import.ts")).addImport,
+  },
+  {
+    usage: "list",
+    description: "list what was imported",
+    load: async () => (await import("./records.ts")).addList,
+  },
+  {
+    usage: "export",
+    description: "write what was imported to standard output, a record in each line",
+    load: async () => (await import("./records.ts")).addExport,
+  },
+  {
+    usage: "delete",
+    description: "delete records of leavers, for good",
+    load: async () => (await import("./records.ts")).addDelete,
   },
   {
     usage: "generate",
@@ -83,10 +113,11 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     })
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);
+  const note: Print = (line) => stderr(`${line}\n`);
   try {
     for (const { usage, description, load } of commands) {
       const command = program.command(usage).description(description);
-      if (args.includes(command.name())) (await load())(command, print);
+      if (args.includes(command.name())) (await load())(command, print, note);
     }
     await program.parseAsync(args, { from: "user" });
     return 0;

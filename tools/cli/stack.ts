@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { type Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
 import { densityImportOutputs, queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
@@ -6,15 +7,51 @@ import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { bucketVariable, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { runningService } from "../local/running-service.ts";
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** The option of every command that works on a deployed stack. */
+/** The option of a command that works on a deployed stack. */
 export const outputsOption = ["--outputs <file>", "what `cdk deploy --outputs-file` wrote"] as const;
 
-/** Sets the environment variables of the functions to a deployed stack's tables, queues and signing key. */
-export async function useStack(path: string): Promise<void> {
-  Object.assign(process.env, await stackVariables(path));
+/** The service that a command works on: one of both. */
+export interface StackOptions {
+  readonly outputs?: string;
+  /** The port, or `true` for the usual one. */
+  readonly local?: number | true;
+}
+
+/** Adds the options of a command that works on a deployed stack or on `npm start`. */
+export function withStackOptions(command: Command): Command {
+  return command
+    .option(...outputsOption)
+    .option("--local [port]", "the `npm start` that runs on this machine, instead of --outputs", portOf);
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be the port of an `npm start`.");
+}
+
+/**
+ * Sets the environment variables of the functions to a stack's tables, queues and signing key.
+ * @returns the stack's name.
+ * @throws {Error} that says which option is missing, or what is wrong with it.
+ */
+export async function useStack({ outputs, local }: StackOptions): Promise<string> {
+  if ((outputs === undefined) === (local === undefined)) {
+    throw new Error(
+      "say which service: --outputs FILE, which `cdk deploy --outputs-file FILE` writes, or --local for `npm start`",
+    );
+  }
+  if (outputs !== undefined) {
+    const { name, variables } = await deployedStack(outputs);
+    Object.assign(process.env, variables);
+    return name;
+  }
+  const { url, environment } = runningService(local === true || local === undefined ? 3000 : local);
+  Object.assign(process.env, environment);
+  return url;
 }
 
 /**
@@ -23,7 +60,11 @@ export async function useStack(path: string): Promise<void> {
  * @throws {Error} when the file does not have the outputs of exactly one stage of the service.
  */
 export async function stackVariables(path: string): Promise<Readonly<Record<string, string>>> {
-  const outputs = outputsOf(outputsFile.parse(JSON.parse(await readFile(path, "utf8"))), path);
+  return (await deployedStack(path)).variables;
+}
+
+async function deployedStack(path: string) {
+  const { name, outputs } = outputsOf(await readOutputs(path), path);
   const named: readonly (readonly [variable: string, output: string])[] = [
     ...tables.map((table) => [tableVariable(table), tableOutput(table)] as const),
     ...(Object.keys(queues) as QueueName[]).map(
@@ -31,12 +72,13 @@ export async function stackVariables(path: string): Promise<Readonly<Record<stri
     ),
     ["SIGNING_KEY_SECRET_ARN" satisfies VariableName, signingKeyOutput],
   ];
-  return Object.fromEntries(
+  const variables = Object.fromEntries(
     named.flatMap(([variable, output]) => {
       const value = outputs[output];
       return value === undefined ? [] : [[variable, value]];
     }),
   );
+  return { name, variables };
 }
 
 /**
@@ -46,7 +88,7 @@ export async function stackVariables(path: string): Promise<Readonly<Record<stri
  * @throws {Error} when the file does not have the outputs of exactly one such stack.
  */
 export async function useDensityImport(path: string): Promise<string> {
-  const stacks = outputsFile.parse(JSON.parse(await readFile(path, "utf8")));
+  const stacks = await readOutputs(path);
   const found = Object.values(stackNames).map((name) => stacks[densityImportStackOf(name)] ?? {});
   const [only, ...others] = found.filter((outputs) => densityImportOutputs.stateMachine in outputs);
   const { [densityImportOutputs.bucket]: bucket, [densityImportOutputs.stateMachine]: arn } = only ?? {};
@@ -57,12 +99,29 @@ export async function useDensityImport(path: string): Promise<string> {
   return arn;
 }
 
-function outputsOf(stacks: z.output<typeof outputsFile>, path: string): Readonly<Record<string, string>> {
+async function readOutputs(path: string): Promise<z.output<typeof outputsFile>> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Error(
+      `--outputs: ${path} cannot be read (${error.code}): \`cdk deploy --outputs-file FILE\` writes it`,
+    );
+  });
+  try {
+    return outputsFile.parse(JSON.parse(text));
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
+    throw new Error(`--outputs: ${path} is not what \`cdk deploy --outputs-file FILE\` writes`);
+  }
+}
+
+function outputsOf(stacks: z.output<typeof outputsFile>, path: string) {
   const names = Object.values(stackNames);
-  const ours = names.map((name) => stacks[name]).filter((found) => found !== undefined);
-  const [only] = ours;
-  if (only === undefined || ours.length > 1) {
-    throw new Error(`${path} has outputs of ${ours.length} stacks of ${names.join(", ")}; expected one`);
+  const [only, ...others] = names.flatMap((name) => {
+    const outputs = stacks[name];
+    return outputs === undefined ? [] : [{ name, outputs }];
+  });
+  if (only === undefined || others.length > 0) {
+    const count = only === undefined ? 0 : 1 + others.length;
+    throw new Error(`${path} has outputs of ${count} stacks of ${names.join(", ")}; expected one`);
   }
   return only;
 }

@@ -27,7 +27,8 @@ export const devices: ImportKind<typeof schema> = {
   table,
   schema,
   identities: (device) => keysOf(device).map((key) => ({ field: fieldOf(key), value: key })),
-  begin: async (_, identities) => new DeviceImport(identities, await Lease.of(table)),
+  begin: async (_, identities, isDryRun) =>
+    new DeviceImport(identities, isDryRun ? undefined : await Lease.of(table)),
 };
 
 type Devices = readonly Placed<DeviceRecord>[];
@@ -37,18 +38,19 @@ const owned = withSchema(table, z.object({ identifier: z.string(), subscription:
 
 class DeviceImport implements RecordImport<DeviceRecord> {
   readonly #identities: Identities;
-  readonly #lease: Lease;
+  /** What is not written needs none. */
+  readonly #lease: Lease | undefined;
   /** Whether any device gives up an identifier that it has. */
   #releases = false;
 
-  constructor(identities: Identities, lease: Lease) {
+  constructor(identities: Identities, lease: Lease | undefined) {
     this.#identities = identities;
     this.#lease = lease;
   }
 
   /** Identifiers must be free, the device's own, or those of a device that the file has too. */
   async review(records: Devices): Promise<void> {
-    await this.#lease.renew();
+    await this.#lease?.renew();
     await together(records, async (signal) => {
       const devices = records.map(({ position, content }) => ({ position, content, keys: keysOf(content) }));
       const [stored, owners] = await Promise.all([
@@ -78,20 +80,20 @@ class DeviceImport implements RecordImport<DeviceRecord> {
   async write(source: Source<DeviceRecord>): Promise<void> {
     if (this.#releases) {
       await eachBatch(source(), async (records) => {
-        await this.#lease.renew();
+        await this.#lease?.renew();
         const release = ({ content }: Placed<DeviceRecord>, signal: AbortSignal) =>
           releaseIdentifiers(content, signal);
         await eachItem(records, ({ position }) => position, release);
       });
     }
     await eachBatch(source(), async (records) => {
-      await this.#lease.renew();
+      await this.#lease?.renew();
       await together(records, (signal) => storeDevices(records, signal));
     });
   }
 
   async end(): Promise<void> {
-    await this.#lease.release();
+    await this.#lease?.release();
   }
 }
 

@@ -35,7 +35,23 @@ export interface ImportKind<Schema extends z.ZodType> {
   readonly begin: (
     problems: RecordProblems,
     identities: Identities,
+    isDryRun: boolean,
   ) => RecordImport<z.output<Schema>> | Promise<RecordImport<z.output<Schema>>>;
+}
+
+/** How a file of records is imported. */
+export interface ImportOptions {
+  /** Checks everything and writes nothing. */
+  readonly isDryRun?: boolean;
+  readonly onProgress?: (progress: RecordProgress) => void;
+}
+
+/** How far an import is. */
+interface RecordProgress {
+  readonly records: number;
+  /** Known once all were checked. */
+  readonly all?: number;
+  readonly isWriting: boolean;
 }
 
 /**
@@ -43,13 +59,14 @@ export interface ImportKind<Schema extends z.ZodType> {
  * and against what is stored. A record replaces the one with its identity, so an interrupted import is simply repeated.
  * A login that is replaced loses its time of last login. In memory are a few hundred records at a time; what must be
  * compared is on disk meanwhile.
- * @returns how many records were written.
+ * @returns how many records were written, or would have been.
  * @throws {ImportError} naming the first bad records by their position, counted from 1, and their field.
  * @throws {NotConnected} before the file is read, when AWS cannot be used.
  */
 export async function importFile<Schema extends z.ZodType>(
   kind: ImportKind<Schema>,
   path: string,
+  { isDryRun = false, onProgress }: ImportOptions = {},
 ): Promise<number> {
   await checkConnection(kind.table);
   const file = new RecordFile(path);
@@ -57,10 +74,12 @@ export async function importFile<Schema extends z.ZodType>(
   const problems = new RecordProblems(file.name);
   let importing: RecordImport<z.output<Schema>> | undefined;
   try {
-    importing = await kind.begin(problems, identities);
-    const count = await reviewAll(kind, file, importing, problems, identities);
-    await importing.write(() => validRecords(kind, file, problems));
-    return count;
+    importing = await kind.begin(problems, identities, isDryRun);
+    const onChecked = (records: number) => onProgress?.({ records, isWriting: false });
+    const all = await reviewAll(kind, file, importing, problems, identities, onChecked);
+    const onRead = (records: number) => onProgress?.({ records, all, isWriting: true });
+    if (!isDryRun) await importing.write(() => counted(validRecords(kind, file, problems), onRead));
+    return all;
   } catch (error) {
     throw error instanceof RecordError ? file.refusal(error.message) : error;
   } finally {
@@ -76,10 +95,12 @@ async function reviewAll<Schema extends z.ZodType>(
   importing: RecordImport<z.output<Schema>>,
   problems: RecordProblems,
   identities: Identities,
+  onChecked: (records: number) => void,
 ): Promise<number> {
   let count = 0;
   await eachBatch(validRecords(kind, file, problems), async (records) => {
     count += records.length;
+    onChecked(count);
     for (const { position, content } of records) {
       for (const identity of kind.identities(content)) identities.add(position, identity);
     }
@@ -89,6 +110,19 @@ async function reviewAll<Schema extends z.ZodType>(
   for (const problem of identities.problems()) problems.add(problem);
   problems.refuse();
   return count;
+}
+
+/** Tells how many records have been read. */
+async function* counted<Content>(
+  batches: AsyncIterable<readonly Placed<Content>[]>,
+  onRead: (records: number) => void,
+): AsyncGenerator<readonly Placed<Content>[]> {
+  let records = 0;
+  for await (const batch of batches) {
+    yield batch;
+    records += batch.length;
+    onRead(records);
+  }
 }
 
 /** The valid records of a file; of any other a problem is added for each of its faults. */

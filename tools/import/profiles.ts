@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { areas } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { addressOf } from "../../functions/profile/rules.ts";
 import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
@@ -9,11 +10,24 @@ import type { Placed } from "./records.ts";
 
 const { passwordHash: _, ...fields } = profileRecord.shape;
 
-const schema = z.object({
-  ...fields,
-  /** Clear text in the file, hashed before it is stored. */
-  password: z.string().min(1).optional(),
-});
+const scopes = areas.flatMap((area) => Object.keys(area.scopes));
+
+const schema = z
+  .object({
+    ...fields,
+    /** Clear text in the file, hashed before it is stored. */
+    password: z.string().min(1).optional(),
+  })
+  .superRefine(({ Permissions = "", Latitude = 0, Longitude = 0 }, context) => {
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: "custom", path: [field], message });
+    if (Permissions.split(/\s+/).some((word) => word !== "" && !scopes.includes(word))) {
+      refuse("Permissions", `unknown permission: must be some of ${scopes.join(" ")}, separated by spaces`);
+    }
+    const swapped = Math.abs(Longitude) <= 90 ? "; latitude and longitude swapped?" : "";
+    if (Math.abs(Latitude) > 90) refuse("Latitude", `must be from -90 to 90${swapped}`);
+    if (Math.abs(Longitude) > 180) refuse("Longitude", "must be from -180 to 180");
+  });
 
 /** Logins. */
 export const profiles: ImportKind<typeof schema> = {

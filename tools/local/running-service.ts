@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import type { LocalService } from "./service.ts";
 
 const folder = fileURLToPath(
@@ -19,7 +20,7 @@ const announcement = z.object({
 export type RunningService = z.output<typeof announcement>;
 
 /** Names, addresses and settings; of AWS's variables no key of an account. */
-const told = /^(?:TABLE_|QUEUE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
+const told = /^(?:TABLE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
 
 /** Tells other programs of this project where a service runs, until this program ends. */
 export function announce(service: LocalService, hasOwnServers: boolean): void {
@@ -28,6 +29,8 @@ export function announce(service: LocalService, hasOwnServers: boolean): void {
   );
   const environment = {
     ...Object.fromEntries(variables.filter(([name]) => told.test(name))),
+    // No function reads every queue.
+    ...Object.fromEntries(service.template.queues.map(({ logicalId, url }) => [variableOf(logicalId), url])),
     // The embedded servers take any; for others those of the shell are used.
     ...(hasOwnServers ? {} : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" }),
   };
@@ -53,6 +56,14 @@ export function runningService(port: number): RunningService {
       `no service runs on port ${port} of this machine: run npm start, or name its port, as in --local 3001`,
     );
   }
+}
+
+/** The variable of a queue, by the logical id: that without underscores, and the eight digits that CDK appends. */
+function variableOf(logicalId: string): string {
+  const variables = (Object.keys(queues) as QueueName[]).map(queueVariable);
+  const found = variables.find((variable) => logicalId.slice(0, -8) === variable.replaceAll("_", ""));
+  if (found === undefined) throw new Error(`the project has no queue ${logicalId}`);
+  return found;
 }
 
 function pathOf(port: number): string {

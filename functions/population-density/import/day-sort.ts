@@ -14,6 +14,9 @@ import {
 import type { Partitions } from "./partitions.ts";
 import type { RowBatch } from "./row-batch.ts";
 
+/** The reason why a row is refused whose cell is not covered. */
+export const outsideCoverage = "is outside the covered area";
+
 /** How rows are sorted and checked. */
 export interface SortOptions {
   readonly problems: Problems;
@@ -236,7 +239,7 @@ export class DaySort {
       if (this.#options.coverageAt === undefined) addToCoverage(tile.coverage, cell);
       if (isCovered(tile.coverage, cell)) return tile;
     }
-    this.#refuse(place, "geohash", "is outside the covered area");
+    this.#refuse(place, "geohash", outsideCoverage);
     return undefined;
   }
 

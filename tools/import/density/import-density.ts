@@ -1,10 +1,13 @@
 import { statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
-import { coverageAt } from "../../../functions/population-density/import/coverage.ts";
+import { cellOf, gridOf } from "../../../functions/population-density/cover/geohash.ts";
+import { type Area, coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import type { DayStorage } from "../../../functions/population-density/import/day-division.ts";
+import { outsideCoverage } from "../../../functions/population-density/import/day-sort.ts";
 import { checkShare } from "../../../functions/population-density/import/market-share.ts";
 import { PartCoverages } from "../../../functions/population-density/import/part-store.ts";
 import type { RowBatch } from "../../../functions/population-density/import/row-batch.ts";
@@ -39,6 +42,8 @@ export interface DensityImport {
   readonly threshold: number;
   /** How many threads parse beside this one; if absent, as many as are worth starting for the files. */
   readonly threads?: number | undefined;
+  /** Checks everything and stores nothing. */
+  readonly isDryRun?: boolean | undefined;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
 }
 
@@ -65,10 +70,23 @@ export interface DensityImported {
  * @throws {ImportError} naming what is refused; what `storeDay` throws.
  */
 export async function importDensity(wanted: DensityImport): Promise<DensityImported> {
+  const area = wanted.coverage === undefined ? undefined : await readArea(wanted.coverage);
+  try {
+    return await importRows(wanted, area);
+  } catch (error) {
+    const isOutside = error instanceof ImportError && error.message.includes(outsideCoverage);
+    if (area === undefined || !isOutside || !(await isInsideSwapped(wanted.files, area))) throw error;
+    throw new ImportError([
+      error.message,
+      `${area.file}: the rows are inside with latitude and longitude the other way round: swapped?`,
+    ]);
+  }
+}
+
+async function importRows(wanted: DensityImport, area: Area | undefined): Promise<DensityImported> {
   const { files, marketShare = 1, precisions, threshold, onProgress } = wanted;
   checkShare(marketShare);
   const problems = new Problems(files.map((path) => basename(path)));
-  const area = wanted.coverage === undefined ? undefined : await readArea(wanted.coverage);
   const storage: DayStorage = {
     kind: wanted.typical ? "typical" : "observed",
     isRecounted: wanted.isRecounted,
@@ -113,6 +131,7 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
   let box: Box | undefined;
   let newest = "";
   for await (const day of days) {
+    if (wanted.isDryRun === true) continue;
     onProgress?.({ bytes, allBytes, date: day.date });
     // Two dates may have hours of one weekday: the second one must not forget the first.
     const weekday = weekdayOf(day.date);
@@ -130,6 +149,29 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
   }
   return total;
 }
+
+/** Whether the first cell that a file names would be in the area if that had its latitudes as longitudes. */
+async function isInsideSwapped(files: readonly string[], { polygons }: Area): Promise<boolean> {
+  const file = await open(files[0] ?? "");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4_096), 0, 4_096, 0);
+    const [, geohash] = firstGeohash.exec(buffer.toString("utf8", 0, bytesRead)) ?? [];
+    if (geohash === undefined) return false;
+    const { cellHeight, cellWidth } = gridOf(geohash.length);
+    const { row, column } = cellOf(geohash);
+    const [latitude, longitude] = [row * cellHeight - 90, column * cellWidth - 180];
+    const holds = (degrees: Float64Array, degree: number) =>
+      degree >= Math.min(...degrees) && degree <= Math.max(...degrees);
+    return polygons.some(
+      ({ latitudes, longitudes }) => holds(longitudes, latitude) && holds(latitudes, longitude),
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+/** Of a row of CSV or of a member of NDJSON. */
+const firstGeohash = /(?:^|\n|"geohash":\s*")([0-9b-hjkmnp-z]{2,12})[",]/;
 
 /** Parsing more takes longer than starting threads. */
 const bytesWorthThreads = 32 * 2 ** 20;

@@ -46,11 +46,6 @@ interface BucketProgress {
   readonly all: number;
 }
 
-/** Whether a file of an import is a prefix in a bucket. */
-export function isInBucket(file: string): boolean {
-  return file.startsWith("s3://");
-}
-
 const imported = z.object({ rows: z.number(), items: z.number(), changed: z.number() });
 
 /**

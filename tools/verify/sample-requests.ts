@@ -1,9 +1,11 @@
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { type Code, errors } from "../../shared/errors.ts";
-import { type EventFile, readEventFile } from "../../tools/event-files.ts";
+import { type EventFile, readEventFile } from "../event-files.ts";
 
 const received = z.object({
   httpMethod: z.string(),
@@ -44,14 +46,16 @@ export interface SampleRequest {
   readonly claims: { readonly scope: string; readonly subscription?: string; readonly client_id?: string };
 }
 
-const files = readdirSync("events", { recursive: true, encoding: "utf8" })
+const folder = fileURLToPath(new URL("../../events", import.meta.url));
+
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith(".json") && !file.endsWith(".env.json"))
   .sort();
 
 /** Every request of `events/` that its function answers itself in the stack's environment, by the file's name. */
 export async function sampleRequests(): Promise<readonly SampleRequest[]> {
-  const read = files.map(async (file) => requestOf(file, await readEventFile(`events/${file}`)));
+  const read = files.map(async (file) => requestOf(file, await readEventFile(join(folder, file))));
   return (await Promise.all(read)).flatMap((request) => request ?? []);
 }
 

@@ -1,0 +1,208 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeArrayBuffer } from "geotiff";
+import { latLngToCell } from "h3-js";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { tables } from "../../functions/areas.ts";
+import { tableOutput } from "../../infra/outputs.ts";
+import { stackNames } from "../../infra/stack-names.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { h3CellsOf, pointsOf } from "../../tools/import/density/population/csv-rows.ts";
+import { curveOf } from "../../tools/import/density/population/curve.ts";
+import type { PopulatedPoint, PopulationFile } from "../../tools/import/density/population/points.ts";
+import { pixelsOf } from "../../tools/import/density/population/raster.ts";
+import { runNcs } from "../support/ncs.ts";
+
+let folder: string;
+let outputs: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "population-"));
+  const names = tables.map((table) => [tableOutput(table), inject("tableNames")[tableVariable(table)] ?? ""]);
+  outputs = await file("outputs.json", JSON.stringify({ [stackNames.dev]: Object.fromEntries(names) }));
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
+  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", inject("databaseEndpoint"));
+  for (const table of tables) vi.stubEnv(tableVariable(table), "");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+async function file(name: string, content: string | Uint8Array): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+async function all(points: PopulationFile): Promise<PopulatedPoint[]> {
+  const found: PopulatedPoint[] = [];
+  for await (const some of points) found.push(...some);
+  return found;
+}
+
+const peopleOf = (points: readonly PopulatedPoint[]) => points.reduce((sum, { people }) => sum + people, 0);
+
+/** Pixels of a hundredth of a degree from 47 north, 8 east. */
+async function geotiff(name: string, values: readonly number[], width: number, model = 2): Promise<string> {
+  const buffer = await writeArrayBuffer(Float32Array.from(values), {
+    width,
+    height: values.length / width,
+    ModelPixelScale: [0.01, 0.01, 0],
+    ModelTiepoint: [0, 0, 0, 8, 47, 0],
+    GTModelTypeGeoKey: model,
+    GeographicTypeGeoKey: 4326,
+    GDAL_NODATA: "-99999",
+  });
+  return await file(name, new Uint8Array(buffer as ArrayBuffer));
+}
+
+describe("a file of residents", () => {
+  test.each([
+    ["commas", "latitude,longitude,people\n47.1,8.2,10\n47.2,8.3,2.5\n"],
+    ["semicolons and other names", "Lon;Pop;Lat\n8.2;10;47.1\n8.3;2.5;47.2\n"],
+    ["tabs and a mark of the byte order", "\ufeffy\tx\tvalue\n47.1\t8.2\t10\n47.2\t8.3\t2.5\n"],
+  ])("may have %s", async (_, content) => {
+    expect(await all(pointsOf(await file("points.csv", content)))).toEqual([
+      { latitude: 47.1, longitude: 8.2, people: 10 },
+      { latitude: 47.2, longitude: 8.3, people: 2.5 },
+    ]);
+  });
+
+  test("of H3 cells is spread over the parts of each, near its middle", async () => {
+    const cell = latLngToCell(47.1, 8.2, 7);
+    const points = await all(h3CellsOf(await file("h3.csv", `h3,population\n${cell},490\n`), 150));
+    expect(points.length).toBeGreaterThan(300);
+    expect(peopleOf(points)).toBeCloseTo(490, 6);
+    for (const { latitude, longitude } of points) {
+      expect(Math.abs(latitude - 47.1)).toBeLessThan(0.05);
+      expect(Math.abs(longitude - 8.2)).toBeLessThan(0.06);
+    }
+  });
+
+  test("as a GeoTIFF is read inside the box, and pixels without data are nobody", async () => {
+    const path = await geotiff("grid.tif", [1, 2, 3, 4, -99999, 6], 3);
+    const cell = { height: 0.01, width: 0.01 };
+    const box = { west: 8.0, south: 46.98, east: 8.02, north: 47 };
+    const points = await all(pixelsOf(path, box, cell));
+    expect(peopleOf(points)).toBeCloseTo(1 + 2 + 4, 6);
+    const south = points.filter(({ latitude }) => latitude < 46.99);
+    expect(peopleOf(south)).toBeCloseTo(4, 6);
+    expect(await all(pixelsOf(path, { west: 10, south: 46, east: 11, north: 47 }, cell))).toEqual([]);
+  });
+
+  test("in another projection is refused with the command that changes it", async () => {
+    const path = await geotiff("projected.tif", [1], 1, 1);
+    const box = { west: 8, south: 46, east: 9, north: 47 };
+    await expect(all(pixelsOf(path, box, { height: 0.01, width: 0.01 }))).rejects.toThrow(
+      "gdalwarp -t_srs EPSG:4326",
+    );
+  });
+
+  test.each([
+    [
+      "a latitude beyond a pole",
+      "lat,lon,people\n104.8,45.7,1\n",
+      "line 2: latitude: must be from -90 to 90; latitude and longitude swapped?",
+    ],
+    [
+      "fewer than nobody",
+      "lat,lon,people\n45,5,1\n45,5,-1\n",
+      "line 3, people: must be a number of people, not below 0",
+    ],
+    [
+      "no column for people",
+      "lat,lon,inhabitants\n45,5,1\n",
+      "has no column for people: name it people, population",
+    ],
+    ["a row that is too short", "lat,lon,people\n45,5\n", "line 2: CSV_RECORD_INCONSISTENT_COLUMNS"],
+    ["nothing", "", "has no row"],
+  ])("with %s is refused", async (_, content, reason) => {
+    await expect(all(pointsOf(await file("bad.csv", content)))).rejects.toThrow(`bad.csv: ${reason}`);
+  });
+
+  test("that is not there is refused", async () => {
+    await expect(all(pointsOf(join(folder, "gone.csv")))).rejects.toThrow("gone.csv: cannot be read: ENOENT");
+    await expect(
+      all(
+        pixelsOf(
+          join(folder, "gone.tif"),
+          { west: 8, south: 46, east: 9, north: 47 },
+          { height: 1, width: 1 },
+        ),
+      ),
+    ).rejects.toThrow("gone.tif: is no GeoTIFF that can be read");
+  });
+});
+
+describe("a curve", () => {
+  const at = (hour: number, day = 19) => new Date(Date.UTC(2026, 0, day, hour, 30));
+
+  test("is flat, that of the demo city, or a file of hours", async () => {
+    const flat = await curveOf("flat");
+    expect([flat(at(3)), flat(at(12))]).toEqual([1, 1]);
+    const residential = await curveOf("residential");
+    expect(residential(at(3))).toBeGreaterThan(1.3 * residential(at(10)));
+    const day = await curveOf(
+      await file("day.json", JSON.stringify(Array.from({ length: 24 }, (_, hour) => hour / 10))),
+    );
+    expect(day(at(5))).toBe(0.5);
+    const hours = Array.from({ length: 168 }, (_, hour) => (hour < 24 ? 2 : 1));
+    const week = await curveOf(await file("week.json", JSON.stringify(hours)));
+    expect([week(at(5, 19)), week(at(5, 20)), week(at(5, 25))]).toEqual([2, 1, 1]);
+  });
+
+  test("of another length is refused", async () => {
+    await expect(curveOf(await file("odd.json", "[1,2]"))).rejects.toThrow("must have 24 numbers, or 168");
+  });
+});
+
+describe("the command", () => {
+  const attribution = ["--source", "A test", "--licence", "CC0-1.0"];
+
+  test("makes densities of a typical week of a grid, with its attribution", async () => {
+    const path = await file("town.csv", "lat,lon,people\n-33.4005,-70.5505,1500\n-33.4005,-60,7\n");
+    const args = [
+      "population",
+      path,
+      "--kind",
+      "points",
+      "--bbox",
+      "-70.56,-33.41,-70.55,-33.40",
+      "--outputs",
+      outputs,
+    ];
+    vi.stubEnv("DENSITY_PRECISIONS", "7");
+
+    const dry = await runNcs(["import", ...args, ...attribution, "--dry-run"]);
+    expect(dry).toMatchObject({
+      code: 0,
+      stdout: `1500 people in the box, 7 outside; nothing was written into ${stackNames.dev}\n`,
+    });
+    const imported = await runNcs(["import", ...args, ...attribution]);
+    expect(imported.stderr).toBe("");
+    expect(imported.stdout).toMatch(/^1500 people in the box, 7 outside; [1-9]\d* of \d+ items changed in /);
+  });
+
+  test.each([
+    ["no attribution", ["--bbox", "8,46,9,47"], "required option '--source <text>' not specified"],
+    ["a box on its head", ["--bbox", "8,47,9,46", ...attribution], "must have its south before its north"],
+    [
+      "a box that is too large",
+      ["--bbox", "0,0,60,60", ...attribution],
+      "give a smaller one, or a lower --precision",
+    ],
+    [
+      "a box of the other order",
+      ["--bbox", "46,8,47,9", ...attribution],
+      "has nobody in --bbox west,south,east,north; with latitude and longitude swapped there would be: swapped?",
+    ],
+  ])("is refused with %s", async (_, options, reason) => {
+    const path = await file("one.csv", "lat,lon,people\n46.5,8.5,1\n");
+    const args = ["import", "population", path, "--kind", "points", ...options, "--outputs", outputs];
+    const { code, stderr } = await runNcs(args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(reason);
+  });
+});

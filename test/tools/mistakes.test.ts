@@ -1,0 +1,206 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
+import { tables } from "../../functions/areas.ts";
+import { tableOutput } from "../../infra/outputs.ts";
+import { stackNames } from "../../infra/stack-names.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { runNcs } from "../support/ncs.ts";
+
+let folder: string;
+let outputs: string;
+let devices: string;
+
+async function file(name: string, content: unknown): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "mistakes-"));
+  const names = tables.map((table) => [tableOutput(table), inject("tableNames")[tableVariable(table)] ?? ""]);
+  outputs = await file("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
+  devices = await file("devices.json", []);
+});
+afterAll(() => rm(folder, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+/** The shell of an operator with access to the tables. */
+function stubShell(changes: Readonly<Record<string, string | undefined>> = {}): void {
+  const shell = {
+    AWS_REGION: "eu-west-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    AWS_ENDPOINT_URL_DYNAMODB: inject("databaseEndpoint"),
+    // Neither the machine's nor the person's own.
+    AWS_EC2_METADATA_DISABLED: "true",
+    AWS_CONFIG_FILE: join(folder, "none"),
+    AWS_SHARED_CREDENTIALS_FILE: join(folder, "none"),
+    AWS_PROFILE: undefined,
+    AWS_DEFAULT_REGION: undefined,
+    AWS_SESSION_TOKEN: undefined,
+    NCS_PASSWORD: undefined,
+    NCS_TOKEN: undefined,
+    ...changes,
+  };
+  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
+  for (const table of tables) vi.stubEnv(tableVariable(table), "");
+}
+
+type Shell = Readonly<Record<string, string | undefined>>;
+
+/** What the operator does wrong, in which shell, and what the tool says to do. */
+const ofTheShell: readonly (readonly [what: string, shell: Shell, said: string])[] = [
+  [
+    "has no credentials",
+    { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined },
+    "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+  ],
+  ["has no region", { AWS_REGION: undefined }, "no AWS region: set AWS_REGION"],
+  [
+    "has an address at which nothing answers",
+    { AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:1" },
+    "(ECONNREFUSED): check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB and the network",
+  ],
+];
+
+test.each(ofTheShell)(
+  "an operator whose shell %s is told what to set, before the file is read",
+  async (_, shell, said) => {
+    stubShell(shell);
+    const { code, stderr } = await runNcs(["import", "devices", "no-such-file.json", "--outputs", outputs]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(said);
+  },
+);
+
+test("one whose outputs are of another region is told so", async () => {
+  stubShell();
+  const names = tables.map((table) => [tableOutput(table), "not-a-table"]);
+  const other = await file("other.json", { [stackNames.prod]: Object.fromEntries(names) });
+  const { stderr } = await runNcs(["import", "devices", devices, "--outputs", other]);
+  expect(stderr).toContain(
+    "there is no such table: set AWS_REGION to the region of the stack, and --outputs",
+  );
+});
+
+test.each([
+  [
+    "names no service",
+    [],
+    "say which service: --outputs FILE, which `cdk deploy --outputs-file FILE` writes, or --local",
+  ],
+  [
+    "names outputs that are not there",
+    ["--outputs", "gone.json"],
+    "cannot be read (ENOENT): `cdk deploy --outputs-file",
+  ],
+  [
+    "means a service that does not run",
+    ["--local", "1"],
+    "no service runs on port 1 of this machine: run npm start",
+  ],
+])("one who %s is told how", async (_, options, said) => {
+  stubShell();
+  const { code, stderr } = await runNcs(["import", "devices", devices, ...options]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(said);
+});
+
+test("one whose outputs are another file is told so", async () => {
+  stubShell();
+  const { stderr } = await runNcs(["jobs", "list", "--outputs", await file("wrong.json", "[]")]);
+  expect(stderr).toContain("is not what `cdk deploy --outputs-file FILE` writes");
+});
+
+const login = {
+  ID: 1,
+  EmailAddress: "mistakes@example.com",
+  Username: "x",
+  DateCreated: "2024-01-15T09:00:00Z",
+  IsProfilePublic: false,
+};
+
+test.each([
+  ["a file that is not there", "devices", undefined, "cannot be read: ENOENT"],
+  [
+    "a field that is misspelt",
+    "profiles",
+    [{ ...login, Permision: "" }],
+    "record 1, Permision: unknown field",
+  ],
+  [
+    "a permission that nobody asks for",
+    "profiles",
+    [{ ...login, Permissions: "qos-profiles:read qos:write" }],
+    "record 1, Permissions: unknown permission: must be some of qos-profiles:read",
+  ],
+  [
+    "a latitude that is a longitude",
+    "profiles",
+    [{ ...login, Latitude: 104.8, Longitude: 45.7 }],
+    "record 1, Latitude: must be from -90 to 90; latitude and longitude swapped?",
+  ],
+  [
+    "more mistakes than anybody reads",
+    "profiles",
+    Array.from({ length: 25 }, (_, ID) => ({
+      ...login,
+      ID,
+      EmailAddress: `${ID}@example.com`,
+      Permissions: "x",
+    })),
+    "and 5 more problems",
+  ],
+])("%s is named with what is right", async (_, kind, content, said) => {
+  stubShell();
+  const path = content === undefined ? join(folder, "gone.json") : await file(`${kind}.json`, content);
+  const { code, stderr } = await runNcs(["import", kind, path, "--outputs", outputs]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(said);
+  expect(stderr).not.toContain("qos:write");
+});
+
+test("an area whose longitudes are latitudes is recognized by the rows", async () => {
+  stubShell();
+  const ring = [
+    [45.7, 4.8],
+    [45.7, 4.9],
+    [45.8, 4.9],
+    [45.8, 4.8],
+    [45.7, 4.8],
+  ];
+  const area = await file("area.geojson", { type: "Polygon", coordinates: [ring] });
+  const rows = await file("counts.csv", "geohash,startTime,people\nu05kq4w,2031-11-20T08:00:00Z,50\n");
+  const { stderr } = await runNcs(["import", "density", rows, "--coverage", area, "--outputs", outputs]);
+  expect(stderr).toContain("line 2, geohash: is outside the covered area");
+  expect(stderr).toContain(
+    "area.geojson: the rows are inside with latitude and longitude the other way round: swapped?",
+  );
+});
+
+test.each([
+  [["call", "getQosProfile"], "getQosProfile needs a token: log in with --as, or give --token or NCS_TOKEN"],
+  [
+    ["call", "getQosProfiles", "--token", "x"],
+    "there is no operation getQosProfiles; there are authenticate, ",
+  ],
+  [["call", "getQosProfile", "--token", "x"], "getQosProfile needs name: '{\"name\": …}'"],
+  [
+    ["call", "getQosProfile", "{name:1}", "--token", "x"],
+    "must be a JSON object, in single quotes for the shell",
+  ],
+  [
+    ["call", "publishKeys", "--url", "http://127.0.0.1:2"],
+    "does not answer (ECONNREFUSED): run npm start, or give the address of a stage with --url",
+  ],
+  [["token", "--as", "nobody@example.com"], "no password of nobody@example.com: set NCS_PASSWORD"],
+  [["verify", "localhost"], "must be the address of a service, such as https://"],
+])("ncs %j says what is missing", async (args, said) => {
+  stubShell();
+  const { code, stderr } = await runNcs(args);
+  expect(code).toBe(1);
+  expect(stderr).toContain(said);
+});

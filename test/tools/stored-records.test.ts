@@ -1,0 +1,113 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { tables } from "../../functions/areas.ts";
+import { tableOutput } from "../../infra/outputs.ts";
+import { stackNames } from "../../infra/stack-names.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { runNcs } from "../support/ncs.ts";
+
+let folder: string;
+let outputs: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "records-"));
+  const names = tables.map((table) => [tableOutput(table), inject("tableNames")[tableVariable(table)] ?? ""]);
+  outputs = await file("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
+  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", inject("databaseEndpoint"));
+  for (const table of tables) vi.stubEnv(tableVariable(table), "");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+async function file(name: string, content: unknown): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+const unique = Date.now() % 1e8;
+
+/** A record of each kind, what deletes it, and what cannot be had back. */
+const kinds = [
+  [
+    "profiles",
+    {
+      ID: unique,
+      EmailAddress: `Leaver-${unique}@Example.com`,
+      Username: "Leaver",
+      DateCreated: "2024-01-15T09:00:00Z",
+      IsProfilePublic: false,
+    },
+    `leaver-${unique}@example.com`,
+  ],
+  ["qos-profiles", { name: `LEAVER_${unique}`, status: "ACTIVE" }, `LEAVER_${unique}`],
+  [
+    "devices",
+    {
+      subscription: `leaver-${unique}`,
+      phoneNumber: `+4477${unique}`,
+      ipv4Addresses: [],
+      country: "FR",
+      network: "20801",
+      imei: "490154203237518",
+      softwareVersion: "01",
+      model: "3110",
+      manufacturer: "Nokia",
+      lastChecked: "2026-02-20T10:41:38.657Z",
+      identifierConsent: true,
+    },
+    `+4477${unique}`,
+  ],
+  [
+    "number-assignments",
+    { phoneNumber: `+4478${unique}`, subscriber: `leaver-${unique}`, from: "2020-01-01" },
+    `+4478${unique}`,
+  ],
+] as const;
+
+test.each(kinds)("%s are imported, listed, exported and deleted", async (kind, record, identity) => {
+  const path = await file(`${kind}.json`, [record]);
+  const on = ["--outputs", outputs];
+  const named = (text: string) => text.split("\n").filter((line) => line.includes(String(unique)));
+
+  const dry = await runNcs(["import", kind, path, "--dry-run", ...on]);
+  expect(dry).toMatchObject({
+    code: 0,
+    stdout: `1 records could be imported into ${stackNames.dev}; nothing was written\n`,
+  });
+  expect(named((await runNcs(["list", kind, ...on])).stdout)).toEqual([]);
+
+  const imported = await runNcs(["import", kind, path, ...on]);
+  expect(imported.stdout).toBe(`1 records imported into ${stackNames.dev}\n`);
+  expect(named((await runNcs(["list", kind, ...on])).stdout)).toHaveLength(1);
+  const exported = named((await runNcs(["export", kind, ...on])).stdout);
+  expect(exported.map((line) => JSON.parse(line))).toEqual([record]);
+
+  const leavers = await file("leavers.txt", `${identity}\n\n${identity}\n`);
+  const tried = await runNcs(["delete", kind, "--file", leavers, "--dry-run", ...on]);
+  expect(tried).toMatchObject({ code: 0, stdout: `1 would be deleted from ${stackNames.dev}\n` });
+  const deleted = await runNcs(["delete", kind, "--file", leavers, ...on]);
+  expect(deleted).toMatchObject({ code: 0, stdout: `1 deleted from ${stackNames.dev}\n` });
+  expect(named((await runNcs(["export", kind, ...on])).stdout)).toEqual([]);
+
+  const again = await runNcs(["delete", kind, identity, ...on]);
+  expect(again).toMatchObject({ code: 1, stderr: `not stored: ${identity}\n` });
+});
+
+test("an exported login has no hash of its password", async () => {
+  const { stdout } = await runNcs(["export", "profiles", "--outputs", outputs]);
+  expect(stdout).toContain("app@example.com");
+  expect(stdout).not.toMatch(/passwordHash|scrypt/);
+});
+
+test("what is deleted of nobody is asked for", async () => {
+  const { code, stderr } = await runNcs(["delete", "devices", "--outputs", outputs]);
+  expect(code).toBe(1);
+  expect(stderr).toBe("say what to delete: subscriptions, or phone numbers, or --file FILE\n");
+});

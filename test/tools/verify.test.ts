@@ -1,0 +1,122 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { demoLogins } from "../../tools/demo-logins.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { scenarios } from "../../tools/verify/scenarios.ts";
+import { runNcs } from "../support/ncs.ts";
+
+let folder: string;
+let broken: ListeningServer;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "verify-"));
+  broken = await listen(
+    createServer((request, response) => {
+      const isLogin = request.url?.endsWith("/authenticate") === true;
+      response.end(JSON.stringify(isLogin ? { Data: { access_token: "x" } } : {}));
+    }),
+    0,
+  );
+});
+afterAll(async () => {
+  await broken.close();
+  await rm(folder, { recursive: true });
+});
+
+test("the service answers as its contract says", async () => {
+  const { code, stdout, stderr } = await runNcs(["verify", inject("url")]);
+  expect(stdout.split("\n").filter((line) => line.startsWith("FAILED"))).toEqual([]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const [, passed = "0", skipped = "0"] = /(\d+) passed, 0 failed, (\d+) skipped\n$/.exec(stdout) ?? [];
+  expect(Number(passed)).toBeGreaterThan(100);
+  expect(Number(skipped)).toBeLessThan(10);
+}, 120_000);
+
+test("a service that does not is told so by its exit code, and to a program", async () => {
+  const out = join(folder, "report.json");
+  const { code, stderr } = await runNcs([
+    "verify",
+    broken.url,
+    "--only",
+    "qos-profiles/",
+    "--report",
+    "json",
+    "--out",
+    out,
+  ]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/does not answer as the contract says: \d+ passed, \d+ failed, \d+ skipped\n$/);
+  const report = JSON.parse(await readFile(out, "utf8"));
+  expect(report.failed).toBeGreaterThan(10);
+  const failures = report.outcomes.map(({ failure }: { failure?: string }) => failure);
+  expect(failures).toContain("expected 401 UNAUTHENTICATED, answered 200");
+  expect(failures).toContainEqual(expect.stringMatching(/^the body is not as declared, at /));
+});
+
+test("a CI system reads the same as JUnit", async () => {
+  const out = join(folder, "report.xml");
+  await runNcs(["verify", broken.url, "--only", "get-by-name", "--report", "junit", "--out", out]);
+  const xml = await readFile(out, "utf8");
+  const [, tests = "0", failures = "0"] = /tests="(\d+)" failures="(\d+)"/.exec(xml) ?? [];
+  expect(xml.match(/<testcase /g)).toHaveLength(Number(tests));
+  expect(xml.match(/<failure /g)).toHaveLength(Number(failures));
+  expect(xml).toContain('<testcase classname="qos-profiles" name="get-by-name.401-without-a-token"');
+});
+
+test("what cannot be sent without a login is skipped, and says which login", async () => {
+  const { scenarios: sent, skipped } = await scenarios(demoLogins().slice(0, 1));
+  expect(sent.every(({ login }) => login === undefined || login.EmailAddress === "app@example.com")).toBe(
+    true,
+  );
+  expect(skipped).toContainEqual({
+    name: "qos-profiles/retrieve.403-without-the-scope",
+    reason: "needs a login without qos-profiles:read",
+  });
+});
+
+test.each([
+  [["verify", "http://127.0.0.1:2"], "does not answer (ECONNREFUSED)"],
+  [["verify", "http://127.0.0.1:2", "--only", "nothing-is-called-so"], "no scenario has such a name"],
+])("%j is refused with a reason", async (args, reason) => {
+  const { code, stderr } = await runNcs(args);
+  expect(code).toBe(1);
+  expect(stderr).toContain(reason);
+});
+
+test("an operation is called by its name, with its parameters where they belong", async () => {
+  const at = ["--url", inject("url"), "--as", "app@example.com"];
+  const found = await runNcs(["call", "getQosProfile", '{"name":"QOS_E"}', ...at]);
+  expect(found).toMatchObject({ code: 0, stderr: expect.stringMatching(/^200 {2}x-correlator: /) });
+  expect(JSON.parse(found.stdout)).toMatchObject({ name: "QOS_E" });
+
+  const paged = await runNcs(["call", "listOperations", '{"perPage":"no"}', ...at]);
+  expect(paged).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("listOperations was answered with 400"),
+  });
+  expect(JSON.parse(paged.stdout)).toMatchObject({ code: "INVALID_ARGUMENT" });
+
+  const token = await runNcs(["token", ...at]);
+  const subject = { device: { phoneNumber: "+34600000001" } };
+  const args = ["call", "retrieveIdentifier", JSON.stringify(subject), "--token", token.stdout.trim()];
+  expect(await runNcs([...args, ...at.slice(0, 2)])).toMatchObject({ code: 0 });
+});
+
+test("a login with a wrong password is refused with its code", async () => {
+  process.env.NCS_PASSWORD = "wrong";
+  try {
+    const { code, stderr } = await runNcs([
+      "token",
+      "--as",
+      `nobody-${Date.now()}@example.com`,
+      "--url",
+      inject("url"),
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("401 UNAUTHENTICATED");
+  } finally {
+    delete process.env.NCS_PASSWORD;
+  }
+});

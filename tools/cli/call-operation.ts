@@ -1,0 +1,82 @@
+import { type EndpointId, endpoints } from "../../functions/areas.ts";
+import type { Endpoint } from "../../shared/endpoint.ts";
+import { send } from "./login.ts";
+
+/** One request to an operation. */
+export interface OperationCall {
+  readonly url: string;
+  readonly operationId: string;
+  /** Parameters of the path and the query, and the members of the body. */
+  readonly sent: Readonly<Record<string, unknown>>;
+  readonly token: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An answer; JSON is indented. */
+export interface OperationAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/**
+ * Calls an operation of the contract.
+ * @throws {Error} for an unknown operation, a missing parameter or token, and when nothing answers.
+ */
+export async function answer({
+  url,
+  operationId,
+  sent,
+  token,
+  headers,
+}: OperationCall): Promise<OperationAnswer> {
+  const operation = operationOf(operationId);
+  if (operation.scope !== null && token === undefined) {
+    throw new Error(`${operationId} needs a token: log in with --as, or give --token or NCS_TOKEN`);
+  }
+  const left = { ...sent };
+  const take = (name: string) => {
+    const value = left[name];
+    delete left[name];
+    return value;
+  };
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = take(name);
+    if (value === undefined) throw new Error(`${operationId} needs ${name}: '{"${name}": …}'`);
+    return encodeURIComponent(String(value));
+  });
+  const query = new URLSearchParams();
+  for (const name of Object.keys(operation.query ?? {})) {
+    const value = take(name);
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const hasBody = operation.body !== undefined;
+  const unknown = Object.keys(left);
+  if (!hasBody && unknown.length > 0) throw new Error(`${operationId} has no ${unknown.join(", ")}`);
+  const response = await send(`${url}${path}${query.size === 0 ? "" : `?${query}`}`, {
+    method: operation.method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(hasBody ? { "content-type": "application/json" } : {}),
+      ...headers,
+    },
+    ...(hasBody ? { body: JSON.stringify(left) } : {}),
+  });
+  return { status: response.status, headers: response.headers, body: indented(await response.text()) };
+}
+
+function operationOf(operationId: string): Endpoint & { readonly id: EndpointId } {
+  const found = endpoints.find((one) => one.operationId === operationId || one.id === operationId);
+  if (found !== undefined) return found;
+  const known = endpoints.map(({ operationId }) => operationId);
+  throw new Error(`there is no operation ${operationId}; there are ${known.join(", ")}`);
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
+}

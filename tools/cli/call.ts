@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { type Login, type LoginOptions, loginOf, tokenOf, withUrl } from "./login.ts";
+import type { Print } from "./print.ts";
+
+/** `ncs token`: an access token, as a caller gets it. */
+export function addToken(command: Command, print: Print): void {
+  withUrl(command)
+    .requiredOption("--as <email>", "the login; its password is asked for, or read from NCS_PASSWORD")
+    .action(async (options: LoginOptions & { readonly as: string }) => {
+      print(await tokenOf(options.url, await loginOf(options.url, options.as)));
+    });
+}
+
+interface CallOptions extends LoginOptions {
+  readonly as?: string;
+  readonly token?: string;
+  readonly header?: readonly string[];
+}
+
+/** `ncs call`: one request, and its answer on standard output. */
+export function addCall(command: Command, print: Print, note: Print): void {
+  withUrl(command)
+    .argument("<operationId>", "as in the OpenAPI document, such as retrieveQosProfiles")
+    .argument(
+      "[request]",
+      "JSON, or @file: members that are parameters of the path or the query, and the body's",
+    )
+    .option("--as <email>", "log in first; the password is asked for, or read from NCS_PASSWORD")
+    .option("--token <token>", "an access token instead; NCS_TOKEN is read too")
+    .option("--header <name:value...>", "further headers of the request")
+    .action(async (operationId: string, request: string | undefined, options: CallOptions) => {
+      const { answer } = await import("./call-operation.ts");
+      const login: Login | undefined =
+        options.as === undefined ? undefined : await loginOf(options.url, options.as);
+      const token =
+        login === undefined ? (options.token ?? process.env.NCS_TOKEN) : await tokenOf(options.url, login);
+      const sent = request === undefined ? {} : await requestIn(request);
+      const { status, headers, body } = await answer({
+        url: options.url,
+        operationId,
+        sent,
+        token,
+        headers: headersIn(options.header ?? []),
+      });
+      note(
+        `${status}${headers.get("x-correlator") === null ? "" : `  x-correlator: ${headers.get("x-correlator")}`}`,
+      );
+      if (body !== "") print(body);
+      if (status >= 400) throw new Error(`${operationId} was answered with ${status}`);
+    });
+}
+
+async function requestIn(text: string): Promise<Readonly<Record<string, unknown>>> {
+  const json = text.startsWith("@") ? await fileIn(text.slice(1)) : text;
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Error(
+    "the request must be a JSON object, in single quotes for the shell, or @ and the name of a file",
+  );
+}
+
+async function fileIn(path: string): Promise<string> {
+  return await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${path} cannot be read: ${error.code}`);
+  });
+}
+
+function headersIn(pairs: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(pair) ?? [];
+      if (name === undefined || value === undefined) throw new Error(`--header ${pair}: must be name:value`);
+      return [name, value];
+    }),
+  );
+}

@@ -1,0 +1,86 @@
+import { type Command, Option } from "commander";
+import type { Box } from "../../functions/population-density/cover/box.ts";
+import type { PopulationImport } from "../import/density/population/import-population.ts";
+import { boxOf, wholeNumber } from "./options.ts";
+import type { Print } from "./print.ts";
+import { withProgress } from "./progress.ts";
+import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
+
+/** `ncs import population`: a public grid of residents, as densities of a typical week. */
+export function addImportPopulation(
+  importing: Command,
+  nameOf: (text: string) => string,
+  print: Print,
+): void {
+  const command = importing
+    .command("population <file>")
+    .description(
+      "how many people live where, as a typical week: a public grid such as WorldPop (geotiff), Kontur (h3), or a CSV " +
+        "with latitude, longitude and people (points)",
+    );
+  withStackOptions(command)
+    .addOption(
+      new Option("--kind <kind>", "what the file is")
+        .choices(["points", "h3", "geotiff"])
+        .makeOptionMandatory(),
+    )
+    .requiredOption("--bbox <west,south,east,north>", "the covered area, in degrees", boxOf)
+    .requiredOption("--source <text>", "who counted, as the grid's publisher asks to be named", nameOf)
+    .requiredOption("--licence <text>", "the licence of the grid, such as CC-BY-4.0", nameOf)
+    .option(
+      "--curve <curve>",
+      "which share is there by hour: flat, residential, or a JSON file of 24 numbers, or 168 from Monday on (UTC)",
+      "flat",
+    )
+    .option("--precision <length>", "length of the geohashes", wholeNumber(3, 8), 7)
+    .option("--dry-run", "read the file, check it against what is stored, and write nothing")
+    .action(async (file: string, options: PopulationOptions) => {
+      const stack = await useStack(options);
+      const { people, peopleOutside, items, changed } = await run(file, options);
+      const found = `${Math.round(people)} people in the box, ${Math.round(peopleOutside)} outside`;
+      print(
+        options.dryRun === true
+          ? `${found}; nothing was written into ${stack}`
+          : `${found}; ${changed} of ${items} items changed in ${stack}`,
+      );
+    });
+}
+
+interface PopulationOptions extends StackOptions {
+  readonly kind: PopulationImport["kind"];
+  readonly bbox: Box;
+  readonly source: string;
+  readonly licence: string;
+  readonly curve: string;
+  readonly precision: number;
+  readonly dryRun?: boolean;
+}
+
+async function run(file: string, options: PopulationOptions) {
+  const [{ importPopulation }, { curveOf }, { withPatientCalls }, { checkConnection }, { densities }] =
+    await Promise.all([
+      import("../import/density/population/import-population.ts"),
+      import("../import/density/population/curve.ts"),
+      import("../../shared/aws/patient-calls.ts"),
+      import("../../shared/aws/connection.ts"),
+      import("../../functions/population-density/tiles/table.ts"),
+    ]);
+  const curve = await curveOf(options.curve);
+  await checkConnection(densities);
+  const { kind, bbox: box, precision, source, licence, dryRun: isDryRun = false } = options;
+  return await withPatientCalls(() =>
+    withProgress((show) =>
+      importPopulation({
+        file,
+        kind,
+        box,
+        curve,
+        precision,
+        provenance: { source, licence },
+        isDryRun,
+        onProgress: ({ read, day }) =>
+          show({ done: read, stage: day === undefined ? "places read" : `places read, storing ${day}` }),
+      }),
+    ),
+  );
+}

@@ -1,0 +1,97 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+
+/** An address and its password. */
+export interface Login {
+  readonly emailaddress: string;
+  readonly password: string;
+}
+
+/** Where a command calls the API. */
+export interface LoginOptions {
+  /** Without a trailing slash. */
+  readonly url: string;
+}
+
+/** A caller waits as long as API Gateway lets a function take, and a little more. */
+const callMilliseconds = 35_000;
+
+/** Adds the address of the API. */
+export function withUrl(command: Command): Command {
+  return command.option(
+    "--url <url>",
+    "the API: that of `npm start`, or of a stage; NCS_URL is read too",
+    (text) => text.replace(/\/+$/, ""),
+    (process.env.NCS_URL ?? "http://127.0.0.1:3000").replace(/\/+$/, ""),
+  );
+}
+
+/**
+ * The password of a login: `NCS_PASSWORD`, that of the demo data for a service on this machine, or what a person types.
+ * @throws {Error} that says what to set, where nobody can be asked.
+ */
+export async function loginOf(url: string, emailaddress: string): Promise<Login> {
+  const fromShell = process.env.NCS_PASSWORD;
+  if (fromShell !== undefined && fromShell !== "") return { emailaddress, password: fromShell };
+  if (["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname)) {
+    const { demoLogins } = await import("../demo-logins.ts");
+    const known = demoLogins().find(({ EmailAddress }) => EmailAddress === emailaddress);
+    if (known !== undefined) return { emailaddress, password: known.password };
+  }
+  if (!process.stdin.isTTY) throw new Error(`no password of ${emailaddress}: set NCS_PASSWORD`);
+  return { emailaddress, password: await typed(`Password of ${emailaddress}: `) };
+}
+
+/** Asks without showing what is typed. */
+async function typed(question: string): Promise<string> {
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_, __, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return await terminal.question("");
+  } finally {
+    terminal.close();
+    process.stderr.write("\n");
+  }
+}
+
+/**
+ * Logs in.
+ * @throws {Error} with the answer's code, or what to set when nothing answers.
+ */
+export async function tokenOf(url: string, login: Login): Promise<string> {
+  const response = await send(`${url}/v3/profile/authenticate`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(login),
+  });
+  const body: unknown = await response.json().catch(() => undefined);
+  const token = (body as { Data?: { access_token?: unknown } } | undefined)?.Data?.access_token;
+  if (response.ok && typeof token === "string") return token;
+  const code = (body as { code?: unknown } | undefined)?.code;
+  throw new Error(
+    `${login.emailaddress} cannot log in at ${url}: ${response.status}${typeof code === "string" ? ` ${code}` : ""}`,
+  );
+}
+
+/**
+ * Sends a request with a deadline.
+ * @throws {Error} that says what to set when nothing answers.
+ */
+export async function send(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, {
+      ...request,
+      redirect: "manual",
+      signal: AbortSignal.timeout(callMilliseconds),
+    });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const code =
+      cause instanceof Error && "code" in cause ? cause.code : cause instanceof Error ? cause.name : "";
+    throw new Error(
+      `${new URL(url).origin} does not answer (${code}): run npm start, or give the address of a stage with --url`,
+    );
+  }
+}

@@ -1,0 +1,101 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { type RecordKind, recordFiles } from "../import/data-files.ts";
+import type { StoredRecord } from "../import/stored-records.ts";
+import type { Print } from "./print.ts";
+import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
+
+/** What identifies the records of each kind. */
+const identities: Readonly<Record<RecordKind, string>> = {
+  profiles: "the e-mail addresses of logins",
+  "qos-profiles": "names",
+  devices: "subscriptions, or phone numbers",
+  "number-assignments": "phone numbers, with their whole history",
+};
+
+const kinds = Object.keys(recordFiles) as RecordKind[];
+
+/** `ncs list`: what identifies the records of a kind. */
+export function addList(listing: Command, print: Print, note: Print): void {
+  for (const kind of kinds) {
+    withStackOptions(listing.command(kind))
+      .description(identities[kind])
+      .action(async (options: StackOptions) => {
+        let count = 0;
+        for await (const { identity } of storedIn(kind, await useStack(options), note)) {
+          print(identity);
+          count++;
+        }
+        note(`${count} records`);
+      });
+  }
+}
+
+/** `ncs export`: records as `ncs import` takes them. */
+export function addExport(exporting: Command, print: Print, note: Print): void {
+  for (const kind of kinds) {
+    withStackOptions(exporting.command(kind))
+      .description(
+        `NDJSON, as \`ncs import ${kind}\` takes it${kind === "profiles" ? "; without passwords" : ""}`,
+      )
+      .action(async (options: StackOptions) => {
+        let count = 0;
+        for await (const { content } of storedIn(kind, await useStack(options), note)) {
+          print(JSON.stringify(content));
+          count++;
+        }
+        note(`${count} records${kind === "profiles" ? "; their passwords cannot be had back" : ""}`);
+      });
+  }
+}
+
+/** `ncs delete`: what is stored of leavers. */
+export function addDelete(deleting: Command, print: Print): void {
+  for (const kind of kinds) {
+    withStackOptions(deleting.command(`${kind} [identities...]`))
+      .description(identities[kind])
+      .option("--file <file>", "one in each line, beside or instead of those named")
+      .option("--dry-run", "say what would be deleted, and delete nothing")
+      .action(async (named: string[], options: DeleteOptions) => {
+        const all = [...new Set([...named, ...(await linesIn(options.file))])];
+        if (all.length === 0) throw new Error(`say what to delete: ${identities[kind]}, or --file FILE`);
+        const stack = await useStack(options);
+        const [{ deleteRecords, tableOf }, { checkConnection }, { withPatientCalls }] = await load();
+        await checkConnection(tableOf(kind));
+        const isDryRun = options.dryRun === true;
+        const missing = await withPatientCalls(() => deleteRecords(kind, all, isDryRun));
+        const count = all.length - missing.length;
+        print(isDryRun ? `${count} would be deleted from ${stack}` : `${count} deleted from ${stack}`);
+        if (missing.length > 0) throw new Error(`not stored: ${missing.join(", ")}`);
+      });
+  }
+}
+
+interface DeleteOptions extends StackOptions {
+  readonly file?: string;
+  readonly dryRun?: boolean;
+}
+
+async function* storedIn(kind: RecordKind, stack: string, note: Print): AsyncGenerator<StoredRecord> {
+  const [{ storedRecords, tableOf }, { checkConnection }] = await load();
+  await checkConnection(tableOf(kind));
+  note(`${kind} of ${stack}:`);
+  yield* storedRecords(kind);
+}
+
+/** Loads the AWS SDK, which help does not need. */
+async function load() {
+  return await Promise.all([
+    import("../import/stored-records.ts"),
+    import("../../shared/aws/connection.ts"),
+    import("../../shared/aws/patient-calls.ts"),
+  ]);
+}
+
+async function linesIn(file: string | undefined): Promise<string[]> {
+  if (file === undefined) return [];
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`--file: ${file} cannot be read: ${error.code}`);
+  });
+  return text.split("\n").flatMap((line) => line.trim() || []);
+}

@@ -1,0 +1,146 @@
+import { basename } from "node:path";
+import type { Box } from "../../../../functions/population-density/cover/box.ts";
+import type { Tile } from "../../../../functions/population-density/cover/cover.ts";
+import { countCells } from "../../../../functions/population-density/cover/cover.ts";
+import {
+  codeAt,
+  geohashAt,
+  gridOf,
+  tileSide,
+} from "../../../../functions/population-density/cover/geohash.ts";
+import { polygonOf } from "../../../../functions/population-density/cover/polygon.ts";
+import { coveredBox } from "../../../../functions/population-density/import/covered-box.ts";
+import { checkDay, storeDay } from "../../../../functions/population-density/import/store-days.ts";
+import type { Provenance } from "../../../../functions/population-density/tiles/data-set.ts";
+import { addToDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";
+import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { configuredDensities } from "../configured.ts";
+import { datesBefore } from "../generate-density.ts";
+import { type Layer, modelDays } from "../modelled-days.ts";
+import { h3CellsOf, pointsOf } from "./csv-rows.ts";
+import type { Curve } from "./curve.ts";
+import type { PopulationFile } from "./points.ts";
+import { pixelsOf } from "./raster.ts";
+
+/** What a file of a population may be. */
+type PopulationKind = "points" | "h3" | "geotiff";
+
+/** An import of how many people live where, to be densities by hour. */
+export interface PopulationImport {
+  readonly file: string;
+  readonly kind: PopulationKind;
+  /** The covered area. */
+  readonly box: Box;
+  readonly curve: Curve;
+  /** Length of the geohashes that people are counted in. */
+  readonly precision: number;
+  /** For callers to read. */
+  readonly provenance: Provenance;
+  readonly isDryRun: boolean;
+  readonly onProgress?: (progress: { readonly read: number; readonly day?: string }) => void;
+}
+
+/** The result of an import. */
+export interface PopulationImported {
+  /** In the box. */
+  readonly people: number;
+  /** Of the file that are elsewhere. */
+  readonly peopleOutside: number;
+  readonly items: number;
+  readonly changed: number;
+}
+
+/** More are not kept in memory: about 70,000 square kilometres at precision 7. */
+const maxCells = 2 ** 22;
+
+/** Any week from Monday to Sunday: typical days have no date. */
+const week = datesBefore("2026-01-12", 1);
+
+/**
+ * Spreads the people of a public grid over the cells of a box, and stores them as a typical week by a curve.
+ * @throws {ImportError} for a box that is too large, for a bad file, and for one with nobody in the box.
+ */
+export async function importPopulation(wanted: PopulationImport): Promise<PopulationImported> {
+  const { box, precision, curve, isDryRun, onProgress } = wanted;
+  requireFewCells(box, precision);
+  const population = await readPopulation(wanted);
+  const layersOf = ({ geohash, cells }: Tile): Layer[] => {
+    const all = population.tiles.get(geohash);
+    return [{ people: Float64Array.from(cells, (cell) => all?.[cell] ?? 0), shareAt: curve }];
+  };
+  const storage = { kind: "typical", isRecounted: true, ...configuredDensities() } as const;
+  const total = { items: 0, changed: 0 };
+  let covered: Box | undefined;
+  for (const day of modelDays(box, { precision, dates: week, model: async () => layersOf })) {
+    onProgress?.({ read: population.read, day: day.date });
+    await checkDay(day, storage);
+    if (isDryRun) continue;
+    const { items, changed } = await storeDay(day, storage);
+    total.items += items;
+    total.changed += changed;
+    covered = coveredBox(day.coverage, precision, covered);
+  }
+  if (!isDryRun) await addToDataSet({ coverage: covered, provenance: wanted.provenance });
+  return { ...total, people: population.people, peopleOutside: population.peopleOutside };
+}
+
+function requireFewCells({ west, south, east, north }: Box, precision: number): void {
+  const corners = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+  ] as const;
+  const polygon = polygonOf(corners.map(([longitude, latitude]) => ({ longitude, latitude })));
+  if (polygon === undefined || west > east) {
+    throw new ImportError(["--bbox: must have an area, and not cross the antimeridian"]);
+  }
+  if (countCells(polygon, precision, maxCells) > maxCells) {
+    throw new ImportError([
+      `--bbox: has more than ${maxCells} cells of precision ${precision}: give a smaller one, or a lower --precision`,
+    ]);
+  }
+}
+
+async function readPopulation({ file, kind, box, precision, onProgress }: PopulationImport) {
+  const { rows, columns, cellHeight, cellWidth } = gridOf(precision);
+  const readers: Readonly<Record<PopulationKind, () => PopulationFile>> = {
+    points: () => pointsOf(file),
+    h3: () => h3CellsOf(file, cellHeight * metresPerDegree),
+    geotiff: () => pixelsOf(file, box, { height: cellHeight, width: cellWidth }),
+  };
+  const tiles = new Map<string, Float64Array>();
+  let [read, people, peopleOutside, swapped] = [0, 0, 0, 0];
+  for await (const points of readers[kind]()) {
+    for (const { longitude, latitude, people: here } of points) {
+      if (!isIn(box, longitude, latitude)) {
+        peopleOutside += here;
+        if (isIn(box, latitude, longitude)) swapped++;
+        continue;
+      }
+      people += here;
+      const row = Math.min(Math.floor((latitude + 90) / cellHeight), rows - 1);
+      const column = Math.min(Math.floor((longitude + 180) / cellWidth), columns - 1);
+      const [tileRow, tileColumn] = [Math.floor(row / tileSide), Math.floor(column / tileSide)];
+      const tile = geohashAt(tileRow, tileColumn, precision - 2);
+      const counts = tiles.get(tile) ?? new Float64Array(cellsPerTile);
+      const cell = codeAt(row % tileSide, column % tileSide, precision);
+      counts[cell] = (counts[cell] ?? 0) + here;
+      tiles.set(tile, counts);
+    }
+    read += points.length;
+    onProgress?.({ read });
+  }
+  if (people === 0) {
+    const hint = swapped > 0 ? "; with latitude and longitude swapped there would be: swapped?" : "";
+    throw new ImportError([`${basename(file)}: has nobody in --bbox west,south,east,north${hint}`]);
+  }
+  return { tiles, read, people, peopleOutside };
+}
+
+const metresPerDegree = 111_195;
+
+function isIn({ west, south, east, north }: Box, longitude: number, latitude: number): boolean {
+  return longitude >= west && longitude <= east && latitude >= south && latitude <= north;
+}

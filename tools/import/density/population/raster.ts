@@ -1,0 +1,80 @@
+import { basename } from "node:path";
+import { fromFile } from "geotiff";
+import type { Box } from "../../../../functions/population-density/cover/box.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import type { PopulatedPoint, PopulationFile } from "./points.ts";
+
+const rowsAtOnce = 64;
+
+/** EPSG codes that GeoTIFF files of WGS 84 have. */
+const geographicModel = 2;
+const wgs84 = 4326;
+
+/**
+ * The people of a GeoTIFF, whose first band counts the people of each pixel, inside a box. Those of a pixel are spread
+ * evenly over it. Some rows are in memory at a time, as far as the file is made of strips or tiles.
+ * @param cell degrees of the cells that are filled.
+ * @throws {ImportError} for a file that is not in WGS 84.
+ */
+export async function* pixelsOf(
+  path: string,
+  box: Box,
+  cell: { readonly height: number; readonly width: number },
+): PopulationFile & AsyncGenerator<readonly PopulatedPoint[]> {
+  const file = basename(path);
+  const tiff = await fromFile(path).catch((error: unknown) => {
+    throw new ImportError([`${file}: is no GeoTIFF that can be read (${nameOfError(error)})`]);
+  });
+  try {
+    const image = await tiff.getImage();
+    const keys = image.getGeoKeys();
+    if (keys?.GTModelTypeGeoKey !== geographicModel || keys.GeographicTypeGeoKey !== wgs84) {
+      throw new ImportError([
+        `${file}: must be in WGS 84: gdalwarp -t_srs EPSG:4326 -r sum makes such a file`,
+      ]);
+    }
+    const [west, , , north] = image.getBoundingBox() as [number, number, number, number];
+    const [stepEast, stepNorth] = image.getResolution() as [number, number];
+    const [width, height] = [Math.abs(stepEast), Math.abs(stepNorth)];
+    const empty = image.getGDALNoData();
+    const columns = within(image.getWidth(), (box.west - west) / width, (box.east - west) / width);
+    const rows = within(image.getHeight(), (north - box.north) / height, (north - box.south) / height);
+    if (columns.from >= columns.to || rows.from >= rows.to) return;
+    const parts = { high: partsOf(height, cell.height), wide: partsOf(width, cell.width) };
+    for (let top = rows.from; top < rows.to; top += rowsAtOnce) {
+      const bottom = Math.min(top + rowsAtOnce, rows.to);
+      const window = [columns.from, top, columns.to, bottom];
+      const [counts = []] = (await image.readRasters({ window, samples: [0] })) as unknown as number[][];
+      const points: PopulatedPoint[] = [];
+      for (const [index, people] of counts.entries()) {
+        if (people === empty || !(people > 0)) continue;
+        const column = columns.from + (index % (columns.to - columns.from));
+        const row = top + Math.floor(index / (columns.to - columns.from));
+        for (let part = 0; part < parts.high * parts.wide; part++) {
+          points.push({
+            longitude: west + (column + ((part % parts.wide) + 0.5) / parts.wide) * width,
+            latitude: north - (row + (Math.floor(part / parts.wide) + 0.5) / parts.high) * height,
+            people: people / (parts.high * parts.wide),
+          });
+        }
+      }
+      yield points;
+    }
+  } finally {
+    await tiff.close();
+  }
+}
+
+/** The pixels of a line that share something with a range. */
+function within(length: number, from: number, to: number): { readonly from: number; readonly to: number } {
+  return { from: Math.max(0, Math.floor(from)), to: Math.min(length, Math.ceil(to)) };
+}
+
+/** Into how many parts a pixel is divided, so that a cell has some. */
+function partsOf(pixel: number, cell: number): number {
+  return Math.min(Math.max(1, Math.ceil((3 * pixel) / cell)), 32);
+}
+
+function nameOfError(error: unknown): string {
+  return error instanceof Error ? ("code" in error ? String(error.code) : error.name) : typeof error;
+}

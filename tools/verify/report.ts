@@ -1,0 +1,78 @@
+import type { Outcome } from "./run-scenario.ts";
+import type { Skipped } from "./scenarios.ts";
+
+/** What was found of a service. */
+export interface Findings {
+  readonly url: string;
+  readonly outcomes: readonly Outcome[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** The form of a report. */
+export type ReportFormat = "text" | "json" | "junit";
+
+/** How many scenarios passed, failed and were skipped. */
+export function countsOf({ outcomes, skipped }: Findings) {
+  const failed = outcomes.filter(({ failure }) => failure !== undefined).length;
+  return { passed: outcomes.length - failed, failed, skipped: skipped.length };
+}
+
+/** A report for a person, a program, or a CI system. */
+export function report(findings: Findings, format: ReportFormat): string {
+  switch (format) {
+    case "text":
+      return textOf(findings);
+    case "json":
+      return JSON.stringify({ ...findings, ...countsOf(findings), skipped: findings.skipped }, null, 2);
+    case "junit":
+      return junitOf(findings);
+  }
+}
+
+function textOf(findings: Findings): string {
+  const { passed, failed, skipped } = countsOf(findings);
+  const lines = [
+    ...findings.outcomes.map(({ name, failure }) =>
+      failure === undefined ? `ok       ${name}` : `FAILED   ${name}: ${failure}`,
+    ),
+    ...findings.skipped.map(({ name, reason }) => `skipped  ${name}: ${reason}`),
+  ];
+  return [...lines, `${passed} passed, ${failed} failed, ${skipped} skipped`].join("\n");
+}
+
+/** https://github.com/testmoapp/junitxml */
+function junitOf(findings: Findings): string {
+  const { url, outcomes, skipped } = findings;
+  const { failed } = countsOf(findings);
+  const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(3);
+  const all = outcomes.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  const [tests, time] = [outcomes.length + skipped.length, seconds(all)];
+  const open = (name: string) => {
+    const [area = "", test = ""] = name.split("/");
+    return `    <testcase classname="${escaped(area)}" name="${escaped(test)}"`;
+  };
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    "<testsuites>",
+    `  <testsuite name="${escaped(url)}" tests="${tests}" failures="${failed}" skipped="${skipped.length}" time="${time}">`,
+    ...outcomes.map(({ name, failure, milliseconds }) => {
+      const begun = `${open(name)} time="${seconds(milliseconds)}"`;
+      return failure === undefined
+        ? `${begun}/>`
+        : `${begun}><failure message="${escaped(failure)}"/></testcase>`;
+    }),
+    ...skipped.map(({ name, reason }) => `${open(name)}><skipped message="${escaped(reason)}"/></testcase>`),
+    "  </testsuite>",
+    "</testsuites>",
+  ].join("\n");
+}
+
+function escaped(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+  };
+  return text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
+}

@@ -1,0 +1,77 @@
+import * as z from "zod";
+import { send } from "../cli/login.ts";
+import type { Scenario } from "./scenarios.ts";
+
+/** What became of a scenario. */
+export interface Outcome {
+  readonly name: string;
+  readonly milliseconds: number;
+  /** What was expected and what was answered, without a value of the answer; undefined if it is as it should be. */
+  readonly failure: string | undefined;
+}
+
+const errorInfo = z.object({ status: z.number(), code: z.string(), message: z.string().min(1) });
+
+/** Sends a scenario's request and compares the answer with the contract. Deliveries that it begins are cancelled. */
+export async function runScenario(
+  scenario: Scenario,
+  url: string,
+  tokenOf: (login: NonNullable<Scenario["login"]>) => Promise<string>,
+): Promise<Outcome> {
+  const { name, endpoint, path, headers, body, login } = scenario;
+  const begun = performance.now();
+  const authorization: Record<string, string> =
+    login === undefined ? {} : { authorization: `Bearer ${await tokenOf(login)}` };
+  const response = await send(`${url}${path}`, {
+    method: endpoint.method,
+    headers: {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+      ...authorization,
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const milliseconds = performance.now() - begun;
+  const location = response.headers.get("location");
+  if (response.status === 202 && location !== null) {
+    const cancelled = await send(new URL(location, url).href, { method: "DELETE", headers: authorization });
+    await cancelled.arrayBuffer();
+  }
+  return { name, milliseconds, failure: failureOf(scenario, response, text) };
+}
+
+function failureOf(scenario: Scenario, response: Response, text: string): string | undefined {
+  const { endpoint, status, code, headers } = scenario;
+  const body = jsonIn(text);
+  if (response.status !== status) {
+    const answered = errorInfo.safeParse(body).data?.code;
+    return `expected ${status}${code === undefined ? "" : ` ${code}`}, answered ${response.status}${answered === undefined ? "" : ` ${answered}`}`;
+  }
+  const sent = headers["x-correlator"];
+  const echoed = response.headers.get("x-correlator");
+  if (code !== undefined) {
+    const error = errorInfo.safeParse(body);
+    if (!error.success) return `the body of ${status} is not an error with status, code and message`;
+    if (error.data.code !== code) return `expected the code ${code}, answered ${error.data.code}`;
+    if (error.data.status !== status) return "the body has another status than the response";
+  } else {
+    const parsed = endpoint.responses[status]?.safeParse(body);
+    if (parsed?.success === false) {
+      const [issue] = parsed.error.issues;
+      return `the body is not as declared, at ${issue?.path.map(String).join(".") || "its root"}: ${issue?.message}`;
+    }
+  }
+  // A correlator of another form is not echoed, but replaced.
+  if (sent !== undefined && code === undefined && echoed === null) return "the response has no x-correlator";
+  return undefined;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
