@@ -55,7 +55,7 @@ function failureOf(scenario: Scenario, response: Response, text: string): string
     if (!error.success) return `the body of ${status} is not an error with status, code and message`;
     if (error.data.code !== code) return `expected the code ${code}, answered ${error.data.code}`;
     if (error.data.status !== status) return "the body has another status than the response";
-  } else {
+  } else if (!isOtherForm(scenario, response)) {
     const parsed = endpoint.responses[status]?.safeParse(body);
     if (parsed?.success === false) {
       const [issue] = parsed.error.issues;
@@ -65,6 +65,12 @@ function failureOf(scenario: Scenario, response: Response, text: string): string
   // A correlator of another form is not echoed, but replaced.
   if (sent !== undefined && code === undefined && echoed === null) return "the response has no x-correlator";
   return undefined;
+}
+
+/** Whether the request asks for another form than JSON, and the answer has it: the contract declares JSON only. */
+function isOtherForm({ headers }: Scenario, response: Response): boolean {
+  const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+  return type !== "" && type !== "application/json" && (headers.accept ?? "").includes(type);
 }
 
 function jsonIn(text: string): unknown {
