@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import * as z from "zod";
+import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { documentedOperations, type Part, partAt } from "./document.ts";
-import type { SampleRequest } from "./good-requests.ts";
 import { valuesOf } from "./schema-values.ts";
 
 /** A request for an operation of the OpenAPI document. */
