@@ -80,8 +80,8 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
           renameSync(copy, kept);
         } catch (error) {
           rmSync(copy, { recursive: true, force: true });
-          // Another run has kept the same.
-          if (!existsSync(kept)) throw error;
+          // Another run has kept the same, and a third one may have discarded it since.
+          if (!hasCode(error, ["EEXIST", "ENOTEMPTY"]) && !existsSync(kept)) throw error;
         }
         discardOld(cache, name);
       });

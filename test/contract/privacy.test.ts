@@ -206,7 +206,7 @@ async function storeEverything(good: string, broken: string): Promise<void> {
 }
 
 /** A job whose message was not sent at once is sent one by the sweep, once a minute. */
-const patiently = { timeout: 150_000, interval: 250 };
+const patiently = { timeout: 150_000, interval: 1_000 };
 
 beforeAll(async () => {
   const queue: BackingServer = keep(await openQueueServer(undefined));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { beforeAll, expect, test } from "vitest";
 import { attemptName, type Counter, countersOf } from "../../functions/profile/rules.ts";
 import {
@@ -12,6 +13,8 @@ import {
 import { useTables } from "../support/database.ts";
 
 const signal = AbortSignal.timeout(60_000);
+// Many calls listen to it at the same time.
+setMaxListeners(0, signal);
 const now = new Date("2026-11-21T10:07:00Z");
 const countersWith = (limits: { accountAndSource: number; source: number; account: number }) =>
   countersOf(crypto.randomUUID(), crypto.randomUUID(), now, limits);

@@ -41,8 +41,8 @@ export async function acceptJob(
   ports: AcceptPorts,
   signal: AbortSignal,
 ): Promise<Acceptance> {
-  const left = job.requestedAt + storeMilliseconds - ports.clock.now();
-  const inTime = timedLike(signal, AbortSignal.any([signal, ports.clock.deadline(Math.max(0, left))]));
+  const storing = ports.clock.deadline(storeMilliseconds, job.requestedAt);
+  const inTime = timedLike(signal, AbortSignal.any([signal, storing]));
   try {
     const acceptance = await storeOrJoin(job, pendingLimit, ports, inTime);
     if (acceptance !== "stored") return acceptance;

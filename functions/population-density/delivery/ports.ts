@@ -33,7 +33,8 @@ export type WorkerPorts = Omit<Ports, "queues"> & { readonly queues: Pick<Queues
 export interface Clock {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  readonly deadline: (milliseconds: number) => AbortSignal;
+  /** @param since when the time began, in epoch milliseconds; now unless it is given. */
+  readonly deadline: (milliseconds: number, since?: number) => AbortSignal;
 }
 
 /**

@@ -8,7 +8,8 @@ import type { Clock, Ports, Queues } from "./ports.ts";
 export const processPorts = {
   clock: {
     now: () => Date.now(),
-    deadline: (milliseconds) => AbortSignal.timeout(milliseconds * deadlineFactor()),
+    deadline: (milliseconds, since = Date.now()) =>
+      AbortSignal.timeout(Math.max(0, since + milliseconds * deadlineFactor() - Date.now())),
   } satisfies Clock,
   random: () => Math.random(),
   newId: () => crypto.randomUUID(),

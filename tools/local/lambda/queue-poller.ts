@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
@@ -44,6 +45,8 @@ export class QueuePoller {
     this.#client = queueClient(endpoint, credentials);
     this.#invoke = invoke;
     this.#logs = logs;
+    // Each batch under way listens to it.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Begins to poll; returns at once. */
