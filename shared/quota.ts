@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { getItem, updatedItem } from "./aws/database.ts";
+import { getItem, updatedItem, updateItem } from "./aws/database.ts";
 import { setting } from "./environment.ts";
 import type { Allowance, ErrorDetails } from "./errors.ts";
 import { hashed } from "./hash.ts";
@@ -113,6 +113,23 @@ export async function countWork(
     ...exceeded("QUOTA_EXCEEDED", allowance(quota, left, now, dayMilliseconds)),
     message: `The request costs ${units} more of the daily quota, ${left} are left. Ask for less.`,
   };
+}
+
+/** Gives back what `countWork` has counted for a request, unless another day has begun. */
+export async function uncountWork(
+  client: string,
+  units: number,
+  now: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  const day = Math.floor(now.getTime() / dayMilliseconds);
+  const update = {
+    update: "SET dayCount = dayCount - :units",
+    condition: "#day = :day",
+    names: { "#day": "day" },
+    values: { ":day": day, ":units": units },
+  };
+  await updateItem(quotas, { caller: hashed(client) }, update, signal);
 }
 
 const names = { "#day": "day", "#minute": "minute" };

@@ -41,7 +41,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   }
   const { acceptOrder, idempotencyKeyOf, operationAddress } = await import("./order.ts");
   const idempotencyKey = idempotencyKeyOf(sent);
-  await sent.charge(workUnitsOf(query));
+  const giveBack = await sent.charge(workUnitsOf(query));
   const order = {
     request: { ...body, sink },
     client: caller.client,
@@ -49,7 +49,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
     idempotencyKey,
     now,
   };
-  const operationId = await acceptOrder(order, signal);
+  const operationId = await acceptOrder(order, giveBack, signal);
   return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
 });
 

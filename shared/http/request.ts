@@ -42,8 +42,9 @@ export interface Request<E extends Endpoint> {
   /**
    * Counts further units against the caller's daily quota: for a handler whose work depends on the request, before it
    * works, and after `admission`. Rejects when fewer are left.
+   * @returns what gives them back, for a request that is refused after all.
    */
-  readonly charge: (units: number) => Promise<void>;
+  readonly charge: (units: number) => Promise<() => Promise<void>>;
   /**
    * Registers a rollback for a request that ends in 500, 503 or 504. It runs before the response, with a time-out of
    * its own. The handler may still be running: the rollback must be safe whatever was done so far.

@@ -6,7 +6,7 @@ import type { Caller } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
-import { countRequest, countWork, type RateLimitResult } from "../quota.ts";
+import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota.ts";
 import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
 import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";
@@ -153,11 +153,24 @@ async function admit(exchange: Exchange): Promise<void> {
   if (caller !== undefined) await count(exchange, () => countRequest(caller.client, now, signal));
 }
 
-/** Counts the work of a request that was admitted; one that could not be counted is served without. */
-async function charge(exchange: Exchange, units: number): Promise<void> {
-  const { caller, allowance, now, signal } = exchange;
-  if (caller === undefined || allowance === undefined || units === 0) return;
-  await count(exchange, () => countWork(caller.client, units, allowance, now, signal));
+/**
+ * Counts the work of a request that was admitted; one that could not be counted is served without.
+ * @returns what gives it back.
+ */
+async function charge(exchange: Exchange, units: number): Promise<() => Promise<void>> {
+  const { caller, allowance: before, now, signal } = exchange;
+  if (caller === undefined || before === undefined || units === 0) return async () => {};
+  await count(exchange, () => countWork(caller.client, units, before, now, signal));
+  if (exchange.allowance === undefined) return async () => {};
+  return async () => {
+    try {
+      await uncountWork(caller.client, units, now, signal);
+      exchange.allowance = before;
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      log("NOT_ROLLED_BACK", { ...loggedOf(exchange), cause: causeOf(error) });
+    }
+  };
 }
 
 /**

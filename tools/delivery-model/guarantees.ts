@@ -90,7 +90,7 @@ export class Guarantees {
       this.broken.add("a cancelled job has another outcome");
     if (plan.cancelled?.possiblyDelivered === false && kept.size > 0)
       this.broken.add("delivered, but cancelled as not delivered");
-    const isPromised = answers.includes("accepted");
+    const isPromised = answers.some(isPromise);
     if (isPromised && (job === undefined || job.state === "withdrawn"))
       this.broken.add("a promised job is lost");
     if (job?.state === "delivered" && !kept.has("answer")) this.broken.add("delivered, but not to its sink");
@@ -116,6 +116,11 @@ export class Guarantees {
       this.broken.add("a permit is never free again");
     }
   }
+}
+
+/** What says that an operation's answer will be delivered. */
+export function isPromise(answer: Acceptance | undefined): boolean {
+  return answer === "accepted" || answer === "joined";
 }
 
 /** Whether every request for an operation was answered that nothing will be delivered. */

@@ -6,7 +6,7 @@ import type { Ports } from "../../functions/population-density/delivery/ports.ts
 import type { Sent } from "../../functions/population-density/delivery/rules.ts";
 import { sweep } from "../../functions/population-density/delivery/sweep-jobs.ts";
 import { Unavailable } from "../../shared/errors.ts";
-import { Guarantees } from "./guarantees.ts";
+import { Guarantees, isPromise } from "./guarantees.ts";
 import { MemoryJobs, MemoryPermits } from "./memory-stores.ts";
 import { type Behaviour, hour, jobOf, minute, type Plan, planOperation, start } from "./plan.ts";
 import { type Actor, Processes } from "./processes.ts";
@@ -96,7 +96,7 @@ class Model {
       broken: [...this.#guarantees.broken],
       ...this.#processes.count,
       redelivered: this.#plans.filter(
-        ({ redelivered, answers }) => redelivered !== undefined && answers.includes("accepted"),
+        ({ redelivered, answers }) => redelivered !== undefined && answers.some(isPromise),
       ).length,
       outcomes: this.#plans.map(({ operationId }) => this.#jobs.read(operationId)?.state ?? "never stored"),
     };

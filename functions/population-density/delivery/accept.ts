@@ -5,11 +5,12 @@ import { isForgotten, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
 
 /**
- * The result of a request for a job. `accepted`: it will be delivered. `conflict`: its idempotency key belongs to
- * another request. `full`: its caller has no place left. `withdrawn`: nothing will be delivered. `unknown`: it is not
- * known whether the job was accepted; the same request with the same idempotency key finds out.
+ * The result of a request for a job. `accepted`: it will be delivered. `joined`: so it will, for a request with the same
+ * idempotency key that came before. `conflict`: that key belongs to another request. `full`: its caller has no place
+ * left. `withdrawn`: nothing will be delivered. `unknown`: it is not known whether the job was accepted; the same request
+ * with the same idempotency key finds out.
  */
-export type Acceptance = "accepted" | "conflict" | "full" | "withdrawn" | "unknown";
+export type Acceptance = "accepted" | "joined" | "conflict" | "full" | "withdrawn" | "unknown";
 
 /** Time from the start of the request until the job must be stored. */
 const storeMilliseconds = 2_600;
@@ -77,7 +78,7 @@ async function storeOrJoin(
     // This request stored the job, but the response was lost.
     if (found.intake === job.intake) return "stored";
     if (found.requestHash !== job.requestHash) return "conflict";
-    if (found.state !== "pending" || (await jobs.promise(found, signal))) return "accepted";
+    if (found.state !== "pending" || (await jobs.promise(found, signal))) return "joined";
   }
 }
 
@@ -96,7 +97,7 @@ async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSigna
       if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) continue;
       if (found.intake === job.intake) return "accepted";
       if (found.requestHash !== job.requestHash) return "conflict";
-      if (found.state !== "pending" || (await jobs.promise(found, signal))) return "accepted";
+      if (found.state !== "pending" || (await jobs.promise(found, signal))) return "joined";
     }
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { getItem } from "../../shared/aws/database.ts";
+import { hashed } from "../../shared/hash.ts";
+import { quotas } from "../../shared/quota-table.ts";
+import { authorizerContext, eventOf } from "../support/pipeline.ts";
+import { defaultSettings } from "../support/settings.ts";
+import { callStreamed } from "../support/streamed.ts";
+import { useHarness } from "../support/use-harness.ts";
+
+const hour = 3_600_000;
+const soon = (Math.floor(Date.now() / hour) + 1) * hour;
+const [south, west] = [45.7, 4.8];
+
+/** A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request. */
+const request = {
+  area: {
+    areaType: "POLYGON",
+    boundary: [
+      { latitude: south, longitude: west },
+      { latitude: south + 0.002, longitude: west },
+      { latitude: south + 0.002, longitude: west + 3 },
+      { latitude: south, longitude: west + 3 },
+    ],
+  },
+  startTime: new Date(soon).toISOString(),
+  endTime: new Date(soon + hour).toISOString(),
+  precision: 7,
+  sink: "https://sink.example.com/densities",
+};
+
+const { harness, output } = useHarness({
+  ...defaultSettings,
+  DENSITY_PENDING_LIMIT: "1",
+  DAILY_QUOTA: "100",
+});
+
+/** What a caller is answered, and what of its daily quota is used then. */
+function caller() {
+  const client = crypto.randomUUID();
+  const authorizer = authorizerContext({ scope: "population-density-data:read", client });
+  return async (body: unknown, headers = {}) => {
+    const { handler } = await import("../../functions/population-density/retrieve.ts");
+    const event = eventOf({ body: JSON.stringify(body), headers, authorizer });
+    const { statusCode, headers: answered } = await callStreamed(handler, event);
+    const counted = await getItem(quotas, { caller: hashed(client) }, AbortSignal.timeout(10_000));
+    return { statusCode, used: counted?.dayCount, remaining: answered["x-ratelimit-remaining"] };
+  };
+}
+
+describe("a request with a sink", () => {
+  test("is charged for its work when it is accepted, and as one request when its caller has no place left", async () => {
+    const ask = caller();
+    expect(await ask(request)).toMatchObject({ statusCode: 202, used: 7 });
+    expect(await ask(request)).toMatchObject({ statusCode: 429, used: 8 });
+  });
+
+  test("is charged once, however often it is sent with its Idempotency-Key", async () => {
+    const ask = caller();
+    const headers = { "idempotency-key": "a key" };
+    expect(await ask(request, headers)).toMatchObject({ statusCode: 202, used: 7 });
+    expect(await ask(request, headers)).toMatchObject({ statusCode: 202, used: 8, remaining: "92" });
+  });
+
+  test("counts as one when its Idempotency-Key is another request's, and says what is left", async () => {
+    const ask = caller();
+    const headers = { "idempotency-key": "a key" };
+    const accepted = await ask(request, headers);
+    const refused = await ask({ ...request, sink: "https://other.example.com/" }, headers);
+    expect(accepted).toMatchObject({ statusCode: 202, used: 7 });
+    expect(refused).toMatchObject({ statusCode: 400, used: 8 });
+    expect([accepted.remaining, refused.remaining]).toEqual(["93", "92"]);
+  });
+
+  test("stays charged, and is refused all the same, when what it was charged cannot be given back", async () => {
+    const ask = caller();
+    await ask(request);
+    const updates = () => harness().tables.calls.filter(({ operation }) => operation === "UpdateItem").length;
+    const before = updates();
+    // The request and its work are counted; what gives it back is the third update.
+    harness().tables.inject(({ operation }) =>
+      operation === "UpdateItem" && updates() - before > 2 ? "refuse" : "pass",
+    );
+    expect(await ask(request)).toMatchObject({ statusCode: 429 });
+    harness().tables.inject();
+    expect(output().text()).toContain('"NCS-005"');
+    expect(await ask({ ...request, sink: "http://not.https.example.com" })).toMatchObject({ used: 15 });
+  });
+});
