@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import { Stack, type StackProps } from "aws-cdk-lib";
 import { type ITable, Table } from "aws-cdk-lib/aws-dynamodb";
 import { AnyPrincipal, Effect, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { type IKey, Key } from "aws-cdk-lib/aws-kms";
@@ -8,7 +8,7 @@ import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
 import type { ServiceQueue } from "./constructs/service-queue.ts";
 import { ServiceTable } from "./constructs/service-table.ts";
-import { tableOutput } from "./outputs.ts";
+import { addTableOutput } from "./outputs.ts";
 import { addQueues } from "./queues.ts";
 import { removalPolicyIn, type StageTraits } from "./stage.ts";
 
@@ -77,7 +77,7 @@ export interface Data {
 export function addData(scope: Construct, key: IKey, tableNames: TableNames): Data {
   const referred = tables.map((table) => {
     const one = Table.fromTableName(scope, tableVariable(table), tableNames[table.name]);
-    new CfnOutput(scope, tableOutput(table), { value: one.tableName });
+    addTableOutput(scope, table, one.tableName);
     return [table.name, one];
   });
   return {

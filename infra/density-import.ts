@@ -1,13 +1,5 @@
 import { join } from "node:path";
-import {
-  ArnFormat,
-  CfnOutput,
-  Duration,
-  RemovalPolicy,
-  Stack,
-  type StackProps,
-  Validations,
-} from "aws-cdk-lib";
+import { ArnFormat, Duration, RemovalPolicy, Stack, type StackProps, Validations } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
@@ -23,7 +15,8 @@ import { ServiceFunction } from "./constructs/service-function.ts";
 import { ServiceLog } from "./constructs/service-log.ts";
 import { densityImportDefinition } from "./density-import-definition.ts";
 import { type OptionalFunctionId, optionalFunctionRecords } from "./functions.ts";
-import { densityImportOutputs } from "./outputs.ts";
+import { outputNames } from "./output-names.ts";
+import { addOutput } from "./outputs.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
 
@@ -55,8 +48,8 @@ export class DensityImportStack extends Stack {
       "s3:AbortMultipartUpload",
     ]);
     const machine = addStateMachine(this, made, bucket, dataKey, settings);
-    new CfnOutput(this, densityImportOutputs.bucket, { value: bucket.bucketName });
-    new CfnOutput(this, densityImportOutputs.stateMachine, { value: machine.ref });
+    addOutput(this, outputNames.densityImportBucket, bucket.bucketName);
+    addOutput(this, outputNames.densityImportStateMachine, machine.ref);
   }
 }
 

@@ -1,21 +1,29 @@
-import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
-import { type Table, tableVariable } from "../shared/table.ts";
+import { CfnOutput } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+import type { QueueName } from "../shared/sqs/queues.ts";
+import type { Table } from "../shared/table.ts";
+import { type OutputName, queueOutput, tableOutput } from "./output-names.ts";
 
-/** The stack output that holds a table's name; outputs have letters and digits only. */
-export function tableOutput(table: Pick<Table, "name">): string {
-  return `${tableVariable(table).replaceAll("_", "")}NAME`;
+/** What the console of CloudFormation shows beside the outputs that are not of tables or queues. */
+const descriptions: Readonly<Record<OutputName, string>> = {
+  ApiAddress: "The address of the API",
+  ApiRecordTarget: "What a DNS record of the API's host name points to",
+  DensityImportBucketName: "The bucket for files of counted people, for ncs import density s3://…",
+  DensityImportStateMachineArn: "The state machine that imports densities, for ncs import density s3://…",
+  SigningKeySecretArn: "The secret with the key that signs access tokens",
+};
+
+/** Adds an output to a stack: its name is the same in every deployment. */
+export function addOutput(scope: Construct, name: OutputName, value: string): void {
+  new CfnOutput(scope, name, { value, description: descriptions[name] });
 }
 
-/** The stack output that holds a queue's address. */
-export function queueOutput(queue: QueueName): string {
-  return `${queueVariable(queue).replaceAll("_", "")}URL`;
+/** Adds the output with a table's deployed name. */
+export function addTableOutput(scope: Construct, table: Pick<Table, "name">, value: string): void {
+  new CfnOutput(scope, tableOutput(table), { value, description: `The table ${table.name}` });
 }
 
-/** The outputs of the stack that imports densities: its bucket's name, and its state machine's ARN. */
-export const densityImportOutputs = {
-  bucket: "DENSITYIMPORTBUCKETNAME",
-  stateMachine: "DENSITYIMPORTARN",
-} as const;
-
-/** The stack output that holds the ARN of the signing key's secret. */
-export const signingKeyOutput = "SIGNINGKEYSECRETARN";
+/** Adds the output with a queue's address. */
+export function addQueueOutput(scope: Construct, queue: QueueName, value: string): void {
+  new CfnOutput(scope, queueOutput(queue), { value, description: `The address of the queue ${queue}` });
+}

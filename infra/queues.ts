@@ -1,4 +1,3 @@
-import { CfnOutput } from "aws-cdk-lib";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import {
@@ -9,7 +8,7 @@ import {
   visibilitySeconds,
 } from "../shared/sqs/queues.ts";
 import { ServiceQueue } from "./constructs/service-queue.ts";
-import { queueOutput } from "./outputs.ts";
+import { addQueueOutput } from "./outputs.ts";
 
 /** Adds every queue; their addresses are outputs of the stack. */
 export function addQueues(scope: Construct, key: IKey): Readonly<Record<QueueName, ServiceQueue>> {
@@ -21,7 +20,7 @@ export function addQueues(scope: Construct, key: IKey): Readonly<Record<QueueNam
       throw new Error(`${name} comes before its dead letters`);
     const dead = queue && { deadLetters: { maxReceiveCount: deadLetters.maxReceiveCount, queue } };
     made[name] = new ServiceQueue(scope, queueVariable(name), { key, visibilitySeconds, ...dead });
-    new CfnOutput(scope, queueOutput(name), { value: made[name].queueUrl });
+    addQueueOutput(scope, name, made[name].queueUrl);
   }
   return made as Record<QueueName, ServiceQueue>;
 }

@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import { Stack, type StackProps } from "aws-cdk-lib";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
@@ -13,7 +13,8 @@ import { addDashboard } from "./dashboard.ts";
 import { addData, type TableNames } from "./data.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { addObjectives, addTrafficAlarm } from "./objectives.ts";
-import { signingKeyOutput } from "./outputs.ts";
+import { outputNames } from "./output-names.ts";
+import { addOutput } from "./outputs.ts";
 import { addFunction } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { removalPolicyIn, stages } from "./stage.ts";
@@ -41,7 +42,7 @@ export class NetworkCapabilitiesStack extends Stack {
     if (traits.keepsData) warnOfIssuer(this, settings);
     const data = addData(this, dataKey, tableNames);
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
-    new CfnOutput(this, signingKeyOutput, { value: signingKey.secretArn });
+    addOutput(this, outputNames.signingKey, signingKey.secretArn);
 
     // An operator's own secret is rotated by the operator.
     const isOurs = settings.signingKeySecretArn === undefined;

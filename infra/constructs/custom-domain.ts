@@ -1,4 +1,3 @@
-import { CfnOutput } from "aws-cdk-lib";
 import {
   DomainName,
   EndpointType,
@@ -10,6 +9,8 @@ import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { ARecord, HostedZone, RecordTarget } from "aws-cdk-lib/aws-route53";
 import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
 import type { Construct } from "constructs";
+import { outputNames } from "../output-names.ts";
+import { addOutput } from "../outputs.ts";
 import type { Domain } from "../settings.ts";
 
 /**
@@ -26,8 +27,8 @@ export class CustomDomain extends DomainName {
       // Not assignable under `exactOptionalPropertyTypes`, by which CDK's types do not go.
       mapping: api as IRestApi,
     });
-    new CfnOutput(scope, "ApiAddress", { value: `https://${name}` });
-    new CfnOutput(scope, "ApiRecordTarget", { value: this.domainNameAliasDomainName });
+    addOutput(scope, outputNames.apiAddress, `https://${name}`);
+    addOutput(scope, outputNames.apiRecordTarget, this.domainNameAliasDomainName);
     if (hostedZoneId === undefined) return;
     new ARecord(this, "Record", {
       zone: HostedZone.fromHostedZoneId(scope, `${id}Zone`, hostedZoneId),

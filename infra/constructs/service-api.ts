@@ -8,6 +8,8 @@ import {
   SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
 import type { Construct } from "constructs";
+import { outputNames } from "../output-names.ts";
+import { addOutput } from "../outputs.ts";
 import type { StageTraits, Throttling } from "../stage.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 import { ServiceLog } from "./service-log.ts";
@@ -89,7 +91,9 @@ export class ServiceApi extends RestApi {
     });
     // The API's own policy applies under a custom domain too; the default of a regional API is TLS 1.0.
     (this.node.defaultChild as CfnRestApi).securityPolicy = SecurityPolicy.TLS_1_2;
-    if (!hasOwnHost) this.node.tryRemoveChild("Endpoint");
+    // CDK names this output by a hash.
+    this.node.tryRemoveChild("Endpoint");
+    if (hasOwnHost) addOutput(scope, outputNames.apiAddress, this.url);
     addGatewayResponses(this, corsOrigins);
     this.#acknowledge(gatewayMayLog);
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
-import { queueOutput } from "../../infra/outputs.ts";
+import { queueOutput } from "../../infra/output-names.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
 import {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type TableName, tables } from "../../functions/areas.ts";
 import { functionRecords } from "../../infra/functions.ts";
-import { tableOutput } from "../../infra/outputs.ts";
+import { tableOutput } from "../../infra/output-names.ts";
 import type { Table } from "../../shared/table.ts";
 import {
   arnOf,

@@ -15,7 +15,7 @@ import {
 } from "../../functions/population-density/tiles/store.ts";
 import type { StoredTileDay } from "../../functions/population-density/tiles/table.ts";
 import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
-import { tableOutput } from "../../infra/outputs.ts";
+import { tableOutput } from "../../infra/output-names.ts";
 import { stackName } from "../../infra/stack-names.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { Problems } from "../../shared/import/problems.ts";

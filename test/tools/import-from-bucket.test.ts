@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { importOrder, keys } from "../../functions/population-density/distributed-import/exchange.ts";
-import { densityImportOutputs } from "../../infra/outputs.ts";
+import { outputNames } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
 import { startBucket, type TestBucket } from "../support/objects.ts";
@@ -38,8 +38,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bucket-"));
   outputs = join(folder, "outputs.json");
   const made = {
-    [densityImportOutputs.bucket]: bucket.name,
-    [densityImportOutputs.stateMachine]: stateMachineArn,
+    [outputNames.densityImportBucket]: bucket.name,
+    [outputNames.densityImportStateMachine]: stateMachineArn,
   };
   await writeFile(
     outputs,

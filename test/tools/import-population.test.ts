@@ -5,7 +5,7 @@ import { writeArrayBuffer } from "geotiff";
 import { latLngToCell } from "h3-js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
-import { tableOutput } from "../../infra/outputs.ts";
+import { tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { h3CellsOf, pointsOf } from "../../tools/import/density/population/csv-rows.ts";

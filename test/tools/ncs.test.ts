@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { densities } from "../../functions/population-density/tiles/table.ts";
-import { tableOutput } from "../../infra/outputs.ts";
+import { tableOutput } from "../../infra/output-names.ts";
 import { stackName } from "../../infra/stack-names.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { npm } from "../support/npm.ts";

@@ -72,7 +72,7 @@ test("a new key is made at once, by the function that is deployed, and the perso
   const before = await secret();
 
   const args = await rotating({
-    "NetworkCapabilities-dev": { SIGNINGKEYSECRETARN: service.secretId },
+    "NetworkCapabilities-dev": { SigningKeySecretArn: service.secretId },
     Another: { BucketName: "of somebody else" },
   });
   const { code, stdout, stderr } = await spawnNcs(args);
@@ -92,7 +92,7 @@ test.each([
   ["does not name the secret", { NetworkCapabilities: {} }, /SIGNING_KEY_SECRET_ARN/],
   [
     "names a secret that is not there",
-    { NetworkCapabilities: { SIGNINGKEYSECRETARN: "arn:aws:secretsmanager:eu-west-1:1:secret:gone-AbCdEf" } },
+    { NetworkCapabilities: { SigningKeySecretArn: "arn:aws:secretsmanager:eu-west-1:1:secret:gone-AbCdEf" } },
     /can't find/,
   ],
 ])("a file that %s changes nothing, and the person is told why", async (_, outputs, message) => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { queueOutput, signingKeyOutput } from "../../infra/outputs.ts";
+import { outputNames, queueOutput } from "../../infra/output-names.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { runNcs } from "../support/ncs.ts";
 
@@ -16,7 +16,7 @@ let outputs: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sam-env-"));
   outputs = join(folder, "dev.json");
-  const stack = { [queueOutput("density-jobs")]: queue, [signingKeyOutput]: secret };
+  const stack = { [queueOutput("density-jobs")]: queue, [outputNames.signingKey]: secret };
   await writeFile(
     outputs,
     JSON.stringify({ "NetworkCapabilities-dev": stack, "NetworkCapabilities-dev-data": {} }),

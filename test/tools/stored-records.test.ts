@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
-import { tableOutput } from "../../infra/outputs.ts";
+import { tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { runNcs } from "../support/ncs.ts";

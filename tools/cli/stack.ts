@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
-import { densityImportOutputs, queueOutput, signingKeyOutput, tableOutput } from "../../infra/outputs.ts";
+import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { bucketVariable, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
@@ -70,7 +70,7 @@ async function deployedStack(path: string) {
     ...(Object.keys(queues) as QueueName[]).map(
       (queue) => [queueVariable(queue), queueOutput(queue)] as const,
     ),
-    ["SIGNING_KEY_SECRET_ARN" satisfies VariableName, signingKeyOutput],
+    ["SIGNING_KEY_SECRET_ARN" satisfies VariableName, outputNames.signingKey],
   ];
   const variables = Object.fromEntries(
     named.flatMap(([variable, output]) => {
@@ -90,8 +90,9 @@ async function deployedStack(path: string) {
 export async function useDensityImport(path: string): Promise<string> {
   const stacks = await readOutputs(path);
   const found = Object.values(stackNames).map((name) => stacks[densityImportStackOf(name)] ?? {});
-  const [only, ...others] = found.filter((outputs) => densityImportOutputs.stateMachine in outputs);
-  const { [densityImportOutputs.bucket]: bucket, [densityImportOutputs.stateMachine]: arn } = only ?? {};
+  const [only, ...others] = found.filter((outputs) => outputNames.densityImportStateMachine in outputs);
+  const { [outputNames.densityImportBucket]: bucket, [outputNames.densityImportStateMachine]: arn } =
+    only ?? {};
   if (bucket === undefined || arn === undefined || others.length > 0) {
     throw new Error(`${path} has not the outputs of one stack that was deployed with -c densityImport=true`);
   }
