@@ -97,7 +97,7 @@ describe("`npm start`", () => {
     60_000,
   );
 
-  test.each([["--port", "70000"], ["--bogus"]])(
+  test.each(sampleOf([["--port", "70000"], ["--bogus"]], 1))(
     "reports wrong arguments at once: %s %s",
     async (...args) => {
       expect(await npmStart(...args).ended).toBe(2);
@@ -105,11 +105,12 @@ describe("`npm start`", () => {
     60_000,
   );
 
-  test.each([
-    ["a port that is taken", (taken: string) => ["--port", taken]],
+  const unusable: readonly (readonly [string, (taken: string) => string[]])[] = [
+    ["a port that is taken", (taken) => ["--port", taken]],
     ["a folder that is not there", () => ["--port", "0", "--data", "no-such-folder"]],
     ["a folder without data", () => ["--port", "0", "--data", "docs"]],
-  ])(
+  ];
+  test.each(sampleOf(unusable, 1))(
     "refuses %s before it builds anything",
     async (_, argsFor) => {
       const taken = await listen(createServer(), 0);
