@@ -45,7 +45,7 @@ export default defineConfig(({ mode }) => {
       // Each thread compiles the WebAssembly of Node.js anew. The threads that optimize it, and those that help to
       // collect garbage, take up to half of the processor time of a file.
       execArgv: ["--liftoff-only", "--single-threaded-gc"],
-      expect: { poll: { timeout: 10_000 } },
+      expect: { poll: { timeout: 25_000 } },
       testTimeout: 40_000,
       hookTimeout: 60_000,
       env: {

@@ -225,7 +225,7 @@ describe("a client generated from the document that the service serves", () => {
         const bodies = sink.received(sinkUrl).map(({ body }) => JSON.parse(body));
         expect(bodies).toContainEqual({ ...atOnce, operationId: used.operationId });
       },
-      { timeout: 10_000 },
+      { timeout: 25_000 },
     );
     const { callback } = retrievePopulationDensity;
     for (const { headers, body } of sink.received(sinkUrl)) {

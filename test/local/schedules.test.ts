@@ -119,7 +119,7 @@ it("a service runs the schedules of its template, with the event that EventBridg
     const service = await startSample({ assembly: assembly.directory });
     try {
       await vi.advanceTimersByTimeAsync(5 * minute);
-      await vi.waitFor(() => expect(service.logs.join("")).toContain("Scheduled Event"), { timeout: 10_000 });
+      await vi.waitFor(() => expect(service.logs.join("")).toContain("Scheduled Event"), { timeout: 25_000 });
       const event = JSON.parse(service.logs.find((line) => line.includes("Scheduled Event")) ?? "");
       expect(event).toMatchObject({
         source: "aws.events",

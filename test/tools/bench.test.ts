@@ -12,7 +12,7 @@ test.each(sampleOf(["SIGHUP", "SIGINT", "SIGTERM"] as const, 1))(
       bench.signalGroup(signal);
 
       await bench.ended;
-      await expect.poll(() => bench.processes(), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => bench.processes()).toEqual([]);
       expect(bench.temporary()).toEqual([]);
     } finally {
       bench.remove();

@@ -63,7 +63,7 @@ test.each(sampleOf(ends, 1))(
       for (let time = 0; time < times; time++) importing.signalGroup(signal);
 
       await importing.ended;
-      await expect.poll(() => importing.processes(), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => importing.processes()).toEqual([]);
       expect(importing.temporary()).toEqual([]);
     } finally {
       importing.remove();

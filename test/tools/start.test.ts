@@ -22,7 +22,7 @@ async function listening(started: NpmProgram): Promise<string> {
 }
 
 async function expectNothingLeft(ended: NpmProgram): Promise<void> {
-  await expect.poll(() => ended.processes(), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => ended.processes()).toEqual([]);
   expect(ended.temporary()).toEqual([]);
 }
 

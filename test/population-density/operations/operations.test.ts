@@ -12,7 +12,7 @@ import { useRequestAndSink } from "../../support/use-harness.ts";
 
 const families = ["/populationdensitydata", "/population-density-data/v0.3"] as const;
 const [family] = families;
-const patiently = { timeout: 15_000 };
+const patiently = { timeout: 30_000 };
 
 const { request, sink } = useRequestAndSink();
 
