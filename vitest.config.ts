@@ -46,8 +46,8 @@ export default defineConfig(({ mode }) => {
       // collect garbage, take up to half of the processor time of a file.
       execArgv: ["--liftoff-only", "--single-threaded-gc"],
       expect: { poll: { timeout: 25_000 } },
-      testTimeout: 40_000,
-      hookTimeout: 60_000,
+      testTimeout: 120_000,
+      hookTimeout: 180_000,
       env: {
         AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
         // The machine may be busy with other tests: `test/support/busy-machine.ts`.

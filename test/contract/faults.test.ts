@@ -157,7 +157,7 @@ beforeAll(async () => {
   asks = await asksOf(tile);
   await Promise.all(asks.map(send));
   expected = await Promise.all(asks.map(send));
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   for (const started of opened.reverse()) await started.close();
@@ -281,7 +281,7 @@ function randomBy(seed: number): () => number {
 }
 
 test("no caller notices that one call of twenty is throttled, if not three times running", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const random = randomBy(20_261_120);
   const before = database.faultCount();

@@ -7,7 +7,7 @@ import { plainDevice, storeDevice } from "../support/device.ts";
 
 const path = "/numberrecycling/check";
 const alias = "/number-recycling/v0.2/check";
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 
 async function check(body: unknown, claims: Record<string, unknown> = {}, at = path) {
   const token = await tokenWith({ scope: "number-recycling:check", ...claims });

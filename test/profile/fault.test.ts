@@ -144,7 +144,7 @@ describe("over HTTP", () => {
     } as const;
     service = await startOwnService(environment);
     closing.push(() => service.close());
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
   });

@@ -12,7 +12,7 @@ import {
 } from "../../functions/profile/store.ts";
 import { useTables } from "../support/database.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 // Many calls listen to it at the same time.
 setMaxListeners(0, signal);
 const now = new Date("2026-11-21T10:07:00Z");

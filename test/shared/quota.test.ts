@@ -14,7 +14,7 @@ vi.resetModules();
 const { getItem, putItem } = await import("../../shared/aws/database.ts");
 const { countRequest, countWork } = await import("../../shared/quota.ts");
 
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 setMaxListeners(0, signal);
 const second = 1_000;
 const minute = 60 * second;

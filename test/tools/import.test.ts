@@ -13,7 +13,7 @@ import { importFile } from "../../tools/import/import-file.ts";
 import { useOwnTable, useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 let folder: string;
 beforeAll(async () => {
   useTables();

@@ -15,7 +15,7 @@ let program: NpmProgram | undefined;
 afterEach(() => program?.remove());
 
 async function listening(started: NpmProgram): Promise<string> {
-  await expect.poll(() => started.output(), { timeout: 60_000 }).toContain("\n");
+  await expect.poll(() => started.output(), { timeout: 100_000 }).toContain("\n");
   const [, url = ""] = /^Listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(started.output()) ?? [];
   expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
   return url;
@@ -94,7 +94,7 @@ describe("`npm start`", () => {
       await started.ended;
       await expectNothingLeft(started);
     },
-    60_000,
+    180_000,
   );
 
   test.each(sampleOf([["--port", "70000"], ["--bogus"]], 1))(
@@ -102,7 +102,7 @@ describe("`npm start`", () => {
     async (...args) => {
       expect(await npmStart(...args).ended).toBe(2);
     },
-    60_000,
+    180_000,
   );
 
   const unusable: readonly (readonly [string, (taken: string) => string[]])[] = [
@@ -125,6 +125,6 @@ describe("`npm start`", () => {
         await taken.close();
       }
     },
-    60_000,
+    180_000,
   );
 });

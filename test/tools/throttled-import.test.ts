@@ -14,7 +14,7 @@ import { useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
 
-const signal = AbortSignal.timeout(120_000);
+const signal = AbortSignal.timeout(600_000);
 let folder: string;
 let endpoint: FaultyEndpoint;
 beforeAll(async () => {

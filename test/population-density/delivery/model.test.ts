@@ -5,7 +5,7 @@ import { runModel } from "../../../tools/delivery-model/model.ts";
 const runs = 400;
 
 test("deliveries keep their promises whatever is killed, lost, doubled or late", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const broken: string[] = [];
   const sum = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0, redelivered: 0 };

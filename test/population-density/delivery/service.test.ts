@@ -192,7 +192,7 @@ describe("a request with a sink", () => {
   );
 });
 
-test("a job that has no message is delivered when the sweep has run", { timeout: 60_000 }, async () => {
+test("a job that has no message is delivered when the sweep has run", { timeout: 180_000 }, async () => {
   const service = await startOwnService({
     SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
     LOG_LEVEL: "ERROR",

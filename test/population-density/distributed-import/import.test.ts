@@ -297,7 +297,7 @@ describe("a distributed import writes what an import on one machine writes, byte
       expect(one.rows).toBeGreaterThan(400);
       expect(prefixes).toBeGreaterThanOrEqual(4);
     },
-    120_000,
+    300_000,
   );
 
   test("and says what it covered, and of which day", async () => {
@@ -362,7 +362,7 @@ test("an import that loses a day to another one says so, gives the others back, 
   // The lists of parts were written twice.
   const items = (await itemsOf(tables.distributed)).map(withoutRevision);
   expect(items).toEqual((await itemsOf(tables.one)).map(withoutRevision));
-}, 60_000);
+}, 180_000);
 
 test("an import that loses a day before it has stored anything leaves no list of parts changed", async () => {
   const filesOf = (cells: readonly string[]) => ({
@@ -385,7 +385,7 @@ test("an import that loses a day before it has stored anything leaves no list of
     items.filter((item) => item.includes('["tile",{"S":"parts"}]')).map(withoutRevision);
   expect(listsOf(before)).toHaveLength(2);
   expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
-}, 60_000);
+}, 180_000);
 
 test("an import that fails does not name what a later attempt has done", async () => {
   const rows = ["u04zzz", "u0hbp0"].map((cell) => row(cell, times[0]));
@@ -401,7 +401,7 @@ test("an import that fails does not name what a later attempt has done", async (
     status: "FAILED",
     cause: "2026-11-02: another import has started to store it: repeat this one",
   });
-}, 60_000);
+}, 180_000);
 
 test("a step that fails when it has begun or released some of its days is done again", async () => {
   const rows = ["u04zzz", "u0hbp0"].flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
@@ -426,7 +426,7 @@ test("a step that fails when it has begun or released some of its days is done a
   }
   expect([...failed]).toEqual(["PutItem", "UpdateItem"]);
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
-}, 60_000);
+}, 180_000);
 
 const keyOfDay = z.object({ tile: z.object({ S: z.string() }), day: z.object({ S: z.string() }) });
 
@@ -481,7 +481,7 @@ test("cells of three characters are one prefix, whose tiles are added up in it",
   const one = await importOnOneMachine(files, {});
   expect(await importDistributed(files, {})).toEqual({ status: "SUCCEEDED", output: one });
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
-}, 60_000);
+}, 180_000);
 
 describe("what is refused is refused with the same words, and nothing is written", () => {
   const [cell] = ["u04zzz"];
@@ -522,7 +522,7 @@ describe("what is refused is refused with the same words, and nothing is written
       expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
       expect(await itemsOf(tables.distributed)).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 
   test("a file without a name", async () => {
@@ -582,5 +582,5 @@ describe("what is refused is refused with the same words, and nothing is written
     expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
     expect(refusal).toContain("was published with another number");
     expect(await itemsOf(tables.distributed)).toEqual(before);
-  }, 60_000);
+  }, 180_000);
 });

@@ -190,7 +190,7 @@ describe("every format", () => {
       expect(at).toBe(whole.length);
       expect(memories.size).toBeLessThan(whole.length / maxChunkBytes / 2);
     },
-    60_000,
+    180_000,
   );
 
   test.each(Object.entries(formats))(

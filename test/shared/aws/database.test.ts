@@ -19,7 +19,7 @@ import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
 import { countingServer } from "../../support/signed.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 setMaxListeners(0, signal);
 const anything = z.looseObject({});
 const row = z.object({ name: z.string(), filling: z.string() });

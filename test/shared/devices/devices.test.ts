@@ -8,7 +8,7 @@ import type { Device } from "../../../shared/schemas.ts";
 import { useTables } from "../../support/database.ts";
 import { plainDevice, storeDevice } from "../../support/device.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 beforeAll(useTables);
 
 let made = 0;
