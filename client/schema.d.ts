@@ -1575,6 +1575,7 @@ export interface components {
                 readonly "x-correlator": components["headers"]["XCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
+                readonly vary: components["headers"]["Vary"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                 readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                 readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -2071,8 +2072,6 @@ export interface operations {
                     readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
                     readonly "cache-control": components["headers"]["NoStore"];
-                    readonly vary: components["headers"]["Vary"];
-                    readonly "content-encoding": components["headers"]["ContentEncoding"];
                     /** @description Where the operation can be followed. */
                     readonly location: string;
                     readonly [name: string]: unknown;
@@ -2401,6 +2400,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
+                readonly "Idempotency-Key"?: string;
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
             };

@@ -55,6 +55,8 @@ interface Operation {
   readonly requestHeaders?: Readonly<Record<string, z.ZodMiniType>>;
   readonly body?: z.ZodMiniType;
   readonly callback?: Callback;
+  /** The `operationId` of the operation that has the callback to which this one leads as well. */
+  readonly sameCallbackAs?: string;
   /** Schema of the body by success status. */
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
   /** Further media types of a success, by its status, one of which `Accept` may choose: schemas are the area's `formats`. */

@@ -13,6 +13,19 @@ export const sink = z.string().check(
   }),
 );
 
+/** The header by which a request with a sink is repeated. */
+export const idempotencyKey = z.optional(
+  z.string().check(
+    z.minLength(1),
+    z.maxLength(255),
+    z.meta({
+      description:
+        "With a sink: the same request with the same key within a day is the same operation. Without one, ignored.",
+      examples: ["my-order-1"],
+    }),
+  ),
+);
+
 /** What the service presents to a sink. */
 export const sinkCredential = z
   .object({

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
 import { asks, between, dateTime, described } from "../../shared/schemas.ts";
-import { sink, sinkCredential } from "../../shared/sink-schemas.ts";
+import { idempotencyKey, sink, sinkCredential } from "../../shared/sink-schemas.ts";
 
 /** Vertices of a polygon. */
 export const maxPoints = 15;
@@ -227,19 +227,7 @@ export const retrievePopulationDensity = endpoint({
   path: "/populationdensitydata/retrieve",
   aliases: ["/population-density-data/v0.3/retrieve"],
   scope: "population-density-data:read",
-  requestHeaders: {
-    "Idempotency-Key": z.optional(
-      z.string().check(
-        z.minLength(1),
-        z.maxLength(255),
-        z.meta({
-          description:
-            "With a sink: the same request with the same key within a day is the same operation. Without one, ignored.",
-          examples: ["my-order-1"],
-        }),
-      ),
-    ),
-  },
+  requestHeaders: { "Idempotency-Key": idempotencyKey },
   body: retrieval,
   callback: {
     name: "deliverPopulationDensity",

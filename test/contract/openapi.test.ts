@@ -37,6 +37,7 @@ const operation = z.object({
   "x-alias-of": z.string().optional(),
   parameters: z.array(z.object({ name: z.string(), in: z.string(), required: z.boolean().default(false) })),
   requestBody: z.object({ required: z.literal(true), content }).optional(),
+  callbacks: members.optional(),
   responses: z.record(
     z.string(),
     z.object({ description: z.string(), headers, content, links: members.optional() }),
@@ -53,6 +54,14 @@ const operations = declarations.flatMap((endpoint) =>
     return { address: `${endpoint.method} ${path}`, isAlias: index > 0, endpoint, operation: found };
   }),
 );
+
+/** Whether an endpoint's request may name a sink. */
+function isDelivered({ body }: Endpoint): boolean {
+  return body !== undefined && "shape" in body && Object.hasOwn(members.parse(body.shape), "sink");
+}
+
+/** The first operation with a sink: the others lead to the same callback. */
+const delivering = operations.findIndex(({ endpoint }) => isDelivered(endpoint));
 
 describe("the OpenAPI document", () => {
   it("is the one on disk", async () => {
@@ -204,7 +213,8 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
   });
 
   it("has the headers of each response", () => {
-    const isCompressed = endpoint.streamed !== undefined || endpoint.headers?.vary !== undefined;
+    const canBeCompressed = endpoint.streamed !== undefined || endpoint.headers?.vary !== undefined;
+    const isCompressed = (status: string) => status === "200" && canBeCompressed;
     const rateLimit = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
     for (const [status, response] of Object.entries(described.responses)) {
       expect(Object.keys(response.headers)).toEqual([
@@ -214,11 +224,12 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
         ...(status in endpoint.responses && endpoint.headers?.["cache-control"] !== undefined
           ? []
           : ["cache-control"]),
-        ...(status in endpoint.responses && isCompressed ? ["vary", "content-encoding"] : []),
+        ...(isCompressed(status) ? ["vary", "content-encoding"] : []),
         ...(status in endpoint.responses
           ? Object.keys(endpoint.headers ?? {}).filter((one) => one !== "vary")
           : []),
         ...Object.keys(endpoint.replyHeaders?.[Number(status)] ?? {}),
+        ...(status === "406" ? ["vary"] : []),
         ...(status === "401" || status === "403" ? ["WWW-Authenticate"] : []),
         ...(status === "429" || status === "503" ? ["Retry-After"] : []),
         ...(status in endpoint.responses || status === "401" ? [] : rateLimit),
@@ -247,6 +258,14 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
     expect(described.security).toEqual(scope === null ? [] : [{ bearer: [] }]);
     expect(described["x-required-scopes"]).toEqual(scope === null ? undefined : [scope]);
     if (scope !== null) expect(described.description).toContain(`\`${scope}\``);
+  });
+
+  it("that has a sink says how a request is repeated, what the sink gets, and where to follow it", () => {
+    if (!isDelivered(endpoint)) return;
+    expect(described.parameters.map(({ name }) => name)).toContain("Idempotency-Key");
+    expect(described.callbacks).toEqual(operations[delivering]?.operation.callbacks);
+    expect(Object.keys(described.callbacks ?? {})).toEqual(["deliverPopulationDensity"]);
+    expect(described.responses["202"]?.links).toHaveProperty("operation.operationId", "getOperation");
   });
 
   it("links its responses to operations that there are", () => {

@@ -4,10 +4,28 @@ import type { Endpoint } from "../../shared/endpoint.ts";
 import { callbackExamples, referencesTo } from "./examples.ts";
 import { reference } from "./reference.ts";
 
-/** What an operation sends later. Made once for all paths of an endpoint, it becomes one component. */
-export function callbacksOf(endpoint: Endpoint): ZodOpenApiCallbacksObject | undefined {
-  const { callback } = endpoint;
-  return callback && { [callback.name]: callbackObject(endpoint, callback) };
+/**
+ * Finds what an operation sends later. Made once for all operations and paths that lead to it, it becomes one component.
+ * @throws {Error} for an operation that names another one which has no callback.
+ */
+export function callbacksOf(
+  endpoints: readonly Endpoint[],
+): (endpoint: Endpoint) => ZodOpenApiCallbacksObject | undefined {
+  const made = new Map(
+    endpoints.flatMap((endpoint) => {
+      const { operationId, callback } = endpoint;
+      return callback === undefined
+        ? []
+        : [[operationId, { [callback.name]: callbackObject(endpoint, callback) }] as const];
+    }),
+  );
+  return ({ operationId, sameCallbackAs }) => {
+    const callbacks = made.get(sameCallbackAs ?? operationId);
+    if (sameCallbackAs !== undefined && callbacks === undefined) {
+      throw new Error(`${operationId} leads to the callback of ${sameCallbackAs}, which has none`);
+    }
+    return callbacks;
+  };
 }
 
 /** The token of callbacks. It is no parameter: OpenAPI ignores one of the name `Authorization`. */

@@ -144,6 +144,7 @@ function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiRespon
     headers: {
       ...identifyingHeaders,
       "cache-control": reference("headers", "NoStore"),
+      ...(status === 406 ? { vary: reference("headers", "Vary") } : {}),
       ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),
       ...(status === 403 ? { "WWW-Authenticate": reference("headers", "InsufficientScope") } : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": reference("headers", "RetryAfter") } : {}),

@@ -60,7 +60,7 @@ function requestsOf(
   return [
     written(summary, status, [], body, operationId === "authenticate" ? "login" : undefined),
     ...otherTypes.map((type) => written(`${summary} as ${type}`, status, [`Accept: ${type}`])),
-    ...(operation.callbacks === undefined
+    ...(operation.callbacks === undefined || status === "202"
       ? []
       : [
           written(

@@ -45,7 +45,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
         title: "Network Capabilities Service",
         version,
         description:
-          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, every response has an `x-request-id`, and all responses of functions have an `x-correlator`: the valid one that was sent, or a new one. A verb that a path does not have is 405 `METHOD_NOT_ALLOWED`, with the verbs that it has in `Allow`.",
+          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, every response has an `x-request-id`, and all responses of functions have an `x-correlator`: the valid one that was sent, or a new one. A verb that a path does not have is 405 `METHOD_NOT_ALLOWED`, with the verbs that it has in `Allow`. Where web pages of other origins may use the API, responses have the headers of CORS too.",
         contact: { name: "The operator of the stage" },
         license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
       },
@@ -123,9 +123,10 @@ function tokenDescription(areas: readonly Area[]): string {
 
 function pathItems(areas: readonly Area[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
+  const callbacksAt = callbacksOf(areas.flatMap((area) => area.endpoints));
   for (const area of areas) {
     for (const endpoint of area.endpoints) {
-      const callbacks = callbacksOf(endpoint);
+      const callbacks = callbacksAt(endpoint);
       for (const [index, path] of pathsOf(endpoint).entries()) {
         const described = operation(area, endpoint, index, callbacks);
         paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described };
@@ -206,7 +207,7 @@ function successResponses(area: Area, endpoint: Endpoint): ZodOpenApiResponsesOb
           ...(endpoint.headers?.["cache-control"] === undefined
             ? { "cache-control": reference("headers", "NoStore") }
             : {}),
-          ...encodingHeaders(endpoint),
+          ...encodingHeaders(endpoint, status),
           ...Object.fromEntries([...declared, ...replied(status)]),
         },
         ...(endpoint.links?.[Number(status)] === undefined
@@ -229,14 +230,14 @@ function successResponses(area: Area, endpoint: Endpoint): ZodOpenApiResponsesOb
   );
 }
 
-/** Whether a success is so large that callers should accept it compressed. */
+/** Whether an answer is so large that callers should accept it compressed. */
 function isCompressed({ streamed, headers }: Endpoint): boolean {
   return streamed !== undefined || headers?.vary !== undefined;
 }
 
-/** The headers of responses that are large enough to be compressed. */
-function encodingHeaders(endpoint: Endpoint): Record<string, { readonly $ref: string }> {
-  if (!isCompressed(endpoint)) return {};
+/** The headers of successes that are large enough to be compressed: with a body that comes later, 202 is not. */
+function encodingHeaders(endpoint: Endpoint, status: string): Record<string, { readonly $ref: string }> {
+  if (!isCompressed(endpoint) || status === "202") return {};
   return { vary: reference("headers", "Vary"), "content-encoding": reference("headers", "ContentEncoding") };
 }
 

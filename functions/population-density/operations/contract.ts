@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
 import { described } from "../../../shared/schemas.ts";
-import { sink, sinkCredential } from "../../../shared/sink-schemas.ts";
+import { idempotencyKey, sink, sinkCredential } from "../../../shared/sink-schemas.ts";
 
 const states = ["PENDING", "DELIVERED", "REFUSED", "FAILED", "CANCELLED"] as const;
 
@@ -193,8 +193,19 @@ export const redeliverOperation = endpoint({
   aliases: [`${aliasFamily}/{operationId}/redeliver`],
   scope,
   parameters: { operationId },
+  requestHeaders: { "Idempotency-Key": idempotencyKey },
   body: redelivery,
+  sameCallbackAs: "retrievePopulationDensity",
   responses: { 202: redeliveryOperation },
+  links: {
+    202: {
+      operation: {
+        operationId: "getOperation",
+        description: "What has become of the new operation.",
+        parameters: { operationId: "$response.body#/operationId" },
+      },
+    },
+  },
   replyHeaders: { 202: { location: "Where the new operation can be followed." } },
   errors: [
     ...ofEvery,
