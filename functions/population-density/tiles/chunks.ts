@@ -15,9 +15,15 @@ export class Chunks {
   #view = viewOf(this.#chunk);
   #at = 0;
 
-  /** @param bufferPool whose buffers are used for chunks, if they are as long as one. */
-  constructor(bufferPool: Buffer[]) {
+  readonly #carriedBytes: number;
+
+  /**
+   * @param bufferPool whose buffers are used for chunks, if they are as long as one.
+   * @param carriedBytes that a full chunk leaves to the next one, so that it ends within its last item.
+   */
+  constructor(bufferPool: Buffer[], carriedBytes = 0) {
     this.#bufferPool = bufferPool;
+    this.#carriedBytes = carriedBytes;
   }
 
   addText(text: string): void {
@@ -65,13 +71,15 @@ export class Chunks {
   }
 
   #next(): void {
-    this.#full.push(this.#chunk.subarray(0, this.#at));
+    const end = this.#at - this.#carriedBytes;
+    const carried = this.#chunk.subarray(end, this.#at);
+    this.#full.push(this.#chunk.subarray(0, end));
     // A chunk is cut off where its text ends; its memory is as long as it was.
     const memory = this.#bufferPool.pop()?.buffer;
     const fits = memory instanceof ArrayBuffer && memory.byteLength === chunkBytes;
     this.#chunk = fits ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
     this.#view = viewOf(this.#chunk);
-    this.#at = 0;
+    this.#at = carried.copy(this.#chunk);
   }
 }
 

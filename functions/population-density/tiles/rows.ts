@@ -67,7 +67,7 @@ async function* rowsOf(
   formOf: FormOfHour,
   bufferPool: Buffer[],
 ): AsyncGenerator<Buffer, void, undefined> {
-  const chunks = new Chunks(bufferPool);
+  const chunks = new Chunks(bufferPool, carriedBytes);
   const lastCharacters = lastCharactersOf(precision);
   chunks.addText(header);
   for (const [hourIndex, hour] of hours.entries()) {
@@ -92,6 +92,12 @@ async function* rowsOf(
   }
   yield* chunks.takeAll();
 }
+
+/**
+ * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, in whatever
+ * way it was cut. A number of 13 digits with the comma before it and the end of the line takes as many bytes.
+ */
+const carriedBytes = 16;
 
 /** A line of JSON with 12 characters of geohash, two times and three numbers of 13 digits. */
 const maxRowBytes = 214;

@@ -205,7 +205,26 @@ describe("every format", () => {
   );
 });
 
+/** How the last row of each chunk but the last one begins. */
+async function* cutRowsOf(write: BodyWriter): AsyncGenerator<string> {
+  let before: string | undefined;
+  for await (const chunk of write({ ...large, hours: large.hours.slice(0, 3) })) {
+    if (before !== undefined) yield before;
+    before = String(chunk).split("\n").at(-1) ?? "";
+  }
+}
+
 describe("CSV", () => {
+  test("that is cut after any chunk has a last row without its last value", async () => {
+    let count = 0;
+    for await (const row of cutRowsOf(csvOf)) {
+      expect(row).not.toBe("");
+      expect(row.split(",").length).toBeLessThan(7);
+      count++;
+    }
+    expect(count).toBeGreaterThan(10);
+  });
+
   test("has a header, and a row for each cell in each hour", async () => {
     const times = ["2026-11-20T22:00:00Z,2026-11-20T23:00:00Z", "2026-11-20T23:00:00Z,2026-11-21T00:00:00Z"];
     expect((await textOf(csvOf, first)).split("\r\n")).toEqual([
@@ -227,6 +246,16 @@ describe("CSV", () => {
 });
 
 describe("NDJSON", () => {
+  test("that is cut after any chunk has a last line that is not JSON", async () => {
+    let count = 0;
+    for await (const row of cutRowsOf(ndjsonOf)) {
+      expect(row).not.toBe("");
+      expect(() => JSON.parse(row)).toThrow(SyntaxError);
+      count++;
+    }
+    expect(count).toBeGreaterThan(10);
+  });
+
   test("has nothing of an area that is not supported", async () => {
     expect(await textOf(ndjsonOf, { ...first, tiles: [], hours: [] })).toBe("");
   });
