@@ -23,7 +23,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   if (fault !== undefined) throw refuse(fault.code, fault);
 
   const offered: readonly Format[] = sink === undefined ? mediaTypes : [json];
-  const format = preferredType(sent.header("accept"), offered);
+  const format = preferredType(sent.listHeader("accept"), offered);
   if (format === undefined) {
     const message = `Accept must allow ${sink === undefined ? "one of " : ""}${offered.join(", ")}.`;
     throw refuse("NOT_ACCEPTABLE", { message });

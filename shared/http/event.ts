@@ -8,6 +8,7 @@ import * as z from "zod/mini";
 const proxyEvent = z.object({
   resource: z._default(z.string(), ""),
   headers: z.nullish(z.record(z.string(), z.optional(z.string()))),
+  multiValueHeaders: z.nullish(z.record(z.string(), z.optional(z.array(z.string())))),
   pathParameters: z.nullish(z.record(z.string(), z.optional(z.string()))),
   queryStringParameters: z.nullish(z.record(z.string(), z.optional(z.string()))),
   body: z.nullish(z.string()),
@@ -25,7 +26,10 @@ const proxyEvent = z.object({
 export interface IncomingRequest {
   /** The path of the endpoint, or its alias, that was called: with `{name}` for a parameter. */
   readonly resource: string;
+  /** The last one of those with the name, in lower case. */
   readonly header: (name: string) => string | undefined;
+  /** All of those with the name as one list, for a header that is a list (RFC 9110, section 5.3). */
+  readonly listHeader: (name: string) => string | undefined;
   /** Percent-encoded, as received. */
   readonly pathParameters: Readonly<Record<string, string | undefined>>;
   /** Decoded by API Gateway; the last value of a name that was sent more than once. */
@@ -42,15 +46,17 @@ export interface IncomingRequest {
 
 /** @throws {z.ZodError} for an event that is not API Gateway's: a fault of the stack, not of the caller. */
 export function incomingRequest(event: unknown): IncomingRequest {
-  const { resource, headers, pathParameters, queryStringParameters, body, isBase64Encoded, requestContext } =
-    proxyEvent.parse(event);
+  const { resource, headers, multiValueHeaders, ...rest } = proxyEvent.parse(event);
+  const { pathParameters, queryStringParameters, body, isBase64Encoded, requestContext } = rest;
   const { domainName, path } = requestContext;
   const sent = Object.entries(headers ?? {});
+  const lists = Object.entries(multiValueHeaders ?? {});
   const header = (name: string) => sent.find(([key]) => key.toLowerCase() === name)?.[1];
   const origin = domainName === undefined ? undefined : originOf(domainName, header("x-forwarded-proto"));
   return {
     resource,
     header,
+    listHeader: (name) => lists.find(([key]) => key.toLowerCase() === name)?.[1]?.join() ?? header(name),
     pathParameters: pathParameters ?? {},
     queryParameters: queryStringParameters ?? {},
     body: body ?? null,

@@ -34,6 +34,8 @@ export interface Request<E extends Endpoint> {
   readonly correlator: string;
   /** A header of the request, whatever its case. */
   readonly header: (name: string) => string | undefined;
+  /** A header that is a list, whatever the case of its name: all that was sent of it. */
+  readonly listHeader: (name: string) => string | undefined;
   /**
    * Resolves when the request was counted against the caller's limits; rejects when it exceeds one. A handler that
    * changes anything, or costs more than a few small reads, awaits it first.

@@ -62,7 +62,7 @@ function respond(
   try {
     const file = find(incoming);
     if (file === undefined) throw new ApiError("NOT_FOUND");
-    return { status: 200, ...encoded(file, incoming.header("accept-encoding")) };
+    return { status: 200, ...encoded(file, incoming.listHeader("accept-encoding")) };
   } catch (error) {
     const response = errorResponse(error, logged);
     return { ...response, body: String(response.body), isBase64Encoded: false };

@@ -207,6 +207,7 @@ async function reply<E extends Endpoint>(
     path: incoming.resource === "" ? endpoint.path : incoming.resource,
     correlator: correlation.value,
     header: incoming.header,
+    listHeader: incoming.listHeader,
     admission,
     charge: (units) => charge(exchange, units),
     onFault: (rollback) => rollbacks.push(rollback),
@@ -220,7 +221,7 @@ async function reply<E extends Endpoint>(
       : undefined) as Request<E>["stream"],
     refuse: (code, details) => new ApiError(code, details),
   });
-  return await replyResponse(endpoint, replied, incoming.header("accept-encoding"));
+  return await replyResponse(endpoint, replied, incoming.listHeader("accept-encoding"));
 }
 
 /** Runs the rollbacks of a failed request. What cannot be undone here must lapse by itself. */

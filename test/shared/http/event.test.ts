@@ -28,3 +28,12 @@ test.each([
 test("the address is unknown when the event names no domain", () => {
   expect(incomingRequest({ requestContext: { identity } }).address).toBeUndefined();
 });
+
+test("a header that is a list has all of its lines", () => {
+  const headers = { Accept: "application/json;q=0.1" };
+  const multiValueHeaders = { Accept: ["text/csv", "application/json;q=0.1"] };
+  const event = { headers, multiValueHeaders, requestContext: { identity } };
+  expect(incomingRequest(event).listHeader("accept")).toBe("text/csv,application/json;q=0.1");
+  expect(incomingRequest(event).header("accept")).toBe("application/json;q=0.1");
+  expect(incomingRequest({ ...event, multiValueHeaders: null }).listHeader("accept")).toBe(headers.Accept);
+});
