@@ -187,6 +187,11 @@ test.each([
     ["call", "getQosProfiles", "--token", "x"],
     "there is no operation getQosProfiles; there are authenticate, ",
   ],
+  // A value may be a secret.
+  [
+    ["call", "publishKeys", "--header", "authorization Bearer a-secret"],
+    "--header must be a name, a colon and a value",
+  ],
   [["call", "getQosProfile", "--token", "x"], "getQosProfile needs name: '{\"name\": …}'"],
   [
     ["call", "getQosProfile", "{name:1}", "--token", "x"],
