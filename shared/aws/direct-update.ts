@@ -11,6 +11,17 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import { attempts, isRetryable } from "./clients.ts";
 import { timedCall } from "./dependency-times.ts";
 
+/** A clock is corrected before a call is refused for it, at five minutes. */
+const skewMilliseconds = 240_000;
+
+/** What a call that is signed with a wrong time is refused with. */
+const signatureErrors = new Set([
+  "InvalidSignatureException",
+  "RequestExpired",
+  "RequestTimeTooSkewed",
+  "SignatureDoesNotMatch",
+]);
+
 /** What a client's calls have in common. */
 interface Target {
   readonly url: URL;
@@ -52,6 +63,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<Pick<UpdateItemCommandOutput, "Attributes">> {
   const { url, signer } = await targetOf(client);
+  const { config } = client;
   const request = new HttpRequest({
     method: "POST",
     protocol: url.protocol,
@@ -66,13 +78,16 @@ async function post(
     },
     body,
   });
-  const signed = await signer.sign(request);
-  const { response } = await client.config.requestHandler.handle(signed as HttpRequest, {
-    abortSignal: signal,
-  });
+  const offset = config.systemClockOffset;
+  const signed = await signer.sign(request, { signingDate: new Date(Date.now() + offset) });
+  const { response } = await config.requestHandler.handle(signed as HttpRequest, { abortSignal: signal });
+  const serverTime = Date.parse(response.headers.date ?? "");
+  // As the SDK does, for its own calls and these alike: a signature holds for five minutes.
+  if (!Number.isNaN(serverTime)) config.systemClockOffset = serverTime - Date.now();
   const answer = JSON.parse(await textOf(response.body));
   if (response.statusCode === 200) return answer;
-  throw refusal(response.statusCode, answer);
+  const isSkewed = Math.abs(config.systemClockOffset - offset) >= skewMilliseconds;
+  throw refusal(response.statusCode, answer, isSkewed);
 }
 
 async function targetOf(client: DynamoDBClient): Promise<Target> {
@@ -98,9 +113,13 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** What DynamoDB answers in place of a result, as `isRetryable` and `isTransactionConflict` know errors. */
-function refusal(status: number, { __type = "" }: { readonly __type?: string }): Error {
+/**
+ * What DynamoDB answers in place of a result, as `isRetryable` and `isTransactionConflict` know errors.
+ * @param isSkewed whether it was signed with a time that is not DynamoDB's: with the corrected one it may succeed.
+ */
+function refusal(status: number, { __type = "" }: { readonly __type?: string }, isSkewed: boolean): Error {
   const name = __type.slice(__type.lastIndexOf("#") + 1) || `Status${status}`;
-  const isOurs = status < 500 && name !== "InternalServerError";
+  const isOfSignature = isSkewed && signatureErrors.has(name);
+  const isOurs = status < 500 && name !== "InternalServerError" && !isOfSignature;
   return Object.assign(new Error(name), { name, $fault: isOurs ? "client" : "server" });
 }

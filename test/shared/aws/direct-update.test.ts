@@ -133,6 +133,35 @@ describe("a direct update", () => {
     expect(always.received).toHaveLength(3);
   });
 
+  test("is signed with the time of DynamoDB, from the second attempt on, where this machine has another", async () => {
+    const hour = 3_600_000;
+    const dates: string[] = [];
+    const server = await countingServer((request, response) => {
+      const now = new Date(Date.now() + hour);
+      const sent = String(request.headers["x-amz-date"]);
+      dates.push(sent);
+      const [, date, hours, minutes, seconds] = /^(\d{8})T(\d\d)(\d\d)(\d\d)Z$/.exec(sent) ?? [];
+      const day = date?.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
+      const isLate = now.getTime() - Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) > 300_000;
+      const [status, body] = isLate ? refusedFor("InvalidSignatureException") : [200, "{}"];
+      response.writeHead(status, { date: now.toUTCString() }).end(body);
+    });
+    close = server.close;
+    vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
+    client = new DynamoDBClient(clientDefaults());
+    expect(await updateDirectly(client, input, signal())).toEqual({});
+    expect(await updateDirectly(client, input, signal())).toEqual({});
+    expect(dates).toHaveLength(3);
+    await expect(client.send(new UpdateItemCommand(input))).resolves.toMatchObject({});
+    expect(dates).toHaveLength(4);
+  });
+
+  test("is made once when its signature is refused and the clocks agree", async () => {
+    const { client, received } = await clientOf(refusedFor("InvalidSignatureException"));
+    await expect(updateDirectly(client, input, signal())).rejects.toMatchObject({ $fault: "client" });
+    expect(received).toHaveLength(1);
+  });
+
   test("is made once when a condition does not hold", async () => {
     const { client, received } = await clientOf(refusedFor("ConditionalCheckFailedException"));
     await expect(updateDirectly(client, input, signal())).rejects.toMatchObject({
