@@ -74,7 +74,8 @@ function headersIn(pairs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(pair) ?? [];
-      if (name === undefined || value === undefined) throw new Error("--header must be a name, a colon and a value");
+      if (name === undefined || value === undefined)
+        throw new Error("--header must be a name, a colon and a value");
       return [name, value];
     }),
   );
