@@ -30,7 +30,7 @@ async function fill(client: string, counts: { dayCount: number; minuteCount: num
       ":minuteCount": counts.minuteCount,
     },
   };
-  await updateItem(quotas, { caller: hashed(client) }, write, AbortSignal.timeout(5_000));
+  await updateItem(quotas, { caller: hashed(client) }, write, AbortSignal.timeout(60_000));
 }
 
 beforeAll(useTables);

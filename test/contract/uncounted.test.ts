@@ -45,7 +45,7 @@ describe("when failures to log in cannot be counted", () => {
     const EmailAddress = `${crypto.randomUUID()}@example.com`;
     const account = { ID: 9, Username: "U", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
     const passwordHash = await hashPassword("right");
-    await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(5_000));
+    await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(60_000));
     stopWrites("login-attempts");
     const { handler } = await import("../../functions/profile/authenticate.ts");
     const before = harness().tables.calls.length;

@@ -24,7 +24,7 @@ async function send({ name, method, url, headers, body }: HttpRequest): Promise<
     method,
     headers: Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, filled(value)])),
     ...(body === undefined ? {} : { body: filled(body) }),
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(60_000),
   });
   const text = await response.text();
   if (name !== undefined) answers.set(name, JSON.parse(text));

@@ -199,7 +199,7 @@ describe("as time goes by after two rotations in a row", () => {
       if (/^(?:AWS|TABLE|TOKEN|SIGNING)_/.test(name)) vi.stubEnv(name, value);
     }
     vi.resetModules();
-    const signal = () => AbortSignal.timeout(10_000);
+    const signal = () => AbortSignal.timeout(60_000);
     const signing: { accessToken: typeof accessToken } = await import(
       "../../functions/profile/access-token.ts"
     );

@@ -42,7 +42,7 @@ function caller() {
     const { handler } = await import("../../functions/population-density/retrieve.ts");
     const event = eventOf({ body: JSON.stringify(body), headers, authorizer });
     const { statusCode, headers: answered } = await callStreamed(handler, event);
-    const counted = await getItem(quotas, { caller: hashed(client) }, AbortSignal.timeout(10_000));
+    const counted = await getItem(quotas, { caller: hashed(client) }, AbortSignal.timeout(60_000));
     return { statusCode, used: counted?.dayCount, remaining: answered["x-ratelimit-remaining"] };
   };
 }

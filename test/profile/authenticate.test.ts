@@ -18,7 +18,7 @@ async function occupy(
   emailaddress: string,
   { failures = 0, underWay = 0 }: { failures?: number; underWay?: number },
 ): Promise<{ readonly end: () => Promise<void> }> {
-  const signal = AbortSignal.timeout(5_000);
+  const signal = AbortSignal.timeout(60_000);
   const now = new Date();
   const soon = new Date(now.getTime() + 60_000);
   const counters = [now, soon].flatMap((at) => countersOf(emailaddress, "127.0.0.1", at, limits).slice(0, 1));
@@ -32,7 +32,7 @@ async function occupy(
   }
   return {
     end: async () => {
-      for (const attempt of begun) await withdrawAttempt(attempt, counters, AbortSignal.timeout(5_000));
+      for (const attempt of begun) await withdrawAttempt(attempt, counters, AbortSignal.timeout(60_000));
     },
   };
 }
@@ -162,7 +162,7 @@ test("401: an account without a password lets nobody in", async () => {
     IsProfilePublic: true,
     EmailAddress,
   };
-  await replaceProfile(account, AbortSignal.timeout(5_000));
+  await replaceProfile(account, AbortSignal.timeout(60_000));
 
   expect((await call(path, { body: { emailaddress: EmailAddress } })).status).toBe(401);
   expect((await call(path, { body: { emailaddress: EmailAddress, password: "" } })).status).toBe(401);
@@ -178,7 +178,7 @@ test.each(["an account that exists", "an account that does not exist"])(
       const passwordHash = await hashPassword("right");
       await replaceProfile(
         { ...account, EmailAddress: emailaddress, passwordHash },
-        AbortSignal.timeout(5_000),
+        AbortSignal.timeout(60_000),
       );
     }
     const attempt = (password: string) => call(path, { body: { emailaddress, password } });
@@ -210,7 +210,7 @@ test.each(["an account that exists", "an account that does not exist"])(
       const passwordHash = await hashPassword("right");
       await replaceProfile(
         { ...account, EmailAddress: emailaddress, passwordHash },
-        AbortSignal.timeout(5_000),
+        AbortSignal.timeout(60_000),
       );
     }
     const others = await occupy(emailaddress, { failures: 19, underWay: 1 });

@@ -30,7 +30,7 @@ export async function call(path: string, { method, token, headers, body }: Call 
     ...(body === undefined
       ? {}
       : { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(60_000),
   });
   return await answerOf(response);
 }

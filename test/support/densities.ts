@@ -66,6 +66,6 @@ export async function storeTile(
   );
   await writeTileDay(
     { tile: tileName(precision, tile), day, hours: encodeTileDay(encoded), madeFrom: [] },
-    AbortSignal.timeout(10_000),
+    AbortSignal.timeout(60_000),
   );
 }

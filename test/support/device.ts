@@ -19,7 +19,7 @@ export const plainDevice: DeviceRecord = {
 
 /** Stores a device under its subscription and each of its identifiers, as an import does. */
 export async function storeDevice(device: DeviceRecord): Promise<void> {
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(60_000);
   await Promise.all(
     keysOf(device).map((identifier) => putItem(devices, { identifier, ...device }, {}, signal)),
   );

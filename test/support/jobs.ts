@@ -195,7 +195,7 @@ export function someJob(sink: string, request: Job["request"], changes: Partial<
   };
 }
 
-const ownSignal = () => AbortSignal.timeout(10_000);
+const ownSignal = () => AbortSignal.timeout(60_000);
 const anything = z.looseObject({});
 
 /** Stores a job, and counts it among those of its caller. */

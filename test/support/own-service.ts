@@ -81,7 +81,7 @@ export async function startOwnService(
     },
     call: async (path, request = {}) => {
       const response = await fetch(`${service.url}${path}`, {
-        signal: AbortSignal.timeout(30_000),
+        signal: AbortSignal.timeout(60_000),
         ...request,
       });
       return await answerOf(response);

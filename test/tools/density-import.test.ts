@@ -59,7 +59,7 @@ function tileAt(latitude: number, longitude: number): string {
 
 /** A day of a tile as it is stored at precision 7. */
 async function stored(geohash: string, day: string): Promise<StoredTileDay | undefined> {
-  const [item] = await readTileDays([{ tile: tileName(7, geohash), day }], AbortSignal.timeout(20_000));
+  const [item] = await readTileDays([{ tile: tileName(7, geohash), day }], AbortSignal.timeout(60_000));
   return item;
 }
 
@@ -122,7 +122,7 @@ test("typical weekdays that are counted anew keep the hours of both dates beside
   const parent = `${tile}0`;
   const [item] = await readTileDays(
     [{ tile: tileName(6, parent.slice(0, -2)), day: typicalDay(5) }],
-    AbortSignal.timeout(20_000),
+    AbortSignal.timeout(60_000),
   );
   const area = cellArea(`${tile}00`) + cellArea(`${tile}01`);
   for (const [hour, people] of [

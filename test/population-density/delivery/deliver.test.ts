@@ -67,7 +67,7 @@ async function expectEnd(job: Awaited<ReturnType<typeof storeJob>>, state: strin
 async function uploadsTo(url: string): Promise<number> {
   const { permitStore } = await import("../../../functions/population-density/delivery/permit-store.ts");
   const { sinks } = await import("../../../functions/population-density/delivery/send.ts");
-  const { permits } = await permitStore.read(AbortSignal.timeout(10_000));
+  const { permits } = await permitStore.read(AbortSignal.timeout(60_000));
   return permits.filter(({ host, until }) => host === sinks.hostOf(url) && until > Date.now()).length;
 }
 
@@ -305,7 +305,7 @@ describe("a sink that does not take it", () => {
 async function makeDue(job: Awaited<ReturnType<typeof storeJob>>): Promise<void> {
   const stored = await storedJob(job.operationId);
   if (stored?.state !== "pending") return;
-  await putItem(densityJobs, { ...stored, notBefore: Date.now() - 1 }, {}, AbortSignal.timeout(10_000));
+  await putItem(densityJobs, { ...stored, notBefore: Date.now() - 1 }, {}, AbortSignal.timeout(60_000));
 }
 
 describe("a worker that is gone", () => {
@@ -337,7 +337,7 @@ describe("a worker that is gone", () => {
     const until = Date.now() + 60_000;
     for (const holder of Array.from({ length: 4 }, () => crypto.randomUUID())) {
       const request = { ...mine, holder, caller: holder };
-      expect(await acquirePermit(request, until, ports, AbortSignal.timeout(9_000))).toBe(undefined);
+      expect(await acquirePermit(request, until, ports, AbortSignal.timeout(60_000))).toBe(undefined);
     }
     const { job, message } = await queued(url);
     expect(await delivered(message)).toBeLessThanOrEqual(66);
@@ -408,7 +408,7 @@ describe("a worker that is gone", () => {
       const working = delivered(message);
       await expect.poll(() => sink().received(url)).toHaveLength(1);
       const stored = { ...(await storedJob(job.operationId)), lease: "another", attempts: 2 };
-      await putItem(densityJobs, stored, {}, AbortSignal.timeout(10_000));
+      await putItem(densityJobs, stored, {}, AbortSignal.timeout(60_000));
       answer();
 
       expect(await working).toBeGreaterThan(300);

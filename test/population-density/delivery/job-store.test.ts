@@ -10,7 +10,7 @@ import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, someJob, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
 import { runs } from "../../support/sample.ts";
 
-const signal = () => AbortSignal.timeout(10_000);
+const signal = () => AbortSignal.timeout(60_000);
 const minute = 60_000;
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { permitStore } from "../../../functions/population-density/delivery/perm
 import { densityPermits } from "../../../functions/population-density/delivery/tables.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
 
-const signal = () => AbortSignal.timeout(10_000);
+const signal = () => AbortSignal.timeout(60_000);
 
 beforeAll(async () => {
   useTables();

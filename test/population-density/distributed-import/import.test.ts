@@ -304,7 +304,7 @@ describe("a distributed import writes what an import on one machine writes, byte
     const rows = await rowsOf(aroundTheCorner);
     const wanted = { box: aroundTheCorner, provenance: { source: "B" } };
     expect(await importDistributed(split(rows, 1, 1), wanted)).toMatchObject({ status: "SUCCEEDED" });
-    const found = await inTable(tables.distributed, () => readDataSet(AbortSignal.timeout(20_000)));
+    const found = await inTable(tables.distributed, () => readDataSet(AbortSignal.timeout(60_000)));
     const dates = rows.map((row) => row.slice(precision + 1, precision + 11)).sort();
     expect(found).toMatchObject({ newestDay: dates.at(-1), provenance: [{ source: "B" }] });
     const { west = 0, south = 0, east = 0, north = 0 } = found?.coverage ?? {};

@@ -75,7 +75,7 @@ function dayOf(date: string, ...tiles: CountedTile[]): CountedDay {
   return { date, precision: 7, coverage, tiles: ascending };
 }
 
-const signal = () => AbortSignal.timeout(20_000);
+const signal = () => AbortSignal.timeout(60_000);
 
 async function stored(geohash: string, day: string): Promise<StoredTileDay | undefined> {
   const [item] = await readTileDays([{ tile: tileName(geohash.length + 2, geohash), day }], signal());

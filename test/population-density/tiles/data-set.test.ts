@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const inTime = () => AbortSignal.timeout(20_000);
+const inTime = () => AbortSignal.timeout(60_000);
 const north = { west: 4, south: 45, east: 5, north: 46 };
 const south = { west: 4.5, south: 43, east: 6, north: 44 };
 

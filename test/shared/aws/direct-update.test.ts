@@ -56,7 +56,7 @@ async function clientOf(...answers: readonly (readonly [status: number, body: st
   return { client, received };
 }
 
-const signal = () => AbortSignal.timeout(10_000);
+const signal = () => AbortSignal.timeout(60_000);
 const refusedFor = (type: string) =>
   [400, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: "why" })] as const;
 
