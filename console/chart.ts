@@ -6,7 +6,7 @@ import { clockLabel, hourLabel, timeLabel } from "./time.ts";
 
 const width = 320;
 const height = 120;
-const margin = { top: 8, right: 6, bottom: 20, left: 44 };
+const margin = { top: 8, right: 6, bottom: 20, left: 54 };
 
 /** What a value says, in words. */
 function valueText({ dataType, density = 0 }: Value, threshold: number): string {
@@ -41,7 +41,7 @@ export function showCell(shown: ShownCell | undefined): void {
     density === undefined || min === undefined || max === undefined
       ? []
       : [
-          ["Range", `${whole(min)}–${whole(max)} people per km²`],
+          ["Range", `${whole(min)}–${whole(max)} per km²`],
           ["People in the cell", `about ${whole(density * area)}`],
         ];
   place.replaceChildren(
@@ -95,7 +95,7 @@ function table({ hours }: Densities, index: number, threshold: number): HTMLTabl
 /** Density by hour as a line, its range as a band; hours without a number are marked at the bottom. */
 function chart({ hours }: Densities, index: number, hour: number): SVGSVGElement {
   const values = hours.map(({ values: all }) => all[index] ?? { dataType: "NO_DATA" as const });
-  const top = niceTop(Math.max(1, ...values.map(({ max = 0 }) => max)));
+  const top = niceTop(Math.max(10, ...values.map(({ max = 0 }) => max)));
   const step = (width - margin.left - margin.right) / values.length;
   const x = (at: number) => margin.left + (at + 0.5) * step;
   const bottom = height - margin.bottom;

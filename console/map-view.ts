@@ -121,9 +121,8 @@ class MapView {
       panel.replaceChildren(html("p", { class: "problem", role: "alert" }, error.message));
       return;
     }
-    const { coverage, provenance } = capabilities;
+    const { coverage } = capabilities;
     if (coverage !== undefined) this.#map.showCoverage(coverage);
-    showProvenance(provenance);
     const examples = examplesIn(coverage);
     const result = html("div", { class: "result" });
     const form = requestForm(capabilities, examples, {
@@ -137,7 +136,7 @@ class MapView {
       },
       send: (request) => this.#ask(request, capabilities, result),
     });
-    panel.replaceChildren(form, result, operationList());
+    panel.replaceChildren(form, result, operationList(), provenanceOf(capabilities));
     if (examples.length === 0) return;
     form.requestSubmit();
   }
@@ -195,9 +194,11 @@ class MapView {
   #show(densities: Densities, request: DensityRequest, capabilities: Capabilities, place: HTMLElement): void {
     this.#setAnswer(undefined);
     const { suppressionThreshold } = capabilities;
-    const result = resultOf(densities, request, retrieval, suppressionThreshold, (index) =>
-      this.#answer?.select(index),
-    );
+    const result = resultOf(densities, request, retrieval, suppressionThreshold, (index) => {
+      this.#answer?.select(index);
+      // On a small screen it is above the list.
+      element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
+    });
     place.replaceChildren(result.element);
     if (densities.geohashes.length === 0) return;
     this.#setAnswer(new Answer(this.#map, densities, suppressionThreshold, result.showHour));
@@ -208,9 +209,14 @@ class MapView {
 }
 
 /** Says where the numbers come from. */
-function showProvenance(provenance: Capabilities["provenance"]): void {
+function provenanceOf({ provenance }: Capabilities): HTMLElement {
   const sources = provenance.map(({ source, licence }) =>
-    licence === undefined ? source : `${source} (${licence})`,
+    html("p", {}, licence === undefined ? source : `${source} (${licence})`),
   );
-  element("provenance").textContent = sources.length === 0 ? "" : `Densities: ${sources.join("; ")}`;
+  return html(
+    "section",
+    { class: "provenance note", "aria-label": "Where the numbers come from" },
+    sources.length > 0 && html("h2", {}, "Where the numbers come from"),
+    ...sources,
+  );
 }

@@ -125,9 +125,10 @@ export async function createMap(
     moveTo: (area) => {
       const bounds = new maplibregl.LngLatBounds();
       for (const position of positionsOf(area)) bounds.extend(position);
+      library.resize();
       const isWide = container.clientWidth > 640;
       library.fitBounds(bounds, {
-        padding: isWide ? { top: 48, right: 64, bottom: 150, left: 48 } : 28,
+        padding: isWide ? { top: 32, right: 64, bottom: 160, left: 250 } : 28,
         duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 600,
         maxZoom: 16,
       });
@@ -136,10 +137,9 @@ export async function createMap(
       densities = next;
       scale = nextScale;
       selected = undefined;
-      library.removeFeatureState({ source: "cells" });
       const geohashes = next?.geohashes ?? [];
       states = new Int8Array(geohashes.length).fill(127);
-      set("cells", collection(geohashes.map((geohash, id) => cellFeature(geohash, id))));
+      replaceCells(library, collection(geohashes.map((geohash, id) => cellFeature(geohash, id))));
       library.setPaintProperty("cells", "fill-color", colourOf(nextScale));
     },
     showHour: (values) => {
@@ -167,13 +167,14 @@ export async function createMap(
   };
 }
 
-/** Says on the element of the map how many cells were drawn with a colour, and of which other kind. */
+/** Says on the element of the map which hour was drawn, how many cells with a colour, and how many of other kinds. */
 function countShown(library: maplibregl.Map, container: HTMLElement): void {
   const counted = { coloured: new Set(), low: new Set(), none: new Set() };
   for (const { id, state } of library.queryRenderedFeatures({ layers: ["cells"] })) {
     const kind = state.state === lowState ? "low" : state.state === noDataState ? "none" : "coloured";
     counted[kind].add(id);
   }
+  container.dataset.drawnHour = container.dataset.hour ?? "";
   container.dataset.colouredCells = String(counted.coloured.size);
   container.dataset.lowCells = String(counted.low.size);
   container.dataset.noDataCells = String(counted.none.size);
@@ -201,10 +202,10 @@ function firstLabel(library: maplibregl.Map): string | undefined {
 }
 
 function addLayers(library: maplibregl.Map): void {
-  for (const source of ["coverage", "cells", "area", "draft"]) {
+  for (const source of ["coverage", "area", "draft"]) {
     library.addSource(source, { type: "geojson", data: empty });
   }
-  const { accent, border, land, text } = themeColours();
+  const { accent, border, land } = themeColours();
   const before = firstLabel(library);
   library.addImage("hatching", hatching(isDark()), { pixelRatio: 2 });
   library.addImage("dots", dots(isDark()), { pixelRatio: 2 });
@@ -215,6 +216,41 @@ function addLayers(library: maplibregl.Map): void {
     source: "coverage",
     paint: { "line-color": border, "line-width": 1.5, "line-dasharray": [3, 3] },
   });
+  add({ id: "area", type: "line", source: "area", paint: { "line-color": accent, "line-width": 2.5 } });
+  replaceCells(library, empty);
+  add({
+    id: "draft",
+    type: "line",
+    source: "draft",
+    paint: { "line-color": accent, "line-width": 2.5, "line-dasharray": [2, 1.5] },
+  });
+  add({
+    id: "draft-points",
+    type: "circle",
+    source: "draft",
+    filter: ["==", ["geometry-type"], "Point"],
+    paint: {
+      "circle-color": accent,
+      "circle-radius": 5,
+      "circle-stroke-width": 2,
+      "circle-stroke-color": land,
+    },
+  });
+}
+
+/** The layers of cells, in their order from the ground up. */
+const cellLayers = ["cells", "low-cells", "no-data-cells", "cell-edges", "selected-cell"];
+
+/**
+ * Shows other cells, below the outline of their area. They are a new source: tiles of one that gets other data while the
+ * map moves may stay as they were.
+ */
+function replaceCells(library: maplibregl.Map, data: FeatureCollection): void {
+  for (const layer of cellLayers) if (library.getLayer(layer) !== undefined) library.removeLayer(layer);
+  if (library.getSource("cells") !== undefined) library.removeSource("cells");
+  library.addSource("cells", { type: "geojson", data });
+  const { land, text } = themeColours();
+  const add = (layer: maplibregl.AddLayerObject) => library.addLayer(layer, "area");
   add({
     id: "cells",
     type: "fill",
@@ -239,7 +275,6 @@ function addLayers(library: maplibregl.Map): void {
     source: "cells",
     paint: { "line-color": land, "line-width": 0.6, "line-opacity": 0.55 },
   });
-  add({ id: "area", type: "line", source: "area", paint: { "line-color": accent, "line-width": 2.5 } });
   add({
     id: "selected-cell",
     type: "line",
@@ -248,24 +283,6 @@ function addLayers(library: maplibregl.Map): void {
       "line-color": text,
       "line-width": 3,
       "line-opacity": ["case", ["boolean", ["feature-state", "isSelected"], false], 1, 0],
-    },
-  });
-  add({
-    id: "draft",
-    type: "line",
-    source: "draft",
-    paint: { "line-color": accent, "line-width": 2.5, "line-dasharray": [2, 1.5] },
-  });
-  add({
-    id: "draft-points",
-    type: "circle",
-    source: "draft",
-    filter: ["==", ["geometry-type"], "Point"],
-    paint: {
-      "circle-color": accent,
-      "circle-radius": 5,
-      "circle-stroke-width": 2,
-      "circle-stroke-color": land,
     },
   });
 }

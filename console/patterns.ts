@@ -11,9 +11,9 @@ interface Colours {
 const light: Colours = { ground: [255, 255, 255, 150], mark: [92, 102, 115, 255] };
 const dark: Colours = { ground: [20, 28, 38, 150], mark: [150, 163, 178, 255] };
 
-/** Diagonal stripes, without a gap between images. */
+/** Diagonal stripes, two in each image and without a gap between images. */
 export function hatching(isDark: boolean): ImageData {
-  return pattern(isDark, (x, y) => (x + y) % side < 3);
+  return pattern(isDark, (x, y) => (x + y) % (side / 2) < 2);
 }
 
 /** One dot in each image. */

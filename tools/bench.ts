@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench/bench.ts";
+import { consolePage } from "./bench/console.ts";
 import { delivery } from "./bench/delivery.ts";
 import { deliveryModel } from "./bench/delivery-model.ts";
 import { density } from "./bench/density.ts";
@@ -30,6 +31,7 @@ const benches: Readonly<Record<string, Bench>> = {
   throughput,
   "first-byte": firstByte,
   formats,
+  console: consolePage,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

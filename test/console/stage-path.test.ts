@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterEach, expect, inject, test, vi } from "vitest";
+import { setting } from "../../shared/environment.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { captureOutput } from "../support/pipeline.ts";
 
@@ -39,4 +40,15 @@ test("the operator's map opens the origin of its address to requests for data, a
   const directives = (headers["content-security-policy"] ?? "").split("; ");
   expect(directives).toContain("connect-src 'self' https://tiles.example.com");
   expect(directives.filter((directive) => directive.includes("tiles.example.com"))).toHaveLength(1);
+});
+
+test.each([
+  "tiles.example.com",
+  "http://tiles.example.com",
+  "https://a.example; script-src *",
+  "https://a b.example",
+])("the operator's map cannot be %s, which is no https URL", (address) => {
+  expect(() => setting("MAP_STYLE", { MAP_STYLE: address })).toThrow(
+    "MAP_STYLE must be empty or the https URL",
+  );
 });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 
 /** The names under which Chromium is installed. */
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
@@ -16,7 +16,8 @@ export function findChromium(): string | undefined {
 }
 
 /** Starts a browser without a window, whose graphics need no hardware. */
-export async function startBrowser(executablePath: string): Promise<Browser> {
+export async function startChromium(executablePath: string): Promise<Browser> {
+  const { chromium } = await import("playwright-core");
   return await chromium.launch({
     executablePath,
     // Containers have no user namespaces for its sandbox, and the pages are ours.
