@@ -15,6 +15,11 @@ const pauses = { first: 500, last: 30_000 };
 /** One question. */
 const callMilliseconds = 15_000;
 
+/** An operation that has not ended, or could not be read, and for how many milliseconds not to ask again. */
+interface Unended {
+  readonly notBefore: number;
+}
+
 /**
  * Follows an operation until it has ended. It asks again after a while that doubles, but not before the time at which
  * the service says that the next attempt is due, nor before the `Retry-After` of a refusal. Refusals that pass (429 and
@@ -35,8 +40,8 @@ export async function waitForOperation(
     signal?.throwIfAborted();
     const callSignal = AbortSignal.timeout(Math.min(callMilliseconds, Math.max(1, deadline - Date.now())));
     const answer = await ask(client, operationId, signal, callSignal);
-    if ("state" in answer && answer.state !== "PENDING") return answer;
-    const wait = Math.max(pause, "state" in answer ? untilNextAttempt(answer) : answer.retryAfter);
+    if ("state" in answer) return answer;
+    const wait = Math.max(pause, answer.notBefore);
     const left = deadline - Date.now();
     await sleep(Math.min(wait, left), signal);
     if (wait >= left) {
@@ -45,26 +50,28 @@ export async function waitForOperation(
   }
 }
 
-/** The operation, or for how many milliseconds not to ask again. */
+/** The operation, if it has ended. */
 async function ask(
   client: NetworkCapabilities,
   operationId: string,
   signal: AbortSignal | undefined,
   callSignal: AbortSignal,
-): Promise<Operation | { readonly retryAfter: number }> {
+): Promise<Operation | Unended> {
   try {
     const { data, error, response } = await client.GET("/populationdensitydata/operations/{operationId}", {
       params: { path: { operationId } },
       signal: signal === undefined ? callSignal : AbortSignal.any([signal, callSignal]),
     });
-    if (data !== undefined) return data;
+    if (data !== undefined) {
+      return data.state === "PENDING" ? { notBefore: untilNextAttempt(data, response) } : data;
+    }
     const seconds = Number(response.headers.get("retry-after"));
-    if (passes(response.status)) return { retryAfter: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
+    if (passes(response.status)) return { notBefore: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
     throw new ServiceError(response, error);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof ServiceError && !passes(error.status)) throw error;
-    return { retryAfter: 0 };
+    return { notBefore: 0 };
   }
 }
 
@@ -72,11 +79,16 @@ function passes(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
-function untilNextAttempt({ nextAttemptAt }: Operation): number {
-  return nextAttemptAt === undefined ? 0 : Date.parse(nextAttemptAt) - Date.now();
+/** By the service's clock, if the response shows it: that of this machine may be wrong. */
+function untilNextAttempt({ nextAttemptAt }: Operation, { headers }: Response): number {
+  if (nextAttemptAt === undefined) return 0;
+  const now = Date.parse(headers.get("date") ?? "");
+  return Date.parse(nextAttemptAt) - (Number.isNaN(now) ? Date.now() : now);
 }
 
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  // A signal that has aborted calls nobody any more.
+  if (signal?.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);

@@ -10,7 +10,11 @@ const delivered = { operationId, state: "DELIVERED" };
 const at = (milliseconds: number) => new Date(start + milliseconds).toISOString();
 
 /** What the service answers one after the other, the last again and again: an operation, a refusal or a fault. */
-type Scripted = object | { readonly refused: number; readonly retryAfter?: string } | "fault";
+type Scripted =
+  | (() => Response)
+  | object
+  | { readonly refused: number; readonly retryAfter?: string }
+  | "fault";
 
 let askedAt: number[];
 
@@ -30,6 +34,7 @@ function wait(answers: readonly Scripted[], options: WaitOptions = {}, operation
       askedAt.push(Date.now() - start);
       signal.throwIfAborted();
       if (answer === "fault" || answer === undefined) throw new TypeError("fetch failed");
+      if (typeof answer === "function") return answer();
       if (!("refused" in answer)) return Response.json(answer);
       const { refused, retryAfter } = answer as { refused: number; retryAfter?: string };
       const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
@@ -94,6 +99,15 @@ test.each([401, 403, 404])("a refusal for good, %s, is thrown", async (status) =
   expect(askedAt).toEqual([0]);
 });
 
+test("when the next attempt is due is told by the clock of the service, however wrong that of this machine is", async () => {
+  const answer = { ...pending, nextAttemptAt: at(3_600_000 + 10_000) };
+  const headers = { date: new Date(start + 3_600_000).toUTCString() };
+  const waiting = wait([() => Response.json(answer, { headers }), delivered]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await waiting).toEqual(delivered);
+  expect(askedAt).toEqual([0, 10_000]);
+});
+
 test("the deadline ends a wait that would be longer", async () => {
   const waiting = wait([{ ...pending, nextAttemptAt: at(60_000) }], { deadlineMilliseconds: 10_000 });
   await vi.advanceTimersByTimeAsync(9_999);
@@ -114,4 +128,16 @@ test("a signal ends a wait at once, with its reason", async () => {
   expect(askedAt).toEqual([0, 500, 1_500]);
   await expect(wait([pending], { signal: abortion.signal })).rejects.toBe("enough");
   expect(askedAt.length).toBe(3);
+});
+
+test("a signal that is aborted just when an answer has come ends the wait at once too", async () => {
+  const abortion = new AbortController();
+  const answer = () => {
+    abortion.abort("enough");
+    return Response.json({ ...pending, nextAttemptAt: at(3_600_000) });
+  };
+  const waiting = wait([answer], { signal: abortion.signal });
+  const ended = expect(waiting).rejects.toBe("enough");
+  await vi.advanceTimersByTimeAsync(1);
+  await ended;
 });
