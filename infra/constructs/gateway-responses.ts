@@ -15,6 +15,10 @@ const ownMessages: Readonly<Record<string, string>> = {
   // An unknown path is one of these when the request has a bearer token (docs/decisions/0001).
   DEFAULT_4XX: noPath,
   INVALID_SIGNATURE: noPath,
+  // Of a body in another coding, and of a verb that the path does not have with a body of a rare type.
+  UNSUPPORTED_MEDIA_TYPE:
+    "The Content-Encoding must be gzip or deflate and fit the body, or the path does not take this verb.",
+  REQUEST_TOO_LARGE: "The body is too large.",
 };
 
 /**

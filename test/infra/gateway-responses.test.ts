@@ -56,6 +56,9 @@ describe("gateway responses", () => {
         MISSING_AUTHENTICATION_TOKEN: noPath,
         DEFAULT_4XX: noPath,
         INVALID_SIGNATURE: noPath,
+        UNSUPPORTED_MEDIA_TYPE:
+          "The Content-Encoding must be gzip or deflate and fit the body, or the path does not take this verb.",
+        REQUEST_TOO_LARGE: "The body is too large.",
       };
       expect(JSON.parse(body)).toEqual({ status, code, message: own[type] ?? message });
       // `$` and `#` would be the start of something else to substitute.
