@@ -13,8 +13,21 @@ export async function showReference(): Promise<void> {
   onTheme(setTheme);
   setTheme();
   nameControls(element("reference"));
-  const ui = SwaggerUI({
-    domNode: element("reference"),
+  let reference: Reference | undefined;
+  onLogin((login) => {
+    // An old one would keep the token, and show what was sent and answered, after its person has logged out.
+    if (login === undefined || reference === undefined) reference = newReference();
+    else reference.preauthorizeApiKey("bearer", login.token);
+  });
+}
+
+type Reference = ReturnType<typeof SwaggerUI>;
+
+function newReference(): Reference {
+  const place = html("div");
+  element("reference").replaceChildren(place);
+  const reference = SwaggerUI({
+    domNode: place,
     // The paths without their aliases.
     url: apiUrl("openapi.json?aliases=false"),
     // Otherwise the document is sent to somebody else's server.
@@ -27,9 +40,8 @@ export async function showReference(): Promise<void> {
     tryItOutEnabled: true,
     syntaxHighlight: { activated: true, theme: "nord" },
     onComplete: () => {
-      onLogin((login) => {
-        if (login !== undefined) ui.preauthorizeApiKey("bearer", login.token);
-      });
+      const login = currentLogin();
+      if (login !== undefined) reference.preauthorizeApiKey("bearer", login.token);
     },
     requestInterceptor: (request) => {
       const login = currentLogin();
@@ -38,6 +50,7 @@ export async function showReference(): Promise<void> {
       return request;
     },
   });
+  return reference;
 }
 
 async function loadStyle(): Promise<void> {

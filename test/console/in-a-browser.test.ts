@@ -273,6 +273,16 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     // The same login on the map, without loading the page again.
     await page.click("nav a[data-view=map]");
     await cellsDrawn(page);
+
+    // Whoever logs in next sees neither the token nor the answer.
+    const { authorization = "" } = await (await answered).request().allHeaders();
+    const token = authorization.replace("Bearer ", "");
+    expect(token).toMatch(/^ey/);
+    expect(await page.content()).toContain(token);
+    await page.click("#account button");
+    await page.waitForSelector("#login-email");
+    expect(await page.content()).not.toContain(token);
+    expect(await page.locator("#reference .live-responses-table").count()).toBe(0);
     expectCalm(watched);
     await page.context().close();
   });
