@@ -35,6 +35,19 @@ test.each([
   });
 });
 
+test.each(["[", "a b", '"><script>', "a/b?", "b@a", "a:1/..//b", "%", "a:99999"])(
+  "a host that is neither a name nor an address is refused: %s",
+  async (host) => {
+    const received = await exchange(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  },
+);
+
+test.each(["a", "here.example:8080", "[::1]", "[::1]:3000", "my_host"])("a host may be %s", async (host) => {
+  const received = await exchange(`${keys.replace("Host: a", `Host: ${host}`)}Connection: close\r\n\r\n`);
+  expect(received).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 const login = "POST /v3/profile/authenticate HTTP/1.1\r\nHost: a\r\nx-correlator: cut-off\r\n";
 
 test.each([

@@ -6,6 +6,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import { account } from "../template/physical-names.ts";
 import type { RestApi } from "../template/rest-api.ts";
 import type { AuthorizerContext } from "./authorizer.ts";
+import { GatewayRefusal } from "./gateway-responses.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 import type { RouteMatch } from "./routing.ts";
 
@@ -25,7 +26,10 @@ const droppedHeaders = new Set([
   "upgrade",
 ]);
 
-/** The body is base64, as to the API all media types are binary. */
+/**
+ * The body is base64, as to the API all media types are binary.
+ * @throws {GatewayRefusal} for a request whose host is none.
+ */
 export function proxyEvent(
   api: RestApi,
   request: ReceivedRequest,
@@ -61,7 +65,7 @@ function requestContext(
   match: RouteMatch,
   authorizer: AuthorizerContext | undefined,
 ): RequestContext {
-  const domainName = withPort(headerOf(request, "host") || "127.0.0.1", request.port);
+  const domainName = withPort(hostOf(request), request.port);
   return {
     accountId: account,
     apiId: api.id,
@@ -96,6 +100,17 @@ function requestContext(
     resourcePath: match.route.path,
     stage: api.stage,
   };
+}
+
+/**
+ * The host that was asked, in place of a domain of API Gateway, which knows its own and answers no other.
+ * @throws {GatewayRefusal} for what is neither a name nor an address.
+ */
+function hostOf(request: ReceivedRequest): string {
+  const host = headerOf(request, "host") || "127.0.0.1";
+  const isHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
+  if (!isHost) throw new GatewayRefusal("BAD_REQUEST_PARAMETERS");
+  return host;
 }
 
 /** With its port: a domain of API Gateway has none and uses https, so functions can recognise the local gateway. */
