@@ -1,5 +1,6 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { Misconfigured } from "../errors.ts";
 import type { Table } from "../table.ts";
 import { clientDefaults } from "./clients.ts";
 import { nameOf } from "./database-client.ts";
@@ -18,11 +19,12 @@ export class NotConnected extends Error {
  * @throws {NotConnected} that says what to set.
  */
 export async function checkConnection(table: Table): Promise<void> {
-  const client = new DynamoDBClient({ ...clientDefaults(), maxAttempts: 2 });
   const { partitionKey, sortKey } = table;
+  const tableName = nameIn(table);
+  const client = new DynamoDBClient({ ...clientDefaults(), maxAttempts: 2 });
   const key = { [partitionKey]: "-", ...(sortKey === undefined ? {} : { [sortKey]: "-" }) };
   try {
-    await client.send(new GetItemCommand({ TableName: nameOf(table), Key: marshall(key) }));
+    await client.send(new GetItemCommand({ TableName: tableName, Key: marshall(key) }));
   } catch (error) {
     const problem = connectionProblem(error);
     if (problem !== undefined) throw problem;
@@ -31,6 +33,17 @@ export async function checkConnection(table: Table): Promise<void> {
     if (!isAnswer) throw await notReached(client, error);
   } finally {
     client.destroy();
+  }
+}
+
+function nameIn(table: Table): string {
+  try {
+    return nameOf(table);
+  } catch (error) {
+    if (!(error instanceof Misconfigured)) throw error;
+    throw new NotConnected(
+      `--outputs names no table of ${table.name}: deploy this version of the stage with --outputs-file`,
+    );
   }
 }
 

@@ -48,6 +48,14 @@ test("lines are read as they were written, however they are cut", () => {
   expect(written).toBe("07:38:33  403  qos-profiles/retrieve  12 ms  PERMISSION_DENIED\nplain\n");
 });
 
+test("metrics are for CloudWatch, and have no line", () => {
+  let written = "";
+  const sink = readableLines({ write: (chunk) => (written += chunk) });
+  const metrics = { _aws: { Timestamp: 1, CloudWatchMetrics: [] }, OldestJobSeconds: 0 };
+  sink.write(Buffer.from(`${JSON.stringify(metrics)}\nplain\n`));
+  expect(written).toBe("plain\n");
+});
+
 test.each([
   [{ isTTY: true }, {}, true],
   [{ isTTY: true }, { LOG_FORMAT: "json" }, false],

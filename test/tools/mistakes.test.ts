@@ -109,6 +109,17 @@ test.each([
   expect(stderr).toContain(said);
 });
 
+test("one whose outputs are of an earlier version is told so, whatever the shell has", async () => {
+  stubShell({ AWS_REGION: undefined });
+  const earlier = await file("earlier.json", {
+    [stackNames.prod]: { [tableOutput({ name: "profiles" })]: "a-table" },
+  });
+  const { stderr } = await runNcs(["import", "devices", devices, "--outputs", earlier]);
+  expect(stderr).toContain(
+    "--outputs names no table of devices: deploy this version of the stage with --outputs-file",
+  );
+});
+
 test("one whose outputs are another file is told so", async () => {
   stubShell();
   const { stderr } = await runNcs(["jobs", "list", "--outputs", await file("wrong.json", "[]")]);
@@ -124,7 +135,7 @@ const login = {
 };
 
 test.each([
-  ["a file that is not there", "devices", undefined, "cannot be read: ENOENT"],
+  ["a file that is not there", "devices", undefined, "cannot be read: ENOENT, no such file or folder"],
   [
     "a field that is misspelt",
     "profiles",
@@ -161,6 +172,19 @@ test.each([
   expect(code).toBe(1);
   expect(stderr).toContain(said);
   expect(stderr).not.toContain("qos:write");
+});
+
+test("a broken area is named with the place, and a broken record with its number", async () => {
+  stubShell();
+  const area = await file("broken.geojson", '{"type": "Polygon",\n"coordinates": [}');
+  const rows = await file("rows.csv", "geohash,startTime,people\nu05kq4w,2031-11-20T08:00:00Z,50\n");
+  const density = await runNcs(["import", "density", rows, "--coverage", area, "--outputs", outputs]);
+  expect(density.stderr).toContain("broken.geojson: is not JSON: see line 2, column 17");
+  for (const text of ['[{}, {"name": }]', '[{}, {"name": "x"'] as const) {
+    const records = await file("broken.json", text);
+    const { stderr } = await runNcs(["import", "qos-profiles", records, "--outputs", outputs]);
+    expect(stderr).toContain("broken.json: record 2: is not JSON");
+  }
 });
 
 test("an area whose longitudes are latitudes is recognized by the rows", async () => {
@@ -208,4 +232,11 @@ test.each([
   const { code, stderr } = await runNcs(args);
   expect(code).toBe(1);
   expect(stderr).toContain(said);
+});
+
+test("help says what an option can be, and what it is without it", async () => {
+  const { stdout } = await runNcs(["import", "population", "--help"]);
+  const words = stdout.replaceAll(/\s+/g, " ");
+  expect(words).toContain("--kind <kind> what the file is (required; one of points, h3, geotiff)");
+  expect(words).toContain("length of the geohashes (default: 7)");
 });

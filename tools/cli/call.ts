@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { unreadable } from "../../shared/import/unreadable.ts";
 import { type Login, type LoginOptions, loginOf, tokenOf, withUrl } from "./login.ts";
 import type { Print } from "./print.ts";
 
@@ -66,7 +67,7 @@ async function requestIn(text: string): Promise<Readonly<Record<string, unknown>
 
 async function fileIn(path: string): Promise<string> {
   return await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} cannot be read: ${error.code}`);
+    throw new Error(`${path} ${unreadable(error.code)}`);
   });
 }
 

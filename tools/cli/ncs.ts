@@ -108,8 +108,14 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
     .exitOverride()
     .showHelpAfterError("(add --help for the options)")
     .configureHelp({
-      optionDescription: ({ description, mandatory }) =>
-        mandatory ? `${description} (required)` : description,
+      optionDescription: ({ description, mandatory, argChoices, defaultValue }) => {
+        const notes = [
+          ...(mandatory ? ["required"] : []),
+          ...(argChoices === undefined ? [] : [`one of ${argChoices.join(", ")}`]),
+          ...(defaultValue === undefined ? [] : [`default: ${defaultValue}`]),
+        ];
+        return notes.length === 0 ? description : `${description} (${notes.join("; ")})`;
+      },
     })
     .configureOutput({ writeOut: stdout, writeErr: stderr });
   const print: Print = (line) => stdout(`${line}\n`);

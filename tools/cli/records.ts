@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { unreadable } from "../../shared/import/unreadable.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { StoredRecord } from "../import/stored-records.ts";
 import type { Print } from "./print.ts";
@@ -95,7 +96,7 @@ async function load() {
 async function linesIn(file: string | undefined): Promise<string[]> {
   if (file === undefined) return [];
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`--file: ${file} cannot be read: ${error.code}`);
+    throw new Error(`--file: ${file} ${unreadable(error.code)}`);
   });
   return text.split("\n").flatMap((line) => line.trim() || []);
 }

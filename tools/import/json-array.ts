@@ -18,19 +18,21 @@ const whitespace = new Set(Buffer.from(" \t\r\n"));
  */
 export async function* elementsOf(path: string): AsyncGenerator<unknown[]> {
   const splitter = new ArraySplitter();
+  let read = 0;
   for await (const bytes of createReadStream(path, { highWaterMark: bytesAtOnce })) {
-    const elements = splitter.split(bytes).map(parsed);
+    const elements = splitter.split(bytes).map((element, index) => parsed(element, read + index + 1));
+    read += elements.length;
     if (elements.length > 0) yield elements;
   }
   splitter.end();
 }
 
-function parsed(bytes: Buffer): unknown {
+function parsed(bytes: Buffer, position: number): unknown {
   if (!isUtf8(bytes)) throw new NotArray("is not UTF-8");
   try {
     return JSON.parse(bytes.toString());
   } catch (error) {
-    if (error instanceof SyntaxError) throw new NotArray(notJson);
+    if (error instanceof SyntaxError) throw new NotArray(`record ${position}: ${notJson}`);
     throw error;
   }
 }
@@ -67,7 +69,8 @@ class ArraySplitter {
   }
 
   end(): void {
-    if (this.#place !== "after") throw new NotArray(notJson);
+    if (this.#place === "after") return;
+    throw new NotArray(this.#place === "within" ? `record ${this.#elements + 1}: ${notJson}` : notJson);
   }
 
   /** @returns where the elements begin or go on. */

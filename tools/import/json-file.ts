@@ -1,20 +1,26 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type * as z from "zod";
+import { invalidJsonAt } from "../../shared/http/json-position.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
+import { unreadable } from "../../shared/import/unreadable.ts";
 
 /** Maximum of reported problems. */
 const problemsNamed = 20;
 
 async function readJson(path: string): Promise<unknown> {
   const file = basename(path);
+  let text = "";
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
     return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw refusal(file, "is not JSON");
+    if (error instanceof SyntaxError) {
+      const { line, column } = invalidJsonAt(text) ?? { line: 1, column: 1 };
+      throw refusal(file, `is not JSON: see line ${line}, column ${column}`);
+    }
     if (error instanceof TypeError) throw refusal(file, "is not UTF-8");
-    if (error instanceof Error && "code" in error) throw refusal(file, `cannot be read: ${error.code}`);
+    if (error instanceof Error && "code" in error) throw refusal(file, unreadable(error.code));
     throw error;
   }
 }

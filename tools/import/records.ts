@@ -2,6 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../shared/import/lines.ts";
+import { unreadable } from "../../shared/import/unreadable.ts";
 import { elementsOf, NotArray } from "./json-array.ts";
 
 /** A record with its position in the file, counted from 0. */
@@ -40,7 +41,7 @@ export class RecordFile {
     } catch (error) {
       if (error instanceof NotArray) throw this.refusal(error.message);
       const isOfFile = error instanceof Error && "code" in error && "syscall" in error;
-      throw isOfFile ? this.refusal(`cannot be read: ${error.code}`) : error;
+      throw isOfFile ? this.refusal(unreadable(error.code)) : error;
     }
     const now = statSync(this.#path, { throwIfNoEntry: false });
     if (now?.mtimeMs !== this.#stats?.mtimeMs || now?.size !== this.#stats?.size) {

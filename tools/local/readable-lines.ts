@@ -21,14 +21,14 @@ export function isReadable(stream: { readonly isTTY?: boolean }, { LOG_FORMAT }:
   return stream.isTTY === true && LOG_FORMAT !== "json";
 }
 
-/** Writes each JSON line of the functions as a line that a person reads; other text as it is. */
+/** Writes each JSON line of the functions as a line that a person reads, metrics not at all, other text as it is. */
 export function readableLines(to: LogSink): LogSink {
   let begun = "";
   return {
     write: (chunk) => {
       const lines = (begun + Buffer.from(chunk as Uint8Array).toString()).split("\n");
       begun = lines.pop() ?? "";
-      for (const line of lines) to.write(`${readableLine(line)}\n`);
+      for (const line of lines) if (!isMetrics(line)) to.write(`${readableLine(line)}\n`);
     },
   };
 }
@@ -47,6 +47,12 @@ export function readableLine(line: string): string {
   const attempted = attempts === undefined ? undefined : `attempts: ${attempts}`;
   const details = [operation, operationId, outcome, reason, attempted, code, cause];
   return [time, level, message, ...details].filter((part) => part !== undefined).join("  ");
+}
+
+/** Whether a line has nothing but metrics, in CloudWatch's embedded format. */
+function isMetrics(line: string): boolean {
+  const parsed = jsonIn(line);
+  return typeof parsed === "object" && parsed !== null && "_aws" in parsed && !("message" in parsed);
 }
 
 function jsonIn(line: string): unknown {

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../../shared/import/lines.ts";
 import type { Problems } from "../../../shared/import/problems.ts";
+import { unreadable } from "../../../shared/import/unreadable.ts";
 import { type Header, headerIn } from "./csv-lines.ts";
 import { LineParser, type LinesToParse, type ParsedLines } from "./parse-lines.ts";
 import type { RowBatch } from "./row-batch.ts";
@@ -101,7 +102,7 @@ class RowReader {
     } catch (error) {
       if (!(error instanceof Error && "code" in error && "syscall" in error)) throw error;
       while (underWay.length > 0) yield await next();
-      this.#options.problems.add(file, `cannot be read: ${error.code}`);
+      this.#options.problems.add(file, unreadable(error.code));
     } finally {
       await Promise.allSettled(underWay);
     }

@@ -12,6 +12,7 @@ import {
 } from "h3-js";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
+import { unreadable } from "../../../../shared/import/unreadable.ts";
 import type { PopulatedPoint, PopulationFile } from "./points.ts";
 
 /** What a column may be called, in lower case. */
@@ -114,8 +115,9 @@ async function* rowsOf(
     }
   } catch (error) {
     if (!(error instanceof Error) || !("code" in error)) throw error;
-    const line = "lines" in error ? `line ${error.lines}: ` : "cannot be read: ";
-    throw new ImportError([`${file}: ${line}${error.code}`]);
+    throw new ImportError([
+      `${file}: ${"lines" in error ? `line ${error.lines}: ${error.code}` : unreadable(error.code)}`,
+    ]);
   }
   problems.refuse();
   if (found === undefined) throw new ImportError([`${file}: has no row`]);
