@@ -30,6 +30,7 @@ const dayMilliseconds = 86_400_000;
  * - 503 when `onDelivery` failed: the service tries again.
  *
  * Copies of an outcome that arrive together reach `onDelivery` once.
+ * @throws {TypeError} for an empty access token, such as a variable that is not set: everybody could send that.
  */
 export function createReceiver({
   accessToken,
@@ -37,6 +38,7 @@ export function createReceiver({
   wasDelivered = () => false,
   maxBytes = 512 * 1_048_576,
 }: ReceiverOptions): (request: Request) => Promise<Response> {
+  if (!accessToken) throw new TypeError("accessToken must not be empty");
   const taken = new Map<string, { readonly at: number; readonly outcome: Promise<void> }>();
 
   /** Each outcome once: a copy shares what becomes of the one before. */

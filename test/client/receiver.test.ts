@@ -48,6 +48,13 @@ const receiver = (options: Partial<ReceiverOptions> = {}) =>
   createReceiver({ accessToken, onDelivery: (delivery) => void taken.push(delivery), ...options });
 
 describe("a receiver", () => {
+  test.each([
+    ["empty", ""],
+    ["not set, as a variable of the shell may be", undefined as unknown as string],
+  ])("is not made with an access token that is %s: everybody could send it", (_, none) => {
+    expect(() => receiver({ accessToken: none })).toThrow("accessToken must not be empty");
+  });
+
   test("takes a delivery, packed or not, and answers 204", async () => {
     const receive = receiver();
     const bodies = [deliveryOf(), deliveryOf()] as const;
