@@ -118,7 +118,22 @@ class MapView {
       capabilities = await readCapabilities();
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      panel.replaceChildren(html("p", { class: "problem", role: "alert" }, error.message));
+      panel.replaceChildren(
+        html(
+          "div",
+          { class: "problem", role: "alert" },
+          html("p", {}, error.message),
+          error.status === 403 &&
+            html(
+              "p",
+              { class: "note" },
+              "Log out, and log in with an account that has it. The reference stays open.",
+            ),
+        ),
+        ...(error.status === 403
+          ? []
+          : [html("button", { type: "button", click: () => this.open() }, "Try again")]),
+      );
       return;
     }
     const { coverage } = capabilities;

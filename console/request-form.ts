@@ -37,10 +37,11 @@ export function requestForm(
 ): HTMLFormElement {
   let area: Area | undefined;
   const button = html("button", { class: "primary wide" }, "Show densities");
-  const areaNote = html("p", { class: "note" });
+  const areaNote = html("p", { class: "note", "aria-live": "polite" });
   const setArea = (next: Area | undefined, note = "") => {
     area = next;
     areaNote.textContent = note;
+    areaNote.className = next === undefined ? "note problem" : "note";
     onArea(next);
     showSize();
   };

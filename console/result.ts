@@ -14,7 +14,8 @@ interface Result {
 
 const notes: Readonly<Record<string, string>> = {
   PART_OF_AREA_NOT_SUPPORTED: "Part of the area is not covered: its cells have no data.",
-  AREA_NOT_SUPPORTED: "Nothing of this area is covered.",
+  AREA_NOT_SUPPORTED:
+    "Nothing of this area is covered. Choose one within the dashed line on the map, or an example.",
 };
 
 const formats = {

@@ -233,9 +233,16 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.click("#login button");
     await page.waitForSelector("#panel .problem");
     expect(await page.textContent("#panel .problem")).toContain("population-density-data:read");
+    expect(await page.textContent("#panel .problem")).toContain("Log out, and log in with an account");
     await page.click("#account button");
     await logIn(page);
     await cellsDrawn(page);
+    await page.click("label[for=way-Paste]");
+    await page.fill("#pasted", "{");
+    await page.click("text=Use this area");
+    expect(await page.textContent(".request .problem")).toContain("This is not JSON");
+    await page.click("label[for=way-Example]");
+    expect(await page.locator(".request .problem").count()).toBe(0);
     // As if it had expired.
     await page.route("**/retrieve", (route) =>
       route.continue({ headers: { ...route.request().headers(), authorization: "Bearer a.b.c" } }),
