@@ -65,6 +65,29 @@ test("a CI system reads the same as JUnit", async () => {
   expect(xml).toContain('<testcase classname="qos-profiles" name="get-by-name.401-without-a-token"');
 });
 
+test("an operation is cancelled at the service, and no token goes to another host", async () => {
+  const asked: string[] = [];
+  const other = await listen(
+    createServer((request, response) => void response.end(asked.push(`other ${request.method}`) && "{}")),
+    0,
+  );
+  const accepting = await listen(
+    createServer((request, response) => {
+      if (request.url?.endsWith("/authenticate")) return response.end('{"Data":{"access_token":"x"}}');
+      asked.push(`${request.method} ${request.url}`);
+      return response.writeHead(202, { location: `${other.url}/operation` }).end('{"operationId":"an-id"}');
+    }),
+    0,
+  );
+  try {
+    await runNcs(["verify", accepting.url, "--only", "population-density/retrieve.202"]);
+  } finally {
+    await Promise.all([other.close(), accepting.close()]);
+  }
+  expect(asked).toContain("DELETE /populationdensitydata/operations/an-id");
+  expect(asked.filter((one) => one.startsWith("other"))).toEqual([]);
+});
+
 test("what cannot be sent without a login is skipped, and says which login", async () => {
   const { scenarios: sent, skipped } = await scenarios(demoLogins().slice(0, 1));
   expect(sent.every(({ login }) => login === undefined || login.EmailAddress === "app@example.com")).toBe(

@@ -12,6 +12,8 @@ export interface Outcome {
 
 const errorInfo = z.object({ status: z.number(), code: z.string(), message: z.string().min(1) });
 
+const operation = z.object({ operationId: z.string() });
+
 /** Sends a scenario's request and compares the answer with the contract. Deliveries that it begins are cancelled. */
 export async function runScenario(
   scenario: Scenario,
@@ -33,9 +35,11 @@ export async function runScenario(
   });
   const text = await response.text();
   const milliseconds = performance.now() - begun;
-  const location = response.headers.get("location");
-  if (response.status === 202 && location !== null) {
-    const cancelled = await send(new URL(location, url).href, { method: "DELETE", headers: authorization });
+  const begunOperation = operation.safeParse(jsonIn(text)).data?.operationId;
+  if (response.status === 202 && begunOperation !== undefined) {
+    // Not at the `Location`, which may be on another host: the token is for this one.
+    const place = `${url}/populationdensitydata/operations/${encodeURIComponent(begunOperation)}`;
+    const cancelled = await send(place, { method: "DELETE", headers: authorization });
     await cancelled.arrayBuffer();
   }
   return { name, milliseconds, failure: failureOf(scenario, response, text) };
