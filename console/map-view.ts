@@ -149,6 +149,7 @@ class MapView {
           done(area);
         });
       },
+      stopDrawing: () => this.#endDrawing(),
       send: (request) => this.#ask(request, capabilities, result),
     });
     panel.replaceChildren(form, result, operationList(), provenanceOf(capabilities));
@@ -159,11 +160,15 @@ class MapView {
   /** Forgets what the person who was logged in has seen. */
   clear(): void {
     this.#asking?.abort();
-    this.#stopDrawing?.();
-    this.#stopDrawing = undefined;
+    this.#endDrawing();
     this.#setAnswer(undefined);
     this.#map.showArea(undefined);
     element("panel").replaceChildren();
+  }
+
+  #endDrawing(): void {
+    this.#stopDrawing?.();
+    this.#stopDrawing = undefined;
   }
 
   #showArea(area: Example["area"] | undefined): void {

@@ -18,6 +18,8 @@ interface FormActions {
   /** The area was chosen, drawn or pasted; undefined while there is none. */
   readonly onArea: (area: Area | undefined) => void;
   readonly draw: (done: (area: Area | undefined) => void) => void;
+  /** The person would rather not draw; nothing if nobody does. */
+  readonly stopDrawing: () => void;
   readonly send: (request: DensityRequest) => Promise<void>;
 }
 
@@ -33,7 +35,7 @@ const periods: readonly { readonly hours: number; readonly name: string }[] = [
 export function requestForm(
   capabilities: Capabilities,
   examples: readonly Example[],
-  { onArea, draw, send }: FormActions,
+  { onArea, draw, stopDrawing, send }: FormActions,
 ): HTMLFormElement {
   let area: Area | undefined;
   const button = html("button", { class: "primary wide" }, "Show densities");
@@ -94,6 +96,7 @@ export function requestForm(
   } as const;
   const choose = (chosen: keyof typeof ways) => {
     for (const way of Object.keys(ways) as (keyof typeof ways)[]) ways[way].hidden = way !== chosen;
+    if (chosen !== "Draw") stopDrawing();
     if (chosen === "Example" && examples.length > 0) chooseExample();
     if (chosen === "Draw") drawNow();
   };

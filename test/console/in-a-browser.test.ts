@@ -237,7 +237,10 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.click("#account button");
     await logIn(page);
     await cellsDrawn(page);
+    await page.click("label[for=way-Draw]");
+    await page.waitForSelector("#drawing button");
     await page.click("label[for=way-Paste]");
+    expect(await page.locator("#drawing button").count()).toBe(0);
     await page.fill("#pasted", "{");
     await page.click("text=Use this area");
     expect(await page.textContent(".request .problem")).toContain("This is not JSON");
