@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { endpoints } from "../../functions/areas.ts";
+import { endpoints, websites } from "../../functions/areas.ts";
 import { networkCapabilities } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { stackNames } from "../../infra/stack-names.ts";
@@ -38,6 +38,9 @@ test("the stage for callers can be served locally: every route, by its own funct
       ]),
     ),
   );
+  const pages = websites.flatMap(({ id, paths }) =>
+    paths.map((path) => [`GET ${path}`, logicalIdOf(id, prod), false]),
+  );
   expect(
     prod.api.routes
       .flatMap(({ method, path, integration, authorizerLogicalId }) =>
@@ -46,7 +49,7 @@ test("the stage for callers can be served locally: every route, by its own funct
           : [],
       )
       .sort(),
-  ).toEqual(routes.sort());
+  ).toEqual([...routes, ...pages].sort());
   expect(prod.functions).toHaveLength(functionIds.length);
 });
 

@@ -90,7 +90,7 @@ test("addresses that are no route of this service are not found, with a token an
     `${path}/QOS_E/more`,
     `${path}/QOS_E//`,
     "/qos-profiles/v2/qos-profiles/QOS_E",
-    "/",
+    "/qos-profiles",
   ]) {
     expect(await call(address, { token: await tokenWith() })).toMatchObject(notFound);
     expect(await call(address)).toMatchObject(notFound);
