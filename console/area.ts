@@ -181,16 +181,16 @@ const districts: readonly {
 export function examplesIn(coverage: Box | undefined): readonly Example[] {
   if (coverage === undefined) return [];
   const { west, south, east, north } = coverage;
+  // A west above the east: the box crosses the antimeridian.
+  const width = (east - west + 360) % 360 || 360;
   const isCovered = ([latitude, longitude]: readonly [number, number]) =>
-    latitude > south && latitude < north && longitude > west && longitude < east;
+    latitude > south && latitude < north && (longitude - west + 360) % 360 < width;
   const named = districts
     .filter(({ points }) => points.every(isCovered))
     .map(({ name, points }) => ({
       name,
       area: areaOf(points.map(([latitude, longitude]) => ({ latitude, longitude }))),
     }));
-  // A west above the east: the box crosses the antimeridian.
-  const width = (east - west + 360) % 360 || 360;
   const boxAround = (share: number) => {
     const [halfWidth, halfHeight] = [(width / 2) * share, ((north - south) / 2) * share];
     const [x, y] = [west + width / 2, (north + south) / 2];

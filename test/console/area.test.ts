@@ -96,7 +96,17 @@ describe("examples", () => {
       "Middle of what is covered",
       "All that is covered",
     ]);
-    for (const coverage of [lyon, elsewhere, { west: -180, south: -90, east: 180, north: 90 }]) {
+    const halfOfTheWorld = { west: 4, south: -80, east: -70, north: 80 };
+    expect(examplesIn(halfOfTheWorld).map(({ name }) => name)).toContain("Centre of Lyon");
+    expect(examplesIn({ ...halfOfTheWorld, west: 5 }).map(({ name }) => name)).not.toContain(
+      "Centre of Lyon",
+    );
+    for (const coverage of [
+      lyon,
+      elsewhere,
+      halfOfTheWorld,
+      { west: -180, south: -90, east: 180, north: 90 },
+    ]) {
       for (const { area } of examplesIn(coverage)) expect(problemWith(area, limits)).toBeUndefined();
     }
   });

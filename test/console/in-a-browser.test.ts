@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findChromium, startChromium } from "../../tools/chromium.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole } from "../support/sample.ts";
 
-const url = inject("url");
 const chromium = findChromium();
 const drawsScreenshots = process.env.TEST_MODE === "screenshots";
 const isWanted = isWhole || drawsScreenshots;
@@ -18,6 +18,9 @@ if (isWanted && chromium === undefined) {
 
 /** Generous: the machine may be busy, and draws without graphics hardware. How fast it is, is measured by a bench. */
 const patience = 120_000;
+
+/** Where the console is: a service of its own, as other tests store densities in places where the demo has none. */
+let url = "";
 
 /** What a page must never do, collected while it runs. */
 interface Watched {
@@ -117,11 +120,15 @@ interface Body {
 
 describe.skipIf(chromium === undefined || !isWanted)("the console in a browser", () => {
   let browser: Browser;
+  let service: OwnService;
   beforeAll(async () => {
+    service = await startOwnService({}, { hasDemoData: true });
+    url = service.url;
     browser = await startChromium(chromium ?? "");
   }, patience);
   afterAll(async () => {
     await browser?.close();
+    await service?.close();
   });
 
   test("shows an area as the API answers it: log in, draw, play, look at a cell, copy, list operations", {
