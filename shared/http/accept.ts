@@ -15,11 +15,11 @@ export function preferredType<Type extends string>(
     .filter(({ range }) => /^[^/]+\/[^/]+$/.test(range));
   if (ranges.length === 0) return offered[0];
   const acceptable = offered.flatMap((type) => {
-    const [mostExact] = ranges
+    const [match] = ranges
       .map((range) => ({ ...range, exactness: exactnessOf(range.range, type) }))
       .filter(({ exactness }) => exactness > 0)
       .sort((one, other) => other.exactness - one.exactness || other.weight - one.weight);
-    return mostExact !== undefined && mostExact.weight > 0 ? [{ type, ...mostExact }] : [];
+    return match !== undefined && match.weight > 0 ? [{ type, ...match }] : [];
   });
   acceptable.sort(
     (one, other) => other.weight - one.weight || other.exactness - one.exactness || one.place - other.place,
