@@ -1,5 +1,5 @@
 import ngeohash from "ngeohash";
-import { codeAt, suffixesOf, tileSide } from "../cover/geohash.ts";
+import { codeAt, gridOf, tileSide } from "../cover/geohash.ts";
 import {
   type Ascii,
   asciiOf,
@@ -10,8 +10,15 @@ import {
   timeOf,
 } from "./ascii.ts";
 import { Chunks, chunkBytes } from "./chunks.ts";
-import type { Answer, CellsOfTile } from "./json.ts";
-import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "./tile-hour.ts";
+import type { Answer } from "./json.ts";
+import {
+  densityOf,
+  maximumCodeOf,
+  minimumCodeOf,
+  noDataCode,
+  suppressedCode,
+  TileHour,
+} from "./tile-hour.ts";
 
 /**
  * An answer as a GeoJSON FeatureCollection (RFC 7946): a feature for each cell, whose values are arrays over the hours.
@@ -30,12 +37,12 @@ export async function* geoJsonOf(
   chunks.addText(`${JSON.stringify(members).slice(0, -1)},"features":[`);
   const { startTime = "" } = intervals.at(0) ?? {};
   const { endTime = "" } = intervals.at(-1) ?? {};
-  const frame = frameOf(startTime, endTime);
+  const times = asciiOf(`","startTime":"${startTime}","endTime":"${endTime}","dataType":[`);
   const places = placesOf(precision);
   const slots = {
-    codes: new Uint16Array(hours.length),
-    below: new Uint8Array(hours.length),
-    above: new Uint8Array(hours.length),
+    values: new Uint16Array(hours.length),
+    minima: new Uint16Array(hours.length),
+    maxima: new Uint16Array(hours.length),
   };
   let anyFeature = false;
   for (const [tileIndex, tile] of tiles.entries()) {
@@ -45,7 +52,7 @@ export async function* geoJsonOf(
       const hour = openHour(tileIndex, hourIndex);
       opened.push((hour instanceof Promise ? await hour : hour) ?? hourWithoutData);
     }
-    const texts = featureTextsOf(tile, precision, places, frame);
+    const texts = featureTextsOf(tile.geohash, precision, places, times);
     chunks.addItems(tile.cells.length, maxFeatureBytes, (view, at, from, to) =>
       putFeatures(view, at, texts, opened, slots, tile.cells, from, to),
     );
@@ -59,7 +66,7 @@ export async function* geoJsonOf(
 
 const hourWithoutData = new TileHour();
 
-/** All of a feature but its values: two geohashes, ten coordinates of at most 24 characters, two times. */
+/** All of a feature but its values: two geohashes, ten coordinates of at most 25 characters, two times. */
 const maxFrameBytes = 600;
 
 /** `"DENSITY_ESTIMATION",` and three numbers of 13 digits, each with a comma. */
@@ -67,10 +74,18 @@ const maxSlotBytes = 21 + 3 * 14;
 
 const geometry = asciiOf('","geometry":{"type":"Polygon","coordinates":[[[');
 
+const beforeProperties = ']]]},"properties":{"geohash":"';
+
+const nextCorner = 0x5b2c5d; // "],["
+const nextCornerLength = 3;
+
+/** Of a coordinate: it has at most 25 characters, and is written without a loop. */
+const edgeWords = 4;
+const noEdge = asciiOf("", edgeWords);
+
 const noData = asciiOf('"NO_DATA",');
 const lowDensity = asciiOf('"LOW_DENSITY",');
 const estimation = asciiOf('"DENSITY_ESTIMATION",');
-const none = asciiOf("null,");
 const value = asciiOf('],"pplDensity":[');
 const minimum = asciiOf('],"minPplDensity":[');
 const maximum = asciiOf('],"maxPplDensity":[');
@@ -79,38 +94,17 @@ const [estimation0 = 0, estimation1 = 0, estimation2 = 0] = estimation.words;
 const featureEnd = asciiOf("]}}");
 const commaByte = 0x2c;
 
-const shortItems = 10_000;
+/** Of codes below, up to 16,376 people per km², the text is at hand. */
+const shortItems = 8_192;
 
-/** 0…9,999 with a comma, as words of `Ascii`. */
-const items = Float64Array.from({ length: shortItems }, (_, integer) => asciiOf(`${integer},`).words[0] ?? 0);
+/** What these codes stand for, with a comma, as words of `Ascii`. */
+const items = Float64Array.from({ length: shortItems }, (_, code) => asciiOf(itemOf(code)).words[0] ?? 0);
 
 /** How long each is. */
-const itemLengths = Uint8Array.from({ length: shortItems }, (_, integer) => `${integer},`.length);
+const itemLengths = Uint8Array.from({ length: shortItems }, (_, code) => itemOf(code).length);
 
-/** What the features of all tiles have in common behind their corners, and behind the geohash of their properties. */
-interface Frame {
-  readonly properties: string;
-  readonly times: Ascii;
-}
-
-function frameOf(startTime: string, endTime: string): Frame {
-  return {
-    properties: ']]]},"properties":{"geohash":"',
-    times: asciiOf(`","startTime":"${startTime}","endTime":"${endTime}","dataType":[`),
-  };
-}
-
-/** The latitudes of cells in a row, each behind a longitude; with the beginning of the next corner. */
-interface RowTexts {
-  readonly south: Ascii;
-  readonly southNext: Ascii;
-  readonly northNext: Ascii;
-}
-
-/** The longitudes of cells in a column. */
-interface ColumnTexts {
-  readonly west: Ascii;
-  readonly east: Ascii;
+function itemOf(code: number): string {
+  return code > suppressedCode ? `${densityOf(code)},` : "null,";
 }
 
 /** What is written around the values of a tile's cells. */
@@ -120,40 +114,28 @@ interface FeatureTexts {
   readonly times: Ascii;
   readonly last: LastCharacters;
   readonly places: Places;
-  /** Of the rows and columns, counted from the south-west, in which the tile has cells. */
-  readonly rows: readonly (RowTexts | undefined)[];
-  readonly columns: readonly (ColumnTexts | undefined)[];
+  /** The edges of the rows, from the south to the north, and of the columns, from the west to the east. */
+  readonly latitudes: readonly Ascii[];
+  readonly longitudes: readonly Ascii[];
 }
 
-function featureTextsOf(
-  { geohash, cells }: CellsOfTile,
-  precision: number,
-  places: Places,
-  { properties, times }: Frame,
-): FeatureTexts {
-  const suffixes = suffixesOf(precision);
-  const rows: (RowTexts | undefined)[] = new Array(tileSide).fill(undefined);
-  const columns: (ColumnTexts | undefined)[] = new Array(tileSide).fill(undefined);
-  for (const cell of cells) {
-    const [row, column] = [places.rows[cell] ?? 0, places.columns[cell] ?? 0];
-    if (rows[row] !== undefined && columns[column] !== undefined) continue;
-    const [south, west, north, east] = ngeohash.decode_bbox(geohash + suffixes[cell]);
-    rows[row] ??= {
-      south: asciiOf(`,${south}`),
-      southNext: asciiOf(`,${south}],[`),
-      northNext: asciiOf(`,${north}],[`),
-    };
-    columns[column] ??= { west: asciiOf(`${west}`), east: asciiOf(`${east}`) };
-  }
+function featureTextsOf(geohash: string, precision: number, places: Places, times: Ascii): FeatureTexts {
+  const [south, west] = ngeohash.decode_bbox(geohash);
+  const { cellHeight, cellWidth } = gridOf(precision);
   return {
     start: asciiOf(`{"type":"Feature","id":"${geohash}`),
-    properties: asciiOf(properties + geohash),
+    properties: asciiOf(`${beforeProperties}${geohash}`),
     times,
     last: lastCharactersOf(precision),
     places,
-    rows,
-    columns,
+    latitudes: edgesFrom(south, cellHeight),
+    longitudes: edgesFrom(west, cellWidth),
   };
+}
+
+/** The edges of a tile's rows or columns. All of it is exact: the same numbers as `ngeohash.decode_bbox` has of a cell. */
+function edgesFrom(first: number, step: number): Ascii[] {
+  return Array.from({ length: tileSide + 1 }, (_, index) => asciiOf(`${first + index * step}`, edgeWords));
 }
 
 /** The row and the column of each cell of a tile, counted from the south-west. */
@@ -179,7 +161,7 @@ function placesOf(precision: number): Places {
 function putFeatures(
   view: DataView,
   begin: number,
-  { start, properties, times, last, places, rows, columns }: FeatureTexts,
+  { start, properties, times, last, places, latitudes, longitudes }: FeatureTexts,
   hours: readonly TileHour[],
   slots: Slots,
   cells: Uint16Array,
@@ -190,13 +172,12 @@ function putFeatures(
   for (let index = from; index < to; index++) {
     const cell = cells[index] ?? 0;
     const characters = last.characters[cell] ?? 0;
-    const row = rows[places.rows[cell] ?? 0];
-    const column = columns[places.columns[cell] ?? 0];
-    if (row === undefined || column === undefined) throw new Error("a cell without a box");
+    const row = places.rows[cell] ?? 0;
+    const column = places.columns[cell] ?? 0;
     at = putAscii(view, at, start);
     view.setUint16(at, characters, true);
     at = putAscii(view, at + last.length, geometry);
-    at = putBox(view, at, column, row);
+    at = putRing(view, at, latitudes, row, longitudes, column);
     at = putAscii(view, at, properties);
     view.setUint16(at, characters, true);
     at = putAscii(view, at + last.length, times);
@@ -206,26 +187,48 @@ function putFeatures(
   return at;
 }
 
-/** Writes a linear ring, counterclockwise (RFC 7946, section 3.1.6). */
-function putBox(
+/** Writes the corners of a cell, counterclockwise (RFC 7946, section 3.1.6). */
+function putRing(
   view: DataView,
   begin: number,
-  { west, east }: ColumnTexts,
-  { south, southNext, northNext }: RowTexts,
+  latitudes: readonly Ascii[],
+  row: number,
+  longitudes: readonly Ascii[],
+  column: number,
 ): number {
-  let at = putAscii(view, begin, west);
-  at = putAscii(view, putAscii(view, at, southNext), east);
-  at = putAscii(view, putAscii(view, at, southNext), east);
-  at = putAscii(view, putAscii(view, at, northNext), west);
-  at = putAscii(view, putAscii(view, at, northNext), west);
-  return putAscii(view, at, south);
+  const south = latitudes[row] ?? noEdge;
+  const north = latitudes[row + 1] ?? noEdge;
+  const west = longitudes[column] ?? noEdge;
+  const east = longitudes[column + 1] ?? noEdge;
+  let at = putCorner(view, begin, west, south);
+  at = putCorner(view, at, east, south);
+  at = putCorner(view, at, east, north);
+  at = putCorner(view, at, west, north);
+  return putCorner(view, at, west, south) - nextCornerLength;
 }
 
-/** The values of one cell in every hour: read from the tile's hours once, written four times. */
+/** Writes a corner and the beginning of the next one. */
+function putCorner(view: DataView, begin: number, longitude: Ascii, latitude: Ascii): number {
+  let at = putEdge(view, begin, longitude);
+  view.setUint8(at, commaByte);
+  at = putEdge(view, at + 1, latitude);
+  view.setInt32(at, nextCorner, true);
+  return at + nextCornerLength;
+}
+
+function putEdge(view: DataView, at: number, { words, length }: Ascii): number {
+  view.setFloat64(at, words[0] ?? 0, true);
+  view.setFloat64(at + 8, words[1] ?? 0, true);
+  view.setFloat64(at + 16, words[2] ?? 0, true);
+  view.setFloat64(at + 24, words[3] ?? 0, true);
+  return at + length;
+}
+
+/** The codes of one cell's values in every hour: read from the tile's hours once, written as an array each. */
 interface Slots {
-  readonly codes: Uint16Array;
-  readonly below: Uint8Array;
-  readonly above: Uint8Array;
+  readonly values: Uint16Array;
+  readonly minima: Uint16Array;
+  readonly maxima: Uint16Array;
 }
 
 /** Writes the four arrays of a cell and the end of its feature. There is at least one hour. */
@@ -233,55 +236,46 @@ function putSlots(
   view: DataView,
   begin: number,
   hours: readonly TileHour[],
-  { codes, below, above }: Slots,
+  { values, minima, maxima }: Slots,
   cell: number,
 ): number {
   let at = begin;
   for (let hour = 0; hour < hours.length; hour++) {
-    const tileHour = hours[hour] ?? hourWithoutData;
-    const code = tileHour.codes[cell] ?? noDataCode;
-    codes[hour] = code;
-    if (code === noDataCode) {
-      at = putAscii(view, at, noData);
-    } else if (code === suppressedCode) {
-      at = putAscii(view, at, lowDensity);
-    } else {
-      below[hour] = tileHour.below[cell] ?? 0;
-      above[hour] = tileHour.above[cell] ?? 0;
+    const { codes, below, above } = hours[hour] ?? hourWithoutData;
+    const code = codes[cell] ?? noDataCode;
+    values[hour] = code;
+    if (code > suppressedCode) {
+      minima[hour] = minimumCodeOf(code, below[cell] ?? 0);
+      maxima[hour] = maximumCodeOf(code, above[cell] ?? 0);
       view.setFloat64(at, estimation0, true);
       view.setFloat64(at + 8, estimation1, true);
       view.setFloat64(at + 16, estimation2, true);
       at += estimation.length;
+    } else {
+      minima[hour] = code;
+      maxima[hour] = code;
+      at = putAscii(view, at, code === suppressedCode ? lowDensity : noData);
     }
   }
   // Each array ends where the comma behind its last value is.
-  at = putAscii(view, at - 1, value);
-  for (let hour = 0; hour < hours.length; hour++) {
-    const code = codes[hour] ?? noDataCode;
-    at = code > suppressedCode ? putItem(view, at, densityOf(code)) : putAscii(view, at, none);
-  }
-  at = putAscii(view, at - 1, minimum);
-  for (let hour = 0; hour < hours.length; hour++) {
-    const code = codes[hour] ?? noDataCode;
-    at =
-      code > suppressedCode ? putItem(view, at, minimumOf(code, below[hour] ?? 0)) : putAscii(view, at, none);
-  }
-  at = putAscii(view, at - 1, maximum);
-  for (let hour = 0; hour < hours.length; hour++) {
-    const code = codes[hour] ?? noDataCode;
-    at =
-      code > suppressedCode ? putItem(view, at, maximumOf(code, above[hour] ?? 0)) : putAscii(view, at, none);
-  }
+  at = putNumbers(view, putAscii(view, at - 1, value), values);
+  at = putNumbers(view, putAscii(view, at - 1, minimum), minima);
+  at = putNumbers(view, putAscii(view, at - 1, maximum), maxima);
   return putAscii(view, at - 1, featureEnd);
 }
 
-/** Writes an integer and a comma. */
-function putItem(view: DataView, at: number, integer: number): number {
-  if (integer < shortItems) {
-    view.setFloat64(at, items[integer] ?? 0, true);
-    return at + (itemLengths[integer] ?? 0);
+/** Writes what codes stand for, each with a comma after it. */
+function putNumbers(view: DataView, begin: number, codes: Uint16Array): number {
+  let at = begin;
+  for (let hour = 0; hour < codes.length; hour++) {
+    const code = codes[hour] ?? noDataCode;
+    if (code < shortItems) {
+      view.setFloat64(at, items[code] ?? 0, true);
+      at += itemLengths[code] ?? 0;
+    } else {
+      at = putInteger(view, at, densityOf(code));
+      view.setUint8(at++, commaByte);
+    }
   }
-  const end = putInteger(view, at, integer);
-  view.setUint8(end, commaByte);
-  return end + 1;
+  return at;
 }

@@ -120,12 +120,22 @@ const distances = Int32Array.from({ length: 256 }, (_, short) => {
 
 /** The lower end of a range, from a value's code and what is stored of the distance below it. */
 export function minimumOf(code: number, below: number): number {
-  return densityOf(Math.max(code - (distances[below] ?? 0), firstValue));
+  return densityOf(minimumCodeOf(code, below));
+}
+
+/** The code of `minimumOf`. */
+export function minimumCodeOf(code: number, below: number): number {
+  return Math.max(code - (distances[below] ?? 0), firstValue);
 }
 
 /** The upper end of a range, from a value's code and what is stored of the distance above it. */
 export function maximumOf(code: number, above: number): number {
-  return densityOf(Math.min(code + (distances[above] ?? 0), maxCode));
+  return densityOf(maximumCodeOf(code, above));
+}
+
+/** The code of `maximumOf`. */
+export function maximumCodeOf(code: number, above: number): number {
+  return Math.min(code + (distances[above] ?? 0), maxCode);
 }
 
 function shortDistance(distance: number): number {

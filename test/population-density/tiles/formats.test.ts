@@ -9,7 +9,7 @@ import { geoJsonOf } from "../../../functions/population-density/tiles/geojson.t
 import { type Answer, type BodyWriter, bodyOf } from "../../../functions/population-density/tiles/json.ts";
 import { csvOf, ndjsonOf } from "../../../functions/population-density/tiles/rows.ts";
 import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
-import { answers, collect, estimate, everyCell, fullTiles, hourOf } from "../../support/answers.ts";
+import { alphabet, answers, collect, estimate, everyCell, fullTiles, hourOf } from "../../support/answers.ts";
 import { runs } from "../../support/sample.ts";
 
 const maxChunkBytes = 65_536;
@@ -261,7 +261,96 @@ describe("NDJSON", () => {
   });
 });
 
+/** The same as objects, made of `TileHour`'s values and `ngeohash`'s boxes. */
+async function geoJsonObjectOf({ status, precision, tiles, hours, openHour }: Answer): Promise<object> {
+  const timeOf = (hour: number) => new Date(hour * 3_600_000).toISOString().replace(".000", "");
+  const intervals = hours.map((hour) => ({ startTime: timeOf(hour), endTime: timeOf(hour + 1) }));
+  const [startTime, endTime] = [intervals.at(0)?.startTime, intervals.at(-1)?.endTime];
+  const features: object[] = [];
+  for (const [index, { geohash, cells }] of tiles.entries()) {
+    if (hours.length === 0) break;
+    const opened = await Promise.all(hours.map((_, hour) => openHour(index, hour)));
+    for (const cell of cells) {
+      const id = geohash + (precision === 1 ? "" : alphabet[cell >> 5]) + alphabet[cell & 31];
+      const [south, west, north, east] = ngeohash.decode_bbox(id);
+      const estimates = opened.map((hour) => (hour?.kind(cell) === "DENSITY_ESTIMATION" ? hour : undefined));
+      features.push({
+        type: "Feature",
+        id,
+        geometry: {
+          type: "Polygon",
+          coordinates: [
+            [
+              [west, south],
+              [east, south],
+              [east, north],
+              [west, north],
+              [west, south],
+            ],
+          ],
+        },
+        properties: {
+          geohash: id,
+          startTime,
+          endTime,
+          dataType: opened.map((hour) => hour?.kind(cell) ?? "NO_DATA"),
+          pplDensity: estimates.map((hour) => hour?.value(cell) ?? null),
+          minPplDensity: estimates.map((hour) => hour?.minimum(cell) ?? null),
+          maxPplDensity: estimates.map((hour) => hour?.maximum(cell) ?? null),
+        },
+      });
+    }
+  }
+  return { type: "FeatureCollection", status, intervals, features };
+}
+
+async function assertSameBytes(answer: Answer): Promise<void> {
+  const expected = JSON.stringify(await geoJsonObjectOf(answer));
+  // Compared as one: the difference of two long texts takes minutes to be shown.
+  expect((await textOf(geoJsonOf, answer)) === expected).toBe(true);
+}
+
 describe("GeoJSON", () => {
+  test("has the bytes of `JSON.stringify` of the same objects", async () => {
+    await fc.assert(fc.asyncProperty(answers, assertSameBytes), { numRuns: runs(200, 40) });
+  });
+
+  test("has the same bytes for every code of a density, and every distance of its range", async () => {
+    const codesPerTile = 1_024;
+    const ranges = Array.from({ length: 64 }, (_, index) => {
+      const hour = new TileHour();
+      for (let cell = 0; cell < codesPerTile; cell++) {
+        hour.codes[cell] = index * codesPerTile + cell;
+        hour.below[cell] = (index + cell) % 256;
+        hour.above[cell] = (3 * index + cell) % 256;
+      }
+      return hour;
+    });
+    const hours = ranges.map((_, hour) => 494_000 + hour);
+    const tiles = [{ geohash: "u05kp", cells: everyCell }];
+    await assertSameBytes({ ...first, tiles, hours, openHour: (_, hour) => ranges[hour] });
+  });
+
+  test("has the same bytes at the equator, the prime meridian, the poles and the antimeridian", async () => {
+    for (let precision = 2; precision <= 12; precision++) {
+      const geohashes = [
+        "s",
+        "7zzzzzzzzz",
+        "ebpbpbpbpb",
+        "kpbpbpbpbp",
+        "0",
+        "zzzzzzzzzz",
+        "bpbpbpbpbp",
+        "pbpbpbpbpb",
+      ];
+      const tiles = geohashes.map((geohash) => ({
+        geohash: geohash.padEnd(precision - 2, "0").slice(0, precision - 2),
+        cells: everyCell,
+      }));
+      await assertSameBytes({ ...first, precision, tiles });
+    }
+  });
+
   test("says what the answer says of all cells, and which hours the arrays are of", async () => {
     const { status, intervals, features } = await geoJson(first);
     expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");
