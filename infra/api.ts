@@ -18,7 +18,7 @@ import { ServiceApi } from "./constructs/service-api.ts";
 import type { FunctionId } from "./functions.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
-import { ownThrottling } from "./throttling.ts";
+import { stageThrottling } from "./throttling.ts";
 
 /** A policy is kept per token for this long; functions check the token's expiry themselves. */
 const authorizerCache = Duration.minutes(5);
@@ -38,12 +38,11 @@ interface ApiProps {
  * with the same function, so that a cached answer can name the scope that its routes need (docs/decisions/0033).
  */
 export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {
-  const { throttling, gatewayMayLog, domain, waf, corsOrigins } = settings;
+  const { gatewayMayLog, domain, waf, corsOrigins } = settings;
   const { RATE_LIMIT_PER_MINUTE = configuration.RATE_LIMIT_PER_MINUTE.default } = settings.configuration;
   const api = new ServiceApi(scope, "Api", {
     traits,
-    throttling,
-    methodThrottling: ownThrottling(settings),
+    throttling: stageThrottling(settings),
     gatewayMayLog,
     hasOwnHost: domain === undefined,
     corsOrigins,

@@ -26,14 +26,17 @@ const ofAssets: Throttling = { rate: 40, burst: 40 };
 /** For what a caller reads before it asks, now and then. */
 const ofCapabilities: Throttling = { rate: 40, burst: 20 };
 
-/** For the verbs that a path does not have. */
-const ofOtherVerbs: Throttling = { rate: 10, burst: 5 };
+/** For each verb that a path does not have. */
+const ofOtherVerbs: Throttling = { rate: 2, burst: 2 };
 
-/** The same where pages of other origins may call: browsers ask first, and keep the answer for hours. */
-const withPreflights: Throttling = { rate: 30, burst: 15 };
+/** For `OPTIONS` where pages of other origins may call: browsers ask first, and keep the answer for hours. */
+const ofPreflights: Throttling = { rate: 15, burst: 10 };
 
-/** The methods that answer those, one on each path. */
-const otherMethods = [...new Set(endpoints.flatMap(pathsOf))].map((path) => `${path}/ANY`);
+/** The verbs that a method `ANY` stands for. */
+const anyVerb = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
+
+/** The paths that have one. */
+const apiPaths = [...new Set(endpoints.flatMap(pathsOf))];
 
 /** The methods of websites: pages, and the assets that a parameter names. */
 const webPaths = websites.flatMap(({ paths }): readonly string[] => paths);
@@ -44,32 +47,45 @@ function methodsOf(endpoint: Endpoint): readonly string[] {
   return pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`));
 }
 
+/** The throttling of a stage. */
+export interface StageThrottling {
+  /**
+   * Of each declared method, by path and verb: `/v3/profile/authenticate/POST`. A setting cannot name a method `ANY`, only
+   * a verb that it stands for (docs/decisions/0042).
+   */
+  readonly named: Readonly<Record<string, Throttling>>;
+  /** Of each verb that is not named. */
+  readonly others: Throttling;
+}
+
 /**
- * The methods whose throttling is not that of all others, by path and verb: `/v3/profile/authenticate/POST`.
+ * What API Gateway lets through on each method.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
  */
-export function ownThrottling(settings: ThrottlingSettings): Readonly<Record<string, Throttling>> {
-  const { throttling: all } = settings;
+export function stageThrottling(settings: ThrottlingSettings): StageThrottling {
+  const { throttling: all, corsOrigins } = settings;
+  const atMost = (limit: Throttling): Throttling => ({
+    rate: Math.min(limit.rate, all.rate),
+    burst: Math.min(limit.burst, all.burst),
+  });
+  const preflights = corsOrigins.length === 0 ? [] : apiPaths.map((path) => `${path}/OPTIONS`);
   const limits = [
     ...endpoints.map((endpoint) => [methodsOf(endpoint), limitOf(endpoint, settings)] as const),
     [pages, ofPages] as const,
     [assets, ofAssets] as const,
-    [otherMethods, settings.corsOrigins.length === 0 ? ofOtherVerbs : withPreflights] as const,
+    [preflights, ofPreflights] as const,
   ];
-  const methods = limits.flatMap(([limited, own]) => {
-    if (own === undefined) return [];
-    const throttling = { rate: Math.min(own.rate, all.rate), burst: Math.min(own.burst, all.burst) };
-    return limited.map((method) => [method, throttling] as const);
-  });
-  return Object.fromEntries(methods);
+  const named = limits.flatMap(([methods, limit]) =>
+    methods.map((method) => [method, atMost(limit)] as const),
+  );
+  return { named: Object.fromEntries(named), others: atMost(ofOtherVerbs) };
 }
 
 /** What all methods of the stage together let through. The APIs of an account share its rate and burst in a region. */
 export function totalThrottling(settings: ThrottlingSettings): Throttling {
-  const own = ownThrottling(settings);
-  const limits = [...endpoints.flatMap(methodsOf), ...pages, ...assets, ...otherMethods].map(
-    (method) => own[method] ?? settings.throttling,
-  );
+  const { named, others } = stageThrottling(settings);
+  const verbs = apiPaths.flatMap((path) => anyVerb.map((verb) => `${path}/${verb}`));
+  const limits = [...Object.values(named), ...verbs.filter((verb) => !(verb in named)).map(() => others)];
   return {
     rate: limits.reduce((sum, { rate }) => sum + rate, 0),
     burst: limits.reduce((sum, { burst }) => sum + burst, 0),
@@ -79,11 +95,11 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
 /** For operations: each is asked about a few times, and all methods share the account's rate. */
 const ofOperations: Throttling = { rate: 70, burst: 35 };
 
-function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling | undefined {
+function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling {
   if (endpoint.path.startsWith("/populationdensitydata/operations")) return ofOperations;
   if (endpoint.id === login) return loginLimit(endpoint, settings);
   if (endpoint.id === capabilities) return ofCapabilities;
-  return endpoint.scope === null ? ofPublicDocuments : undefined;
+  return endpoint.scope === null ? ofPublicDocuments : settings.throttling;
 }
 
 /** The paths of the login share its executions: more logins would keep those of other functions busy. */

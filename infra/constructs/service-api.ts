@@ -2,6 +2,7 @@ import { Size, Stack, Validations } from "aws-cdk-lib";
 import {
   AccessLogFormat,
   type CfnRestApi,
+  type CfnStage,
   EndpointType,
   LogGroupLogDestination,
   RestApi,
@@ -11,15 +12,13 @@ import type { Construct } from "constructs";
 import { outputNames } from "../output-names.ts";
 import { addOutput } from "../outputs.ts";
 import type { StageTraits, Throttling } from "../stage.ts";
+import type { StageThrottling } from "../throttling.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 import { ServiceLog } from "./service-log.ts";
 
 interface ServiceApiProps {
   readonly traits: StageTraits;
-  /** Of each method that has no limit of its own. */
-  readonly throttling: Throttling;
-  /** Of methods that have limits of their own, by path and verb: `/v3/profile/authenticate/POST`. */
-  readonly methodThrottling: Readonly<Record<string, Throttling>>;
+  readonly throttling: StageThrottling;
   /** Whether callers reach it under the API's own host name. */
   readonly hasOwnHost: boolean;
   /** The origins whose pages may use it. */
@@ -60,7 +59,7 @@ const accessLogLine = {
  */
 export class ServiceApi extends RestApi {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
-    const { traits, throttling, methodThrottling, hasOwnHost, corsOrigins, gatewayMayLog } = props;
+    const { traits, throttling, hasOwnHost, corsOrigins, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
     super(scope, id, {
       // The name is the dimension of metrics: stages must differ in it.
@@ -78,19 +77,13 @@ export class ServiceApi extends RestApi {
         stageName: "live",
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogLine)),
-        throttlingRateLimit: throttling.rate,
-        throttlingBurstLimit: throttling.burst,
-        methodOptions: Object.fromEntries(
-          Object.entries(methodThrottling).map(([method, { rate, burst }]) => [
-            method,
-            { throttlingRateLimit: rate, throttlingBurstLimit: burst },
-          ]),
-        ),
         tracingEnabled: traits.traced,
       },
     });
     // The API's own policy applies under a custom domain too; the default of a regional API is TLS 1.0.
     (this.node.defaultChild as CfnRestApi).securityPolicy = SecurityPolicy.TLS_1_2;
+    // CDK's own settings would switch off one log more for each method, and API Gateway takes few settings at once.
+    (this.deploymentStage.node.defaultChild as CfnStage).methodSettings = methodSettings(throttling);
     // CDK names this output by a hash.
     this.node.tryRemoveChild("Endpoint");
     if (hasOwnHost) addOutput(scope, outputNames.apiAddress, this.url);
@@ -116,4 +109,20 @@ export class ServiceApi extends RestApi {
         "The account's role for access logs, which only API Gateway can assume: it accepts no role that lacks a right of this policy, which AWS keeps for exactly that.",
     });
   }
+}
+
+/** As CloudFormation takes them: a path is behind a slash, with `~1` for each of its own; the root is a slash alone. */
+function methodSettings({ named, others }: StageThrottling): CfnStage.MethodSettingProperty[] {
+  const setting = (resourcePath: string, httpMethod: string, { rate, burst }: Throttling) => ({
+    resourcePath,
+    httpMethod,
+    throttlingRateLimit: rate,
+    throttlingBurstLimit: burst,
+  });
+  const each = Object.entries(named).map(([method, limit]) => {
+    const end = method.lastIndexOf("/");
+    const path = method.slice(0, end);
+    return setting(path === "/" ? path : `/${path.replaceAll("/", "~1")}`, method.slice(end + 1), limit);
+  });
+  return [setting("/*", "*", others), ...each];
 }

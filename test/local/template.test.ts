@@ -76,6 +76,10 @@ describe("throttling of methods", () => {
     expect(throttlingOf([], "GET", "/a")).toBeUndefined();
   });
 
+  it("has no setting of a method ANY, which API Gateway refuses", () => {
+    expect(methodSettingSchema.safeParse({ ...own, HttpMethod: "ANY" }).success).toBe(false);
+  });
+
   it.each([{ DataTraceEnabled: true }, { CachingEnabled: true }, { LoggingLevel: "INFO" }])(
     "stands beside no setting that a local run would ignore: %j is refused",
     (setting) => {

@@ -2,7 +2,7 @@ import { endpoints } from "../../functions/areas.ts";
 import { tasksAtOnce } from "../../infra/density-import-definition.ts";
 import type { Settings } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
-import { ownThrottling, totalThrottling } from "../../infra/throttling.ts";
+import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { maxWorkers } from "../../shared/sqs/queues.ts";
 
@@ -92,11 +92,13 @@ export function checksOf(settings: Settings, account: AccountQuotas): readonly C
 
 /** Requests a second at the rates let through: all that are counted for their callers, and those for densities. */
 function ratesOf(settings: Settings): { readonly counted: number; readonly densities: number } {
-  const own = ownThrottling(settings);
-  const rateOf = (some: readonly Endpoint[]) =>
-    some
-      .flatMap((endpoint) => pathsOf(endpoint).map((path) => own[`${path}/${endpoint.method}`]))
-      .reduce((sum, limit) => sum + (limit ?? settings.throttling).rate, 0);
+  const { named } = stageThrottling(settings);
+  const rateOf = (some: readonly Endpoint[]) => {
+    const methods = some.flatMap((endpoint) => pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`));
+    return Object.entries(named)
+      .filter(([method]) => methods.includes(method))
+      .reduce((sum, [, { rate }]) => sum + rate, 0);
+  };
   const counted = endpoints.filter(({ scope }) => scope !== null);
   const densities = counted.filter(({ id }) => id === "population-density/retrieve");
   return { counted: rateOf(counted), densities: rateOf(densities) };

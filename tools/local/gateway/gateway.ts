@@ -53,7 +53,8 @@ export class Gateway {
   readonly #invoke: GatewayOptions["invoke"];
   readonly #stream: GatewayOptions["stream"];
   readonly #logs: LogSink;
-  readonly #buckets = new Map<Route, TokenBucket>();
+  /** By verb and path of a route; none where nothing is throttled. */
+  readonly #buckets: Map<string, TokenBucket> | undefined;
   readonly #now: () => number;
   /** Requests of a connection that have no answer yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
@@ -79,10 +80,7 @@ export class Gateway {
     this.#stream = stream;
     this.#logs = logs;
     this.#now = now;
-    for (const route of throttled ? api.routes : []) {
-      const { throttling } = route;
-      if (throttling !== undefined) this.#buckets.set(route, new TokenBucket(throttling, now()));
-    }
+    this.#buckets = throttled ? new Map() : undefined;
   }
 
   /** Opens a port of the loopback address; 0 takes a free one. */
@@ -175,7 +173,7 @@ export class Gateway {
       if (match === undefined) throw new GatewayRefusal("MISSING_AUTHENTICATION_TOKEN");
       if (sent === undefined) throw new GatewayRefusal("REQUEST_TOO_LARGE");
       const body = await decompressed(sent, headerOf(received, "content-encoding"));
-      if (this.#buckets.get(match.route)?.take(this.#now()) === false) throw new GatewayRefusal("THROTTLED");
+      if (!this.#letsThrough(received.method, match.route)) throw new GatewayRefusal("THROTTLED");
       const authorized = await this.#authorize(received, match.route);
       return await this.#integrate(received, match, body, authorized);
     } catch (error) {
@@ -185,6 +183,16 @@ export class Gateway {
         this.#log(error.type, received, { resource: match?.route.path, reason: error.message });
       return reply;
     }
+  }
+
+  /** Takes a token of a verb on a path: those that a route `ANY` takes have a bucket each. */
+  #letsThrough(verb: string, { path }: Route): boolean {
+    const throttling = this.#api.throttlingOf(verb, path);
+    if (this.#buckets === undefined || throttling === undefined) return true;
+    const key = `${verb} ${path}`;
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(throttling, this.#now());
+    this.#buckets.set(key, bucket);
+    return bucket.take(this.#now());
   }
 
   async #authorize(received: ReceivedRequest, route: Route): Promise<AuthorizerContext | undefined> {

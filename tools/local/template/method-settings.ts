@@ -6,7 +6,7 @@ import * as z from "zod";
 
 /** The settings of one method, or of all without settings of their own: `/*` and `*`. */
 export const methodSettingSchema = z.strictObject({
-  HttpMethod: z.string(),
+  HttpMethod: z.enum(["*", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]),
   ResourcePath: z.string().startsWith("/"),
   DataTraceEnabled: z.literal(false, "execution logs are not supported locally").optional(),
   ThrottlingRateLimit: z.coerce.number().positive().optional(),

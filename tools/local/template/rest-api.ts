@@ -70,7 +70,6 @@ export interface Route {
   readonly path: string;
   readonly resourceId: string;
   readonly authorizerLogicalId: string | undefined;
-  readonly throttling: MethodThrottling | undefined;
   readonly integration: FunctionIntegration | MockIntegration;
 }
 
@@ -99,6 +98,8 @@ export interface RestApi {
   /** The size from which responses are compressed; undefined where none are. */
   readonly minCompressionBytes: number | undefined;
   readonly routes: readonly Route[];
+  /** The throttling of a verb on a path, also of one that a route `ANY` takes. */
+  readonly throttlingOf: (verb: string, path: string) => MethodThrottling | undefined;
   readonly authorizers: readonly AuthorizerDefinition[];
   readonly responses: readonly DeclaredResponse[];
 }
@@ -127,10 +128,10 @@ export function readRestApi(resources: Resources, functions: readonly LocalFunct
     id,
     stage: StageName,
     minCompressionBytes: MinimumCompressionSize,
-    routes: resources.ofType("AWS::ApiGateway::Method").map((method) => {
-      const route = readRoute(resources, functions, method, paths);
-      return { ...route, throttling: throttlingOf(MethodSettings, route.method, route.path) };
-    }),
+    routes: resources
+      .ofType("AWS::ApiGateway::Method")
+      .map((method) => readRoute(resources, functions, method, paths)),
+    throttlingOf: (verb, path) => throttlingOf(MethodSettings, verb, path),
     authorizers: resources
       .ofType("AWS::ApiGateway::Authorizer")
       .map((authorizer) => readAuthorizer(resources, functions, authorizer)),
@@ -172,7 +173,7 @@ function readRoute(
   functions: readonly LocalFunction[],
   logicalId: string,
   paths: ReadonlyMap<string, string>,
-): Omit<Route, "throttling"> {
+): Route {
   const method = resources.properties(logicalId, methodSchema, ["RestApiId"]);
   const path = paths.get(method.ResourceId);
   if (path === undefined) throw new Error(`${logicalId} belongs to no resource of the API`);
