@@ -1,6 +1,7 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { refuseContradictions } from "../import/day-division.ts";
-import { repeatsIn, slotsPerPartition } from "../import/partition-tiles.ts";
+import { repeatsIn } from "../import/partition-tiles.ts";
+import { slotsPerPartition } from "../import/slots.ts";
 import { type ImportOrder, keys, putJson } from "./exchange.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
 import { storageOf } from "./storage.ts";
@@ -15,7 +16,10 @@ export async function checkPrefix(order: ImportOrder, prefix: string): Promise<v
   let conflict: { day: number; reason: string } | undefined;
   for (const day of planned.whole.days) {
     const rows = await rowsOfDay(planned, day.day);
-    repeated.push(...repeatsIn(rows, seen));
+    seen.fill(0);
+    for (const { file, entries } of rows) {
+      for (const line of repeatsIn([entries], seen)) repeated.push({ file, line });
+    }
     if (conflict !== undefined) continue;
     const division = divisionHere(planned, day);
     const counted = { date: day.date, precision, coverage: new Map(), tiles: tilesOfDay(planned, day, rows) };

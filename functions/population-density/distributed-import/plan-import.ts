@@ -12,8 +12,8 @@ import {
   listedParts,
 } from "../import/day-division.ts";
 import { type DayParts, PartCoverages, readDayParts } from "../import/part-store.ts";
-import { prefixOf } from "../import/partition-tiles.ts";
 import { type Coverage, encodeCoverage, type Part, union } from "../import/parts.ts";
+import { prefixOf } from "../import/slots.ts";
 import { weekdayOf } from "../import/typical-week.ts";
 import { areaOf } from "./area.ts";
 import {

@@ -1,10 +1,11 @@
 import { getBytes } from "../../../shared/aws/objects.ts";
 import type { CountedTile } from "../import/counted.ts";
 import type { FoundDay } from "../import/day-division.ts";
+import { Entries } from "../import/entries.ts";
 import { PartAreas } from "../import/part-areas.ts";
-import { countedIn, emptyDay, firstSlotOf } from "../import/partition-tiles.ts";
-import { entry, numbersEach } from "../import/partitions.ts";
+import { countedIn, emptyDay } from "../import/partition-tiles.ts";
 import { divide, type Part } from "../import/parts.ts";
+import { firstSlotOf } from "../import/slots.ts";
 import {
   coverageOf,
   getJson,
@@ -31,16 +32,19 @@ export async function plannedPrefix(id: string, prefix: string): Promise<Planned
   return { whole, here };
 }
 
-/** The rows of a day, in the order of the files: `numbersEach` numbers for each, the file among them. */
-export async function rowsOfDay({ whole, here }: PlannedPrefix, day: number): Promise<Float64Array[]> {
+/** The rows of a day in a file. */
+export interface RowsOfFile {
+  readonly file: number;
+  readonly entries: Entries;
+}
+
+/** The rows of a day, in the order of the files. */
+export async function rowsOfDay({ whole, here }: PlannedPrefix, day: number): Promise<RowsOfFile[]> {
   const ranges = here.rows.filter((rows) => rows.day === day).sort((one, other) => one.file - other.file);
-  const read: Float64Array[] = [];
+  const read: RowsOfFile[] = [];
   for (const { file, offset, bytes } of ranges) {
     const content = await getBytes(whole.files[file]?.rowsKey ?? "", { offset, bytes });
-    const numbers = new Float64Array(content.buffer);
-    // On its own, each file was the first.
-    for (let at = entry.file; at < numbers.length; at += numbersEach) numbers[at] = file;
-    read.push(numbers);
+    read.push({ file, entries: new Entries(content.buffer) });
   }
   return read;
 }
@@ -49,10 +53,13 @@ export async function rowsOfDay({ whole, here }: PlannedPrefix, day: number): Pr
 export function tilesOfDay(
   { here }: PlannedPrefix,
   { hours }: PlannedDay,
-  rows: Iterable<Float64Array>,
+  rows: readonly RowsOfFile[],
 ): CountedTile[] {
   const empty = emptyDay(hours);
-  const counted = countedIn(rows, empty);
+  const counted = countedIn(
+    rows.map(({ entries }) => entries),
+    empty,
+  );
   return [...coverageOf(here.tiles)].map(([geohash, coverage]) => ({
     geohash,
     coverage,

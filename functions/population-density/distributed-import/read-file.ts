@@ -122,9 +122,10 @@ function* bytesOf(
   let offset = 0;
   for (const { prefix, day, entries } of partitions) {
     const start = offset;
-    for (const numbers of entries) {
-      yield new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
-      offset += numbers.byteLength;
+    for (const some of entries) {
+      const bytes = some.bytes();
+      yield bytes;
+      offset += bytes.length;
     }
     stored.push({ prefix, day, offset: start, bytes: offset - start });
   }

@@ -1,18 +1,11 @@
 import type { Problems } from "../../../shared/import/problems.ts";
-import { addToCoverage, coverageBytes, hoursPerDay, isCovered } from "../tiles/tile.ts";
+import { addToCoverage, coverageBytes, isCovered } from "../tiles/tile.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
-import {
-  countedIn,
-  emptyDay,
-  firstSlotOf,
-  type Place,
-  prefixOf,
-  repeated,
-  repeatsIn,
-  slotsPerPartition,
-} from "./partition-tiles.ts";
+import { Entries } from "./entries.ts";
+import { countedIn, emptyDay, repeated, repeatsIn } from "./partition-tiles.ts";
 import type { Partitions } from "./partitions.ts";
-import type { RowBatch } from "./row-batch.ts";
+import { type RowBatch, run, runNumbers } from "./row-batch.ts";
+import { cellIn, firstSlotOf, hourIn, prefixOf, slotsPerPartition } from "./slots.ts";
 
 /** The reason why a row is refused whose cell is not covered. */
 export const outsideCoverage = "is outside the covered area";
@@ -45,13 +38,19 @@ export interface SortedRows {
   readonly partitions: () => Generator<SortedPartition>;
 }
 
-/** The rows of a day of the tiles with a prefix. */
+/** The rows of a day of the tiles with a prefix; lines are counted through all files. */
 export interface SortedPartition {
   readonly prefix: string;
   /** Counted from 1970. */
   readonly day: number;
   /** Not to be kept. */
-  readonly entries: Iterable<Float64Array>;
+  readonly entries: Iterable<Entries>;
+}
+
+/** Where a row is. */
+interface Place {
+  readonly file: number;
+  readonly line: number;
 }
 
 /** A tile that has a covered cell. */
@@ -61,20 +60,6 @@ interface SortedTile {
   readonly partitions: Map<number, number>;
   /** Its first slot in them. */
   readonly firstSlot: number;
-}
-
-/** What is known of the tiles of a batch, by their positions. */
-class BatchTiles {
-  readonly tiles: (SortedTile | undefined)[];
-  /** The day of each tile's row before, and its partition. */
-  readonly days: Int32Array;
-  readonly partitions: Uint32Array;
-
-  constructor(count: number) {
-    this.tiles = Array.from({ length: count });
-    this.days = new Int32Array(count).fill(-1);
-    this.partitions = new Uint32Array(count);
-  }
 }
 
 /** Some hundred bytes are kept in memory of each of them. */
@@ -91,66 +76,71 @@ export class DaySort {
   readonly #hoursByDay = new Map<number, number>();
   /** The first row of each. */
   readonly #hours: SortedRows["hours"][number][] = [];
+  /** Entries count their lines through all files: so many are before each file. */
+  readonly #files: { readonly file: number; readonly linesBefore: number }[] = [];
+  #lines = 0;
   #precision: number | undefined;
-  /** The day of the row before, and its hours. */
-  #lastDay = -1;
-  #lastHours = 0;
 
   constructor(partitions: Partitions, options: SortOptions) {
     this.#partitions = partitions;
     this.#options = options;
   }
 
-  add(batch: RowBatch): void {
-    const { columns, from, to, file, firstLine } = batch;
-    const { tile: tiles, cell: cells, hour: hours, people, min, max } = columns;
-    const known = new BatchTiles(columns.tiles.length);
-    for (let index = from; index < to; index++) {
-      const position = tiles[index] as number;
-      const place = { file, line: firstLine + (columns.line[index] as number) };
-      const geohash = columns.tiles[position] as string;
-      const cell = cells[index] as number;
-      known.tiles[position] ??= this.#tileNamed(geohash, place);
-      const tile = this.#covering(known.tiles[position], cell, place);
-      if (tile === undefined) continue;
-      const hour = hours[index] as number;
-      const day = Math.floor(hour / hoursPerDay);
-      const ofDay = hour % hoursPerDay;
-      this.#countHour(day, ofDay, place);
-      if (known.days[position] !== day) {
-        known.days[position] = day;
-        known.partitions[position] = tile.partitions.get(day) ?? this.#partitionOf(tile, day, place);
+  add({ rows, from, to, file, firstLine }: RowBatch): void {
+    const { runs, tiles } = rows;
+    const entries = new Entries(rows.entries);
+    const linesBefore = this.#linesBefore(file) + firstLine;
+    for (let at = 0; at < runs.length; at += runNumbers) {
+      const first = Math.max(from, runs[at + run.first] as number);
+      const end = Math.min(to, runs[at + runNumbers + run.first] ?? entries.count);
+      if (first >= end) continue;
+      const placeOf = (index: number) => ({ file, line: firstLine + entries.line(index) });
+      const day = runs[at + run.day] as number;
+      const tile = this.#tileNamed(tiles[runs[at + run.tile] as number] as string, placeOf(first));
+      let hours = this.#hoursByDay.get(day) ?? 0;
+      for (let index = first; index < end; index++) {
+        const slot = entries.slot(index);
+        if (!this.#covers(tile, cellIn(slot))) this.#refuse(placeOf(index), "geohash", outsideCoverage);
+        else if (((hours >> hourIn(slot)) & 1) === 0) {
+          hours = this.#countHour(day, hourIn(slot), hours, placeOf(index));
+        }
       }
-      this.#partitions.add(
-        known.partitions[position] as number,
-        tile.firstSlot + cell * hoursPerDay + ofDay,
-        file,
-        place.line,
-        people[index] as number,
-        min[index] as number,
-        max[index] as number,
-      );
+      if (tile === undefined) continue;
+      const partition = tile.partitions.get(day) ?? this.#partitionOf(tile, day, placeOf(first));
+      this.#partitions.add(partition, entries, first, end, linesBefore);
     }
+    this.#lines = linesBefore + entries.line(to - 1);
   }
 
-  #countHour(day: number, hour: number, place: Place): void {
-    if (day !== this.#lastDay) {
-      this.#lastDay = day;
-      this.#lastHours = this.#hoursByDay.get(day) ?? 0;
-    }
-    if (((this.#lastHours >> hour) & 1) === 1) return;
+  #linesBefore(file: number): number {
+    const current = this.#files.at(-1);
+    if (current?.file === file) return current.linesBefore;
+    this.#files.push({ file, linesBefore: this.#lines });
+    return this.#lines;
+  }
+
+  /** @param line counted through all files. */
+  #placeOf(line: number): Place {
+    const of = this.#files.findLast(({ linesBefore }) => linesBefore < line);
+    if (of === undefined) throw new RangeError(`line ${line} is before the first file`);
+    return { file: of.file, line: line - of.linesBefore };
+  }
+
+  /** @returns the hours of the day, with this one. */
+  #countHour(day: number, hour: number, hours: number, place: Place): number {
     if (this.#options.isTypical === true) this.#refuseSecond(place, day, hour);
     this.#hours.push({ day, hour, line: place.line });
-    this.#lastHours |= 1 << hour;
-    this.#hoursByDay.set(day, this.#lastHours);
+    const counted = hours | (1 << hour);
+    this.#hoursByDay.set(day, counted);
+    return counted;
   }
 
   /** Adds a problem for each row of a cell and hour that had one before. */
   findRepeats(): void {
     const seen = new Uint8Array(slotsPerPartition);
     for (let partition = 0; partition < this.#partitions.count; partition++) {
-      for (const place of repeatsIn(this.#partitions.entriesOf(partition), seen)) {
-        this.#refuse(place, repeated.column, repeated.reason);
+      for (const line of repeatsIn(this.#partitions.entriesOf(partition), seen.fill(0))) {
+        this.#refuse(this.#placeOf(line), repeated.column, repeated.reason);
       }
     }
   }
@@ -233,14 +223,11 @@ export class DaySort {
     return this.#cover(geohash, new Uint8Array(coverageBytes));
   }
 
-  /** @returns undefined if the cell of a row is not covered. */
-  #covering(tile: SortedTile | undefined, cell: number, place: Place): SortedTile | undefined {
-    if (tile !== undefined) {
-      if (this.#options.coverageAt === undefined) addToCoverage(tile.coverage, cell);
-      if (isCovered(tile.coverage, cell)) return tile;
-    }
-    this.#refuse(place, "geohash", outsideCoverage);
-    return undefined;
+  /** Whether a cell is covered; without a given coverage it is from now on. */
+  #covers(tile: SortedTile | undefined, cell: number): boolean {
+    if (tile === undefined) return false;
+    if (this.#options.coverageAt === undefined) addToCoverage(tile.coverage, cell);
+    return isCovered(tile.coverage, cell);
   }
 
   #partitionOf(tile: SortedTile, day: number, place: Place): number {

@@ -2,8 +2,8 @@ import { inspect } from "../../../shared/import/lines.ts";
 import { problemsNamed } from "../../../shared/import/problems.ts";
 import { csvFields, type Header } from "./csv-lines.ts";
 import { ndjsonFields } from "./ndjson-lines.ts";
-import { plainRows } from "./plain-csv.ts";
-import { ColumnWriter, type RowColumns } from "./row-batch.ts";
+import { addPlainRows } from "./plain-csv.ts";
+import { type PackedRows, RowWriter } from "./row-batch.ts";
 import { type LineProblem, RowCheck } from "./row-check.ts";
 
 /** Whole lines of a file, without the header. */
@@ -19,7 +19,7 @@ export interface LinesToParse {
 export interface ParsedLines {
   /** How many there are. */
   readonly lines: number;
-  readonly rows: RowColumns;
+  readonly rows: PackedRows;
   /** In the order of the lines; so many at most that they end an import. */
   readonly problems: readonly LineProblem[];
   readonly precision: number | undefined;
@@ -30,18 +30,22 @@ export interface ParsedLines {
 /** Parses lines of counted people, wherever they come from. It remembers nothing that would change a result. */
 export class LineParser {
   readonly #check = new RowCheck();
+  readonly #rows = new RowWriter();
 
   parse({ bytes, header, precision }: LinesToParse): ParsedLines {
     this.#check.precision = precision;
-    const plain = header && plainRows(bytes, header, this.#check);
-    if (plain !== undefined) return { ...plain, problems: [], precision: this.#check.precision };
-    this.#check.precision = precision;
-    return this.#parseAny(bytes, header);
+    const lines = header && addPlainRows(bytes, header, this.#check, this.#rows);
+    if (lines === undefined) {
+      this.#check.precision = precision;
+      return this.#parseAny(bytes, header);
+    }
+    return { lines, rows: this.#rows.packed(), problems: [], precision: this.#check.precision };
   }
 
   #parseAny(bytes: Buffer, header: Header | undefined): ParsedLines {
     const { lines, reason } = inspect(bytes);
-    const rows = new ColumnWriter(reason === undefined ? lines : 0);
+    const rows = this.#rows;
+    rows.begin(reason === undefined ? lines : 0);
     const problems: LineProblem[] = [];
     if (reason === undefined) {
       const refuse = (problem: LineProblem) => problems.push(problem);
@@ -57,6 +61,6 @@ export class LineParser {
         if (problems.length >= problemsNamed) break;
       }
     }
-    return { lines, rows: rows.columns(), problems, precision: this.#check.precision, unreadable: reason };
+    return { lines, rows: rows.packed(), problems, precision: this.#check.precision, unreadable: reason };
   }
 }

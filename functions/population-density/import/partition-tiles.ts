@@ -1,45 +1,21 @@
-import { suffixesOf } from "../cover/geohash.ts";
 import { hoursPerDay } from "../tiles/tile.ts";
 import { cellsPerTile } from "../tiles/tile-hour.ts";
 import type { CountedHour, CountedTile } from "./counted.ts";
-import { entry, numbersEach } from "./partitions.ts";
-
-const tilesPerPartition = 32;
-const slotsPerTile = cellsPerTile * hoursPerDay;
-/** Cells and hours of a partition. */
-export const slotsPerPartition = tilesPerPartition * slotsPerTile;
-
-/** What the tiles of a partition have in common: a partition is of 32 tiles and a day. */
-export function prefixOf(tile: string): string {
-  return tile.slice(0, -1);
-}
-
-/** The first slot of a tile in its partition. */
-export function firstSlotOf(tile: string): number {
-  return Math.max(0, suffixesOf(1).indexOf(tile.slice(-1))) * slotsPerTile;
-}
-
-/** Where a row is. */
-export interface Place {
-  readonly file: number;
-  readonly line: number;
-}
+import type { Entries } from "./entries.ts";
+import { cellIn, firstSlotIn, hourIn } from "./slots.ts";
 
 /** What a row of a cell and hour that had one before is refused for. */
 export const repeated = { column: "startTime", reason: "the same cell and hour as a row before" } as const;
 
 /**
- * The rows of a partition whose cell and hour had one before.
- * @param seen of `slotsPerPartition` bytes, whatever is in it.
+ * The lines of the rows of a partition whose cell and hour had one before.
+ * @param seen of `slotsPerPartition` bytes: 1 for each slot that had a row; it is set for these.
  */
-export function* repeatsIn(entries: Iterable<Float64Array>, seen: Uint8Array): Generator<Place> {
-  seen.fill(0);
-  for (const numbers of entries) {
-    for (let at = 0; at < numbers.length; at += numbersEach) {
-      const slot = numbers[at + entry.slot] as number;
-      if (seen[slot] === 1) {
-        yield { file: numbers[at + entry.file] as number, line: numbers[at + entry.line] as number };
-      }
+export function* repeatsIn(partition: Iterable<Entries>, seen: Uint8Array): Generator<number> {
+  for (const entries of partition) {
+    for (let index = 0; index < entries.count; index++) {
+      const slot = entries.slot(index);
+      if (seen[slot] === 1) yield entries.line(index);
       seen[slot] = 1;
     }
   }
@@ -50,18 +26,18 @@ export function* repeatsIn(entries: Iterable<Float64Array>, seen: Uint8Array): G
  * @param empty the hours of a tile without rows.
  */
 export function countedIn(
-  entries: Iterable<Float64Array>,
+  partition: Iterable<Entries>,
   empty: CountedTile["hours"],
 ): Map<number, CountedTile["hours"]> {
   const tiles = new Map<number, (CountedHour | undefined)[]>();
-  for (const numbers of entries) {
-    for (let at = 0; at < numbers.length; at += numbersEach) {
-      const slot = numbers[at + entry.slot] as number;
+  for (const entries of partition) {
+    for (let index = 0; index < entries.count; index++) {
+      const slot = entries.slot(index);
       const counted = hourOf(tiles, slot, empty);
-      const cell = Math.floor(slot / hoursPerDay) % cellsPerTile;
-      counted.people[cell] = numbers[at + entry.people] as number;
-      counted.min[cell] = numbers[at + entry.min] as number;
-      counted.max[cell] = numbers[at + entry.max] as number;
+      const cell = cellIn(slot);
+      counted.people[cell] = entries.people(index);
+      counted.min[cell] = entries.min(index);
+      counted.max[cell] = entries.max(index);
     }
   }
   return tiles;
@@ -73,16 +49,16 @@ function hourOf(
   slot: number,
   empty: CountedTile["hours"],
 ): CountedHour {
-  const firstSlot = slot - (slot % slotsPerTile);
+  const firstSlot = firstSlotIn(slot);
   let hours = tiles.get(firstSlot);
   if (hours === undefined) {
     hours = [...empty];
     tiles.set(firstSlot, hours);
   }
-  const known = hours[slot % hoursPerDay];
+  const known = hours[hourIn(slot)];
   if (known !== undefined && known !== nobody) return known;
   const counted = emptyHour();
-  hours[slot % hoursPerDay] = counted;
+  hours[hourIn(slot)] = counted;
   return counted;
 }
 

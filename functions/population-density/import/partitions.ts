@@ -1,14 +1,7 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
-
-/** The numbers of an entry: what is kept of a row, one after the other. */
-export const numbersEach = 6;
-
-/** Where an entry has which number. The slot is the cell and hour within the partition, a whole number. */
-export const entry = { slot: 0, file: 1, line: 2, people: 3, min: 4, max: 5 } as const;
-
-const bytesEach = numbersEach * Float64Array.BYTES_PER_ELEMENT;
+import { Entries, entryBytes } from "./entries.ts";
 
 const entriesRead = 2 ** 15;
 
@@ -18,19 +11,19 @@ const entriesRead = 2 ** 15;
  */
 export class Partitions {
   readonly #folder = temporaryFolder("ncs-density-");
-  readonly #buffer: Float64Array;
-  readonly #inOrder: Float64Array;
+  readonly #buffer: Entries;
+  readonly #inOrder: Entries;
   /** The partition of each entry in the buffer. */
   readonly #owners: Uint32Array;
   #buffered = 0;
   #count = 0;
   /** What entries are read into, unless it is in use. */
-  #free: Float64Array | undefined;
+  #free: ArrayBuffer | undefined;
 
   /** @param buffered how many entries are written at once. */
   constructor(buffered: number) {
-    this.#buffer = new Float64Array(numbersEach * buffered);
-    this.#inOrder = new Float64Array(numbersEach * buffered);
+    this.#buffer = new Entries(new ArrayBuffer(entryBytes * buffered));
+    this.#inOrder = new Entries(new ArrayBuffer(entryBytes * buffered));
     this.#owners = new Uint32Array(buffered);
   }
 
@@ -43,24 +36,13 @@ export class Partitions {
     return this.#count++;
   }
 
-  add(
-    partition: number,
-    slot: number,
-    file: number,
-    line: number,
-    people: number,
-    min: number,
-    max: number,
-  ): void {
-    const at = numbersEach * this.#buffered;
-    this.#buffer[at + entry.slot] = slot;
-    this.#buffer[at + entry.file] = file;
-    this.#buffer[at + entry.line] = line;
-    this.#buffer[at + entry.people] = people;
-    this.#buffer[at + entry.min] = min;
-    this.#buffer[at + entry.max] = max;
-    this.#owners[this.#buffered++] = partition;
-    if (this.#buffered === this.#owners.length) this.flush();
+  /** Adds some of the entries. @param linesBefore what is added to their lines. */
+  add(partition: number, entries: Entries, from: number, to: number, linesBefore: number): void {
+    for (let index = from; index < to; index++) {
+      this.#buffer.copy(this.#buffered, entries, index, linesBefore);
+      this.#owners[this.#buffered++] = partition;
+      if (this.#buffered === this.#owners.length) this.flush();
+    }
   }
 
   /** Writes what is buffered; until then `entriesOf` lacks it. */
@@ -73,32 +55,31 @@ export class Partitions {
       const owner = owners[index] as number;
       const place = (places[owner] as number) - 1;
       places[owner] = place;
-      const [from, to] = [numbersEach * index, numbersEach * place];
-      for (let at = 0; at < numbersEach; at++) this.#inOrder[to + at] = this.#buffer[from + at] as number;
+      this.#inOrder.copy(place, this.#buffer, index);
     }
     for (let owner = 0, start = 0; owner < ends.length; owner++) {
       const end = ends[owner] as number;
-      if (end > start) appendFileSync(this.#path(owner), bytesOf(this.#inOrder, start, end));
+      if (end > start) appendFileSync(this.#path(owner), this.#inOrder.bytes(start, end));
       start = end;
     }
     this.#buffered = 0;
   }
 
   /** The entries of a partition in the order in which they were added, some at a time; not to be kept. */
-  *entriesOf(partition: number): Generator<Float64Array> {
-    const numbers = this.#free ?? new Float64Array(numbersEach * entriesRead);
+  *entriesOf(partition: number): Generator<Entries> {
+    const buffer = this.#free ?? new ArrayBuffer(entryBytes * entriesRead);
     this.#free = undefined;
     const file = openSync(this.#path(partition), "r");
     try {
-      const entries = fstatSync(file).size / bytesEach;
-      for (let start = 0; start < entries; start += entriesRead) {
-        const count = Math.min(entries - start, entriesRead);
-        readFully(file, bytesOf(numbers, 0, count));
-        yield numbers.subarray(0, count * numbersEach);
+      const count = fstatSync(file).size / entryBytes;
+      for (let start = 0; start < count; start += entriesRead) {
+        const entries = new Entries(buffer, Math.min(count - start, entriesRead));
+        readFully(file, entries.bytes());
+        yield entries;
       }
     } finally {
       closeSync(file);
-      this.#free = numbers;
+      this.#free = buffer;
     }
   }
 
@@ -120,10 +101,6 @@ function endsOf(owners: Uint32Array, partitions: number): Uint32Array {
     ends[owner] = (ends[owner] as number) + (ends[owner - 1] as number);
   }
   return ends;
-}
-
-function bytesOf(numbers: Float64Array, start: number, end: number): Uint8Array {
-  return new Uint8Array(numbers.buffer, numbers.byteOffset + bytesEach * start, bytesEach * (end - start));
 }
 
 function readFully(file: number, bytes: Uint8Array): void {

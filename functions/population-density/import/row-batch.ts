@@ -1,4 +1,7 @@
+import { hoursPerDay } from "../tiles/tile.ts";
+import { Entries, entryBytes } from "./entries.ts";
 import type { Range } from "./market-share.ts";
+import { cellIn, firstSlotOf, hourIn, slotOf } from "./slots.ts";
 
 /** People counted in a cell in an hour, at most 10^9; one number that is the whole range if its file has none. */
 export interface Row extends Range {
@@ -14,74 +17,84 @@ export interface Row extends Range {
   readonly line: number;
 }
 
-/**
- * Rows in the order of their lines, column by column: 38 bytes each, which pass from one thread to another without being
- * copied. Columns may be longer than there are rows.
- */
-export interface RowColumns {
-  readonly count: number;
+/** Rows in the order of their lines. They pass from one thread to another without being copied. */
+export interface PackedRows {
   /** The tiles of the rows, each once. The geohashes of all rows of an import are equally long. */
   readonly tiles: readonly string[];
-  /** The position of each row's tile in `tiles`. */
-  readonly tile: Uint32Array<ArrayBuffer>;
-  readonly cell: Uint16Array<ArrayBuffer>;
-  readonly hour: Uint32Array<ArrayBuffer>;
-  /** Counted from 0 from where the columns begin. */
-  readonly line: Uint32Array<ArrayBuffer>;
-  readonly people: Float64Array<ArrayBuffer>;
-  readonly min: Float64Array<ArrayBuffer>;
-  readonly max: Float64Array<ArrayBuffer>;
+  /** Rows that follow each other and are of one tile and day: `runNumbers` numbers each. */
+  readonly runs: Uint32Array<ArrayBuffer>;
+  /** The memory of `Entries`, whose lines are counted from 0 from where these rows begin. */
+  readonly entries: ArrayBuffer;
 }
+
+/** The numbers of a run. */
+export const runNumbers = 3;
+
+/** Where a run has which number: its tile's position in `tiles`, its day counted from 1970, its first row. */
+export const run = { tile: 0, day: 1, first: 2 } as const;
 
 /** Some of the rows of a file. */
 export interface RowBatch {
-  readonly columns: RowColumns;
-  /** The first of the rows in the columns, and the one after the last. */
+  readonly rows: PackedRows;
+  /** The first of the rows, and the one after the last. */
   readonly from: number;
   readonly to: number;
   readonly file: number;
-  /** The number of the line that the columns call 0. */
+  /** The number of the line that the rows call 0. */
   readonly firstLine: number;
 }
 
 /** A batch row by row. */
-export function* rowsIn({ columns, from, to, file, firstLine }: RowBatch): Generator<Row> {
-  for (let index = from; index < to; index++) {
-    yield {
-      tile: columns.tiles[columns.tile[index] as number] as string,
-      cell: columns.cell[index] as number,
-      hour: columns.hour[index] as number,
-      people: columns.people[index] as number,
-      min: columns.min[index] as number,
-      max: columns.max[index] as number,
-      file,
-      line: firstLine + (columns.line[index] as number),
-    };
+export function* rowsIn({ rows, from, to, file, firstLine }: RowBatch): Generator<Row> {
+  const entries = new Entries(rows.entries);
+  for (let at = 0; at < rows.runs.length; at += runNumbers) {
+    const tile = rows.tiles[rows.runs[at + run.tile] as number] as string;
+    const midnight = (rows.runs[at + run.day] as number) * hoursPerDay;
+    const first = Math.max(from, rows.runs[at + run.first] as number);
+    const end = Math.min(to, rows.runs[at + runNumbers + run.first] ?? entries.count);
+    for (let index = first; index < end; index++) {
+      const slot = entries.slot(index);
+      yield {
+        tile,
+        cell: cellIn(slot),
+        hour: midnight + hourIn(slot),
+        people: entries.people(index),
+        min: entries.min(index),
+        max: entries.max(index),
+        file,
+        line: firstLine + entries.line(index),
+      };
+    }
   }
 }
 
-/** Columns that are being filled. */
-export class ColumnWriter {
-  readonly #tiles: string[] = [];
+/** Packs rows; its memory is used again and again. */
+export class RowWriter {
+  #entries = new Entries(new ArrayBuffer(0));
+  #runs = new Uint32Array(0);
+  #tiles: string[] = [];
   readonly #tilePositions = new Map<string, number>();
-  readonly #tile: RowColumns["tile"];
-  readonly #cell: RowColumns["cell"];
-  readonly #hour: RowColumns["hour"];
-  readonly #line: RowColumns["line"];
-  readonly #people: RowColumns["people"];
-  readonly #min: RowColumns["min"];
-  readonly #max: RowColumns["max"];
+  /** The first slot of each tile in its partition. */
+  #firstSlots: number[] = [];
   #count = 0;
+  #runCount = 0;
+  /** Of the row before. */
+  #tile = -1;
+  #day = -1;
+  #firstSlot = 0;
 
-  /** @param rows at most so many. */
-  constructor(rows: number) {
-    this.#tile = new Uint32Array(rows);
-    this.#cell = new Uint16Array(rows);
-    this.#hour = new Uint32Array(rows);
-    this.#line = new Uint32Array(rows);
-    this.#people = new Float64Array(rows);
-    this.#min = new Float64Array(rows);
-    this.#max = new Float64Array(rows);
+  /** Begins with no rows. @param rows at most so many are added. */
+  begin(rows: number): void {
+    if (rows > this.#entries.count) {
+      this.#entries = new Entries(new ArrayBuffer(entryBytes * rows));
+      this.#runs = new Uint32Array(runNumbers * rows);
+    }
+    this.#tiles = [];
+    this.#tilePositions.clear();
+    this.#firstSlots = [];
+    this.#count = 0;
+    this.#runCount = 0;
+    this.#tile = -1;
   }
 
   /** The position of a tile, by what its geohashes have in common. */
@@ -89,10 +102,11 @@ export class ColumnWriter {
     const known = this.#tilePositions.get(tile);
     if (known !== undefined) return known;
     this.#tilePositions.set(tile, this.#tiles.length);
+    this.#firstSlots.push(firstSlotOf(tile));
     return this.#tiles.push(tile) - 1;
   }
 
-  /** @param tile its position. */
+  /** @param tile its position. @param hour counted from 1970. @param line counted from 0. */
   add(
     tile: number,
     cell: number,
@@ -102,27 +116,28 @@ export class ColumnWriter {
     min: number,
     max: number,
   ): void {
-    const index = this.#count++;
-    this.#tile[index] = tile;
-    this.#cell[index] = cell;
-    this.#hour[index] = hour;
-    this.#line[index] = line;
-    this.#people[index] = people;
-    this.#min[index] = min;
-    this.#max[index] = max;
+    const day = Math.floor(hour / hoursPerDay);
+    if (tile !== this.#tile || day !== this.#day) this.#beginRun(tile, day);
+    const slot = slotOf(this.#firstSlot, hour - day * hoursPerDay, cell);
+    this.#entries.set(this.#count++, slot, line, people, min, max);
   }
 
-  columns(): RowColumns {
+  /** The rows that were added. */
+  packed(): PackedRows {
     return {
-      count: this.#count,
       tiles: this.#tiles,
-      tile: this.#tile,
-      cell: this.#cell,
-      hour: this.#hour,
-      line: this.#line,
-      people: this.#people,
-      min: this.#min,
-      max: this.#max,
+      runs: this.#runs.slice(0, runNumbers * this.#runCount),
+      entries: this.#entries.bytes(0, this.#count).slice().buffer,
     };
+  }
+
+  #beginRun(tile: number, day: number): void {
+    this.#tile = tile;
+    this.#day = day;
+    this.#firstSlot = this.#firstSlots[tile] as number;
+    const at = runNumbers * this.#runCount++;
+    this.#runs[at + run.tile] = tile;
+    this.#runs[at + run.day] = day;
+    this.#runs[at + run.first] = this.#count;
   }
 }

@@ -3,6 +3,7 @@ import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../../shared/imp
 import type { Problems } from "../../../shared/import/problems.ts";
 import { unreadable } from "../../../shared/import/unreadable.ts";
 import { type Header, headerIn } from "./csv-lines.ts";
+import { Entries } from "./entries.ts";
 import { LineParser, type LinesToParse, type ParsedLines } from "./parse-lines.ts";
 import type { RowBatch } from "./row-batch.ts";
 
@@ -128,13 +129,14 @@ function* batchesIn(
   firstLine: number,
   problems: Problems,
 ): Generator<RowBatch> {
+  const entries = new Entries(rows.entries);
   let from = 0;
   for (const { line, reason, column } of found) {
     let to = from;
-    while (to < rows.count && (rows.line[to] as number) < line) to++;
-    if (to > from) yield { columns: rows, from, to, file, firstLine };
+    while (to < entries.count && entries.line(to) < line) to++;
+    if (to > from) yield { rows, from, to, file, firstLine };
     from = to;
     problems.add(file, reason, firstLine + line, column);
   }
-  if (rows.count > from) yield { columns: rows, from, to: rows.count, file, firstLine };
+  if (entries.count > from) yield { rows, from, to: entries.count, file, firstLine };
 }

@@ -1,30 +1,36 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import type { CountedDay } from "../../../functions/population-density/import/counted.ts";
 import type { SortOptions } from "../../../functions/population-density/import/day-sort.ts";
 import {
-  ColumnWriter,
   type Row,
   type RowBatch,
+  RowWriter,
 } from "../../../functions/population-density/import/row-batch.ts";
+import { type Parser, rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
 import { addToCoverage, coverageBytes, isCovered } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { dayOf } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
+import { startParserThreads } from "../../../tools/import/density/parser-threads.ts";
 
 let folder: string;
+let csvFolder: string;
 beforeAll(async () => {
+  csvFolder = await mkdtemp(join(tmpdir(), "rows-"));
   folder = await mkdtemp(join(tmpdir(), "sorted-"));
   vi.stubEnv("TMPDIR", folder);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
   await rm(folder, { recursive: true });
+  await rm(csvFolder, { recursive: true });
 });
 
 afterEach(async () => {
@@ -62,11 +68,12 @@ async function* streamed(rows: readonly Row[]): AsyncGenerator<RowBatch> {
     const file = rows[from]?.file ?? 0;
     const others = rows.findIndex((row, index) => index > from && row.file !== file);
     const to = Math.min(from + rowsEach, others < 0 ? rows.length : others);
-    const columns = new ColumnWriter(rowsEach);
+    const writer = new RowWriter();
+    writer.begin(rowsEach);
     for (const { tile, cell, hour, line, people, min, max } of rows.slice(from, to)) {
-      columns.add(columns.tilePosition(tile), cell, hour, line - 1, people, min, max);
+      writer.add(writer.tilePosition(tile), cell, hour, line - 1, people, min, max);
     }
-    yield { columns: columns.columns(), from: 0, to: to - from, file, firstLine: 1 };
+    yield { rows: writer.packed(), from: 0, to: to - from, file, firstLine: 1 };
     from = to;
   }
 }
@@ -243,6 +250,38 @@ describe("before any day is given, an import is refused", () => {
       await expect(refused).rejects.toThrow(
         /^more\.ndjson: line 2, startTime: the same cell and hour as a row before$/,
       );
+    }
+  });
+
+  test("naming the same rows in the same order when threads parse", async () => {
+    const rowCount = 30_000;
+    const geohashOf = (row: number) => `u05k${suffixesOf(1)[row >> 10]}${suffixesOf(2)[row & 1_023]}`;
+    const lines = Array.from({ length: rowCount }, (_, index) => {
+      // Every 5,003rd row is one of the rows before: of this chunk, of an earlier one, or of the other file.
+      const row = index % 5_003 === 5_002 ? Math.floor(index / 3) : index;
+      return `${geohashOf(row)},2026-11-2${row % 3}T${10 + (row % 13)}:00:00Z,${row}.25`;
+    });
+    const paths = [join(csvFolder, "one.csv"), join(csvFolder, "other.csv")];
+    const header = "geohash,startTime,people";
+    await writeFile(paths[0] ?? "", [header, ...lines].join("\n"));
+    await writeFile(
+      paths[1] ?? "",
+      [header, "u05m000,2026-11-20T10:00:00Z,1", ...lines.slice(-5)].join("\n"),
+    );
+    const parser = await startParserThreads(2);
+    try {
+      const refusal = async (parser?: Parser) => {
+        const problems = new Problems(["one.csv", "other.csv"]);
+        const days = sortedDays(rowsOf(paths, { problems, parser }), { problems, buffered: 1_000 });
+        return await days.next().catch((error: unknown) => String(error));
+      };
+      const expected = await refusal();
+      expect(String(expected).split("\n")).toHaveLength(9);
+      expect(expected).toContain("one.csv: line 5004, startTime: the same cell and hour as a row before");
+      expect(expected).toContain("other.csv: line 3, startTime: the same cell and hour as a row before");
+      expect(await refusal(parser)).toEqual(expected);
+    } finally {
+      await parser.close();
     }
   });
 

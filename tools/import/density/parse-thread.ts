@@ -6,10 +6,6 @@ const parser = new LineParser();
 
 parentPort?.on("message", ({ bytes, ...lines }: Omit<LinesToParse, "bytes"> & { bytes: Uint8Array }) => {
   const parsed = parser.parse({ ...lines, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
-  const { tile, cell, hour, line, people, min, max } = parsed.rows;
-  const columns = [tile, cell, hour, line, people, min, max];
-  parentPort?.postMessage(
-    parsed,
-    columns.map(({ buffer }) => buffer),
-  );
+  const { runs, entries } = parsed.rows;
+  parentPort?.postMessage(parsed, [runs.buffer, entries]);
 });
