@@ -3,7 +3,7 @@ import { preferredType } from "../../shared/http/accept.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
 import { answerTo } from "./answer.ts";
 import { retrievePopulationDensity } from "./contract.ts";
-import { parseQuery, unsupported, workUnitsOf } from "./rules.ts";
+import { isLarge, parseQuery, unsupported, workUnitsOf } from "./rules.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
@@ -30,10 +30,13 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   }
 
   if (sink === undefined) {
-    await sent.charge(workUnitsOf(query));
+    const giveBack = await sent.charge(workUnitsOf(query));
+    const passOn = isLarge(query)
+      ? await (await import("./large-answers.ts")).beginLargeAnswer(sent, giveBack)
+      : (chunks: AsyncIterable<Uint8Array>) => chunks;
     const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
-    return sent.stream(200, bodyOf(answer), {
+    return sent.stream(200, passOn(bodyOf(answer)), {
       "content-type": contentType,
       vary: "accept",
       "x-area-status": answer.status,

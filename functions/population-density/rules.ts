@@ -150,6 +150,16 @@ export function sizeOf({ polygon, precision, asked }: DensityQuery): {
   return { cells: countCells(polygon, precision, Number.MAX_SAFE_INTEGER), intervals: asked.length };
 }
 
+/**
+ * Whether an answer is so large that its caller can keep an execution busy by reading it slowly: above some 200 KB. Smaller
+ * ones are taken by the connection at once.
+ */
+export function isLarge(query: DensityQuery): boolean {
+  return slotsOf(query, maxSmallSlots).size > maxSmallSlots;
+}
+
+const maxSmallSlots = 2_000;
+
 /** The slots that a query asks for; exact as far as it matters to compare them with a limit. */
 function slotsOf({ polygon, precision, asked }: DensityQuery, limit: number): Size {
   const maxCells = Math.max(Math.floor(limit / asked.length), maxCounted);

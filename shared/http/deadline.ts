@@ -62,6 +62,11 @@ export function startDeadline({
   };
 }
 
+/** The time-out of what ends a streamed body at the store: its caller waits for it. */
+export function afterBodySignal(): AbortSignal {
+  return AbortSignal.timeout(rollbackTimeoutMilliseconds * deadlineFactor());
+}
+
 /** Aborts when the time for a streamed body is over: 20 seconds, or less if the function has less left. */
 export function bodySignal({ getRemainingTimeInMillis }: Invocation): AbortSignal {
   const left = Math.max(0, getRemainingTimeInMillis() - reserveMilliseconds);

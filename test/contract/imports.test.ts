@@ -272,6 +272,7 @@ describe("imports run downhill", () => {
       "tiles/store",
       "tiles/data-set-store",
       "import/part-store",
+      "stream-store",
       "delivery/job-list-store",
       "delivery/job-store",
       "delivery/permit-store",

@@ -1,0 +1,45 @@
+import { causeOf, log } from "../../shared/aws/log.ts";
+import type { Caller } from "../../shared/caller.ts";
+import { ApiError, Unavailable } from "../../shared/errors.ts";
+import { afterBodySignal } from "../../shared/http/deadline.ts";
+import { retrievePopulationDensity } from "./contract.ts";
+import { beginStream, endStreams } from "./stream-store.ts";
+
+/** A request for densities, as far as it matters here. */
+interface Asked {
+  readonly caller: Caller;
+  readonly correlator: string;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+  readonly onFault: (rollback: (signal: AbortSignal) => Promise<unknown>) => void;
+}
+
+/**
+ * Begins to send a large answer to a caller.
+ * @param giveBack gives back what the request was charged, when its caller is being sent too many.
+ * @returns what passes the body on, and frees the place when the last of it was taken.
+ * @throws {ApiError} `TOO_MANY_REQUESTS`.
+ */
+export async function beginLargeAnswer(
+  { caller: { client }, correlator, now, signal, onFault }: Asked,
+  giveBack: () => Promise<void>,
+): Promise<(chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>> {
+  const stream = await beginStream(client, now, signal);
+  if (stream === undefined) {
+    await giveBack();
+    const message = "Too many large answers are being sent to you. Read them, and send this request again.";
+    throw new ApiError("TOO_MANY_REQUESTS", { message, retryAfterSeconds: 1 });
+  }
+  onFault((rollbackSignal) => endStreams(client, [stream], rollbackSignal));
+  return async function* (chunks) {
+    try {
+      yield* chunks;
+    } finally {
+      await endStreams(client, [stream], afterBodySignal()).catch((error: unknown) => {
+        if (!(error instanceof Unavailable)) throw error;
+        const { operationId: operation } = retrievePopulationDensity;
+        log("NOT_ROLLED_BACK", { operation, correlator, cause: causeOf(error) });
+      });
+    }
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The large answers that a caller is being sent. Each keeps an execution busy for as long as its caller reads, so one
+ * caller may have only some at a time (docs/decisions/0025).
+ */
+import { randomBytes } from "node:crypto";
+import { getItem, updateItem } from "../../shared/aws/database.ts";
+import { hashed } from "../../shared/hash.ts";
+import { streamingSeconds } from "../../shared/http/deadline.ts";
+import { densityCallers } from "./delivery/tables.ts";
+
+/** Maximum of large answers that are sent to one caller at a time. */
+export const maxStreams = 50;
+
+/** A second try follows the removal of lapsed streams. */
+const maxTries = 2;
+
+const separator = "/";
+
+/** In an item of its own: it ends long before the caller's places for deliveries. */
+const keyOf = (client: string) => ({ caller: `${hashed(client)}${separator}streams` });
+
+/**
+ * Begins a stream to a caller, by one conditional write; a refusal takes a read too. A stream that is not ended, because
+ * its execution broke off, lapses when its function would have timed out.
+ * @returns the stream's name; `undefined` when as many as allowed are being sent.
+ */
+export async function beginStream(
+  client: string,
+  now: Date,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const lapsesAt = Math.ceil(now.getTime() / 1_000) + streamingSeconds;
+  const stream = `${lapsesAt}${separator}${randomBytes(6).toString("base64url")}`;
+  const begin = {
+    update: "ADD streams :one SET expiresAt = :expiresAt",
+    // Sent again after its answer was lost, it counts once.
+    condition: "attribute_not_exists(streams) OR size(streams) < :max OR contains(streams, :name)",
+    values: {
+      ":one": new Set([stream]),
+      ":name": stream,
+      ":max": maxStreams,
+      ":expiresAt": lapsesAt + streamingSeconds,
+    },
+  };
+  for (let tried = 0; tried < maxTries; tried++) {
+    if (await updateItem(densityCallers, keyOf(client), begin, signal)) return stream;
+    const streams = (await getItem(densityCallers, keyOf(client), signal))?.streams ?? new Set();
+    const lapsed = [...streams].filter((name) => Number(name.split(separator)[0]) * 1_000 < now.getTime());
+    if (lapsed.length === 0) break;
+    await endStreams(client, lapsed, signal);
+  }
+  return undefined;
+}
+
+/** Ends streams; one that has ended stays so. */
+export async function endStreams(
+  client: string,
+  streams: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const write = {
+    update: "DELETE streams :ended",
+    condition: "attribute_exists(streams)",
+    values: { ":ended": new Set(streams) },
+  };
+  await updateItem(densityCallers, keyOf(client), write, signal);
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { densityCallers } from "../../functions/population-density/delivery/tables.ts";
+import { beginStream, endStreams, maxStreams } from "../../functions/population-density/stream-store.ts";
+import { getItem } from "../../shared/aws/database.ts";
+import { hashed } from "../../shared/hash.ts";
+import { streamingSeconds } from "../../shared/http/deadline.ts";
+import { quotas } from "../../shared/quota-table.ts";
+import { authorizerContext, eventOf } from "../support/pipeline.ts";
+import { defaultSettings } from "../support/settings.ts";
+import { callStreamed } from "../support/streamed.ts";
+import { useHarness } from "../support/use-harness.ts";
+
+const hour = 3_600_000;
+const soon = (Math.floor(Date.now() / hour) + 1) * hour;
+const [south, west] = [45.7, 4.8];
+
+/** Some hundred cells, for one hour or for a day. */
+const requestFor = (hours: number) => ({
+  area: {
+    areaType: "POLYGON",
+    boundary: [
+      { latitude: south, longitude: west },
+      { latitude: south + 0.015, longitude: west },
+      { latitude: south + 0.015, longitude: west + 0.015 },
+      { latitude: south, longitude: west + 0.015 },
+    ],
+  },
+  startTime: new Date(soon).toISOString(),
+  endTime: new Date(soon + hours * hour).toISOString(),
+  precision: 7,
+});
+const [small, large] = [requestFor(1), requestFor(24)];
+
+const { harness, output } = useHarness({ ...defaultSettings, CACHE_SECONDS: "0" });
+
+const soonEnough = () => AbortSignal.timeout(60_000);
+
+async function ask(client: string, body: unknown, read?: () => Promise<void>) {
+  const { handler } = await import("../../functions/population-density/retrieve.ts");
+  const authorizer = authorizerContext({ scope: "population-density-data:read", client });
+  const event = eventOf({ body: JSON.stringify(body), authorizer });
+  return await callStreamed(handler, event, read === undefined ? {} : { read });
+}
+
+const streamsOf = async (client: string) =>
+  (await getItem(densityCallers, { caller: `${hashed(client)}/streams` }, soonEnough()))?.streams ??
+  new Set();
+
+/** As many streams as a caller may have, begun at a time. */
+async function fill(client: string, now = new Date()): Promise<string> {
+  const begun = await Promise.all(
+    Array.from({ length: maxStreams }, () => beginStream(client, now, soonEnough())),
+  );
+  expect(begun.filter((stream) => stream === undefined)).toEqual([]);
+  return String(begun[0]);
+}
+
+describe("large answers of one caller", () => {
+  test("are sent up to a number at a time; the next is refused, and counts as one request", async () => {
+    const client = crypto.randomUUID();
+    const stream = await fill(client);
+    const refused = await ask(client, large);
+    expect(refused).toMatchObject({ statusCode: 429, headers: { "retry-after": "1" } });
+    expect(JSON.parse(refused.body.toString())).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+    const counted = await getItem(quotas, { caller: hashed(client) }, soonEnough());
+    expect(counted).toMatchObject({ dayCount: 1 });
+
+    expect(await ask(client, small)).toMatchObject({ statusCode: 200 });
+    expect(await ask(crypto.randomUUID(), large)).toMatchObject({ statusCode: 200 });
+    await endStreams(client, [stream], soonEnough());
+    expect(await ask(client, large)).toMatchObject({ statusCode: 200 });
+  });
+
+  test("count while they are read, and no longer", async () => {
+    const client = crypto.randomUUID();
+    const seen: number[] = [];
+    const read = async () => void seen.push((await streamsOf(client)).size);
+    expect(await ask(client, large, read)).toMatchObject({ statusCode: 200, fault: undefined });
+    expect(seen[0]).toBe(1);
+    expect(await streamsOf(client)).toEqual(new Set());
+  });
+
+  test("do not count any more when their executions have broken off", async () => {
+    const client = crypto.randomUUID();
+    await fill(client, new Date(Date.now() - (streamingSeconds + 2) * 1_000));
+    expect(await ask(client, large)).toMatchObject({ statusCode: 200 });
+    expect(await streamsOf(client)).toEqual(new Set());
+  });
+
+  test("do not count when they fail before their first byte", async () => {
+    const client = crypto.randomUUID();
+    harness().tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
+    expect(await ask(client, large)).toMatchObject({ statusCode: 503 });
+    harness().tables.inject();
+    expect(await streamsOf(client)).toEqual(new Set());
+  });
+
+  test("are whole also when their end cannot be stored: they lapse", async () => {
+    const client = crypto.randomUUID();
+    harness().tables.inject(({ operation, parameters }) =>
+      operation === "UpdateItem" && JSON.stringify(parameters).includes("DELETE streams") ? "refuse" : "pass",
+    );
+    expect(await ask(client, large)).toMatchObject({ statusCode: 200, fault: undefined });
+    harness().tables.inject();
+    expect(output().text()).toContain('"NCS-005"');
+    expect((await streamsOf(client)).size).toBe(1);
+  });
+});
