@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type BuildResult, build } from "esbuild";
+import { type BuildResult, context } from "esbuild";
 import { consoleWebsite } from "../functions/console/website.ts";
 import { bundledIds, defaultBundles, handlerFile } from "../infra/bundles.ts";
 import { consoleFiles } from "./build-console.ts";
@@ -15,19 +15,40 @@ export const defaultMaps = fileURLToPath(new URL("../dist/maps", import.meta.url
 /** What esbuild takes for the bundle's folder: a source map has the same paths wherever the bundle is written. */
 const namedFolder = join(defaultBundles, "area", "operation");
 
+/** esbuild's result, in memory. */
+type Bundled = BuildResult<{ metafile: true; write: false }>;
+
+/** A file, and the folder of its bundle. */
+interface Bundle {
+  readonly file: string;
+  readonly outdir: string;
+}
+
 /**
  * Bundles one file into a folder. Its `index.mjs` exports what the file `index-<hash>.mjs` does.
- * @param maps the folder to which source maps are added; none are made if absent.
+ * @param maps the folder to which source maps are added; none are kept if absent.
  * @returns esbuild's metadata of the bundle.
  */
-export async function bundle(
-  file: string,
-  outdir: string,
-  maps?: string,
-): Promise<BuildResult<{ metafile: true; write: false }>> {
-  await rm(outdir, { recursive: true, force: true });
-  const made = await build({
-    entryPoints: { index: file },
+export async function bundle(file: string, outdir: string, maps?: string): Promise<Bundled> {
+  const [made] = await bundleInTurn([{ file, outdir }], maps);
+  if (made === undefined) throw new Error(`${file} was not bundled`);
+  return made;
+}
+
+/** Bundles files as `bundle` does. What several of them import is read and parsed once, hence one after the other. */
+async function bundleInTurn(bundles: readonly Bundle[], maps?: string): Promise<Bundled[]> {
+  // Of the esbuild that starts now, a program in Go: collecting garbage would take longer than bundling.
+  process.env.GOGC ??= "off";
+  process.env.GOMEMLIMIT ??= "512MiB";
+  let current = "";
+  const building = await context({
+    entryPoints: { index: "the current file" },
+    plugins: [
+      {
+        name: "current-file",
+        setup: ({ onResolve }) => onResolve({ filter: /^the current file$/ }, () => ({ path: current })),
+      },
+    ],
     entryNames: "[name]-[hash]",
     outdir: namedFolder,
     write: false,
@@ -40,34 +61,47 @@ export async function bundle(
     mainFields: ["module", "main"],
     splitting: true,
     minify: true,
+    // Made in any case: the names of the files depend on them.
     sourcemap: "external",
     sourcesContent: false,
     legalComments: "none",
     metafile: true,
     logLevel: "warning",
   });
+  try {
+    const all: Bundled[] = [];
+    for (const { file, outdir } of bundles) {
+      current = file;
+      const made = await building.rebuild();
+      await writeBundle(made, outdir, maps);
+      all.push(made);
+    }
+    return all;
+  } finally {
+    await building.dispose();
+  }
+}
+
+async function writeBundle({ outputFiles }: Bundled, outdir: string, maps?: string): Promise<void> {
+  await rm(outdir, { recursive: true, force: true });
   await mkdir(outdir, { recursive: true });
   if (maps !== undefined) await mkdir(maps, { recursive: true });
-  const files = made.outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
+  const files = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
   const entry = files.find(({ name }) => /^index-\w+\.mjs$/.test(name))?.name;
   await writeFile(join(outdir, "index.mjs"), `export * from ${JSON.stringify(`./${entry}`)};`);
   for (const { name, contents } of files) {
     const folder = name.endsWith(".map") ? maps : outdir;
     if (folder !== undefined) await writeFile(join(folder, name), contents);
   }
-  return made;
 }
 
 /**
  * Bundles every function into a folder of its own below `bundles`, in the order of `bundledIds`, and puts the pages of the
  * console beside the function that serves them.
  */
-export async function buildFunctions(
-  bundles: string = defaultBundles,
-  maps?: string,
-): Promise<BuildResult<{ metafile: true; write: false }>[]> {
-  const bundling = Promise.all(bundledIds.map((id) => bundle(handlerFile(id), join(bundles, id), maps)));
-  const [made, files] = await Promise.all([bundling, consoleFiles()]);
+export async function buildFunctions(bundles: string = defaultBundles, maps?: string): Promise<Bundled[]> {
+  const bundling = bundledIds.map((id) => ({ file: handlerFile(id), outdir: join(bundles, id) }));
+  const [made, files] = await Promise.all([bundleInTurn(bundling, maps), consoleFiles()]);
   const folder = join(bundles, consoleWebsite.id, "console");
   await mkdir(join(folder, "assets"), { recursive: true });
   await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));
