@@ -58,7 +58,8 @@ export class Entries {
 
   /** Sets an entry to one of others. @param linesBefore what is added to its line. */
   copy(index: number, others: Entries, other: number, linesBefore = 0): void {
-    const [from, to] = [numbersEach * other, numbersEach * index];
+    const from = numbersEach * other;
+    const to = numbersEach * index;
     this.#setPlace(index, others.slot(other), linesBefore + others.line(other));
     this.#numbers[to + peopleAt] = others.#numbers[from + peopleAt] as number;
     this.#numbers[to + minAt] = others.#numbers[from + minAt] as number;

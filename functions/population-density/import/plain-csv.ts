@@ -1,13 +1,14 @@
 import { longestLine } from "../../../shared/import/lines.ts";
 import { suffixesOf } from "../cover/geohash.ts";
+import { hoursPerDay } from "../tiles/tile.ts";
 import { type Header, numberIn } from "./csv-lines.ts";
 import type { RowWriter } from "./row-batch.ts";
-import { maxPeople, type RowCheck } from "./row-check.ts";
+import { type Column, columns, maxPeople, type RowCheck } from "./row-check.ts";
 
 /** Bytes of the shortest row: two characters, a time, a digit, and what separates them. */
 const shortestRow = 26;
 
-const [newline, carriageReturn, quote, comma, point, zero, nine, letterT] = [10, 13, 34, 44, 46, 48, 57, 84];
+const [newline, carriageReturn, comma, point, zero, nine, letterT] = [10, 13, 44, 46, 48, 57, 84];
 const timeLength = "2026-11-20T12:00:00Z".length;
 const dateLength = "2026-11-20".length;
 const endOfTime = Buffer.from(":00:00Z");
@@ -36,31 +37,33 @@ export function addPlainRows(
   return new PlainReader(bytes, header, check, rows).read();
 }
 
+/** What is not there, or not as it must be. */
+const none = -1;
+
 class PlainReader {
   readonly #bytes: Buffer;
-  readonly #header: Header;
   readonly #check: RowCheck;
   readonly #rows: RowWriter;
-  /** Where the fields of a line begin and end. */
-  readonly #starts: Int32Array;
-  readonly #ends: Int32Array;
-  /** How many fields the line has, and whether it has nothing in it. */
-  #fields = 0;
-  #isBlank = false;
-  /** Where the tile of the row before is, and its position among the tiles. */
-  #tileStart = -1;
-  #tile = -1;
-  /** Where the time of a row before is, and the hour at which its day begins. */
-  #dateStart = -1;
+  /** The columns in the order of the fields. */
+  readonly #columns: readonly Column[];
+  /** The cell and the hour of the row, and its people with their range: NaN for an empty field. */
+  #cell = 0;
+  #hour = 0;
+  readonly #people = new Float64Array(3);
+  /** Where a row before has the tile of the row, and its position among the tiles. */
+  #tileStart = none;
+  #tile = none;
+  /** Where a row before has the date of the row, and the hour at which it begins. */
+  #dateStart = none;
   #midnight = 0;
 
   constructor(bytes: Buffer, header: Header, check: RowCheck, rows: RowWriter) {
     this.#bytes = bytes;
-    this.#header = header;
     this.#check = check;
     this.#rows = rows;
-    this.#starts = new Int32Array(header.length);
-    this.#ends = new Int32Array(header.length);
+    this.#columns = columns
+      .filter((name) => header[name] >= 0)
+      .sort((one, other) => header[one] - header[other]);
     rows.begin(Math.ceil(bytes.length / shortestRow) + 1);
   }
 
@@ -68,137 +71,148 @@ class PlainReader {
     const bytes = this.#bytes;
     let lines = 0;
     for (let at = 0; at < bytes.length; lines++) {
-      const end = this.#split(at);
-      if (end < 0 || end - at > longestLine) return undefined;
-      if (!this.#isBlank && !(this.#fields === this.#header.length && this.#addRow(lines))) return undefined;
-      at = end + 1;
+      const start = at;
+      if (this.#afterLine(at) === none) {
+        at = this.#readRow(at);
+        if (at === none || !this.#addRow(lines)) return undefined;
+      }
+      at = this.#afterLine(at);
+      if (at === none || at - start > longestLine) return undefined;
     }
     return lines;
   }
 
-  /** Finds the fields of the line that begins there. @returns where it ends; −1 if it has quotes or too many fields. */
-  #split(start: number): number {
-    const [bytes, starts, ends] = [this.#bytes, this.#starts, this.#ends];
-    let field = 0;
+  /** Where the next line begins, if this one ends there. */
+  #afterLine(at: number): number {
+    const bytes = this.#bytes;
+    if (bytes[at] === newline) return at + 1;
+    if (bytes[at] === carriageReturn && bytes[at + 1] === newline) return at + 2;
+    return at === bytes.length ? at : none;
+  }
+
+  /** @returns where the row ends. */
+  #readRow(start: number): number {
     let at = start;
-    starts[0] = start;
-    for (; at < bytes.length; at++) {
-      const byte = bytes[at] as number;
-      if (byte > comma) continue;
-      if (byte === comma) {
-        ends[field++] = at;
-        if (field === starts.length) return -1;
-        starts[field] = at + 1;
-      } else if (byte === newline) break;
-      else if (byte === quote) return -1;
+    for (let field = 0; field < this.#columns.length; field++) {
+      if (field > 0 && this.#bytes[at++] !== comma) return none;
+      const column = this.#columns[field];
+      if (column === "geohash") at = this.#readGeohash(at);
+      else if (column === "startTime") at = this.#readTime(at);
+      else at = this.#readPeople(at, column === "people" ? 0 : column === "minPeople" ? 1 : 2);
+      if (at === none) return none;
     }
-    const hasReturn = at < bytes.length && at > start && bytes[at - 1] === carriageReturn;
-    const end = hasReturn ? at - 1 : at;
-    ends[field] = end;
-    this.#fields = field + 1;
-    this.#isBlank = end === start;
     return at;
   }
 
   /** @returns whether the row is valid. */
   #addRow(line: number): boolean {
-    const { geohash, startTime, people, minPeople, maxPeople: maxColumn } = this.#header;
-    const tile = this.#tileIn(geohash);
-    const cell = this.#cellIn(geohash);
-    const hour = this.#hourIn(startTime);
-    if (tile < 0 || cell < 0 || hour < 0) return false;
-    const count = this.#numberIn(people);
-    let [min, max] = [count, count];
-    if (minPeople >= 0 && !(this.#isEmpty(minPeople) && this.#isEmpty(maxColumn))) {
-      min = this.#numberIn(minPeople);
-      max = this.#numberIn(maxColumn);
+    const people = this.#people[0] as number;
+    let min = this.#people[1] as number;
+    let max = this.#people[2] as number;
+    if (Number.isNaN(min) && Number.isNaN(max)) {
+      min = people;
+      max = people;
     }
     // Also false for what is no number.
-    if (!(min <= count && count <= max && max <= maxPeople)) return false;
-    this.#rows.add(tile, cell, hour, line, count, min, max);
+    if (!(min <= people && people <= max && max <= maxPeople)) return false;
+    this.#rows.add(this.#tile, this.#cell, this.#hour, line, people, min, max);
     return true;
   }
 
-  #isEmpty(field: number): boolean {
-    return this.#starts[field] === this.#ends[field];
+  #readGeohash(start: number): number {
+    const bytes = this.#bytes;
+    const length = this.#check.precision ?? this.#endOfField(start) - start;
+    const end = start + length;
+    if (end > bytes.length || !this.#findTile(start, length)) return none;
+    const first = geohashValues[bytes[end - 2] as number] as number;
+    const second = geohashValues[bytes[end - 1] as number] as number;
+    if (first === notInGeohash || second === notInGeohash) return none;
+    this.#cell = first * 32 + second;
+    return end;
   }
 
-  /** The position of the tile; −1 if the field is no geohash of the right length. */
-  #tileIn(field: number): number {
-    const [start, length] = this.#place(field);
-    if (length < 2 || length > 12 || length !== (this.#check.precision ?? length)) return -1;
-    const tileLength = length - 2;
-    if (this.#tileStart >= 0 && this.#isSame(start, this.#tileStart, tileLength)) return this.#tile;
-    for (let at = start; at < start + tileLength; at++) {
-      if (geohashValues[this.#bytes[at] as number] === notInGeohash) return -1;
+  /** @returns whether there may be a geohash. */
+  #findTile(start: number, length: number): boolean {
+    if (length < 2 || length > 12) return false;
+    const end = start + length - 2;
+    if (this.#tileStart !== none && this.#isSame(start, this.#tileStart, length - 2)) return true;
+    for (let at = start; at < end; at++) {
+      if (geohashValues[this.#bytes[at] as number] === notInGeohash) return false;
     }
     this.#check.precision = length;
     this.#tileStart = start;
-    this.#tile = this.#rows.tilePosition(this.#bytes.toString("latin1", start, start + tileLength));
-    return this.#tile;
+    this.#tile = this.#rows.tilePosition(this.#bytes.toString("latin1", start, end));
+    return true;
   }
 
-  #cellIn(field: number): number {
-    const end = this.#ends[field] as number;
-    const first = geohashValues[this.#bytes[end - 2] as number] as number;
-    const second = geohashValues[this.#bytes[end - 1] as number] as number;
-    return first === notInGeohash || second === notInGeohash ? -1 : first * 32 + second;
-  }
-
-  /** The hour that begins then, counted from 1970; −1 if none does. */
-  #hourIn(field: number): number {
+  #readTime(start: number): number {
     const bytes = this.#bytes;
-    const [start, length] = this.#place(field);
+    const end = start + timeLength;
     const tens = (bytes[start + dateLength + 1] as number) - zero;
     const ones = (bytes[start + dateLength + 2] as number) - zero;
     const ofDay = 10 * tens + ones;
     const isPlain =
-      length === timeLength && bytes[start + dateLength] === letterT && ones >= 0 && ones <= 9 && tens >= 0;
-    if (!isPlain || ofDay >= 24 || !this.#endsHour(start)) return this.#otherHour(start, length);
-    if (this.#dateStart >= 0 && this.#isSame(start, this.#dateStart, dateLength))
-      return this.#midnight + ofDay;
-    const hour = this.#otherHour(start, length);
-    if (hour >= 0) {
+      bytes[start + dateLength] === letterT && tens >= 0 && ones >= 0 && ones <= 9 && ofDay < hoursPerDay;
+    if (!isPlain || !this.#endsHour(end)) return this.#readOtherTime(start, this.#endOfField(start));
+    if (this.#dateStart === none || !this.#isSame(start, this.#dateStart, dateLength)) {
+      if (this.#readOtherTime(start, end) === none) return none;
       this.#dateStart = start;
-      this.#midnight = hour - ofDay;
+      this.#midnight = this.#hour - ofDay;
     }
-    return hour;
+    this.#hour = this.#midnight + ofDay;
+    return end;
   }
 
-  #endsHour(start: number): boolean {
+  #endsHour(end: number): boolean {
     for (let at = 0; at < endOfTime.length; at++) {
-      if (this.#bytes[start + timeLength - endOfTime.length + at] !== endOfTime[at]) return false;
+      if (this.#bytes[end - endOfTime.length + at] !== endOfTime[at]) return false;
     }
     return true;
   }
 
-  #otherHour(start: number, length: number): number {
-    const hour = this.#check.hourAt(this.#bytes.toString("latin1", start, start + length));
-    return typeof hour === "number" ? hour : -1;
+  #readOtherTime(start: number, end: number): number {
+    const hour = this.#check.hourAt(this.#bytes.toString("latin1", start, end));
+    if (typeof hour !== "number") return none;
+    this.#hour = hour;
+    return end;
   }
 
-  /** NaN for what is no number. */
-  #numberIn(field: number): number {
+  /** @param index where the number is put. */
+  #readPeople(start: number, index: number): number {
     const bytes = this.#bytes;
-    const [start, length] = this.#place(field);
-    let [number, digits, pointAt] = [0, 0, -1];
-    for (let at = start; at < start + length; at++) {
+    let number = 0;
+    let digits = 0;
+    let pointAt = none;
+    let at = start;
+    for (; at < bytes.length; at++) {
       const byte = bytes[at] as number;
       if (byte >= zero && byte <= nine) {
         number = 10 * number + (byte - zero);
         digits++;
-      } else if (byte === point && pointAt < 0) pointAt = at;
-      else return numberIn(bytes.toString("latin1", start, start + length)) ?? Number.NaN;
+      } else if (byte === point && pointAt === none) pointAt = at;
+      else break;
     }
-    if (digits === 0 || digits > maxDigits) {
-      return numberIn(bytes.toString("latin1", start, start + length)) ?? Number.NaN;
-    }
-    return pointAt < 0 ? number : number / (powersOfTen[start + length - 1 - pointAt] as number);
+    if (digits === 0 || digits > maxDigits || !this.#isEndOfField(at)) return this.#readOther(start, index);
+    this.#people[index] = pointAt === none ? number : number / (powersOfTen[at - 1 - pointAt] as number);
+    return at;
   }
 
-  #place(field: number): [start: number, length: number] {
-    const start = this.#starts[field] as number;
-    return [start, (this.#ends[field] as number) - start];
+  #readOther(start: number, index: number): number {
+    const end = this.#endOfField(start);
+    const number = numberIn(this.#bytes.toString("latin1", start, end));
+    this.#people[index] = number ?? Number.NaN;
+    return Number.isNaN(number) ? none : end;
+  }
+
+  #endOfField(start: number): number {
+    let end = start;
+    while (!this.#isEndOfField(end)) end++;
+    return end;
+  }
+
+  #isEndOfField(at: number): boolean {
+    const byte = this.#bytes[at];
+    return byte === comma || byte === newline || byte === carriageReturn || byte === undefined;
   }
 
   #isSame(one: number, other: number, length: number): boolean {
