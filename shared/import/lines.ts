@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 
 /** In bytes, without its end. */
 export const longestLine = 65_536;
@@ -17,24 +17,28 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 /**
  * Chunks of a file of any size, `bytesAtOnce` and one line in memory. Each ends where a line does, but for the last one
  * and in the midst of a line that is too long. Each is memory of its own, which may be given to another thread.
+ * @param spare memory of chunks that nobody reads any more: it is used again.
  * @throws {Error} of the file system, with its `code`.
  */
-export async function* wholeLinesOf(path: string, onBytes?: (bytes: number) => void): AsyncGenerator<Buffer> {
+export async function* wholeLinesOf(
+  path: string,
+  onBytes?: (bytes: number) => void,
+  spare: ArrayBuffer[] = [],
+): AsyncGenerator<Buffer> {
   const file = await open(path);
   try {
     let begun = 0;
-    for (let buffer = newBuffer(); ; ) {
-      const { bytesRead } = await file.read(buffer, begun, bytesAtOnce);
-      if (bytesRead === 0) {
-        if (begun > 0) yield buffer.subarray(0, begun);
+    for (let buffer = newBuffer(spare); ; ) {
+      const filled = await fill(file, buffer, begun, onBytes);
+      const bytes = buffer.subarray(0, filled);
+      if (filled < begun + bytesAtOnce) {
+        if (filled > 0) yield bytes;
         return;
       }
-      onBytes?.(bytesRead);
-      const bytes = buffer.subarray(0, begun + bytesRead);
       const ended = bytes.lastIndexOf(newline) + 1;
       const end = bytes.length - ended > longestLine ? bytes.length : ended;
       // What was given away may be another thread's by then.
-      const next = newBuffer();
+      const next = newBuffer(spare);
       begun = bytes.copy(next, 0, end);
       buffer = next;
       if (end > 0) yield bytes.subarray(0, end);
@@ -44,8 +48,29 @@ export async function* wholeLinesOf(path: string, onBytes?: (bytes: number) => v
   }
 }
 
-function newBuffer(): Buffer {
-  return Buffer.allocUnsafeSlow(longestLine + bytesAtOnce);
+/** Reads `bytesAtOnce` behind what a chunk begins with; less at the end of a file. A pipe gives them little by little. */
+async function fill(
+  file: FileHandle,
+  buffer: Buffer,
+  begun: number,
+  onBytes?: (bytes: number) => void,
+): Promise<number> {
+  const end = begun + bytesAtOnce;
+  let at = begun;
+  while (at < end) {
+    const { bytesRead } = await file.read(buffer, at, end - at);
+    if (bytesRead === 0) break;
+    onBytes?.(bytesRead);
+    at += bytesRead;
+  }
+  return at;
+}
+
+const chunkBytes = longestLine + bytesAtOnce;
+
+function newBuffer(spare: ArrayBuffer[]): Buffer {
+  const memory = spare.pop();
+  return memory?.byteLength === chunkBytes ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
 }
 
 /** How many lines there are; with a reason, how many there are before the one that is refused. */

@@ -88,7 +88,7 @@ export class DaySort {
 
   add({ rows, from, to, file, firstLine }: RowBatch): void {
     const { runs, tiles } = rows;
-    const entries = new Entries(rows.entries);
+    const entries = new Entries(rows.entries, rows.count);
     const linesBefore = this.#linesBefore(file) + firstLine;
     for (let at = 0; at < runs.length; at += runNumbers) {
       const first = Math.max(from, runs[at + run.first] as number);

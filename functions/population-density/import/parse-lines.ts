@@ -2,7 +2,7 @@ import { inspect } from "../../../shared/import/lines.ts";
 import { problemsNamed } from "../../../shared/import/problems.ts";
 import { csvFields, type Header } from "./csv-lines.ts";
 import { ndjsonFields } from "./ndjson-lines.ts";
-import { addPlainRows } from "./plain-csv.ts";
+import { addPlainRows, maxPlainRows } from "./plain-csv.ts";
 import { type PackedRows, RowWriter } from "./row-batch.ts";
 import { type LineProblem, RowCheck } from "./row-check.ts";
 
@@ -13,10 +13,14 @@ export interface LinesToParse {
   readonly header: Header | undefined;
   /** The length of geohashes; if undefined, the first one determines it. */
   readonly precision: number | undefined;
+  /** Where rows can be put: of earlier lines, whose rows nobody reads any more. */
+  readonly memory?: ArrayBuffer | undefined;
 }
 
 /** What the lines say. */
 export interface ParsedLines {
+  /** The memory of the lines, which nobody reads any more. */
+  readonly chunk: ArrayBuffer;
   /** How many there are. */
   readonly lines: number;
   readonly rows: PackedRows;
@@ -32,35 +36,40 @@ export class LineParser {
   readonly #check = new RowCheck();
   readonly #rows = new RowWriter();
 
-  parse({ bytes, header, precision }: LinesToParse): ParsedLines {
-    this.#check.precision = precision;
-    const lines = header && addPlainRows(bytes, header, this.#check, this.#rows);
-    if (lines === undefined) {
-      this.#check.precision = precision;
-      return this.#parseAny(bytes, header);
-    }
-    return { lines, rows: this.#rows.packed(), problems: [], precision: this.#check.precision };
+  parse(lines: LinesToParse): ParsedLines {
+    this.#check.precision = lines.precision;
+    const parsed = this.#parsePlain(lines) ?? this.#parseAny(lines);
+    const chunk = lines.bytes.buffer as ArrayBuffer;
+    return { ...parsed, chunk, rows: this.#rows.packed(), precision: this.#check.precision };
   }
 
-  #parseAny(bytes: Buffer, header: Header | undefined): ParsedLines {
+  #parsePlain({ bytes, header, memory }: LinesToParse): Parsed | undefined {
+    if (header === undefined) return undefined;
+    this.#rows.begin(maxPlainRows(bytes), memory);
+    const lines = addPlainRows(bytes, header, this.#check, this.#rows);
+    return lines === undefined ? undefined : { lines, problems: [] };
+  }
+
+  #parseAny({ bytes, header, precision, memory }: LinesToParse): Parsed {
+    this.#check.precision = precision;
     const { lines, reason } = inspect(bytes);
-    const rows = this.#rows;
-    rows.begin(reason === undefined ? lines : 0);
+    this.#rows.begin(reason === undefined ? lines : 0, memory);
+    if (reason !== undefined) return { lines, problems: [], unreadable: reason };
     const problems: LineProblem[] = [];
-    if (reason === undefined) {
-      const refuse = (problem: LineProblem) => problems.push(problem);
-      const text = bytes.toString();
-      const fieldsOfLines =
-        header === undefined ? ndjsonFields(text, lines, refuse) : csvFields(text, lines, header, refuse);
-      for (const fields of fieldsOfLines) {
-        const row = this.#check.rowOf(fields, refuse);
-        if (row !== undefined) {
-          const { tile, cell, hour, people, min, max } = row;
-          rows.add(rows.tilePosition(tile), cell, hour, fields.line, people, min, max);
-        }
-        if (problems.length >= problemsNamed) break;
+    const refuse = (problem: LineProblem) => problems.push(problem);
+    const text = bytes.toString();
+    const fieldsOfLines =
+      header === undefined ? ndjsonFields(text, lines, refuse) : csvFields(text, lines, header, refuse);
+    for (const fields of fieldsOfLines) {
+      const row = this.#check.rowOf(fields, refuse);
+      if (row !== undefined) {
+        const { tile, cell, hour, people, min, max } = row;
+        this.#rows.add(this.#rows.tilePosition(tile), cell, hour, fields.line, people, min, max);
       }
+      if (problems.length >= problemsNamed) break;
     }
-    return { lines, rows: rows.packed(), problems, precision: this.#check.precision, unreadable: reason };
+    return { lines, problems };
   }
 }
+
+type Parsed = Pick<ParsedLines, "lines" | "problems" | "unreadable">;

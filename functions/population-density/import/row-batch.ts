@@ -19,11 +19,12 @@ export interface Row extends Range {
 
 /** Rows in the order of their lines. They pass from one thread to another without being copied. */
 export interface PackedRows {
+  readonly count: number;
   /** The tiles of the rows, each once. The geohashes of all rows of an import are equally long. */
   readonly tiles: readonly string[];
   /** Rows that follow each other and are of one tile and day: `runNumbers` numbers each. */
   readonly runs: Uint32Array<ArrayBuffer>;
-  /** The memory of `Entries`, whose lines are counted from 0 from where these rows begin. */
+  /** The memory of their `Entries`, and perhaps more; lines are counted from 0 from where these rows begin. */
   readonly entries: ArrayBuffer;
 }
 
@@ -46,7 +47,7 @@ export interface RowBatch {
 
 /** A batch row by row. */
 export function* rowsIn({ rows, from, to, file, firstLine }: RowBatch): Generator<Row> {
-  const entries = new Entries(rows.entries);
+  const entries = new Entries(rows.entries, rows.count);
   for (let at = 0; at < rows.runs.length; at += runNumbers) {
     const tile = rows.tiles[rows.runs[at + run.tile] as number] as string;
     const midnight = (rows.runs[at + run.day] as number) * hoursPerDay;
@@ -68,9 +69,11 @@ export function* rowsIn({ rows, from, to, file, firstLine }: RowBatch): Generato
   }
 }
 
-/** Packs rows; its memory is used again and again. */
+/** Packs rows. */
 export class RowWriter {
-  #entries = new Entries(new ArrayBuffer(0));
+  #memory = new ArrayBuffer(0);
+  #entries = new Entries(this.#memory);
+  /** Used again and again. */
   #runs = new Uint32Array(0);
   #tiles: string[] = [];
   readonly #tilePositions = new Map<string, number>();
@@ -83,12 +86,16 @@ export class RowWriter {
   #day = -1;
   #firstSlot = 0;
 
-  /** Begins with no rows. @param rows at most so many are added. */
-  begin(rows: number): void {
-    if (rows > this.#entries.count) {
-      this.#entries = new Entries(new ArrayBuffer(entryBytes * rows));
-      this.#runs = new Uint32Array(runNumbers * rows);
-    }
+  /**
+   * Begins with no rows.
+   * @param rows at most so many are added.
+   * @param memory where they are put, if there is enough of it.
+   */
+  begin(rows: number, memory?: ArrayBuffer): void {
+    const isEnough = memory !== undefined && memory.byteLength >= entryBytes * rows;
+    this.#memory = isEnough ? memory : new ArrayBuffer(entryBytes * rows);
+    this.#entries = new Entries(this.#memory, rows);
+    if (this.#runs.length < runNumbers * rows) this.#runs = new Uint32Array(runNumbers * rows);
     this.#tiles = [];
     this.#tilePositions.clear();
     this.#firstSlots = [];
@@ -125,9 +132,10 @@ export class RowWriter {
   /** The rows that were added. */
   packed(): PackedRows {
     return {
+      count: this.#count,
       tiles: this.#tiles,
       runs: this.#runs.slice(0, runNumbers * this.#runCount),
-      entries: this.#entries.bytes(0, this.#count).slice().buffer,
+      entries: this.#memory,
     };
   }
 

@@ -29,7 +29,7 @@ const headers: Readonly<Record<string, boolean>> = { ".csv": true, ".ndjson": fa
  * The rows of files of any size, one file after the other, in the order of their lines. A `.csv` begins with the names
  * of its columns, in any order: `geohash,startTime,people` and perhaps `minPeople,maxPeople`; an `.ndjson` or `.jsonl`
  * has an object with these members in each line. Blank lines are skipped. A row that is refused is a problem and left
- * out.
+ * out. Batches are not to be kept: their memory is used again.
  * @throws {ImportError} after the last row, or when the maximum of problems is reached. Rows are not known to be valid
  * before the last one was read.
  */
@@ -53,11 +53,16 @@ export async function* rowsOf(paths: readonly string[], options: RowsOptions): A
   problems.refuse();
 }
 
+type UnderWay = (ParsedLines | Promise<ParsedLines>)[];
+
 class RowReader {
   readonly #options: RowsOptions;
   readonly #parser: Parser;
   /** The length of all geohashes, once one was read. */
   #precision: number | undefined;
+  /** Memory that nobody reads any more: of chunks of files, and of rows. */
+  readonly #chunks: ArrayBuffer[] = [];
+  readonly #memories: ArrayBuffer[] = [];
 
   constructor(options: RowsOptions) {
     this.#options = options;
@@ -77,16 +82,11 @@ class RowReader {
 
   /** What the lines of a file say, in their order, although several chunks of them are parsed at a time. */
   async *#parsedOf(path: string, file: number, hasHeader: boolean): AsyncGenerator<ParsedLines> {
-    const underWay: (ParsedLines | Promise<ParsedLines>)[] = [];
-    const next = async () => {
-      const parsed = await (underWay.shift() as (typeof underWay)[number]);
-      this.#precision ??= parsed.precision;
-      return parsed;
-    };
+    const underWay: UnderWay = [];
     let header: Header | undefined;
     let isFirst = true;
     try {
-      for await (const chunk of wholeLinesOf(path, this.#options.onBytes)) {
+      for await (const chunk of wholeLinesOf(path, this.#options.onBytes, this.#chunks)) {
         let bytes = chunk;
         if (isFirst) {
           bytes = withoutByteOrderMark(bytes);
@@ -95,19 +95,32 @@ class RowReader {
           ({ header, bytes } = rest);
           isFirst = false;
         }
-        underWay.push(this.#parser.parse({ bytes, header, precision: this.#precision }));
+        underWay.push(
+          this.#parser.parse({ bytes, header, precision: this.#precision, memory: this.#memories.pop() }),
+        );
         // The first row determines what the others must be like.
         while (underWay.length >= (this.#precision === undefined ? 1 : this.#parser.atOnce))
-          yield await next();
+          yield* this.#first(underWay);
       }
     } catch (error) {
       if (!(error instanceof Error && "code" in error && "syscall" in error)) throw error;
-      while (underWay.length > 0) yield await next();
+      while (underWay.length > 0) yield* this.#first(underWay);
       this.#options.problems.add(file, unreadable(error.code));
     } finally {
       await Promise.allSettled(underWay);
     }
-    while (underWay.length > 0) yield await next();
+    while (underWay.length > 0) yield* this.#first(underWay);
+  }
+
+  /** Takes the first of what is under way, and its memory for others when it was read. */
+  async *#first(underWay: UnderWay): AsyncGenerator<ParsedLines> {
+    const [first] = underWay.splice(0, 1);
+    if (first === undefined) return;
+    const parsed = await first;
+    this.#precision ??= parsed.precision;
+    this.#chunks.push(parsed.chunk);
+    yield parsed;
+    this.#memories.push(parsed.rows.entries);
   }
 
   /** @returns undefined, after adding a problem, if the first line is none. */
@@ -129,7 +142,7 @@ function* batchesIn(
   firstLine: number,
   problems: Problems,
 ): Generator<RowBatch> {
-  const entries = new Entries(rows.entries);
+  const entries = new Entries(rows.entries, rows.count);
   let from = 0;
   for (const { line, reason, column } of found) {
     let to = from;

@@ -3,8 +3,8 @@ import { DaySort, type SortedRows, type SortOptions } from "./day-sort.ts";
 import { Partitions } from "./partitions.ts";
 import type { RowBatch } from "./row-batch.ts";
 
-/** 16 MB, as they are copied when they are written. */
-const rowsBuffered = 2 ** 18;
+/** 8 MB, as they are copied when they are written. */
+const rowsBuffered = 2 ** 17;
 
 /**
  * The days of rows in any order, one after the other. Rows hold everything about the hours they name: in these every

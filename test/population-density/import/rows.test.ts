@@ -1,6 +1,10 @@
+import { execFileSync } from "node:child_process";
+import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Row, rowsIn } from "../../../functions/population-density/import/row-batch.ts";
@@ -245,6 +249,18 @@ test("a thread that ends fails what it was to parse", async () => {
   const ended = expect(parsed).rejects.toThrow("has ended");
   await parser.close();
   await ended;
+});
+
+test("a pipe that gives a few bytes at a time has the same rows as a file", async () => {
+  const content = `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`;
+  const path = join(folder, `${crypto.randomUUID()}.csv`);
+  execFileSync("mkfifo", [path]);
+  const file = createWriteStream(path, { highWaterMark: 10_007 });
+  const [fromPipe] = await Promise.all([
+    readAll(path),
+    pipeline(Readable.from(content.match(/[\s\S]{1,10007}/g) ?? []), file),
+  ]);
+  expect(fromPipe).toEqual(await readAll(await fileOf("csv", content)));
 });
 
 test("every byte of every file is reported once", async () => {

@@ -10,10 +10,10 @@ export interface ParserThreads extends Parser {
   readonly close: () => Promise<void>;
 }
 
-/** Chunks that wait at each thread beside the one that it parses, so that it never waits for this thread. */
-const chunksWaiting = 2;
+/** Chunks that wait at each thread beside the one that it parses, so that it does not wait while this one writes rows. */
+const chunksWaiting = 8;
 
-/** Starts threads that parse lines, and are given the memory of these. They run a bundle, because a worker of Node.js does not load TypeScript. */
+/** Starts threads that parse lines; memory goes to them and comes back. They run a bundle, because a worker of Node.js does not load TypeScript. */
 export async function startParserThreads(count: number): Promise<ParserThreads> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("./parse-thread.ts", import.meta.url))],
@@ -56,9 +56,10 @@ class ParserThread {
   parse({ bytes, ...others }: LinesToParse): Promise<ParsedLines> {
     // Small buffers of Node.js share their memory, which then cannot be given away.
     const sent = bytes.buffer.byteLength > Buffer.poolSize ? bytes : new Uint8Array(bytes);
+    const given = [sent.buffer as ArrayBuffer, ...(others.memory === undefined ? [] : [others.memory])];
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      this.#worker.postMessage({ ...others, bytes: sent }, [sent.buffer as ArrayBuffer]);
+      this.#worker.postMessage({ ...others, bytes: sent }, given);
     });
   }
 
