@@ -9,7 +9,7 @@ import { runNcs } from "../support/ncs.ts";
 export type ShellCommand = readonly [string, ...string[]];
 
 /** Words of the shell, and programs whose options are not the project's: they change with none of its changes. */
-const notChecked = ["aws", "cd", "curl", "date", "do", "done", "git", "sam", "until"];
+const notChecked = ["aws", "cd", "cfn-lint", "curl", "date", "do", "done", "git", "sam", "until"];
 
 /** The commands of a shell block, one after the other; those inside of `$(…)` too. */
 export function commandsIn(text: string): readonly ShellCommand[] {

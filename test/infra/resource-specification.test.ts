@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { circle, danglingReferences, violationsOf } from "./resource-specification.ts";
+import { circle, danglingReferences, duplicates, violationsOf } from "./resource-specification.ts";
 import { configured, eachStage, type Template } from "./template.ts";
 
 const templates = [...eachStage, ["configured", configured] as const];
@@ -11,6 +11,10 @@ describe.each(templates)("the template of %s", (_, template) => {
 
   test("refers to nothing that does not exist", () => {
     expect(danglingReferences(template)).toEqual([]);
+  });
+
+  test("has no two resources with the same name, nor two methods for the same verb of a path", () => {
+    expect(duplicates(template)).toEqual([]);
   });
 
   test("has no resources that wait for each other", () => {
@@ -77,6 +81,20 @@ describe("the check finds", () => {
       "Q refers to P.Name",
       "S refers to Q.Colour",
     ]);
+  });
+
+  test("an output of nothing", () => {
+    const template = { ...made({}), Outputs: { O: { Value: { Ref: "R" } } } };
+    expect(danglingReferences(template)).toEqual(["output O refers to R"]);
+  });
+
+  test("two resources with the same name", () => {
+    const method = { Type: "AWS::ApiGateway::Method" };
+    const on = (HttpMethod: string) => ({
+      ...method,
+      Properties: { RestApiId: "a", ResourceId: "r", HttpMethod },
+    });
+    expect(duplicates(made({ A: on("GET"), B: on("GET"), C: on("PUT") }))).toEqual(["B is A again"]);
   });
 
   test("a circle", () => {

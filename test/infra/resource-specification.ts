@@ -14,6 +14,7 @@ const pseudoParameters = [
   "Region",
   "StackId",
   "StackName",
+  "URLSuffix",
 ];
 
 const intrinsic = z.record(z.string(), z.unknown()).refine((value) => {
@@ -32,12 +33,31 @@ export function violationsOf(template: Template): string[] {
 
 /** References to resources, parameters or attributes that do not exist. */
 export function danglingReferences(template: Template): string[] {
-  return Object.entries(template.Resources).flatMap(([logicalId, { Properties, DependsOn }]) => [
-    ...DependsOn.filter((id) => !(id in template.Resources)).map((id) => `${logicalId} depends on ${id}`),
-    ...referencesIn(Properties)
+  const dangling = (from: string, value: unknown) =>
+    referencesIn(value)
       .filter((reference) => !exists(reference, template))
-      .map((reference) => `${logicalId} refers to ${reference.join(".")}`),
-  ]);
+      .map((reference) => `${from} refers to ${reference.join(".")}`);
+  return [
+    ...Object.entries(template.Resources).flatMap(([logicalId, { Properties, DependsOn }]) => [
+      ...DependsOn.filter((id) => !(id in template.Resources)).map((id) => `${logicalId} depends on ${id}`),
+      ...dangling(logicalId, Properties),
+    ]),
+    ...Object.entries(template.Outputs).flatMap(([name, { Value }]) => dangling(`output ${name}`, Value)),
+  ];
+}
+
+/** Resources of one type that the template gives the same identity: names, or a verb on the same path. */
+export function duplicates(template: Template): string[] {
+  const first = new Map<string, string>();
+  return Object.entries(template.Resources).flatMap(([logicalId, { Type, Properties }]) => {
+    const names = resourceNamed(Type)?.primaryIdentifier ?? [];
+    // Without a name of the template's, the service makes one.
+    if (names.length === 0 || names.some((name) => !(name in Properties))) return [];
+    const identity = JSON.stringify([Type, ...names.map((name) => Properties[name])]);
+    const before = first.get(identity);
+    first.set(identity, before ?? logicalId);
+    return before === undefined ? [] : [`${logicalId} is ${before} again`];
+  });
 }
 
 /** The resources that, one after the other, wait for each other: no deployment of them can begin. */
