@@ -3,10 +3,21 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
+import * as z from "zod";
 import { networkCapabilities } from "../../infra/app.ts";
 import { handlerFile } from "../../infra/bundles.ts";
 import { bundle } from "../../tools/build.ts";
-import { configured, deployedText, eachStage, synthesizedText, withApp } from "./template.ts";
+import {
+  configured,
+  deployed,
+  deployedText,
+  eachStage,
+  parseOne,
+  resourcesOf,
+  synthesizedText,
+  type Template,
+  withApp,
+} from "./template.ts";
 
 describe.each(eachStage)("the template of %s", (_stage, made) => {
   const text = JSON.stringify(made);
@@ -33,6 +44,51 @@ test("the template with every setting stays well below what CloudFormation takes
   expect(Object.keys(configured.Resources).length).toBeLessThan(475);
   expect(JSON.stringify(configured).length).toBeLessThan(700_000);
 });
+
+test("docs/operating.md says how near the templates are to AWS's quotas, and what their alarms cost", () => {
+  const [dev, prod] = eachStage.map(([, from]) => alarmsOf(from)) as [Alarms, Alarms];
+  const service = Object.keys(parseOne(deployedText.service).Resources).length;
+  const count = (type: string) =>
+    Object.values(deployed.Resources).filter(({ Type }) => Type === type).length;
+  const optional = /^AWS::(?:ApiGateway::(?:DomainName|BasePathMapping)|Route53|WAFv2)/;
+  const more = Object.values(configured.Resources).filter(({ Type }) => optional.test(Type)).length;
+  const said = readFileSync("docs/operating.md", "utf8").replaceAll(/\s+/g, " ");
+  const usd = ({ metrics, composites }: Alarms) => (0.1 * metrics + 0.5 * composites).toFixed(2);
+  for (const fact of [
+    `| 500 | ${service}, and ${more} more with a domain and \`waf\` |`,
+    `| ${count("AWS::ApiGateway::Resource")}; ${count("AWS::ApiGateway::Authorizer")} |`,
+    `| 5,000 | ${prod.alarms + prod.composites} |`,
+    `| 2,500 | ${count("AWS::DynamoDB::Table")} |`,
+    `alarms ${usd(prod)} (${prod.metrics} metrics of ${prod.alarms} alarms, and nine composite alarms)`,
+    `alarms ${usd(dev)} (${dev.metrics} metrics)`,
+  ])
+    expect(said.includes(fact), fact).toBe(true);
+  expect(prod.composites).toBe(9);
+});
+
+interface Alarms {
+  readonly alarms: number;
+  /** Each is paid for: an expression has several. */
+  readonly metrics: number;
+  readonly composites: number;
+}
+
+function alarmsOf(from: Template): Alarms {
+  const metric = z.looseObject({ MetricStat: z.unknown().optional() });
+  const alarms = resourcesOf(
+    "AWS::CloudWatch::Alarm",
+    z.looseObject({ Metrics: z.array(metric).optional() }),
+    from,
+  );
+  const metrics = alarms.map(({ properties: { Metrics } }) =>
+    Metrics === undefined ? 1 : Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length,
+  );
+  return {
+    alarms: alarms.length,
+    metrics: metrics.reduce((sum, one) => sum + one, 0),
+    composites: resourcesOf("AWS::CloudWatch::CompositeAlarm", z.unknown(), from).length,
+  };
+}
 
 describe("a second deployment changes nothing", () => {
   test("the same declarations give the same template, byte by byte", () => {

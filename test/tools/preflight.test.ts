@@ -6,7 +6,15 @@ import { type ListeningServer, listen } from "../../tools/local/servers/listenin
 import { runNcs } from "../support/ncs.ts";
 
 /** An account whose region has AWS's default quotas. */
-const usual = { executions: 1_000, rate: 10_000, burst: 5_000, reads: 40_000, writes: 40_000 };
+const usual = {
+  executions: 1_000,
+  rate: 10_000,
+  burst: 5_000,
+  reads: 40_000,
+  writes: 40_000,
+  codeBytes: 75 * 2 ** 30,
+  usedCodeBytes: 1,
+};
 
 let account: Partial<typeof usual> & { role?: string } = {};
 let server: ListeningServer;
@@ -24,8 +32,14 @@ async function answerTo(request: IncomingMessage): Promise<Answer> {
   const sent = await text(request);
   if (operation.startsWith("GET /2016-08-19/account-settings")) {
     const ConcurrentExecutions = account.executions;
-    const AccountLimit = { CodeSizeZipped: 52_428_800, ConcurrentExecutions, TotalCodeSize: 80_530_636_800 };
-    return { body: { AccountLimit, AccountUsage: { FunctionCount: 3, TotalCodeSize: 1 } } };
+    const AccountLimit = {
+      CodeSizeZipped: 52_428_800,
+      ConcurrentExecutions,
+      TotalCodeSize: account.codeBytes,
+    };
+    return {
+      body: { AccountLimit, AccountUsage: { FunctionCount: 3, TotalCodeSize: account.usedCodeBytes } },
+    };
   }
   if (operation === "GET /account") {
     const throttleSettings = { rateLimit: account.rate, burstLimit: account.burst };
@@ -63,7 +77,7 @@ describe("`ncs preflight`", () => {
     const { code, stdout, stderr } = await runNcs(["preflight"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
-    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(5);
+    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(6);
     expect(stdout).toContain("requests a second to APIs: prod can use 9250, the account has 10000");
     // Ten paths at 800 a second, eight at 70 and two at 40, which have a limit of their own.
     expect(stdout).toContain("(quotas of callers): prod can use 8640, the account has 40000");
@@ -74,7 +88,7 @@ describe("`ncs preflight`", () => {
     account = { ...usual, executions: 10, rate: 2_500, burst: 1_250 };
     const { code, stdout, stderr } = await runNcs(["preflight"]);
     expect(code).toBe(1);
-    expect(stderr).toBe("3 of 5 quotas are lower than what prod can use\n");
+    expect(stderr).toBe("3 of 6 quotas are lower than what prod can use\n");
     expect(stdout).toContain(
       "raise  concurrent executions of functions: prod can use 471, the account has 10\n",
     );
@@ -102,6 +116,14 @@ describe("`ncs preflight`", () => {
       expect(stdout).toContain(`requests a second to APIs: ${stage} can use ${rate}, the account has 2500`);
     },
   );
+
+  test("counts the code that other functions store", async () => {
+    account.usedCodeBytes = 74.5 * 2 ** 30;
+    const { code, stdout } = await runNcs(["preflight"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("with a year of releases: prod can use 76, the account has 75\n");
+    expect(stdout).toContain("--service-code lambda --quota-code L-2ACBD22F --desired-value 76, or delete");
+  });
 
   test("counts the executions that Lambda keeps back from reservations", async () => {
     const reserving = ["preflight", "-c", "reservedConcurrency=profile/authenticate:900"];

@@ -31,15 +31,21 @@ export async function readAccountQuotas(): Promise<AccountQuotas> {
     new ServiceQuotasClient(client),
   ];
   try {
-    const [{ AccountLimit }, { throttleSettings, cloudwatchRoleArn }, tableReadUnits, tableWriteUnits] =
-      await Promise.all([
-        lambda.send(new GetAccountSettingsCommand({})),
-        gateway.send(new GetAccountCommand({})),
-        quotaOf(quotas, "dynamodb", quotaCodes.tableReadUnits),
-        quotaOf(quotas, "dynamodb", quotaCodes.tableWriteUnits),
-      ]);
+    const [
+      { AccountLimit, AccountUsage },
+      { throttleSettings, cloudwatchRoleArn },
+      tableReadUnits,
+      tableWriteUnits,
+    ] = await Promise.all([
+      lambda.send(new GetAccountSettingsCommand({})),
+      gateway.send(new GetAccountCommand({})),
+      quotaOf(quotas, "dynamodb", quotaCodes.tableReadUnits),
+      quotaOf(quotas, "dynamodb", quotaCodes.tableWriteUnits),
+    ]);
     return {
       executions: given(AccountLimit?.ConcurrentExecutions, "Lambda's concurrent executions"),
+      codeBytes: given(AccountLimit?.TotalCodeSize, "Lambda's storage for code"),
+      usedCodeBytes: given(AccountUsage?.TotalCodeSize, "how much code Lambda stores"),
       requestRate: given(throttleSettings?.rateLimit, "API Gateway's rate"),
       requestBurst: given(throttleSettings?.burstLimit, "API Gateway's burst"),
       tableReadUnits,

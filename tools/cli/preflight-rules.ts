@@ -10,6 +10,9 @@ import { maxWorkers } from "../../shared/sqs/queues.ts";
 export interface AccountQuotas {
   /** Concurrent executions of all functions. */
   readonly executions: number;
+  /** Storage for the code of all versions of all functions, and how much of it is used. */
+  readonly codeBytes: number;
+  readonly usedCodeBytes: number;
   /** Requests a second, and at once, to all APIs. */
   readonly requestRate: number;
   readonly requestBurst: number;
@@ -23,6 +26,7 @@ export interface AccountQuotas {
 /** The codes of quotas in Service Quotas: https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html */
 export const quotaCodes = {
   executions: "L-B99A9384",
+  codeGigabytes: "L-2ACBD22F",
   requestRate: "L-8A5B8E43",
   tableReadUnits: "L-CF0CBE56",
   tableWriteUnits: "L-AB614373",
@@ -43,6 +47,9 @@ const [requestSeconds, densitySeconds] = [0.02, 0.06];
 /** Read units of a small density that no function has read in the last minute, as in the same table. */
 const densityReadUnits = 11;
 
+/** A year of releases on every working day: each keeps a version of every function, 4.2 MB in all. */
+const [releases, releaseBytes] = [250, 4_200_000];
+
 /** Lambda keeps these for functions without reserved executions. */
 const unreservedExecutions = 100;
 
@@ -55,6 +62,8 @@ export function checksOf(settings: Settings, account: AccountQuotas): readonly C
     ` --service-code ${service} --quota-code ${quotaCodes[name]} --desired-value ${value}`;
   const executions = executionsOf(settings);
   const reads = rates.densities * densityReadUnits;
+  const gigabytes = (bytes: number) => Math.ceil(bytes / 2 ** 30);
+  const code = gigabytes(account.usedCodeBytes + releases * releaseBytes);
   const lower = "or deploy with a lower throttlingRate";
   return [
     {
@@ -62,6 +71,12 @@ export function checksOf(settings: Settings, account: AccountQuotas): readonly C
       needed: executions,
       allowed: account.executions,
       remedy: raise("lambda", "executions", executions),
+    },
+    {
+      quota: "GB of code of functions, with a year of releases",
+      needed: code,
+      allowed: gigabytes(account.codeBytes),
+      remedy: `${raise("lambda", "codeGigabytes", code)}, or delete versions of functions`,
     },
     {
       quota: "requests a second to APIs",
