@@ -2,7 +2,8 @@ import { logicalIdOf, withAssembly } from "./assembly.ts";
 import { readEventFile } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 import { apiResult } from "./local/api-result.ts";
-import { demoData, startDemoService } from "./local/demo-service.ts";
+import { startDemoService } from "./local/demo-service.ts";
+import { demoData } from "./local/demo-tables.ts";
 import { fromWhereOneStands } from "./standing-folder.ts";
 
 exitOnSignals();

@@ -6,7 +6,8 @@ import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { assemblySources, makeAssembly } from "../../tools/assembly.ts";
 import { keptFolder } from "../../tools/build-cache.ts";
 import { runProgram } from "../../tools/child-program.ts";
-import { demoData, startDemoService } from "../../tools/local/demo-service.ts";
+import { startDemoService } from "../../tools/local/demo-service.ts";
+import { demoData } from "../../tools/local/demo-tables.ts";
 import { embeddedCredentials } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { storeSampleOperations } from "./sample-operations.ts";
@@ -36,10 +37,9 @@ declare module "vitest" {
 export default async function localService(project: TestProject): Promise<() => Promise<void>> {
   // What Vitest does at the other signals, but not when the terminal is closed: ends as a program that removes its folders.
   process.once("SIGHUP", () => process.exit(129));
-  const { assembly, bundles, remove } = await makeAssembly();
-  const templates = makeTemplates(bundles);
-  const service = await startDemoService({
-    assembly,
+  const making = makeAssembly();
+  const starting = startDemoService({
+    assembly: making.then(({ assembly }) => assembly),
     environment: {
       AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
       AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
@@ -49,11 +49,16 @@ export default async function localService(project: TestProject): Promise<() => 
     data: demoData,
     logs: { write: () => true },
   });
+  const [{ assembly, bundles, remove }, templates, service] = await Promise.all([
+    making,
+    making.then((made) => makeTemplates(made.bundles)),
+    starting,
+  ]);
   const environments = service.template.functions.map(({ logicalId }) => service.environmentOf(logicalId));
   const login = environments.find((environment) => environment.SIGNING_KEY_SECRET_ARN !== undefined);
   project.provide("assembly", assembly);
   project.provide("bundles", bundles);
-  project.provide("templates", (await templates).path);
+  project.provide("templates", templates.path);
   project.provide("url", service.url);
   project.provide("databaseEndpoint", service.databaseEndpoint);
   project.provide("queueEndpoint", service.queueEndpoint);
@@ -64,7 +69,7 @@ export default async function localService(project: TestProject): Promise<() => 
   await storeOperations(service.databaseEndpoint, tableNames);
   return async () => {
     await service.close();
-    (await templates).remove();
+    templates.remove();
     remove();
   };
 }

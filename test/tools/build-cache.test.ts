@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { assemblySources } from "../../tools/assembly.ts";
 import { keptFolder } from "../../tools/build-cache.ts";
-import { demoSources } from "../../tools/local/demo-service.ts";
+import { demoSources } from "../../tools/local/demo-tables.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 

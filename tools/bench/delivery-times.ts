@@ -10,7 +10,8 @@ import {
 import { configuration } from "../../shared/environment.ts";
 import { privateJwk } from "../../shared/token.ts";
 import { makeAssembly } from "../assembly.ts";
-import { demoData, startDemoService } from "../local/demo-service.ts";
+import { startDemoService } from "../local/demo-service.ts";
+import { demoData } from "../local/demo-tables.ts";
 import type { LocalService } from "../local/service.ts";
 import type { Row } from "./bench.ts";
 

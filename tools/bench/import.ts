@@ -10,6 +10,7 @@ import { devices } from "../../shared/devices/table.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { createTables, openDatabase } from "../local/servers/database.ts";
+import { declaredTable } from "../local/servers/declared-table.ts";
 import { listen } from "../local/servers/listening-server.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { countedPeople, deviceLines, rowsPerTile, writeTexts } from "./import-data.ts";
@@ -95,16 +96,7 @@ async function deviceRows(folder: string): Promise<Row[]> {
   const path = join(folder, "devices.ndjson");
   await writeTexts(path, deviceLines(storedDevices));
   const database = await openDatabase(undefined);
-  const table = {
-    logicalId: "Devices",
-    name: "devices",
-    definition: {
-      AttributeDefinitions: [{ AttributeName: devices.partitionKey, AttributeType: "S" as const }],
-      KeySchema: [{ AttributeName: devices.partitionKey, KeyType: "HASH" as const }],
-      BillingMode: "PAY_PER_REQUEST" as const,
-    },
-  };
-  await createTables(database.endpoint, credentials, [table]);
+  await createTables(database.endpoint, credentials, [declaredTable(devices, "devices")]);
   const stored = await run({ kind: "devices", path, store: "embedded" }, database.endpoint);
   await database.close();
 

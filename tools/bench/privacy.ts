@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { makeAssembly } from "../assembly.ts";
-import { demoData, startDemoService } from "../local/demo-service.ts";
+import { startDemoService } from "../local/demo-service.ts";
+import { demoData } from "../local/demo-tables.ts";
 import type { Bench, Row } from "./bench.ts";
 import { type Ask, attack } from "./privacy-attack.ts";
 import { largeScenarios, randomScenario, smallScenarios } from "./privacy-scenarios.ts";

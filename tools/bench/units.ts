@@ -12,7 +12,8 @@ import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts"
 import { functionRecords } from "../../infra/functions.ts";
 import { dayOf as dateOf } from "../../shared/calendar.ts";
 import { makeAssembly } from "../assembly.ts";
-import { demoData, startDemoService } from "../local/demo-service.ts";
+import { startDemoService } from "../local/demo-service.ts";
+import { demoData } from "../local/demo-tables.ts";
 import { openDatabase } from "../local/servers/database.ts";
 import { embeddedCredentials, type LocalService } from "../local/service.ts";
 import type { Bench, Row } from "./bench.ts";

@@ -1,12 +1,8 @@
 import { availableParallelism } from "node:os";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { isFunction } from "../assembly.ts";
-import { installed, keptFolder } from "../build-cache.ts";
-import { runProgram } from "../child-program.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
-import { emptyTables, loadTables, saveTables } from "./servers/table-copy.ts";
+import { type DemoTables, demoData, importData, makeDemoTables } from "./demo-tables.ts";
+import { loadTables } from "./servers/table-copy.ts";
 import {
   embeddedCredentials,
   type LocalBackend,
@@ -15,12 +11,11 @@ import {
   startLocalService,
 } from "./service.ts";
 
-/** The project's own demo data. */
-export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
-
 interface DemoServiceOptions
-  extends Pick<LocalServiceOptions, "assembly" | "environment" | "extraEnvironment" | "logs" | "throttled"> {
+  extends Pick<LocalServiceOptions, "environment" | "extraEnvironment" | "logs" | "throttled"> {
   readonly port: number;
+  /** The folder of the cloud assembly. The demo data are imported while it is made. */
+  readonly assembly: string | Promise<string>;
   /** Folder of the data that is imported before the port is opened. */
   readonly data: string;
 }
@@ -33,17 +28,22 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
   // The SDK would warn about the local Node.js version, which is not that of the deployed functions.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
   refuseMalformedConfiguration(options.environment);
-  return await startLocalService({
-    ...options,
-    environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
-    configuration: configurationNames,
-    maxThreadsOf: (definition) =>
-      isFunction("profile/authenticate", definition) ? hashesAtOnce() : undefined,
-    beforeListening: (backend) =>
-      options.data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB
-        ? importDemo(backend)
-        : importData(options.data, backend),
-  });
+  const isDemo = options.data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB;
+  const [assembly, demo] = await Promise.all([options.assembly, isDemo ? makeDemoTables() : undefined]);
+  try {
+    return await startLocalService({
+      ...options,
+      assembly,
+      environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
+      configuration: configurationNames,
+      maxThreadsOf: (definition) =>
+        isFunction("profile/authenticate", definition) ? hashesAtOnce() : undefined,
+      beforeListening: (backend) =>
+        demo === undefined ? importData(options.data, importEnvironment(backend)) : loadDemo(demo, backend),
+    });
+  } finally {
+    demo?.remove();
+  }
 }
 
 /** The size of libuv's thread pool, which files and hashes share: https://docs.libuv.org/en/v1.x/threadpool.html */
@@ -58,61 +58,23 @@ function hashesAtOnce(): number {
   return Math.max(1, Math.min(availableParallelism(), size - 2));
 }
 
-/** The files on which the items of the demo data depend. */
-export const demoSources = [
-  "tools/demo",
-  "tools/import",
-  "tools/local/import-data.ts",
-  "tools/aws",
-  // The form of what is kept, with the names that the stack gives its tables.
-  "tools/local/servers/table-copy.ts",
-  "infra",
-  "functions",
-  "shared",
-  ...installed,
-];
-
-/** Imports the demo data, or restores the items of an earlier, identical import. */
+/** Imports the demo data. */
 export async function importDemo(backend: LocalBackend): Promise<void> {
-  // Items that exist before, such as the signing key, do not belong to the import.
-  const tables = await emptyTables({
-    endpoint: backend.databaseEndpoint,
-    credentials: embeddedCredentials,
-    tables: backend.template.tables,
-  });
-  const { DENSITY_K, DENSITY_PRECISIONS } = importEnvironment(backend);
-  const kept = keptFolder("demo-tables", {
-    sources: demoSources,
-    settings: JSON.stringify([DENSITY_K, DENSITY_PRECISIONS]),
-  });
-  const temporary = temporaryFolder("network-capabilities-tables-");
-  const file = join(temporary.path, "items");
+  const made = await makeDemoTables();
   try {
-    if (kept.restore(temporary.path)) return await loadTables(file, tables);
-    await importData(demoData, backend);
-    await saveTables(file, tables);
-    kept.keep(temporary.path);
+    await loadDemo(made, backend);
   } finally {
-    temporary.remove();
+    made.remove();
   }
 }
 
-/** Imports as an operator does, in a process of its own, so that its memory is freed. */
-async function importData(data: string, backend: LocalBackend): Promise<void> {
-  const temporary = temporaryFolder("network-capabilities-import-");
-  try {
-    const parameters = [resolve(data), temporary.path];
-    await runProgram(new URL("./import-data.ts", import.meta.url), parameters, importEnvironment(backend));
-  } finally {
-    temporary.remove();
-  }
+async function loadDemo({ file }: DemoTables, backend: LocalBackend): Promise<void> {
+  const names = importEnvironment(backend);
+  await loadTables(file, { endpoint: backend.databaseEndpoint, credentials: embeddedCredentials, names });
 }
 
 /** Lets a program's stores use the tables of a local service. */
-function importEnvironment({ template, environmentOf }: LocalBackend): NodeJS.ProcessEnv {
+function importEnvironment({ template, environmentOf }: LocalBackend): Record<string, string> {
   const variables = template.functions.flatMap(({ logicalId }) => Object.entries(environmentOf(logicalId)));
-  const needed = variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name));
-  // What tests import is kept for `npm start` too: its hashes are not those of tests.
-  const { PASSWORD_HASH_LN: _, ...shell } = process.env;
-  return { ...shell, ...Object.fromEntries(needed) };
+  return Object.fromEntries(variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name)));
 }

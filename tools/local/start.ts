@@ -1,3 +1,4 @@
+import type { MadeAssembly } from "../assembly.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
 
 // Registered first: a start takes seconds and must be interruptible.
@@ -10,7 +11,7 @@ const stop = new Promise<void>((resolve) => {
 });
 
 const { parseArgs } = await import("node:util");
-const { withAssembly } = await import("../assembly.ts");
+const { makeAssembly } = await import("../assembly.ts");
 const { requireDataFolder } = await import("../import/data-files.ts");
 const { fromWhereOneStands } = await import("../standing-folder.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
@@ -35,6 +36,34 @@ function readArguments() {
   }
 }
 
+/** Starts the service and says so. What it needs is loaded, and the demo data are imported, while the assembly is made. */
+async function serve(
+  making: Promise<MadeAssembly>,
+  { port, data: folder, throttled }: NonNullable<ReturnType<typeof readArguments>>,
+  environment: NodeJS.ProcessEnv,
+) {
+  const [{ startDemoService }, { demoData }, { nextSteps }, { isReadable, readableLines }, { announce }] =
+    await Promise.all([
+      import("./demo-service.ts"),
+      import("./demo-tables.ts"),
+      import("./next-steps.ts"),
+      import("./readable-lines.ts"),
+      import("./running-service.ts"),
+    ]);
+  const data = folder ?? demoData;
+  const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
+  const assembly = making.then((made) => made.assembly);
+  const service = await startDemoService({ port, data, throttled, assembly, environment, logs });
+  isListening = true;
+  announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
+  console.log(`Listening on ${service.url}`);
+  if (process.stdout.isTTY) {
+    const paths = service.template.api.routes.map(({ path }) => path);
+    console.log(nextSteps(service.url, paths, data === demoData));
+  }
+  return service;
+}
+
 const wanted = readArguments();
 if (wanted === undefined) {
   console.error("usage: npm start -- [--port 0…65535] [--data FOLDER] [--throttle]");
@@ -49,29 +78,11 @@ try {
   // Before anything is built, which takes seconds.
   if (wanted.data !== undefined) requireDataFolder(wanted.data);
   await requireFreePort(wanted.port);
-  // Loaded while the assembly is made.
-  const loading = Promise.all([
-    import("./demo-service.ts"),
-    import("./next-steps.ts"),
-    import("./readable-lines.ts"),
-    import("./running-service.ts"),
-  ]);
-  await withAssembly(async (assembly) => {
-    const [{ demoData, startDemoService }, { nextSteps }, { isReadable, readableLines }, { announce }] =
-      await loading;
-    const { port, data = demoData, throttled } = wanted;
-    const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
-    const service = await startDemoService({ port, data, throttled, assembly, environment, logs });
-    isListening = true;
-    announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
-    console.log(`Listening on ${service.url}`);
-    if (process.stdout.isTTY) {
-      const paths = service.template.api.routes.map(({ path }) => path);
-      console.log(nextSteps(service.url, paths, data === demoData));
-    }
-    await stop;
-    await service.close();
-  });
+  const making = makeAssembly();
+  const [made, service] = await Promise.all([making, serve(making, wanted, environment)]);
+  await stop;
+  await service.close();
+  made.remove();
   process.exit(0);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -6,46 +6,29 @@ import {
   BatchWriteItemCommand,
   DynamoDBClient,
   paginateScan,
-  ScanCommand,
 } from "@aws-sdk/client-dynamodb";
 import { region } from "../template/physical-names.ts";
-import type { LocalTable } from "../template/tables.ts";
 import type { Credentials } from "./backing-server.ts";
 
 type Item = Record<string, AttributeValue>;
 
-/** The server and the names of tables. */
+/** The server and its tables. */
 interface Tables {
   readonly endpoint: string;
   readonly credentials: Credentials;
-  readonly tables: readonly LocalTable[];
+  /** The names that the tables have there, by those that they have in every copy. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
-/** The tables without items. */
-export async function emptyTables(source: Tables): Promise<Tables> {
-  const client = clientOf(source);
-  try {
-    const tables: LocalTable[] = [];
-    for (const table of source.tables) {
-      const { Count } = await client.send(new ScanCommand({ TableName: table.name, Limit: 1 }));
-      if (Count === 0) tables.push(table);
-    }
-    return { ...source, tables };
-  } finally {
-    client.destroy();
-  }
-}
-
-/** Writes every item of the tables into a file, by the logical id of its table. */
+/** Writes every item of the tables into a file. */
 export async function saveTables(file: string, source: Tables): Promise<void> {
   const client = clientOf(source);
   try {
     const saved: Record<string, Item[]> = {};
-    for (const { logicalId, name } of source.tables) {
+    for (const [name, TableName] of Object.entries(source.names)) {
       const items: Item[] = [];
-      for await (const page of paginateScan({ client }, { TableName: name }))
-        items.push(...(page.Items ?? []));
-      saved[logicalId] = items;
+      for await (const page of paginateScan({ client }, { TableName })) items.push(...(page.Items ?? []));
+      saved[name] = items;
     }
     writeFileSync(file, serialize(saved));
   } finally {
@@ -53,16 +36,18 @@ export async function saveTables(file: string, source: Tables): Promise<void> {
   }
 }
 
-/** Puts the items of a file into tables that have none. */
+/** Puts the items of a file into the tables. */
 export async function loadTables(file: string, target: Tables): Promise<void> {
   const saved: Record<string, Item[]> = deserialize(readFileSync(file));
   const client = clientOf(target);
   try {
-    for (const { logicalId, name } of target.tables) {
-      for (const Items of batches(saved[logicalId] ?? [])) {
-        const RequestItems = { [name]: Items.map((Item) => ({ PutRequest: { Item } })) };
+    for (const [name, tableName] of Object.entries(target.names)) {
+      for (const Items of batches(saved[name] ?? [])) {
+        const RequestItems = { [tableName]: Items.map((Item) => ({ PutRequest: { Item } })) };
         const { UnprocessedItems = {} } = await client.send(new BatchWriteItemCommand({ RequestItems }));
-        if (Object.keys(UnprocessedItems).length > 0) throw new Error(`table ${name} did not take all items`);
+        if (Object.keys(UnprocessedItems).length > 0) {
+          throw new Error(`table ${tableName} did not take all items`);
+        }
       }
     }
   } finally {

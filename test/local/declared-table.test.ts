@@ -1,0 +1,18 @@
+import { expect, inject, test } from "vitest";
+import { tables } from "../../functions/areas.ts";
+import { declaredTable } from "../../tools/local/servers/declared-table.ts";
+import { loadTemplate } from "../../tools/local/template/template.ts";
+
+test("a table that is made as it is declared has the keys and indexes of the template's", () => {
+  const inTemplate = new Map(loadTemplate(inject("assembly")).tables.map((table) => [table.name, table]));
+  expect(inTemplate.size).toBe(tables.length);
+  for (const table of tables) {
+    const name = [...inTemplate.keys()].find((candidate) => candidate.endsWith(`-${table.name}`)) ?? "";
+    expect(sorted(declaredTable(table, name).definition)).toEqual(sorted(inTemplate.get(name)?.definition));
+  }
+});
+
+function sorted(definition: ReturnType<typeof declaredTable>["definition"] | undefined) {
+  const attributes = definition?.AttributeDefinitions.map(({ AttributeName }) => AttributeName);
+  return { ...definition, AttributeDefinitions: attributes?.sort() };
+}

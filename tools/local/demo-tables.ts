@@ -1,0 +1,91 @@
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tables } from "../../functions/areas.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { installed, keptFolder } from "../build-cache.ts";
+import { runProgram } from "../child-program.ts";
+import { createTables, openDatabase } from "./servers/database.ts";
+import { declaredTable } from "./servers/declared-table.ts";
+import { saveTables } from "./servers/table-copy.ts";
+import { embeddedCredentials } from "./service.ts";
+import { region } from "./template/physical-names.ts";
+
+/** The project's own demo data. */
+export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
+
+/** The items that an import of the demo data stores, in a file for `loadTables`, by the variables of their tables. */
+export interface DemoTables {
+  readonly file: string;
+  readonly remove: () => void;
+}
+
+/** The files on which the items of the demo data depend. */
+export const demoSources = [
+  "tools/demo",
+  "tools/import",
+  "tools/local/import-data.ts",
+  "tools/aws",
+  // The form of what is kept.
+  "tools/local/demo-tables.ts",
+  "tools/local/servers/table-copy.ts",
+  "functions",
+  "shared",
+  ...installed,
+];
+
+/**
+ * Imports the demo data into tables of their own, as they are declared, which needs no template: an assembly can be made
+ * at the same time. If the same was imported before, its items are copied.
+ */
+export async function makeDemoTables(): Promise<DemoTables> {
+  const { path, remove } = temporaryFolder("network-capabilities-tables-");
+  const made = { file: join(path, "items"), remove };
+  try {
+    const { DENSITY_K, DENSITY_PRECISIONS } = process.env;
+    const settings = JSON.stringify([DENSITY_K, DENSITY_PRECISIONS]);
+    const kept = keptFolder("demo-tables", { sources: demoSources, settings });
+    if (kept.restore(path)) return made;
+    await importAndSave(made.file);
+    kept.keep(path);
+    return made;
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+async function importAndSave(file: string): Promise<void> {
+  const { endpoint, close } = await openDatabase(undefined);
+  try {
+    const names = Object.fromEntries(tables.map((table) => [tableVariable(table), table.name]));
+    const declared = tables.map((table) => declaredTable(table, table.name));
+    await createTables(endpoint, embeddedCredentials, declared);
+    await importData(demoData, {
+      ...names,
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: embeddedCredentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: embeddedCredentials.secretAccessKey,
+    });
+    await saveTables(file, { endpoint, credentials: embeddedCredentials, names });
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * Imports a data folder as an operator does, in a process of its own, so that its memory is freed.
+ * @param environment names the tables and their server.
+ */
+export async function importData(data: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  const temporary = temporaryFolder("network-capabilities-import-");
+  // What tests import is kept for `npm start` too: its hashes are not those of tests.
+  const { PASSWORD_HASH_LN: _, ...shell } = process.env;
+  try {
+    const parameters = [resolve(data), temporary.path];
+    await runProgram(new URL("./import-data.ts", import.meta.url), parameters, { ...shell, ...environment });
+  } finally {
+    temporary.remove();
+  }
+}
