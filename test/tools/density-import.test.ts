@@ -227,6 +227,11 @@ describe("nothing at all is stored", () => {
     await expect(importDensity({ ...observed, files })).rejects.toThrow("bad.ndjson: line 1: ");
   });
 
+  test("when a file is bad that has the name of another one: as it was called", async () => {
+    const files = [await fileOf("counted.csv", `${header}\n${good}`), await fileOf("counted.csv", "{")];
+    await expect(importDensity({ ...observed, files })).rejects.toThrow(`${files[1]}: line 1: `);
+  });
+
   test("when a row is outside the covered area", async () => {
     const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
     await expect(importRows([good], { coverage })).rejects.toThrow(
@@ -379,7 +384,7 @@ describe("the command", () => {
     const imported = await runNcs(["import", "density", file, "--coverage", "rows", "--outputs", outputs]);
     expect(imported).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^bad\.csv: line 2, geohash: /),
+      stderr: expect.stringMatching(/^\S+\/bad\.csv: line 2, geohash: /),
     });
   });
 });

@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { basename, extname, join } from "node:path";
+import { extname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -32,8 +32,10 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
   if (file.key.endsWith("/")) return;
   const result = keys.read(order.id, file.index);
   const rowsKey = keys.rows(order.id, file.index);
+  // Files of one name may be in several folders.
+  const name = file.key.slice(order.prefix.lastIndexOf("/") + 1);
   const read = {
-    file: basename(file.key),
+    file: name,
     key: file.key,
     rowsKey,
     problems: [],
@@ -44,10 +46,10 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
   };
   const folder = temporaryFolder("counts-");
   try {
-    const path = await download(file, folder.path);
+    const path = await download(file, name, folder.path);
     await putJson(result, {
       ...read,
-      ...(await sortRows(order, read.file, path, rowsKey)),
+      ...(await sortRows(order, name, path, rowsKey)),
     });
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
@@ -58,13 +60,12 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
 }
 
 /** @returns the path of the file, which is not compressed. */
-async function download({ key, size }: ListedFile, folder: string): Promise<string> {
-  const name = basename(key);
+async function download({ key, size }: ListedFile, name: string, folder: string): Promise<string> {
   // A key may be named like the folder, or not at all.
-  const path = join(folder, `counts${extname(name.replace(/\.gz$/, ""))}`);
+  const path = join(folder, `counts${extname(key.replace(/\.gz$/, ""))}`);
   const content = Readable.from(readInPieces(key, size));
   try {
-    if (!name.endsWith(".gz")) await pipeline(content, createWriteStream(path));
+    if (!key.endsWith(".gz")) await pipeline(content, createWriteStream(path));
     else {
       const gunzip = createGunzip();
       await pipeline(content, gunzip, createWriteStream(path));

@@ -517,13 +517,26 @@ describe("what is refused is refused with the same words, and nothing is written
   test.each(sampleOf(refused, 3))(
     "%s",
     async (_, files, wanted) => {
-      const refusal = await importOnOneMachine(files, wanted).catch((error: Error) => error.message);
+      const refusal = await importOnOneMachine(files, wanted).catch((error: Error) =>
+        error.message.replaceAll(`${folder}/`, ""),
+      );
       const distributed = await importDistributed(files, wanted);
       expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
       expect(await itemsOf(tables.distributed)).toEqual([]);
     },
     180_000,
   );
+
+  test("files of one name are told apart by their folders", async () => {
+    const files = {
+      "north/a.csv": `${header}${row(5)}`,
+      "south/a.csv": `${header}${row(6, times[1])}\n${row(5)}\n${row(-1)}`,
+    };
+    expect(await importDistributed(files, {})).toMatchObject({
+      status: "FAILED",
+      cause: expect.stringMatching(/^south\/a\.csv: line 4, people: /),
+    });
+  });
 
   test("a file without a name", async () => {
     const distributed = await importDistributed({ ".gz": gzipSync(header) }, {});

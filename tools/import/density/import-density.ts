@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { basename } from "node:path";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { cellOf, gridOf } from "../../../functions/population-density/cover/geohash.ts";
 import { type Area, coverageAt } from "../../../functions/population-density/import/coverage.ts";
@@ -24,7 +23,10 @@ import { startParserThreads } from "./parser-threads.ts";
 
 /** An import of files of counted people. */
 export interface DensityImport {
-  /** Paths of files as `rowsOf` reads them; together they hold everything about the hours they name. */
+  /**
+   * Paths of files as `rowsOf` reads them, and as problems name them; together they hold everything about the hours they
+   * name.
+   */
   readonly files: readonly string[];
   /** Path of a GeoJSON file as `readArea` reads it; without it those cells are covered that any row names. */
   readonly coverage?: string | undefined;
@@ -86,7 +88,7 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
 async function importRows(wanted: DensityImport, area: Area | undefined): Promise<DensityImported> {
   const { files, marketShare = 1, precisions, threshold, onProgress } = wanted;
   checkShare(marketShare);
-  const problems = new Problems(files.map((path) => basename(path)));
+  const problems = new Problems(files);
   const storage: DayStorage = {
     kind: wanted.typical ? "typical" : "observed",
     isRecounted: wanted.isRecounted,
