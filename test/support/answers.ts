@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { Answer, CellsOfTile } from "../../functions/population-density/tiles/json.ts";
 import { maxDensity, TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
+import { anyText } from "./any-text.ts";
 
 /** The characters of a geohash. */
 export const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
@@ -57,7 +58,7 @@ export const answers: fc.Arbitrary<Answer> = fc.integer({ min: 1, max: 12 }).cha
   const cells = fc
     .uniqueArray(fc.nat({ max: precision === 1 ? 31 : 1_023 }), { maxLength: 60 })
     .map((list) => Uint16Array.from(list).sort());
-  const text = fc.option(fc.string({ unit: "binary", maxLength: 30 }), { nil: undefined });
+  const text = fc.option(anyText({ maxLength: 30 }), { nil: undefined });
   return fc
     .record({
       operationId: text,

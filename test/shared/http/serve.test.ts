@@ -5,6 +5,7 @@ import * as z from "zod";
 import { endpoint } from "../../../shared/endpoint.ts";
 import { ApiError, type Code, errorRow, errors, Unavailable } from "../../../shared/errors.ts";
 import { serve } from "../../../shared/http/serve.ts";
+import { anyText } from "../../support/any-text.ts";
 import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf, type Sent } from "../../support/pipeline.ts";
 
@@ -283,7 +284,7 @@ describe("x-correlator", () => {
 
   it("is 400 when it is not, and then echoed nowhere", async () => {
     const invalid = fc.oneof(
-      fc.string({ unit: "binary", minLength: 1, maxLength: 300 }).filter((text) => !isValid(text)),
+      anyText({ minLength: 1, maxLength: 300 }).filter((text) => !isValid(text)),
       fc
         .tuple(valid, fc.constantFrom(" ", "\n", "\r\n", "é", "\0", "\u2028", "%", "\\", '"'))
         .map((two) => two.join("")),
