@@ -78,9 +78,7 @@ function parse(written: Written): Template {
   const data = parseOne(written.data);
   const exported = new Map(Object.values(data.Outputs).map(({ Export, Value }) => [Export?.Name, Value]));
   const imported = JSON.parse(written.service, (_, value) =>
-    z.strictObject({ "Fn::ImportValue": z.string() }).safeParse(value).success
-      ? exported.get(value["Fn::ImportValue"])
-      : value,
+    typeof value?.["Fn::ImportValue"] === "string" ? exported.get(value["Fn::ImportValue"]) : value,
   );
   const service = document.parse(imported);
   return {

@@ -127,7 +127,11 @@ export function synthesizeSample({ queues = false, schedule = false } = {}): Sam
     return Code.fromAsset(join(folder, name));
   };
 
-  const app = new App({ outdir: directory, analyticsReporting: false });
+  const app = new App({
+    outdir: directory,
+    analyticsReporting: false,
+    builtinCloudFormationValidation: false,
+  });
   const stack = new Stack(app, "Sample");
   const table = new Table(stack, "Table", {
     partitionKey: { name: "pk", type: AttributeType.STRING },

@@ -47,6 +47,8 @@ export interface FaultyEndpoint extends ListeningServer {
 
 const pass: Fault = () => "pass";
 
+const parametersSchema = z.looseObject({});
+
 /** Opens the way to a server of AWS by its address. */
 export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint> {
   const calls: AwsCall[] = [];
@@ -56,7 +58,7 @@ export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint
     const body = Buffer.concat(await request.toArray());
     const call = {
       operation: String(request.headers["x-amz-target"]).replace(/^.*\./, ""),
-      parameters: z.looseObject({}).parse(JSON.parse(body.toString())),
+      parameters: parametersSchema.parse(JSON.parse(body.toString())),
       attempt: Number(/attempt=(\d+)/.exec(String(request.headers["amz-sdk-request"]))?.[1] ?? 1),
     };
     calls.push(call);
