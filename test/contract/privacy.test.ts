@@ -5,7 +5,6 @@ import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
-import { hashPassword } from "../../functions/profile/password.ts";
 import { countersOf, windowSeconds } from "../../functions/profile/rules.ts";
 import { logEntries } from "../../shared/aws/log.ts";
 import { metricNames } from "../../shared/aws/metrics.ts";
@@ -64,7 +63,13 @@ const logged = () =>
     .output()
     .split("\n")
     .filter((text) => text !== "");
-const lines = () => logged().map((text) => line.parse(JSON.parse(text)));
+const parsed = new Map<string, z.output<typeof line>>();
+const lines = () =>
+  logged().map((text) => {
+    const known = parsed.get(text) ?? line.parse(JSON.parse(text));
+    parsed.set(text, known);
+    return known;
+  });
 const linesOf = (entry: keyof typeof logEntries) => lines().filter(({ id }) => id === logEntries[entry].id);
 const metricLines = () => lines().filter((written) => "_aws" in written);
 const total = (metric: string, dimension?: Readonly<Record<string, string>>) =>
@@ -156,7 +161,7 @@ async function storeEverything(good: string, broken: string): Promise<void> {
       EmailAddress,
       passwordHash,
     });
-  await storeProfile(address, await hashPassword(password));
+  await storeProfile(address, await service.hashOf(password));
   await storeProfile(`damaged.${address}`, "zq-damaged");
   const limits = { accountAndSource: 20, source: 300, account: 100 };
   for (const window of [0, windowSeconds]) {

@@ -6,7 +6,6 @@ import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import type { accessToken } from "../../functions/profile/access-token.ts";
-import { hashPassword } from "../../functions/profile/password.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import type { publicKeys } from "../../shared/signing-keys.ts";
@@ -40,7 +39,7 @@ let service: OwnService;
 beforeAll(async () => {
   // What this file sends would be too much of a caller in one minute.
   service = await startOwnService({ RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "1000000" });
-  const passwordHash = await hashPassword(credentials.password);
+  const passwordHash = await service.hashOf(credentials.password);
   await service.put("profiles", { ...profile, address: hashed(credentials.emailaddress), passwordHash });
 });
 afterAll(() => service.close());

@@ -1,8 +1,9 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { inject } from "vitest";
+import { inject, vi } from "vitest";
 import type { TableName } from "../../functions/areas.ts";
+import { hashPassword } from "../../functions/profile/password.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { type PrivateJwk, privateJwk } from "../../shared/token.ts";
@@ -23,6 +24,8 @@ export interface OwnService extends LocalService {
   readonly secrets: SecretsManagerClient;
   readonly secretId: string;
   tableName(table: TableName): string;
+  /** A hash with the parameters of this service's functions. */
+  hashOf(password: string): Promise<string>;
   put(table: TableName, item: Readonly<Record<string, unknown>>): Promise<void>;
   /** The newest signing key: the one that signs now or is to sign next. */
   signingKey(): Promise<PrivateJwk>;
@@ -45,7 +48,7 @@ export async function startOwnService(
     configuration: Object.keys(configuration),
     extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function anew, which costs more than all that a sample sends to it.
-    maxThreadsOf: () => runs(10, 2),
+    maxThreadsOf: () => runs(10, 1),
     port: 0,
     ...(hasDemoData ? { beforeListening: importDemo } : {}),
     logs: { write: (chunk) => written.push(Buffer.from(chunk)) },
@@ -74,6 +77,14 @@ export async function startOwnService(
     secrets,
     secretId,
     tableName,
+    hashOf: async (password) => {
+      vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", service.databaseEndpoint);
+      try {
+        return await hashPassword(password);
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
     put,
     signingKey: async () => {
       const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: secretId }));
