@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { npm } from "../support/npm.ts";
-import { sampleOf } from "../support/sample.ts";
+import { isWhole } from "../support/sample.ts";
 
-test.each(sampleOf(["SIGHUP", "SIGINT", "SIGTERM"] as const, 1))(
+test.runIf(isWhole).each(["SIGHUP", "SIGINT", "SIGTERM"] as const)(
   "a bench that is ended by %s leaves no bundles on disk",
   async (signal) => {
     const bench = npm(["run", "--silent", "bench", "--", "start"]);
