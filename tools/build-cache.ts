@@ -1,8 +1,9 @@
 /** A cache of folders that take seconds to make and depend on files of the project only. */
 import { createHash, randomUUID } from "node:crypto";
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -26,12 +27,12 @@ export const installed = ["package.json", "package-lock.json", "node_modules/.pa
 /** A folder that can be made again. */
 export interface KeptFolder {
   /**
-   * Copies the kept folder into an empty one; `false` when none is kept for these sources. The folder is then empty.
+   * Puts the kept files into an empty folder; `false` when none are kept for these sources. The folder is then empty.
    */
   readonly restore: (folder: string) => boolean;
   /**
-   * Keeps a copy of the folder for the next time, unless a source has changed since. On a disk that is full or
-   * read-only nothing is kept.
+   * Keeps the folder's files for the next time, unless a source has changed since. Nobody may write into one of them from
+   * then on; all of them may be removed. On a disk that is full or read-only nothing is kept.
    */
   readonly keep: (folder: string) => void;
 }
@@ -46,8 +47,8 @@ interface Origin {
 }
 
 /**
- * A folder that depends on the current sources, the version of Node.js, and settings, if any. Each run gets a copy, so
- * that it does not depend on what other runs make or remove.
+ * A folder that depends on the current sources, the version of Node.js, and settings, if any. Each run gets one of its
+ * own, so that it does not depend on what other runs make or remove.
  */
 export function keptFolder(name: string, origin: Origin): KeptFolder {
   const { project = fileURLToPath(new URL("..", import.meta.url)) } = origin;
@@ -58,7 +59,7 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
     restore: (folder) => {
       if (!existsSync(kept)) return false;
       try {
-        cpSync(kept, folder, { recursive: true });
+        shareFiles(kept, folder);
       } catch (error) {
         if (existsSync(kept)) throw error;
       }
@@ -76,7 +77,7 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
         mkdirSync(cache, { recursive: true });
         const copy = join(cache, `.${randomUUID()}`);
         try {
-          cpSync(folder, copy, { recursive: true });
+          shareFiles(folder, copy);
           renameSync(copy, kept);
         } catch (error) {
           rmSync(copy, { recursive: true, force: true });
@@ -87,6 +88,25 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
       });
     },
   };
+}
+
+/** The same files in another folder, copied only where they cannot have a second name: on another disk, for example. */
+function shareFiles(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [here, there] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) shareFiles(here, there);
+    else shareFile(here, there);
+  }
+}
+
+function shareFile(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (!hasCode(error, ["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "ENOSYS"])) throw error;
+    copyFileSync(from, to);
+  }
 }
 
 function digestOf(project: string, { sources, settings = "" }: Origin): string {

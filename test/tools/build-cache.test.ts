@@ -57,6 +57,17 @@ describe("a folder that is kept", () => {
     expect(restored("other")).toBeUndefined();
   });
 
+  test("is still there for others when a run has removed what it got", () => {
+    const own = folder("first");
+    kept().keep(own);
+    rmSync(own, { recursive: true });
+    const lent = folder();
+    expect(kept().restore(lent)).toBe(true);
+    rmSync(lent, { recursive: true });
+
+    expect(restored()).toBe("first");
+  });
+
   test.each<[string, () => void]>([
     ["is changed", () => writeFileSync(join(project, "sources", "one.ts"), "2")],
     ["is added", () => writeFileSync(join(project, "sources", "two.ts"), "")],
