@@ -56,6 +56,19 @@ test("metrics are for CloudWatch, and have no line", () => {
   expect(written).toBe("plain\n");
 });
 
+test("the pages and assets of a website have a line when they fail, and the requests of a page have theirs", () => {
+  let written = "";
+  const sink = readableLines({ write: (chunk) => (written += chunk) });
+  const { code: _, ...served } = { ...request, operation: "publishConsole", status: 200 };
+  const missing = { ...request, operation: "publishConsole", status: 404, code: "NOT_FOUND" };
+  for (const line of [served, missing, request]) sink.write(Buffer.from(`${JSON.stringify(line)}\n`));
+  expect(written.split("\n")).toEqual([
+    "07:38:33  404  publishConsole  12 ms  NOT_FOUND",
+    "07:38:33  403  qos-profiles/retrieve  12 ms  PERMISSION_DENIED",
+    "",
+  ]);
+});
+
 test.each([
   [{ isTTY: true }, {}, true],
   [{ isTTY: true }, { LOG_FORMAT: "json" }, false],

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { websites } from "../../functions/areas.ts";
 import type { LogSink } from "./lambda/log-sink.ts";
 
 const logLine = z.looseObject({
@@ -21,14 +22,19 @@ export function isReadable(stream: { readonly isTTY?: boolean }, { LOG_FORMAT }:
   return stream.isTTY === true && LOG_FORMAT !== "json";
 }
 
-/** Writes each JSON line of the functions as a line that a person reads, metrics not at all, other text as it is. */
+/**
+ * Writes each JSON line of the functions as a line that a person reads, and other text as it is. Metrics have no line, nor
+ * has a page or an asset that was served: a browser loads a dozen for each page, between the requests that it makes.
+ */
 export function readableLines(to: LogSink): LogSink {
   let begun = "";
   return {
     write: (chunk) => {
       const lines = (begun + Buffer.from(chunk as Uint8Array).toString()).split("\n");
       begun = lines.pop() ?? "";
-      for (const line of lines) if (!isMetrics(line)) to.write(`${readableLine(line)}\n`);
+      for (const line of lines) {
+        if (!isMetrics(line) && !isServedFile(line)) to.write(`${readableLine(line)}\n`);
+      }
     },
   };
 }
@@ -53,6 +59,14 @@ export function readableLine(line: string): string {
 function isMetrics(line: string): boolean {
   const parsed = jsonIn(line);
   return typeof parsed === "object" && parsed !== null && "_aws" in parsed && !("message" in parsed);
+}
+
+const websiteOperations = new Set<string | undefined>(websites.map(({ operationId }) => operationId));
+
+/** Whether a line is of a request to a website that did not fail. */
+function isServedFile(line: string): boolean {
+  const { data } = logLine.safeParse(jsonIn(line));
+  return data?.status !== undefined && data.status < 400 && websiteOperations.has(data.operation);
 }
 
 function jsonIn(line: string): unknown {
