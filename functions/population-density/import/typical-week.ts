@@ -19,7 +19,8 @@ export function weekdayOf(date: string): number {
 export function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
   return Array.from({ length: hoursPerDay }, (_, hour) => {
     const known = observed.map((day) => day.openHour(hour)).filter((opened) => opened !== undefined);
-    return known.length === 0 ? undefined : typicalHour(known);
+    // The mean of one day is that day, bit by bit.
+    return known.length < 2 ? known[0] : typicalHour(known);
   });
 }
 

@@ -47,22 +47,33 @@ export function encodeTileDay(
 ): Uint8Array<ArrayBuffer> {
   if (hours.length !== hoursPerDay) throw new RangeError(`${hours.length} hours are not a day`);
   if (coverage.length !== coverageBytes) throw new RangeError(`${coverage.length} bytes are not a coverage`);
-  const bytes = new Uint8Array(maxItemBytes);
-  const view = new DataView(bytes.buffer);
-  bytes[0] = version;
-  bytes.set(coverage, coverageAt);
+  scratch.fill(0, 0, hoursAt);
+  scratch[0] = version;
+  scratch.set(coverage, coverageAt);
   let at = hoursAt;
   for (const [index, hour] of hours.entries()) {
     if (hour === undefined) continue;
-    if (hour.codes.some((code, cell) => code !== noDataCode && !isCovered(coverage, cell))) {
+    if (hasOther(hour, coverage)) {
       throw new RangeError(`hour ${index} has data of a cell that is not covered`);
     }
     const start = at;
-    at = pack(view, at, hour);
-    view.setUint16(lengthsAt + 2 * index, at - start, true);
+    at = pack(scratchView, at, hour);
+    scratchView.setUint16(lengthsAt + 2 * index, at - start, true);
   }
-  view.setUint32(at, crc32(bytes.subarray(0, at)), true);
-  return bytes.slice(0, at + checksumBytes);
+  scratchView.setUint32(at, crc32(scratch.subarray(0, at)), true);
+  return scratch.slice(0, at + checksumBytes);
+}
+
+/** Where an item is put together. */
+const scratch = new Uint8Array(maxItemBytes);
+const scratchView = new DataView(scratch.buffer);
+
+/** Whether an hour has data of a cell that is not covered. */
+function hasOther({ codes }: TileHour, coverage: Uint8Array): boolean {
+  for (let cell = 0; cell < cellsPerTile; cell++) {
+    if (codes[cell] !== noDataCode && !isCovered(coverage, cell)) return true;
+  }
+  return false;
 }
 
 /** The cells of which any of some hours knows. */
@@ -85,7 +96,7 @@ function pack(view: DataView, start: number, hour: TileHour): number {
   return at;
 }
 
-/** Numbers of bits that are not yet written are zero in `view`. Returns where the run ends. */
+/** Returns where the run ends. */
 function packRun(view: DataView, start: number, numbers: Uint16Array | Uint8Array, run: number): number {
   let min = 0xffff;
   let max = 0;
@@ -98,14 +109,20 @@ function packRun(view: DataView, start: number, numbers: Uint16Array | Uint8Arra
   view.setUint8(start, width);
   if (numbers instanceof Uint16Array) view.setUint16(start + 1, min, true);
   else view.setUint8(start + 1, min);
-  const at = start + 1 + numbers.BYTES_PER_ELEMENT;
+  let at = start + 1 + numbers.BYTES_PER_ELEMENT;
   if (width === 0) return at;
-  for (let index = 0, bit = 0; index < runLength; index++, bit += width) {
-    const byte = at + (bit >> 3);
-    const value = (numbers[run + index] as number) - min;
-    view.setUint32(byte, view.getUint32(byte, true) | (value << (bit & 7)), true);
+  let bits = 0;
+  let count = 0;
+  for (let index = run; index < run + runLength; index++) {
+    bits |= ((numbers[index] as number) - min) << count;
+    count += width;
+    if (count < 16) continue;
+    view.setUint16(at, bits, true);
+    at += 2;
+    bits >>>= 16;
+    count -= 16;
   }
-  return at + width * bytesPerBit;
+  return at;
 }
 
 /**

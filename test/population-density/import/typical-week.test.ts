@@ -51,6 +51,18 @@ function dayOf(slots: readonly (readonly Slot[] | undefined)[]): TileDay {
 }
 
 describe("a typical day", () => {
+  test("of one day is that day, as the mean of several equal ones is", () => {
+    fc.assert(
+      fc.property(days, (observed) => {
+        for (const day of observed.map(dayOf)) {
+          const known = Array.from({ length: 24 }, (_, hour) => day.openHour(hour));
+          expect(typicalHours([day])).toEqual(known);
+          expect(typicalHours([day, day])).toEqual(known);
+        }
+      }),
+    );
+  });
+
   test("is what most of the days know, slot by slot", () => {
     fc.assert(
       fc.property(days, (observed) => {
