@@ -14,7 +14,8 @@ export async function runProgram(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
   const isPosix = process.platform !== "win32";
-  const child = spawn(process.execPath, ["--import", "tsx", fileURLToPath(file), ...parameters], {
+  // All of the project are modules; with the loader for `require`, too, packages would take longer to load.
+  const child = spawn(process.execPath, ["--import", "tsx/esm", fileURLToPath(file), ...parameters], {
     cwd: project,
     // A group of its own, which can be ended as one.
     detached: isPosix,

@@ -12,7 +12,7 @@ export interface Server {
 
 /** Runs `npm start` on a free port, with the demo data and without limits of callers. */
 export async function startService(): Promise<Server> {
-  const child = spawn(process.execPath, ["--import", "tsx", "tools/local/start.ts", "--port", "0"], {
+  const child = spawn(process.execPath, ["--import", "tsx/esm", "tools/local/start.ts", "--port", "0"], {
     env: { ...process.env, RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
     stdio: ["ignore", "pipe", "ignore"],
   });
