@@ -94,19 +94,20 @@ export class DaySort {
       const first = Math.max(from, runs[at + run.first] as number);
       const end = Math.min(to, runs[at + runNumbers + run.first] ?? entries.count);
       if (first >= end) continue;
-      const placeOf = (index: number) => ({ file, line: firstLine + entries.line(index) });
       const day = runs[at + run.day] as number;
-      const tile = this.#tileNamed(tiles[runs[at + run.tile] as number] as string, placeOf(first));
+      const place = { file, line: firstLine + entries.line(first) };
+      const tile = this.#tileNamed(tiles[runs[at + run.tile] as number] as string, place);
       let hours = this.#hoursByDay.get(day) ?? 0;
       for (let index = first; index < end; index++) {
         const slot = entries.slot(index);
-        if (!this.#covers(tile, cellIn(slot))) this.#refuse(placeOf(index), "geohash", outsideCoverage);
-        else if (((hours >> hourIn(slot)) & 1) === 0) {
-          hours = this.#countHour(day, hourIn(slot), hours, placeOf(index));
-        }
+        const isInside = this.#covers(tile, cellIn(slot));
+        if (isInside && ((hours >> hourIn(slot)) & 1) === 1) continue;
+        const place = { file, line: firstLine + entries.line(index) };
+        if (isInside) hours = this.#countHour(day, hourIn(slot), hours, place);
+        else this.#refuse(place, "geohash", outsideCoverage);
       }
       if (tile === undefined) continue;
-      const partition = tile.partitions.get(day) ?? this.#partitionOf(tile, day, placeOf(first));
+      const partition = tile.partitions.get(day) ?? this.#partitionOf(tile, day, place);
       this.#partitions.add(partition, entries, first, end, linesBefore);
     }
     this.#lines = linesBefore + entries.line(to - 1);

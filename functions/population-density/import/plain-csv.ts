@@ -51,10 +51,10 @@ class PlainReader {
   readonly #rows: RowWriter;
   /** The columns in the order of the fields. */
   readonly #columns: readonly Column[];
-  /** The cell and the hour of the row, and its people with their range: NaN for an empty field. */
+  /** The cell and the hour of the row, and its people with their range: NaN for a field that is empty or not there. */
   #cell = 0;
   #hour = 0;
-  readonly #people = new Float64Array(3);
+  readonly #people = new Float64Array(3).fill(Number.NaN);
   /** Where a row before has the tile of the row, and its position among the tiles. */
   #tileStart = none;
   #tile = none;

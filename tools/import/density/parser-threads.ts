@@ -11,7 +11,7 @@ export interface ParserThreads extends Parser {
 }
 
 /** Chunks that wait at each thread beside the one that it parses, so that it does not wait while this one writes rows. */
-const chunksWaiting = 8;
+const chunksWaiting = 4;
 
 /** Starts threads that parse lines; memory goes to them and comes back. They run a bundle, because a worker of Node.js does not load TypeScript. */
 export async function startParserThreads(count: number): Promise<ParserThreads> {
