@@ -1,13 +1,20 @@
+import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
 import { sampleOf } from "../support/sample.ts";
 
 /** What a newcomer types. */
 function npmStart(...args: string[]): NpmProgram {
-  program = npm(["start", "--silent", "--", ...args]);
+  return npmStartIn({}, ...args);
+}
+
+function npmStartIn(environment: NodeJS.ProcessEnv, ...args: string[]): NpmProgram {
+  program = npm(["start", "--silent", "--", ...args], environment);
   return program;
 }
 
@@ -57,6 +64,14 @@ describe("`npm start`", () => {
     await expectNothingLeft(started);
     await expect(fetch(`${url}/.well-known/jwks.json`)).rejects.toThrow();
     expect(started.output()).toBe(`Listening on ${url}\n`);
+  }, 120_000);
+
+  test("imports data into its own tables, whatever account of AWS the shell is about", async () => {
+    const data = temporaryFolder("start-data-");
+    copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
+    const elsewhere = { AWS_PROFILE: "no-such-profile", AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
+    await listening(npmStartIn(elsewhere, "--port", "0", "--data", data.path));
+    data.remove();
   }, 120_000);
 
   test.each(sampleOf(["closing the terminal", "Ctrl-C, twice"], 1))(

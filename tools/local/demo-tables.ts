@@ -67,6 +67,7 @@ async function importAndSave(file: string): Promise<void> {
       AWS_REGION: region,
       AWS_ACCESS_KEY_ID: embeddedCredentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: embeddedCredentials.secretAccessKey,
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
     });
     await saveTables(file, { endpoint, credentials: embeddedCredentials, names });
   } finally {
@@ -80,12 +81,20 @@ async function importAndSave(file: string): Promise<void> {
  */
 export async function importData(data: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const temporary = temporaryFolder("network-capabilities-import-");
-  // What tests import is kept for `npm start` too: its hashes are not those of tests.
-  const { PASSWORD_HASH_LN: _, ...shell } = process.env;
+  const shell = Object.entries(process.env).filter(([name]) => !isWithheld(name));
   try {
     const parameters = [resolve(data), temporary.path];
-    await runProgram(new URL("./import-data.ts", import.meta.url), parameters, { ...shell, ...environment });
+    const all = { ...Object.fromEntries(shell), ...environment };
+    await runProgram(new URL("./import-data.ts", import.meta.url), parameters, all);
   } finally {
     temporary.remove();
   }
+}
+
+/**
+ * Whether an import must not have a variable of the shell: a profile of AWS would be preferred to the keys of the local
+ * server, and what tests import is kept for `npm start` too, whose hashes are not those of tests.
+ */
+function isWithheld(name: string): boolean {
+  return name.startsWith("AWS_") || name === "PASSWORD_HASH_LN";
 }
