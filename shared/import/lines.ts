@@ -15,7 +15,7 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 }
 
 /**
- * Chunks of a file of any size, `bytesAtOnce` and one line in memory. Each ends where a line does, but for the last one
+ * Chunks of a file of any size, two in memory: the next one is read before it is asked for. Each ends where a line does, but for the last one
  * and in the midst of a line that is too long. Each is memory of its own, which may be given to another thread.
  * @param spare memory of chunks that nobody reads any more: it is used again.
  * @throws {Error} of the file system, with its `code`.
@@ -26,10 +26,11 @@ export async function* wholeLinesOf(
   spare: ArrayBuffer[] = [],
 ): AsyncGenerator<Buffer> {
   const file = await open(path);
+  let [buffer, begun] = [newBuffer(spare), 0];
+  let reading = fill(file, buffer, begun, onBytes);
   try {
-    let begun = 0;
-    for (let buffer = newBuffer(spare); ; ) {
-      const filled = await fill(file, buffer, begun, onBytes);
+    for (;;) {
+      const filled = await reading;
       const bytes = buffer.subarray(0, filled);
       if (filled < begun + bytesAtOnce) {
         if (filled > 0) yield bytes;
@@ -38,12 +39,15 @@ export async function* wholeLinesOf(
       const ended = bytes.lastIndexOf(newline) + 1;
       const end = bytes.length - ended > longestLine ? bytes.length : ended;
       // What was given away may be another thread's by then.
-      const next = newBuffer(spare);
-      begun = bytes.copy(next, 0, end);
-      buffer = next;
+      buffer = newBuffer(spare);
+      begun = bytes.copy(buffer, 0, end);
+      reading = fill(file, buffer, begun, onBytes);
+      // Awaited when the chunk before was taken; that it fails earlier must not end the process.
+      reading.catch(() => undefined);
       if (end > 0) yield bytes.subarray(0, end);
     }
   } finally {
+    await Promise.allSettled([reading]);
     await file.close();
   }
 }

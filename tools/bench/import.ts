@@ -19,8 +19,8 @@ import type { ImportRun } from "./import-run.ts";
 /** Rows per second of processor time of the import as it was when every row was parsed as an object of its own. */
 const rowsPerCpuSecondBefore = 181_000;
 /**
- * What the import has gained by reading plain CSV into columns: 1,340,430 rows when it was first measured. Reading alone
- * has gained about thirty times; the rest of the import, sorting on disk and making tiles, is what is left.
+ * What the import has gained at least by reading plain CSV byte by byte, by sorting less on disk and by making tiles
+ * faster: 1,340,430 rows when it was first measured, 2,087,967 since then.
  */
 const gainOfParsing = 7.4;
 const minThreadsRatio = 1.6;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Row, rowsIn } from "../../../functions/population-density/import/row-batch.ts";
@@ -261,6 +262,20 @@ test("a pipe that gives a few bytes at a time has the same rows as a file", asyn
     pipeline(Readable.from(content.match(/[\s\S]{1,10007}/g) ?? []), file),
   ]);
   expect(fromPipe).toEqual(await readAll(await fileOf("csv", content)));
+});
+
+test("what fails while rows before it are worked on fails when it is its turn", async () => {
+  const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
+  let reads = 0;
+  const onBytes = () => {
+    reads++;
+    if (reads > 1) throw new Error("no more bytes");
+  };
+  const rows = rowsOf([path], { problems: new Problems([path]), onBytes });
+  expect(await rows.next()).toMatchObject({ done: false });
+  await setTimeout(50);
+  expect(reads).toBe(2);
+  await expect(rows.next()).rejects.toThrow("no more bytes");
 });
 
 test("every byte of every file is reported once", async () => {
