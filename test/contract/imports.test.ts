@@ -257,6 +257,15 @@ describe("imports run downhill", () => {
     expect(core.filter((file) => [...loadedBy(file)].some(isReached))).toEqual([]);
   });
 
+  test("an answer at once knows nothing of deliveries", () => {
+    const answering = ["answer", "large-answers", "rules", "stream-store", "tables"];
+    const known = answering.flatMap((name) => [
+      ...reachedFrom(`functions/population-density/${name}.ts`, imports),
+    ]);
+    expect(known.length).toBeGreaterThan(50);
+    expect(known.filter((file) => file.startsWith("functions/population-density/delivery/"))).toEqual([]);
+  });
+
   test("the cover is geometry: it knows nothing of its area, of the kernel, and of Node.js", () => {
     expect(
       wrong(

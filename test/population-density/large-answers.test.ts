@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { densityCallers } from "../../functions/population-density/delivery/tables.ts";
 import { beginStream, endStreams, maxStreams } from "../../functions/population-density/stream-store.ts";
+import { densityCallers } from "../../functions/population-density/tables.ts";
 import { getItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { streamingSeconds } from "../../shared/http/deadline.ts";

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import { getItem, getItems, queryIndex, updateItem } from "../../../shared/aws/database.ts";
 import { type TransactionOperation, transactWrite } from "../../../shared/aws/transactions.ts";
+import { densityCallers } from "../tables.ts";
 import { cancelledByCaller, itemOf, type Job, type LastAttempt, retentionSeconds } from "./job.ts";
 import type { JobStore, PendingEntry } from "./ports.ts";
-import { densityCallers, densityJobs } from "./tables.ts";
+import { densityJobs } from "./tables.ts";
 
 const names = { "#state": "state" };
 

@@ -22,19 +22,6 @@ export const densityJobs = table({
   schema: job,
 });
 
-/** Which operations of a caller are pending; in an item of its own, which large answers it is being sent. */
-export const densityCallers = table({
-  name: "density-callers",
-  partitionKey: "caller",
-  timeToLive: "expiresAt",
-  ephemeral: true,
-  schema: z.object({
-    operations: z._default(z.set(z.string()), new Set()),
-    /** Each with the epoch second at which it lapses. */
-    streams: z._default(z.set(z.string()), new Set()),
-  }),
-});
-
 const permit = z.object({
   operationId: z.string(),
   holder: z.optional(z.string()),
