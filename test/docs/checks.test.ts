@@ -89,6 +89,7 @@ describe("commands", () => {
     "npm run bench -- nothing-like-it",
     "npm start -- --prot 1",
     "npx cdk deploy -c stages=dev",
+    "npx cdk bootstrap",
     "npx no-such-program",
     "npx vitest run test/none.test.ts",
     "npx vitest run --project units",

@@ -106,17 +106,31 @@ async function ncsProblems(args: readonly string[]): Promise<readonly string[]> 
 
 function npxProblems([program = "", ...args]: readonly string[]): readonly string[] {
   if (!existsSync(`node_modules/.bin/${program}`)) return [`no package of the project has ${program}`];
-  if (program === "cdk") return contextProblems(args);
+  if (program === "cdk") return cdkSettingProblems(args);
   if (program === "vitest") return vitestProblems(args);
   return [];
 }
 
-/** Settings of a deployment, `-c name=value`. */
-function contextProblems(args: readonly string[]): readonly string[] {
-  const given = args
-    .filter((_, index) => args[index - 1] === "-c")
-    .map((setting) => setting.split("=")[0] ?? "");
-  return given.filter((name) => !settingNames().has(name)).map((name) => `there is no setting ${name}`);
+/** Settings of a deployment, `-c name=value`. Only `bootstrap` is called before `cdk.json` keeps those that must be set. */
+function cdkSettingProblems([command, ...args]: readonly string[]): readonly string[] {
+  const given = new Map(
+    args
+      .filter((_, index) => args[index - 1] === "-c")
+      .map((setting) => [setting.split("=")[0] ?? "", setting.slice(setting.indexOf("=") + 1)]),
+  );
+  const unknown = [...given.keys()].filter((name) => !settingNames().has(name));
+  if (unknown.length > 0) return unknown.map((name) => `there is no setting ${name}`);
+  if (command !== "bootstrap") return [];
+  try {
+    settingsOf((name) => given.get(name));
+    return [];
+  } catch (error) {
+    return [`cdk bootstrap reads the settings: ${(error as Error).message}`];
+  }
+}
+
+function settingsOf(tryGetContext: (name: string) => string | undefined): Settings {
+  return settingsIn({ tryGetContext } as unknown as Parameters<typeof settingsIn>[0]);
 }
 
 let names: Set<string> | undefined;
@@ -125,13 +139,10 @@ let names: Set<string> | undefined;
 function settingNames(): ReadonlySet<string> {
   if (names !== undefined) return names;
   const asked = new Set<string>(Object.keys(configuration));
-  const node = {
-    tryGetContext: (name: string) => {
-      asked.add(name);
-      return name === "alarmTopicArn" ? "none" : undefined;
-    },
-  };
-  settingsIn(node as unknown as Parameters<typeof settingsIn>[0]) satisfies Settings;
+  settingsOf((name) => {
+    asked.add(name);
+    return name === "alarmTopicArn" ? "none" : undefined;
+  });
   names = asked;
   return asked;
 }
