@@ -17,7 +17,7 @@ interface Asked {
 /**
  * Begins to send a large answer to a caller.
  * @param giveBack gives back what the request was charged, when its caller is being sent too many.
- * @returns what passes the body on, and frees the place when the last of it was taken.
+ * @returns what passes the body on. The answer no longer counts when the last of it was taken.
  * @throws {ApiError} `TOO_MANY_REQUESTS`.
  */
 export async function beginLargeAnswer(

@@ -151,8 +151,8 @@ export function sizeOf({ polygon, precision, asked }: DensityQuery): {
 }
 
 /**
- * Whether an answer is so large that its caller can keep an execution busy by reading it slowly: above some 200 KB. Smaller
- * ones are taken by the connection at once.
+ * Whether an answer is so large that its caller can keep an execution busy by reading it slowly: above some 200 KB. That
+ * a connection takes smaller ones at once is assumed (docs/decisions/0041).
  */
 export function isLarge(query: DensityQuery): boolean {
   return slotsOf(query, maxSmallSlots).size > maxSmallSlots;

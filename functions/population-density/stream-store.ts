@@ -1,6 +1,6 @@
 /**
  * The large answers that a caller is being sent. Each keeps an execution busy for as long as its caller reads, so one
- * caller may have only some at a time (docs/decisions/0025).
+ * caller may have only some at a time (docs/decisions/0041).
  */
 import { randomBytes } from "node:crypto";
 import { getItem, updateItem } from "../../shared/aws/database.ts";
@@ -16,7 +16,7 @@ const maxTries = 2;
 
 const separator = "/";
 
-/** In an item of its own: it ends long before the caller's places for deliveries. */
+/** In an item of its own: it ends long before the one of the caller's pending operations. */
 const keyOf = (client: string) => ({ caller: `${hashed(client)}${separator}streams` });
 
 /**
