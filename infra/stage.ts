@@ -29,8 +29,8 @@ export interface StageTraits {
   /** Whether a deployment must say whom alarms notify, or that they notify nobody. */
   readonly alarmsNotify: boolean;
   /**
-   * Requests a second on each method that has no limit of its own (`throttling.ts`), of all callers together: far above
-   * what one caller's quota allows. The methods of `prod` together stay within the quotas of a new account, 10,000
+   * Requests a second on each method of an operation, of all callers together, unless `throttling.ts` has another limit for
+   * it: far above what one caller's quota allows. The methods of `prod` together stay within the quotas of a new account, 10,000
    * requests a second and a burst of 5,000.
    */
   readonly requestRate: number;

@@ -11,8 +11,8 @@ interface ErrorRow {
 }
 
 /**
- * Every error the service can answer with (specification 7.1, and three of our own for failures that are
- * not the caller's). Functions, gateway responses and the OpenAPI document are rendered from these rows.
+ * Every error the service can answer with: those of specification 7.1, and our own for verbs, formats, operations and
+ * failures of the service. Functions, gateway responses and the OpenAPI document are rendered from these rows.
  *
  * A route that does not exist is refused by API Gateway as a missing or malformed AWS signature: it takes the
  * request for one signed by an AWS identity. Those types are `NOT_FOUND` here, as no route uses signatures.

@@ -32,7 +32,7 @@ export const assemblySources = [
 
 /**
  * Builds the functions and synthesizes the stack into a new temporary folder. If the same sources were built before,
- * the result is copied.
+ * its kept files are given, under names of their own.
  */
 export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> {
   const { path, remove } = temporaryFolder("network-capabilities-");

@@ -15,18 +15,19 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 }
 
 /**
- * Chunks of a file of any size, two in memory: the next one is read before it is asked for. Each ends where a line does, but for the last one
- * and in the midst of a line that is too long. Each is memory of its own, which may be given to another thread.
- * @param spare memory of chunks that nobody reads any more: it is used again.
+ * Chunks of a file of any size, two in memory: the next one is read before it is asked for. Each ends where a line
+ * does, but for the last one and in the midst of a line that is too long. Each is memory of its own, which may be given
+ * to another thread.
+ * @param bufferPool memory of chunks that nobody reads any more: it is used again.
  * @throws {Error} of the file system, with its `code`.
  */
 export async function* wholeLinesOf(
   path: string,
   onBytes?: (bytes: number) => void,
-  spare: ArrayBuffer[] = [],
+  bufferPool: ArrayBuffer[] = [],
 ): AsyncGenerator<Buffer> {
   const file = await open(path);
-  let [buffer, begun] = [newBuffer(spare), 0];
+  let [buffer, begun] = [newBuffer(bufferPool), 0];
   let reading = fill(file, buffer, begun, onBytes);
   try {
     for (;;) {
@@ -39,7 +40,7 @@ export async function* wholeLinesOf(
       const ended = bytes.lastIndexOf(newline) + 1;
       const end = bytes.length - ended > longestLine ? bytes.length : ended;
       // What was given away may be another thread's by then.
-      buffer = newBuffer(spare);
+      buffer = newBuffer(bufferPool);
       begun = bytes.copy(buffer, 0, end);
       reading = fill(file, buffer, begun, onBytes);
       // Awaited when the chunk before was taken; that it fails earlier must not end the process.
@@ -52,7 +53,7 @@ export async function* wholeLinesOf(
   }
 }
 
-/** Reads `bytesAtOnce` behind what a chunk begins with; less at the end of a file. A pipe gives them little by little. */
+/** Reads `bytesAtOnce` behind what a chunk begins with, less at the end of a file. A pipe gives them bit by bit. */
 async function fill(
   file: FileHandle,
   buffer: Buffer,
@@ -72,8 +73,8 @@ async function fill(
 
 const chunkBytes = longestLine + bytesAtOnce;
 
-function newBuffer(spare: ArrayBuffer[]): Buffer {
-  const memory = spare.pop();
+function newBuffer(bufferPool: ArrayBuffer[]): Buffer {
+  const memory = bufferPool.pop();
   return memory?.byteLength === chunkBytes ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
 }
 

@@ -74,7 +74,7 @@ export default async function localService(project: TestProject): Promise<() => 
   };
 }
 
-/** Synthesizes the templates that tests look at into a temporary folder; if the same were made before, they are copied. */
+/** Synthesizes the templates that tests look at into a temporary folder; kept ones are given, under names of their own. */
 async function makeTemplates(bundles: string): Promise<ReturnType<typeof temporaryFolder>> {
   const folder = temporaryFolder("network-capabilities-templates-");
   const kept = keptFolder("templates", { sources: [...assemblySources, "test/infra/shared-templates.ts"] });

@@ -10,10 +10,13 @@ export interface ParserThreads extends Parser {
   readonly close: () => Promise<void>;
 }
 
-/** Chunks that wait at each thread beside the one that it parses, so that it does not wait while this one writes rows. */
+/** Chunks that wait at each thread beside the one that it parses, so that it goes on while this one writes rows. */
 const chunksWaiting = 4;
 
-/** Starts threads that parse lines; memory goes to them and comes back. They run a bundle, because a worker of Node.js does not load TypeScript. */
+/**
+ * Starts threads that parse lines; memory goes to them and comes back. They run a bundle, because a worker of Node.js does
+ * not load TypeScript.
+ */
 export async function startParserThreads(count: number): Promise<ParserThreads> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("./parse-thread.ts", import.meta.url))],
