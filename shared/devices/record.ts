@@ -27,8 +27,8 @@ export const deviceRecord = z.object({
   lastChecked: z.iso.datetime({ offset: true }),
   /** Whether the subscriber lets others learn the device's identifiers. */
   identifierConsent: z.boolean(),
-  /** Areas whose service does not apply to this device. */
-  notApplicable: z.optional(z.array(z.enum(["qos-profiles", "number-recycling", "device-identifier"]))),
+  /** Names of the areas whose service does not apply to this device; an import checks that there are such. */
+  notApplicable: z.optional(z.array(text(64))),
 });
 
 /** A device as the table holds it. */

@@ -37,7 +37,7 @@ describe("availability to a device", () => {
   });
 
   test("nothing is available to a device the service does not apply to", () => {
-    const listed = { ...device, qosProfiles: ["QOS_E"], notApplicable: ["qos-profiles" as const] };
+    const listed = { ...device, qosProfiles: ["QOS_E"], notApplicable: ["qos-profiles"] };
     expect(isAvailableTo(listed, profile)).toBe(false);
     expect(isAvailableTo({ ...device, notApplicable: ["number-recycling"] }, profile)).toBe(true);
   });

@@ -67,6 +67,17 @@ describe("a bad record is named by file, position and field", () => {
     );
   });
 
+  test("an area whose service could not apply to a device", async () => {
+    const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
+    const path = await fileOf([
+      { ...device, notApplicable: ["qos-profiles", "device-identifier", "number-recycling"] },
+      { ...device, notApplicable: ["qos-profiles", "profile"] },
+    ]);
+    const importing = importFile(importKinds.devices, path);
+    await expect(importing).rejects.toThrow(/record 2, notApplicable\.1: /);
+    await expect(importing).rejects.not.toThrow(/record 1, notApplicable/);
+  });
+
   test("an identifier of two devices, without saying which", async () => {
     const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
     const path = await fileOf([

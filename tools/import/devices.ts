@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { areas } from "../../functions/areas.ts";
+import type { Area } from "../../shared/area.ts";
 import { getItems } from "../../shared/aws/database.ts";
 import { keysOf, subscriptionIdentifier } from "../../shared/devices/keys.ts";
 import { type DeviceRecord, deviceRecord } from "../../shared/devices/record.ts";
@@ -19,7 +21,14 @@ import {
 import { Lease } from "./lease.ts";
 import type { Placed } from "./records.ts";
 
-const schema = z.object(deviceRecord.shape);
+/** The areas that look at whether their service applies to a device. */
+const deviceAreas = (areas as readonly Area[])
+  .filter(({ endpoints }) => endpoints.some(({ errors }) => errors.includes("SERVICE_NOT_APPLICABLE")))
+  .map(({ name }) => name);
+
+const schema = z
+  .object(deviceRecord.shape)
+  .extend({ notApplicable: z.array(z.enum(deviceAreas)).optional() });
 
 /** Devices with their identifiers. */
 export const devices: ImportKind<typeof schema> = {
