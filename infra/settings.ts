@@ -6,6 +6,7 @@ import { functionIds } from "./bundles.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { parseOrigins } from "./origins.ts";
 import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
+import { requestRateOf } from "./throttling.ts";
 
 /** A host name of the operator's under which callers reach the API. */
 export interface Domain {
@@ -66,7 +67,7 @@ export function settingsIn(node: Node): Settings {
 
   const stage = (text("stage", new RegExp(`^(?:${Object.keys(stages).join("|")})$`), "dev or prod") ??
     "prod") as Stage;
-  const rate = count("throttlingRate") ?? stages[stage].requestRate;
+  const rate = count("throttlingRate") ?? requestRateOf(stage);
   const signingKeySecretArn = arn(
     "signingKeySecretArn",
     "secretsmanager",

@@ -9,6 +9,12 @@ export interface Throttling {
   readonly burst: number;
 }
 
+/**
+ * The quotas of a new account in most regions, which all its APIs share there.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html
+ */
+export const accountThrottling: Throttling = { rate: 10_000, burst: 5_000 };
+
 /** The burst of a rate: half, as in API Gateway's quotas for an account. */
 export function burstOf(rate: number): number {
   return Math.ceil(rate / 2);
@@ -29,11 +35,11 @@ export interface StageTraits {
   /** Whether a deployment must say whom alarms notify, or that they notify nobody. */
   readonly alarmsNotify: boolean;
   /**
-   * Requests a second on each method of an operation, of all callers together, unless `throttling.ts` has another limit for
-   * it: far above what one caller's quota allows. The methods of `prod` together stay within the quotas of a new account, 10,000
-   * requests a second and a burst of 5,000.
+   * Maximum of requests a second on each method of an operation, of all callers together, unless `throttling.ts` has
+   * another limit for it: far above what one caller's quota allows. It is less where there are so many methods that all
+   * together would exceed an account's quotas (`requestRateOf` in `throttling.ts`).
    */
-  readonly requestRate: number;
+  readonly maxRequestRate: number;
   /** The executions that logins may keep busy if none are reserved for them. */
   readonly loginExecutions: number;
 }
@@ -49,7 +55,7 @@ export const stages = {
     dashboard: false,
     objectives: false,
     alarmsNotify: false,
-    requestRate: 100,
+    maxRequestRate: 100,
     loginExecutions: 10,
   },
   /** For callers. */
@@ -61,7 +67,7 @@ export const stages = {
     dashboard: true,
     objectives: true,
     alarmsNotify: true,
-    requestRate: 800,
+    maxRequestRate: 800,
     loginExecutions: 50,
   },
 } as const satisfies Record<string, StageTraits>;

@@ -1,13 +1,17 @@
 import { endpoints, websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import type { FunctionId } from "./functions.ts";
-import type { Settings } from "./settings.ts";
-import { stages, type Throttling } from "./stage.ts";
-
-/** The settings on which throttling depends. */
-type ThrottlingSettings = Pick<Settings, "stage" | "throttling" | "reservedConcurrency" | "corsOrigins">;
+import { accountThrottling, burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 
 const login = "profile/authenticate" satisfies FunctionId;
+
+/** Those of `Settings` on which throttling depends. */
+interface ThrottlingSettings {
+  readonly stage: Stage;
+  readonly throttling: Throttling;
+  readonly reservedConcurrency: { readonly [login]?: number };
+  readonly corsOrigins: readonly string[];
+}
 
 /** Seconds that a login keeps an execution busy, nearly all of them for the hash, at the memory of its record. */
 const loginSeconds = 0.25;
@@ -90,6 +94,21 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
     rate: limits.reduce((sum, { rate }) => sum + rate, 0),
     burst: limits.reduce((sum, { burst }) => sum + burst, 0),
   };
+}
+
+/**
+ * Requests a second on each method that has no limit of its own: the stage's maximum, or as many as leave all methods
+ * within the quotas of an account. No setting changes it, so pages are counted whether they are allowed or not.
+ */
+export function requestRateOf(stage: Stage): number {
+  const fits = (rate: number) => {
+    const throttling = { rate, burst: burstOf(rate) };
+    const total = totalThrottling({ stage, throttling, reservedConcurrency: {}, corsOrigins: ["*"] });
+    return total.rate <= accountThrottling.rate && total.burst <= accountThrottling.burst;
+  };
+  let rate = stages[stage].maxRequestRate;
+  while (rate > 1 && !fits(rate)) rate--;
+  return rate;
 }
 
 /** For operations: each is asked about a few times, and all methods share the account's rate. */

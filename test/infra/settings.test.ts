@@ -6,7 +6,8 @@ import * as z from "zod";
 import { localSettings } from "../../infra/app.ts";
 import { settingsIn } from "../../infra/settings.ts";
 import { stackName, stackNames } from "../../infra/stack-names.ts";
-import { stages } from "../../infra/stage.ts";
+import { type Stage, stages } from "../../infra/stage.ts";
+import { requestRateOf } from "../../infra/throttling.ts";
 import { configuration } from "../../shared/environment.ts";
 import { sharedFolder, synthesize, template } from "./template.ts";
 
@@ -161,8 +162,8 @@ describe("stages", () => {
 
   test("each method lets one caller's quota through", () => {
     const perMinute = configuration.RATE_LIMIT_PER_MINUTE.read(configuration.RATE_LIMIT_PER_MINUTE.default);
-    for (const { requestRate } of Object.values(stages)) {
-      expect(requestRate * 60).toBeGreaterThan(perMinute ?? Number.POSITIVE_INFINITY);
+    for (const stage of Object.keys(stages) as Stage[]) {
+      expect(requestRateOf(stage) * 60).toBeGreaterThan(perMinute ?? Number.POSITIVE_INFINITY);
     }
   });
 });

@@ -1,20 +1,15 @@
-import { RootConstruct } from "constructs";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
-import { settingsIn } from "../../infra/settings.ts";
-import type { Throttling } from "../../infra/stage.ts";
-import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
+import { type Stage, stages, type Throttling } from "../../infra/stage.ts";
+import { requestRateOf, stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
-
-function settingsOf(context: Readonly<Record<string, unknown>>) {
-  const { node } = new RootConstruct();
-  for (const [name, value] of Object.entries({ alarmTopicArn: "none", ...context }))
-    node.setContext(name, value);
-  return settingsIn(node);
-}
+import { settingsOf } from "../support/deployment-settings.ts";
 
 const loginOf = (context: Readonly<Record<string, unknown>>) =>
   stageThrottling(settingsOf(context)).named["/v3/profile/authenticate/POST"];
+
+const stageNames = Object.keys(stages) as Stage[];
 
 const methods = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
   pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`)),
@@ -32,7 +27,10 @@ describe("throttling", () => {
 
   test("has a burst of half the rate unless it is said", () => {
     expect(settingsOf({ throttlingRate: 2_001 }).throttling).toEqual({ rate: 2_001, burst: 1_001 });
-    expect(settingsOf({ throttlingBurst: "7" }).throttling).toEqual({ rate: 800, burst: 7 });
+    expect(settingsOf({ throttlingBurst: "7" }).throttling).toEqual({
+      rate: requestRateOf("prod"),
+      burst: 7,
+    });
   });
 
   test("of logins follows the executions reserved for them, and never closes a path", () => {
@@ -50,25 +48,53 @@ describe("throttling", () => {
     });
   });
 
-  test("of the stage is the sum over its methods", () => {
-    // Those with the rate of all others, and eight of operations, two of capabilities, two of logins, four of public
-    // documents, three of the console, and on the 23 paths of the API 135 verbs that they do not have. Where pages are
-    // allowed, 23 of these are OPTIONS, which is let through more often.
-    const guarded = (endpoints as readonly Endpoint[])
-      .filter(({ scope }) => scope !== null)
-      .flatMap(pathsOf)
-      .filter((path) => !/\/(?:operations|capabilities)/.test(path));
-    const sum = (each: Throttling, others: Throttling) => ({
-      rate: guarded.length * each.rate + others.rate,
-      burst: guarded.length * each.burst + others.burst,
-    });
-    const total = (stage: string) => totalThrottling(settingsOf({ stage }));
-    const withPages = totalThrottling(settingsOf({ corsOrigins: "https://app.example" }));
-    expect(withPages).toEqual(sum({ rate: 800, burst: 400 }, { rate: 1_549, burst: 924 }));
-    // What API Gateway allows a new account.
-    expect(withPages.rate).toBeLessThan(10_000);
-    expect(withPages.burst).toBeLessThan(5_000);
-    expect(total("prod")).toEqual(sum({ rate: 800, burst: 400 }, { rate: 1_250, burst: 740 }));
-    expect(total("dev")).toEqual(sum({ rate: 100, burst: 50 }, { rate: 1_090, burst: 700 }));
+  test("of the stage is the sum over its methods, and over each other verb of the paths of the API", () => {
+    const paths = new Set((endpoints as readonly Endpoint[]).flatMap(pathsOf));
+    for (const [stage, corsOrigins, ofOptions] of [
+      ["dev", undefined, 0],
+      ["prod", undefined, 0],
+      ["prod", "https://app.example", paths.size],
+    ] as const) {
+      const settings = settingsOf({ stage, corsOrigins });
+      const named = Object.values(stageThrottling(settings).named);
+      const others = 7 * paths.size - methods.length - ofOptions;
+      expect(totalThrottling(settings)).toEqual({
+        rate: named.reduce((sum, { rate }) => sum + rate, 0) + others * 2,
+        burst: named.reduce((sum, { burst }) => sum + burst, 0) + others * 2,
+      });
+    }
+  });
+
+  test.each([...stageNames])(
+    "of %s is within what API Gateway allows a new account, however many methods there are",
+    (stage) => {
+      const rate = requestRateOf(stage);
+      expect(settingsOf({ stage }).throttling).toEqual({ rate, burst: Math.ceil(rate / 2) });
+      const isWithin = (context: Readonly<Record<string, unknown>>) => {
+        const total = totalThrottling(settingsOf({ stage, corsOrigins: "https://app.example", ...context }));
+        return total.rate <= 10_000 && total.burst <= 5_000;
+      };
+      expect(isWithin({})).toBe(true);
+      // And no lower than it must be.
+      expect(rate === stages[stage].maxRequestRate || !isWithin({ throttlingRate: rate + 1 })).toBe(true);
+    },
+  );
+
+  test("is what docs/operating.md says", () => {
+    const said = readFileSync("docs/operating.md", "utf8");
+    const written = (how: (stage: Stage) => Throttling) =>
+      stageNames
+        .map(how)
+        .map(
+          ({ rate, burst }) => `${rate.toLocaleString("en")} a second, ${burst.toLocaleString("en")} at once`,
+        )
+        .join(" | ");
+    const paths = new Set((endpoints as readonly Endpoint[]).flatMap(pathsOf));
+    for (const fact of [
+      `on each path of an operation | ${written((stage) => settingsOf({ stage }).throttling)} |`,
+      `All of these together | ${written((stage) => totalThrottling(settingsOf({ stage })))} |`,
+      `each of those that the ${paths.size} paths do not have`,
+    ])
+      expect(said.includes(fact), fact).toBe(true);
   });
 });

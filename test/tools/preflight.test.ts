@@ -1,8 +1,13 @@
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { endpoints } from "../../functions/areas.ts";
+import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
+import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { settingsOf } from "../support/deployment-settings.ts";
 import { runNcs } from "../support/ncs.ts";
 
 /** An account whose region has AWS's default quotas. */
@@ -15,6 +20,20 @@ const usual = {
   codeBytes: 75 * 2 ** 30,
   usedCodeBytes: 1,
 };
+
+const prod = settingsOf({});
+const { rate } = totalThrottling(prod);
+
+/** Requests a second that are counted for their callers: of every method that needs a token. */
+const counted = (endpoints as readonly Endpoint[])
+  .filter(({ scope }) => scope !== null)
+  .flatMap((endpoint) =>
+    pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`)),
+  )
+  .reduce((sum, method) => sum + (stageThrottling(prod).named[method]?.rate ?? Number.NaN), 0);
+
+/** Executions of logins, of both consumers of queues, of the sweep, and of the burst of one path. */
+const executions = 50 + 2 * 10 + 1 + prod.throttling.burst;
 
 let account: Partial<typeof usual> & { role?: string } = {};
 let server: ListeningServer;
@@ -78,9 +97,8 @@ describe("`ncs preflight`", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
     expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(6);
-    expect(stdout).toContain("requests a second to APIs: prod can use 9250, the account has 10000");
-    // Ten paths at 800 a second, eight at 70 and two at 40, which have a limit of their own.
-    expect(stdout).toContain("(quotas of callers): prod can use 8640, the account has 40000");
+    expect(stdout).toContain(`requests a second to APIs: prod can use ${rate}, the account has 10000`);
+    expect(stdout).toContain(`(quotas of callers): prod can use ${counted}, the account has 40000`);
     expect(lines.at(-1)).toBe("Everything in the account and region shares these quotas.");
   });
 
@@ -90,29 +108,35 @@ describe("`ncs preflight`", () => {
     expect(code).toBe(1);
     expect(stderr).toBe("3 of 6 quotas are lower than what prod can use\n");
     expect(stdout).toContain(
-      "raise  concurrent executions of functions: prod can use 471, the account has 10\n",
+      `raise  concurrent executions of functions: prod can use ${executions}, the account has 10\n`,
     );
-    expect(stdout).toContain("--service-code lambda --quota-code L-B99A9384 --desired-value 471\n");
-    expect(stdout).toContain("--service-code apigateway --quota-code L-8A5B8E43 --desired-value 9250, or ");
+    expect(stdout).toContain(`--service-code lambda --quota-code L-B99A9384 --desired-value ${executions}\n`);
+    expect(stdout).toContain(
+      `--service-code apigateway --quota-code L-8A5B8E43 --desired-value ${rate}, or `,
+    );
     expect(stdout).toContain("deploy with a lower throttlingBurst");
   });
 
-  // The rate that docs/operating.md names for them.
   test.each([
-    ["dev", 200, 2_090],
-    ["prod", 300, 2_250],
+    ["dev", 200],
+    ["prod", 300],
   ])(
-    "finds an account in a small region ready for %s at a rate that it allows",
-    async (stage, executions, rate) => {
+    "finds an account in a small region ready for %s at the rate that docs/operating.md names for it",
+    async (stage, executions) => {
       account = { ...usual, executions, rate: 2_500, burst: 1_250 };
+      const [, throttlingRate] =
+        /or 2,500 and 1,250 in .*?: there, deploy with `-c throttlingRate=(\d+)`/.exec(
+          readFileSync("docs/operating.md", "utf8").replaceAll(/\s+/g, " "),
+        ) ?? [];
       const { code, stdout } = await runNcs([
         "preflight",
         "-c",
         `stage=${stage}`,
         "-c",
-        "throttlingRate=100",
+        `throttlingRate=${throttlingRate}`,
       ]);
       expect(code).toBe(0);
+      const { rate } = totalThrottling(settingsOf({ stage, throttlingRate }));
       expect(stdout).toContain(`requests a second to APIs: ${stage} can use ${rate}, the account has 2500`);
     },
   );
@@ -127,12 +151,16 @@ describe("`ncs preflight`", () => {
 
   test("counts the executions that Lambda keeps back from reservations", async () => {
     const reserving = ["preflight", "-c", "reservedConcurrency=profile/authenticate:900"];
-    expect((await runNcs(reserving)).stdout).toContain("prod can use 1321, the account has 1000");
+    expect((await runNcs(reserving)).stdout).toContain(
+      `prod can use ${executions - 50 + 900}, the account has 1000`,
+    );
   });
 
   test("counts the executions of an import of a country", async () => {
     const importing = ["preflight", "-c", "densityImport=true"];
-    expect((await runNcs(importing)).stdout).toContain("prod can use 511, the account has 1000");
+    expect((await runNcs(importing)).stdout).toContain(
+      `prod can use ${executions + 40}, the account has 1000`,
+    );
   });
 
   test("warns before the account's role for API Gateway's logs is replaced", async () => {
