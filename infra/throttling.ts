@@ -97,7 +97,7 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
 }
 
 /**
- * Requests a second on each method that has no limit of its own: the stage's maximum, or as many as leave all methods
+ * Requests a second on each method that has no other limit here: the stage's maximum, or as many as leave all methods
  * within the quotas of an account. No setting changes it, so pages are counted whether they are allowed or not.
  */
 export function requestRateOf(stage: Stage): number {

@@ -7,7 +7,6 @@ import type { Table } from "../../shared/table.ts";
 import {
   arnOf,
   deployed,
-  deployedText,
   eachStage,
   only,
   parseOne,
@@ -16,6 +15,7 @@ import {
   type Template,
   tableNameOf,
   tableOf,
+  texts,
 } from "./template.ts";
 
 const tableProperties = z.object({
@@ -113,7 +113,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
 });
 
 describe("the stack of the tables", () => {
-  const { data, service } = deployedText;
+  const { data, service } = texts.prod;
 
   test("has the tables and their key, and nothing that a release changes", () => {
     const types = (text: string) => Object.values(parseOne(text).Resources).map(({ Type }) => Type);

@@ -88,17 +88,21 @@ function parse(written: Written): Template {
   };
 }
 
-/** The template of the stack that all tests run: of the stage for trying out. */
-export const template = parse(readText(inject("assembly")));
+/** The templates as they are written: of each stage without any setting, and with every setting. */
+export const texts = {
+  dev: readText(inject("assembly")),
+  prod: readText(sharedFolder("deployed")),
+  configured: readText(sharedFolder("configured")),
+} as const;
 
-/** The templates that are deployed when no stage is named, as they are written. */
-export const deployedText = readText(sharedFolder("deployed"));
+/** The template of the stack that all tests run: of the stage for trying out. */
+export const template = parse(texts.dev);
 
 /** The template that is deployed when no stage is named. */
-export const deployed = parse(deployedText);
+export const deployed = parse(texts.prod);
 
 /** The template that is deployed with every setting. */
-export const configured = parse(readText(sharedFolder("configured")));
+export const configured = parse(texts.configured);
 
 /** The template of each stage, without any setting. */
 const templates: Readonly<Record<Stage, Template>> = { dev: template, prod: deployed };
