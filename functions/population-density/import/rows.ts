@@ -95,9 +95,11 @@ class RowReader {
           ({ header, bytes } = rest);
           isFirst = false;
         }
-        underWay.push(
-          this.#parser.parse({ bytes, header, precision: this.#precision, memory: this.#memories.pop() }),
-        );
+        const [precision, memory] = [this.#precision, this.#memories.pop()];
+        const parsed = this.#parser.parse({ bytes, header, precision, memory });
+        // Awaited when it is the first; that it fails earlier must not end the process.
+        if (parsed instanceof Promise) parsed.catch(() => undefined);
+        underWay.push(parsed);
         // The first row determines what the others must be like.
         while (underWay.length >= (this.#precision === undefined ? 1 : this.#parser.atOnce))
           yield* this.#first(underWay);

@@ -7,7 +7,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { LineParser } from "../../../functions/population-density/import/parse-lines.ts";
 import { type Row, rowsIn } from "../../../functions/population-density/import/row-batch.ts";
 import { type Parser, rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
@@ -250,6 +251,35 @@ test("a thread that ends fails what it was to parse", async () => {
   const ended = expect(parsed).rejects.toThrow("has ended");
   await parser.close();
   await ended;
+  const later = parser.parse({ bytes: Buffer.from("\n"), header: undefined, precision: undefined });
+  await expect(later).rejects.toThrow("has ended");
+});
+
+test("what a parser refuses while rows before it are worked on is thrown when it is its turn", async () => {
+  const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
+  const lineParser = new LineParser();
+  let chunks = 0;
+  const parser: Parser = {
+    atOnce: 3,
+    parse: async (lines) => {
+      chunks++;
+      if (chunks === 3) throw new Error("a thread is gone");
+      return lineParser.parse(lines);
+    },
+  };
+  const unhandled = vi.fn();
+  process.on("unhandledRejection", unhandled);
+  try {
+    const rows = rowsOf([path], { problems: new Problems([path]), parser });
+    expect(await rows.next()).toMatchObject({ done: false });
+    expect(await rows.next()).toMatchObject({ done: false });
+    expect(chunks).toBe(4);
+    await setTimeout(50);
+    expect(unhandled).not.toHaveBeenCalled();
+    await expect(rows.next()).rejects.toThrow("a thread is gone");
+  } finally {
+    process.off("unhandledRejection", unhandled);
+  }
 });
 
 test("a pipe that gives a few bytes at a time has the same rows as a file", async () => {

@@ -47,16 +47,20 @@ interface Waiting {
 class ParserThread {
   readonly #worker: Worker;
   readonly #waiting: Waiting[] = [];
+  /** Why it parses no more. */
+  #ended: Error | undefined;
 
   constructor(code: string) {
     // Without the arguments of this process, which may be those of a loader.
     this.#worker = new Worker(code, { eval: true, execArgv: [] });
     this.#worker.on("message", (parsed: ParsedLines) => this.#waiting.shift()?.resolve(parsed));
-    this.#worker.on("error", (error: Error) => this.#fail(error));
-    this.#worker.on("exit", () => this.#fail(new Error("a thread that parses has ended")));
+    this.#worker.on("error", (error: Error) => this.#end(error));
+    this.#worker.on("exit", () => this.#end(new Error("a thread that parses has ended")));
   }
 
+  /** Rejects once the thread has ended. */
   parse({ bytes, ...others }: LinesToParse): Promise<ParsedLines> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
     // Small buffers of Node.js share their memory, which then cannot be given away.
     const sent = bytes.buffer.byteLength > Buffer.poolSize ? bytes : new Uint8Array(bytes);
     const given = [sent.buffer as ArrayBuffer, ...(others.memory === undefined ? [] : [others.memory])];
@@ -70,7 +74,8 @@ class ParserThread {
     await this.#worker.terminate();
   }
 
-  #fail(error: Error): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  #end(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);
   }
 }
