@@ -1,6 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { cellArea } from "../../functions/population-density/import/cell-area.ts";
@@ -236,6 +238,42 @@ describe("nothing at all is stored", () => {
     const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
     await expect(importRows([good], { coverage })).rejects.toThrow(
       "counted.csv: line 2, geohash: is outside",
+    );
+  });
+
+  test("when such a row comes through a pipe, which cannot be looked at again", async () => {
+    const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
+    const path = join(await mkdtemp(join(folder, "files-")), "piped.csv");
+    execFileSync("mkfifo", [path]);
+    const [refused] = await Promise.allSettled([
+      importDensity({ ...observed, files: [path], coverage }),
+      writeFile(path, `${header}\n${good}`),
+    ]);
+    expect(refused).toMatchObject({
+      reason: { message: `${path}: line 2, geohash: is outside the covered area` },
+    });
+  });
+
+  test("when such a row is in a file that is gone by then", async () => {
+    const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
+    const path = await fileOf("counted.csv", `${header}\n${good}`);
+    const onProgress = () => rmSync(path, { force: true });
+    await expect(importDensity({ ...observed, files: [path], coverage, onProgress })).rejects.toThrow(
+      "counted.csv: line 2, geohash: is outside",
+    );
+  });
+
+  test.each([
+    ["is absent", "absent.csv", "ENOENT"],
+    ["is in a file", "file.csv/counted.csv", "ENOTDIR"],
+    ["is a link to itself", "link.csv", "ELOOP"],
+    ["has a name that is too long", `${"long".repeat(100)}.csv`, "ENAMETOOLONG"],
+  ])("when a file %s", async (_, name, code) => {
+    const path = join(await mkdtemp(join(folder, "files-")), name);
+    if (code === "ENOTDIR") await writeFile(dirname(path), header);
+    if (code === "ELOOP") await symlink(path, path);
+    await expect(importDensity({ ...observed, files: [path] })).rejects.toThrow(
+      `.csv: cannot be read: ${code}`,
     );
   });
 

@@ -115,6 +115,8 @@ describe("a bad record is named by file, position and field", () => {
     const path = join(folder, "latin1.json");
     await writeFile(path, Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]));
     await expect(importFile(importKinds.profiles, path)).rejects.toThrow(/is not UTF-8/);
+    const below = join(path, "profiles.json");
+    await expect(importFile(importKinds.profiles, below)).rejects.toThrow(/cannot be read: ENOTDIR/);
   });
 
   test.each([

@@ -1,8 +1,9 @@
-import { type Stats, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { basename, extname } from "node:path";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../shared/import/lines.ts";
-import { unreadable } from "../../shared/import/unreadable.ts";
+import { isFileError, unreadable } from "../../shared/import/unreadable.ts";
+import { statsOf } from "./file-stats.ts";
 import { elementsOf, NotArray } from "./json-array.ts";
 
 /** A record with its position in the file, counted from 0. */
@@ -20,7 +21,7 @@ export class RecordFile {
   constructor(path: string) {
     this.#path = path;
     this.name = basename(path);
-    this.#stats = statSync(path, { throwIfNoEntry: false });
+    this.#stats = statsOf(path);
     if (this.#stats?.isFIFO()) throw this.refusal("must be a file that can be read twice");
   }
 
@@ -40,10 +41,9 @@ export class RecordFile {
       }
     } catch (error) {
       if (error instanceof NotArray) throw this.refusal(error.message);
-      const isOfFile = error instanceof Error && "code" in error && "syscall" in error;
-      throw isOfFile ? this.refusal(unreadable(error.code)) : error;
+      throw isFileError(error) ? this.refusal(unreadable(error.code)) : error;
     }
-    const now = statSync(this.#path, { throwIfNoEntry: false });
+    const now = statsOf(this.#path);
     if (now?.mtimeMs !== this.#stats?.mtimeMs || now?.size !== this.#stats?.size) {
       throw this.refusal("has changed while it was read");
     }

@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../../shared/import/lines.ts";
 import type { Problems } from "../../../shared/import/problems.ts";
-import { unreadable } from "../../../shared/import/unreadable.ts";
+import { isFileError, unreadable } from "../../../shared/import/unreadable.ts";
 import { type Header, headerIn } from "./csv-lines.ts";
 import { Entries } from "./entries.ts";
 import { LineParser, type LinesToParse, type ParsedLines } from "./parse-lines.ts";
@@ -105,7 +105,7 @@ class RowReader {
           yield* this.#first(underWay);
       }
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && "syscall" in error)) throw error;
+      if (!isFileError(error)) throw error;
       while (underWay.length > 0) yield* this.#first(underWay);
       this.#options.problems.add(file, unreadable(error.code));
     } finally {

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
@@ -18,6 +17,8 @@ import type { Provenance } from "../../../functions/population-density/tiles/dat
 import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
+import { isFileError } from "../../../shared/import/unreadable.ts";
+import { statsOf } from "../file-stats.ts";
 import { readArea } from "./area.ts";
 import { startParserThreads } from "./parser-threads.ts";
 
@@ -153,22 +154,34 @@ async function importRows(wanted: DensityImport, area: Area | undefined): Promis
 }
 
 /** Whether the first cell that a file names would be in the area if that had its latitudes as longitudes. */
-async function isInsideSwapped(files: readonly string[], { polygons }: Area): Promise<boolean> {
-  const file = await open(files[0] ?? "");
+async function isInsideSwapped([path = ""]: readonly string[], { polygons }: Area): Promise<boolean> {
+  // A pipe was read already.
+  const beginning = statsOf(path)?.isFile() ? await beginningOf(path) : "";
+  const [, geohash] = firstGeohash.exec(beginning) ?? [];
+  if (geohash === undefined) return false;
+  const { cellHeight, cellWidth } = gridOf(geohash.length);
+  const { row, column } = cellOf(geohash);
+  const [latitude, longitude] = [row * cellHeight - 90, column * cellWidth - 180];
+  const holds = (degrees: Float64Array, degree: number) =>
+    degree >= Math.min(...degrees) && degree <= Math.max(...degrees);
+  return polygons.some(
+    ({ latitudes, longitudes }) => holds(longitudes, latitude) && holds(latitudes, longitude),
+  );
+}
+
+/** The first 4 KiB of a file; nothing of one that can no longer be read. */
+async function beginningOf(path: string): Promise<string> {
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(4_096), 0, 4_096, 0);
-    const [, geohash] = firstGeohash.exec(buffer.toString("utf8", 0, bytesRead)) ?? [];
-    if (geohash === undefined) return false;
-    const { cellHeight, cellWidth } = gridOf(geohash.length);
-    const { row, column } = cellOf(geohash);
-    const [latitude, longitude] = [row * cellHeight - 90, column * cellWidth - 180];
-    const holds = (degrees: Float64Array, degree: number) =>
-      degree >= Math.min(...degrees) && degree <= Math.max(...degrees);
-    return polygons.some(
-      ({ latitudes, longitudes }) => holds(longitudes, latitude) && holds(latitudes, longitude),
-    );
-  } finally {
-    await file.close();
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(4_096), 0, 4_096, 0);
+      return buffer.toString("utf8", 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isFileError(error)) return "";
+    throw error;
   }
 }
 
@@ -186,7 +199,7 @@ function threadsWorth(bytes: number): number {
   return threads > 1 && bytes > bytesWorthThreads ? threads : 0;
 }
 
-/** Of the files that are there; the others are refused when they are read. */
+/** Of the files that can be found; the others are refused when they are read. */
 function bytesOf(files: readonly string[]): number {
-  return files.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+  return files.reduce((sum, path) => sum + (statsOf(path)?.size ?? 0), 0);
 }
