@@ -24,9 +24,19 @@ export async function encodedBody(
   const all = startingWith(first, rest);
   const isSmall = first.done || first.value.length < minCompressedBytes;
   if (isSmall || !acceptsGzip(acceptEncoding)) return { headers: { vary: "accept-encoding" }, chunks: all };
+  return { headers: { "content-encoding": "gzip", vary: "accept-encoding" }, chunks: compressed(all) };
+}
+
+/** Who stops reading waits until the chunks have ended, with what they do at their end. */
+async function* compressed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const gzip = createGzip(compression);
   // An error of the chunks is thrown to whoever reads the compressed ones.
-  const compressed = pipeline(all, createGzip(compression), () => {});
-  return { headers: { "content-encoding": "gzip", vary: "accept-encoding" }, chunks: compressed };
+  const ended = new Promise<void>((resolve) => pipeline(chunks, gzip, () => resolve()));
+  try {
+    yield* gzip;
+  } finally {
+    await ended;
+  }
 }
 
 /** Each chunk is compressed and sent before the next: none waits until a buffer is full. */

@@ -44,10 +44,13 @@ describe("a body in chunks", () => {
 
   test("is compressed chunk by chunk: what was written can be read before the next is", async () => {
     let isAsked = false;
+    let end = () => {};
     const slow = async function* () {
       yield Buffer.from(large.slice(0, 65_536));
       isAsked = true;
-      await new Promise(() => {});
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
     };
     const { chunks } = await encodedBody(slow(), "gzip");
     const gunzip = createGunzip();
@@ -55,7 +58,7 @@ describe("a body in chunks", () => {
     gunzip.on("data", (chunk) => (read += chunk));
     for await (const chunk of chunks) {
       await new Promise((resolve) => gunzip.write(chunk, resolve));
-      if (read.length === 65_536) break;
+      if (read.length === 65_536) end();
     }
     expect(read).toBe(large.slice(0, 65_536));
     expect(isAsked).toBe(true);
@@ -70,5 +73,20 @@ describe("a body in chunks", () => {
     await expect(encodedBody(failing(0)(), accepted)).rejects.toThrow(RangeError);
     const { chunks } = await encodedBody(failing(3)(), accepted);
     await expect(buffer(chunks)).rejects.toThrow(RangeError);
+  });
+
+  test.each(["gzip", "identity"])("has ended when who stopped reading goes on: %s", async (accepted) => {
+    let hasEnded = false;
+    const source = async function* () {
+      try {
+        yield* chunksOf(large);
+      } finally {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        hasEnded = true;
+      }
+    };
+    const { chunks } = await encodedBody(source(), accepted);
+    for await (const _ of chunks) break;
+    expect(hasEnded).toBe(true);
   });
 });
