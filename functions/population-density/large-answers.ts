@@ -3,7 +3,7 @@ import type { Caller } from "../../shared/caller.ts";
 import { ApiError, Unavailable } from "../../shared/errors.ts";
 import { afterBodySignal } from "../../shared/http/deadline.ts";
 import { retrievePopulationDensity } from "./contract.ts";
-import { beginStream, endStreams } from "./stream-store.ts";
+import { beginStream, endStreams, newStream } from "./stream-store.ts";
 
 /** A request for densities, as far as it matters here. */
 interface Asked {
@@ -24,13 +24,14 @@ export async function beginLargeAnswer(
   { caller: { client }, correlator, now, signal, onFault }: Asked,
   giveBack: () => Promise<void>,
 ): Promise<(chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>> {
-  const stream = await beginStream(client, now, signal);
-  if (stream === undefined) {
+  const stream = newStream(now);
+  // Before it begins: a write whose answer is lost may have begun it.
+  onFault((rollbackSignal) => endStreams(client, [stream], rollbackSignal));
+  if (!(await beginStream(client, stream, now, signal))) {
     await giveBack();
     const message = "Too many large answers are being sent to you. Read them, and send this request again.";
     throw new ApiError("TOO_MANY_REQUESTS", { message, retryAfterSeconds: 1 });
   }
-  onFault((rollbackSignal) => endStreams(client, [stream], rollbackSignal));
   return async function* (chunks) {
     try {
       yield* chunks;

@@ -20,17 +20,27 @@ const separator = "/";
 const keyOf = (client: string) => ({ caller: `${hashed(client)}${separator}streams` });
 
 /**
- * Begins a stream to a caller, by one conditional write; a refusal takes a read too. A stream that is not ended, because
- * its execution broke off, lapses when its function would have timed out.
- * @returns the stream's name; `undefined` when as many as allowed are being sent.
+ * The name of a new stream. One that is not ended, because its execution broke off, lapses when its function would have
+ * timed out.
+ */
+export function newStream(now: Date): string {
+  const lapsesAt = Math.ceil(now.getTime() / 1_000) + streamingSeconds;
+  return `${lapsesAt}${separator}${randomBytes(6).toString("base64url")}`;
+}
+
+/** The epoch second at which a stream lapses. */
+const lapseOf = (stream: string) => Number(stream.split(separator)[0]);
+
+/**
+ * Begins a stream to a caller, by one conditional write; a refusal takes a read too. After an error it may have begun.
+ * @returns false when as many as allowed are being sent.
  */
 export async function beginStream(
   client: string,
+  stream: string,
   now: Date,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const lapsesAt = Math.ceil(now.getTime() / 1_000) + streamingSeconds;
-  const stream = `${lapsesAt}${separator}${randomBytes(6).toString("base64url")}`;
+): Promise<boolean> {
   const begin = {
     update: "ADD streams :one SET expiresAt = :expiresAt",
     // Sent again after its answer was lost, it counts once.
@@ -39,17 +49,17 @@ export async function beginStream(
       ":one": new Set([stream]),
       ":name": stream,
       ":max": maxStreams,
-      ":expiresAt": lapsesAt + streamingSeconds,
+      ":expiresAt": lapseOf(stream) + streamingSeconds,
     },
   };
   for (let tried = 0; tried < maxTries; tried++) {
-    if (await updateItem(densityCallers, keyOf(client), begin, signal)) return stream;
+    if (await updateItem(densityCallers, keyOf(client), begin, signal)) return true;
     const streams = (await getItem(densityCallers, keyOf(client), signal))?.streams ?? new Set();
-    const lapsed = [...streams].filter((name) => Number(name.split(separator)[0]) * 1_000 < now.getTime());
+    const lapsed = [...streams].filter((name) => lapseOf(name) * 1_000 < now.getTime());
     if (lapsed.length === 0) break;
     await endStreams(client, lapsed, signal);
   }
-  return undefined;
+  return false;
 }
 
 /** Ends streams; one that has ended stays so. */

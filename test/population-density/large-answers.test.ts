@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { beginStream, endStreams, maxStreams } from "../../functions/population-density/stream-store.ts";
+import {
+  beginStream,
+  endStreams,
+  maxStreams,
+  newStream,
+} from "../../functions/population-density/stream-store.ts";
 import { densityCallers } from "../../functions/population-density/tables.ts";
 import { getItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
@@ -35,11 +40,19 @@ const { harness, output } = useHarness({ ...defaultSettings, CACHE_SECONDS: "0" 
 
 const soonEnough = () => AbortSignal.timeout(60_000);
 
-async function ask(client: string, body: unknown, read?: () => Promise<void>) {
+/** How a request differs from one that says nothing of formats, of a caller who reads at once. */
+interface How extends NonNullable<Parameters<typeof callStreamed>[2]> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function ask(client: string, body: unknown, { headers = {}, ...circumstances }: How = {}) {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   const authorizer = authorizerContext({ scope: "population-density-data:read", client });
-  const event = eventOf({ body: JSON.stringify(body), authorizer });
-  return await callStreamed(handler, event, read === undefined ? {} : { read });
+  return await callStreamed(
+    handler,
+    eventOf({ body: JSON.stringify(body), authorizer, headers }),
+    circumstances,
+  );
 }
 
 const streamsOf = async (client: string) =>
@@ -48,11 +61,10 @@ const streamsOf = async (client: string) =>
 
 /** As many streams as a caller may have, begun at a time. */
 async function fill(client: string, now = new Date()): Promise<string> {
-  const begun = await Promise.all(
-    Array.from({ length: maxStreams }, () => beginStream(client, now, soonEnough())),
-  );
-  expect(begun.filter((stream) => stream === undefined)).toEqual([]);
-  return String(begun[0]);
+  const streams = Array.from({ length: maxStreams }, () => newStream(now));
+  const begun = await Promise.all(streams.map((stream) => beginStream(client, stream, now, soonEnough())));
+  expect(begun).not.toContain(false);
+  return String(streams[0]);
 }
 
 describe("large answers of one caller", () => {
@@ -75,7 +87,7 @@ describe("large answers of one caller", () => {
     const client = crypto.randomUUID();
     const seen: number[] = [];
     const read = async () => void seen.push((await streamsOf(client)).size);
-    expect(await ask(client, large, read)).toMatchObject({ statusCode: 200, fault: undefined });
+    expect(await ask(client, large, { read })).toMatchObject({ statusCode: 200, fault: undefined });
     expect(seen[0]).toBe(1);
     expect(await streamsOf(client)).toEqual(new Set());
   });
@@ -92,6 +104,31 @@ describe("large answers of one caller", () => {
     harness().tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
     expect(await ask(client, large)).toMatchObject({ statusCode: 503 });
     harness().tables.inject();
+    expect(await streamsOf(client)).toEqual(new Set());
+  });
+
+  test("do not count when what began them was done but never answered", async () => {
+    const client = crypto.randomUUID();
+    harness().tables.inject(({ operation, parameters }) =>
+      operation === "UpdateItem" && JSON.stringify(parameters).includes("ADD streams") ? "lose" : "pass",
+    );
+    expect(await ask(client, large)).toMatchObject({ statusCode: 503 });
+    harness().tables.inject();
+    expect(await streamsOf(client)).toEqual(new Set());
+  });
+
+  test.each(["identity", "gzip"])("do not count when they were cut: %s", async (encoding) => {
+    const client = crypto.randomUUID();
+    let chunks = 0;
+    const seen: number[] = [];
+    const read = async () => {
+      if (chunks++ === 0) seen.push((await streamsOf(client)).size);
+      else await new Promise(() => {});
+    };
+    const headers = { "accept-encoding": encoding };
+    const cut = await ask(client, large, { headers, read, remainingMilliseconds: 3_000 });
+    expect(cut.fault).toMatchObject({ name: "CallerTooSlow" });
+    expect(seen).toEqual([1]);
     expect(await streamsOf(client)).toEqual(new Set());
   });
 
