@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
+import { requestRateOf } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
@@ -118,7 +119,8 @@ describe.each(eachStage)("API of %s", (stage, from) => {
   });
 
   test("each method is throttled, logins, operations, public documents and pages far below the others, and logged in no other way", () => {
-    const [each, logins] = stage === "prod" ? ([800, 100] as const) : ([100, 20] as const);
+    const each = requestRateOf(stage);
+    const logins = stage === "prod" ? 100 : 20;
     const setting = (HttpMethod: string, ResourcePath: string, rate: number, burst: number) => ({
       HttpMethod,
       ResourcePath,
@@ -127,7 +129,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     });
     const expected = [
       setting("*", "/*", 2, 2),
-      ...guardedMethods.map(([verb, path]) => setting(verb, path, each, each / 2)),
+      ...guardedMethods.map(([verb, path]) => setting(verb, path, each, Math.ceil(each / 2))),
       setting("POST", "/~1v3~1profile~1authenticate", logins, logins / 4),
       setting("POST", "/~1profile~1authenticate", logins, logins / 4),
       setting("GET", "/~1populationdensitydata~1capabilities", 40, 20),
