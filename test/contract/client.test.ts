@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest"
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
-import { goodRequests, type SampleRequest, withSink } from "../../tools/verify/sample-requests.ts";
+import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
+import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

@@ -3,9 +3,9 @@ import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { errorBody } from "../../shared/schemas.ts";
-import { goodRequests } from "../../tools/verify/sample-requests.ts";
 import { deployed, resourcesOf, synthesize } from "../infra/template.ts";
 import { call, tokenWith } from "../support/client.ts";
+import { goodRequests } from "../support/sample-requests.ts";
 
 /** The demo allows pages from any port of this machine. */
 const page = "http://localhost:5173";

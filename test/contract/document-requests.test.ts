@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import * as z from "zod";
-import { goodRequests, withSink } from "../../tools/verify/sample-requests.ts";
 import { tokenWith } from "../support/client.ts";
 import { documentedOperations, partAt, schemaFaults } from "../support/document.ts";
 import { type DocumentedRequest, documentedRequests } from "../support/document-requests.ts";
 import { runs } from "../support/sample.ts";
+import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 

@@ -9,7 +9,7 @@ import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts"
 import { errorBody } from "../../shared/schemas.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
-import { goodRequests, type SampleRequest } from "../../tools/verify/sample-requests.ts";
+import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { busyMachine } from "../support/busy-machine.ts";
 import { type Answer, claimsOf } from "../support/client.ts";
 import { boxIn, cellIn, freshTile, precision } from "../support/densities.ts";
@@ -17,6 +17,7 @@ import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/
 import { deliveredBody } from "../support/jobs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { runs, sampleOf } from "../support/sample.ts";
+import { goodRequests } from "../support/sample-requests.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 // Whatever DynamoDB does, a caller gets the answer of a good day or is told to come again, and soon.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
-import { goodRequests } from "../../tools/verify/sample-requests.ts";
 import { call, tokenWith } from "../support/client.ts";
+import { goodRequests } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
 
 const posts = (endpoints as readonly Endpoint[])

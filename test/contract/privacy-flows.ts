@@ -1,8 +1,9 @@
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import type { Code } from "../../shared/errors.ts";
-import { sampleRequests, withSink } from "../../tools/verify/sample-requests.ts";
+import { sampleRequests } from "../../tools/verify/sample-requests.ts";
 import { boxIn } from "../support/densities.ts";
 import { requestIn } from "../support/jobs.ts";
+import { withSink } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
 import { ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
 import type { SinkAnswer } from "../support/sink.ts";

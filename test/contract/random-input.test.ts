@@ -6,10 +6,10 @@ import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
-import { goodRequests } from "../../tools/verify/sample-requests.ts";
 import { anyText } from "../support/any-text.ts";
 import { tokenWith } from "../support/client.ts";
 import { runs } from "../support/sample.ts";
+import { goodRequests } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 

@@ -7,8 +7,8 @@ import type { Endpoint } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { incomingRequest } from "../../shared/http/event.ts";
 import { parseBody, parseParameters } from "../../shared/http/request.ts";
-import { goodRequests } from "../../tools/verify/sample-requests.ts";
 import { eventOf, type Sent } from "../support/pipeline.ts";
+import { goodRequests } from "../support/sample-requests.ts";
 
 /** The error with which a request is refused before its handler runs. */
 function refusalOf(endpoint: Endpoint, sent: Sent): { code: string; message: string | undefined } {

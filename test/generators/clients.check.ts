@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import * as z from "zod";
-import { goodRequests, type SampleRequest, withSink } from "../../tools/verify/sample-requests.ts";
+import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
+import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 import { generateWithOrval, imported, runInstalled } from "./generated.ts";
 

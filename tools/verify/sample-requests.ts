@@ -59,11 +59,6 @@ export async function sampleRequests(): Promise<readonly SampleRequest[]> {
   return (await Promise.all(read)).flatMap((request) => request ?? []);
 }
 
-/** Every request of `events/` that is answered with success. */
-export async function goodRequests(): Promise<readonly SampleRequest[]> {
-  return (await sampleRequests()).filter(({ status }) => status < 300);
-}
-
 function requestOf(file: string, { functionId, status, outcome, event, environment }: EventFile) {
   const { body, isBase64Encoded, requestContext, ...sent } = received.parse(event);
   const endpoint = endpoints.find(({ id }) => id === functionId);
@@ -105,10 +100,4 @@ function codeOf(outcome: string): Code {
   const [code] = codes.sort((one, other) => other.length - one.length);
   if (code === undefined) throw new Error(`no code of the catalogue begins ${outcome}`);
   return code;
-}
-
-/** The same request, with another sink if it has one. */
-export function withSink(request: SampleRequest, sinkOf: () => string): SampleRequest {
-  const body = request.body?.replace(/("sink":")[^"]*"/, (_, start: string) => `${start}${sinkOf()}"`);
-  return { ...request, body };
 }

@@ -1,21 +1,6 @@
 import { hoursPerDay } from "../tiles/tile.ts";
 import { Entries, entryBytes } from "./entries.ts";
-import type { Range } from "./market-share.ts";
-import { cellIn, firstSlotOf, hourIn, slotOf } from "./slots.ts";
-
-/** People counted in a cell in an hour, at most 10^9; one number that is the whole range if its file has none. */
-export interface Row extends Range {
-  /** What its geohash has in common with the other cells of its tile: all but the last two characters. */
-  readonly tile: string;
-  /** The last two characters of its geohash as a number from 0 to 1023. */
-  readonly cell: number;
-  /** In UTC, counted from 1970. */
-  readonly hour: number;
-  /** The position of its file among those of the import, counted from 0. */
-  readonly file: number;
-  /** Counted from 1. */
-  readonly line: number;
-}
+import { firstSlotOf, slotOf } from "./slots.ts";
 
 /** Rows in the order of their lines. They pass from one thread to another without being copied. */
 export interface PackedRows {
@@ -43,30 +28,6 @@ export interface RowBatch {
   readonly file: number;
   /** The number of the line that the rows call 0. */
   readonly firstLine: number;
-}
-
-/** A batch row by row. */
-export function* rowsIn({ rows, from, to, file, firstLine }: RowBatch): Generator<Row> {
-  const entries = new Entries(rows.entries, rows.count);
-  for (let at = 0; at < rows.runs.length; at += runNumbers) {
-    const tile = rows.tiles[rows.runs[at + run.tile] as number] as string;
-    const midnight = (rows.runs[at + run.day] as number) * hoursPerDay;
-    const first = Math.max(from, rows.runs[at + run.first] as number);
-    const end = Math.min(to, rows.runs[at + runNumbers + run.first] ?? entries.count);
-    for (let index = first; index < end; index++) {
-      const slot = entries.slot(index);
-      yield {
-        tile,
-        cell: cellIn(slot),
-        hour: midnight + hourIn(slot),
-        people: entries.people(index),
-        min: entries.min(index),
-        max: entries.max(index),
-        file,
-        line: firstLine + entries.line(index),
-      };
-    }
-  }
 }
 
 /** Packs rows. */

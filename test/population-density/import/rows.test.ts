@@ -9,11 +9,11 @@ import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LineParser } from "../../../functions/population-density/import/parse-lines.ts";
-import { type Row, rowsIn } from "../../../functions/population-density/import/row-batch.ts";
 import { type Parser, rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { startParserThreads } from "../../../tools/import/density/parser-threads.ts";
+import { type Row, rowsIn } from "../../support/rows.ts";
 import { runs } from "../../support/sample.ts";
 
 let folder: string;

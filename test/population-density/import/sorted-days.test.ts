@@ -6,11 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import type { CountedDay } from "../../../functions/population-density/import/counted.ts";
 import type { SortOptions } from "../../../functions/population-density/import/day-sort.ts";
-import {
-  type Row,
-  type RowBatch,
-  RowWriter,
-} from "../../../functions/population-density/import/row-batch.ts";
+import { type RowBatch, RowWriter } from "../../../functions/population-density/import/row-batch.ts";
 import { type Parser, rowsOf } from "../../../functions/population-density/import/rows.ts";
 import { sortedDays } from "../../../functions/population-density/import/sorted-days.ts";
 import { addToCoverage, coverageBytes, isCovered } from "../../../functions/population-density/tiles/tile.ts";
@@ -19,6 +15,7 @@ import { dayOf } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { startParserThreads } from "../../../tools/import/density/parser-threads.ts";
+import type { Row } from "../../support/rows.ts";
 
 let folder: string;
 let csvFolder: string;
