@@ -42,9 +42,6 @@ export type MetricName = keyof typeof metrics;
 /** A metric of how long requests took, with an objective of its own. */
 export type DurationMetric = Extract<MetricName, `${string}Milliseconds`>;
 
-/** The names of all metrics. */
-export const metricNames = Object.keys(metrics) as MetricName[];
-
 /**
  * A value for a metric: 1 unless `value` is given. The value of a dimension is a fixed word of the service, never
  * anything that was sent.

@@ -7,7 +7,6 @@ import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts"
 import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { countersOf, windowSeconds } from "../../functions/profile/rules.ts";
 import { logEntries } from "../../shared/aws/log.ts";
-import { metricNames } from "../../shared/aws/metrics.ts";
 import { keysOf } from "../../shared/devices/keys.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
@@ -18,6 +17,7 @@ import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import { cellIn, freshTile } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { metricNames } from "../support/metric-names.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { sampleClient, storeSampleOperations } from "../support/sample-operations.ts";
 import { countingServer } from "../support/signed.ts";

@@ -7,9 +7,10 @@ import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, type FunctionRecord, functionRecords } from "../../infra/functions.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { logId } from "../../shared/aws/log.ts";
-import { metricNames, metrics } from "../../shared/aws/metrics.ts";
+import { metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queues } from "../../shared/sqs/queues.ts";
+import { metricNames } from "../support/metric-names.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
   attribute,

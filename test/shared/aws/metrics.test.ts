@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type Count, metricNames, metrics, writeMetrics } from "../../../shared/aws/metrics.ts";
+import { type Count, metrics, writeMetrics } from "../../../shared/aws/metrics.ts";
+import { metricNames } from "../../support/metric-names.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 
 let output: ReturnType<typeof captureOutput>;
