@@ -31,7 +31,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
 
   if (sink === undefined) {
     const giveBack = await sent.charge(workUnitsOf(query));
-    const passOn = isLarge(query)
+    const passOn = isLarge(query, format)
       ? await (await import("./large-answers.ts")).beginLargeAnswer(sent, giveBack)
       : (chunks: AsyncIterable<Uint8Array>) => chunks;
     const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);

@@ -151,14 +151,27 @@ export function sizeOf({ polygon, precision, asked }: DensityQuery): {
 }
 
 /**
- * Whether an answer is so large that its caller can keep an execution busy by reading it slowly: above some 200 KB. That
- * a connection takes smaller ones at once is assumed (docs/decisions/0041).
+ * Whether an answer is so large that its caller can keep an execution busy by reading it slowly. That a connection
+ * takes smaller ones at once is assumed (docs/decisions/0041). Its bytes are counted as if every cell had an estimate.
  */
-export function isLarge(query: DensityQuery): boolean {
-  return slotsOf(query, maxSmallSlots).size > maxSmallSlots;
+export function isLarge(
+  { polygon, precision, asked }: DensityQuery,
+  format: keyof typeof typicalBytes,
+): boolean {
+  const { cell, slot } = typicalBytes[format];
+  const maxCells = Math.floor(maxSmallBytes / (cell + slot * asked.length));
+  return countCells(polygon, precision, maxCells) > maxCells;
 }
 
-const maxSmallSlots = 2_000;
+const maxSmallBytes = 200_000;
+
+/** What each cell and each slot adds to an answer that is not compressed; the demo city's, at precision 7. */
+const typicalBytes = {
+  "application/json": { cell: 0, slot: 115 },
+  "application/geo+json": { cell: 430, slot: 37 },
+  "text/csv": { cell: 0, slot: 85 },
+  "application/x-ndjson": { cell: 0, slot: 180 },
+} as const;
 
 /** The slots that a query asks for; exact as far as it matters to compare them with a limit. */
 function slotsOf({ polygon, precision, asked }: DensityQuery, limit: number): Size {

@@ -19,15 +19,15 @@ const hour = 3_600_000;
 const soon = (Math.floor(Date.now() / hour) + 1) * hour;
 const [south, west] = [45.7, 4.8];
 
-/** Some hundred cells, for one hour or for a day. */
-const requestFor = (hours: number) => ({
+/** Some hundred cells, or those of a square of another size, for some hours. */
+const requestFor = (hours: number, degrees = 0.015) => ({
   area: {
     areaType: "POLYGON",
     boundary: [
       { latitude: south, longitude: west },
-      { latitude: south + 0.015, longitude: west },
-      { latitude: south + 0.015, longitude: west + 0.015 },
-      { latitude: south, longitude: west + 0.015 },
+      { latitude: south + degrees, longitude: west },
+      { latitude: south + degrees, longitude: west + degrees },
+      { latitude: south, longitude: west + degrees },
     ],
   },
   startTime: new Date(soon).toISOString(),
@@ -55,9 +55,10 @@ async function ask(client: string, body: unknown, { headers = {}, ...circumstanc
   );
 }
 
-const streamsOf = async (client: string) =>
-  (await getItem(densityCallers, { caller: `${hashed(client)}/streams` }, soonEnough()))?.streams ??
-  new Set();
+const itemOf = (client: string) =>
+  getItem(densityCallers, { caller: `${hashed(client)}/streams` }, soonEnough());
+
+const streamsOf = async (client: string) => (await itemOf(client))?.streams ?? new Set();
 
 /** As many streams as a caller may have, begun at a time. */
 async function fill(client: string, now = new Date()): Promise<string> {
@@ -91,6 +92,32 @@ describe("large answers of one caller", () => {
     expect(seen[0]).toBe(1);
     expect(await streamsOf(client)).toEqual(new Set());
   });
+
+  test.each(["application/json", "application/geo+json", "text/csv", "application/x-ndjson"])(
+    "are those of more than some 200 KB, as %s",
+    async (accept) => {
+      const sizes: Record<"counted" | "uncounted", number[]> = { counted: [], uncounted: [] };
+      for (const [hours, widths] of [
+        [1, [0.02, 0.024, 0.028, 0.032, 0.036, 0.04, 0.044, 0.048, 0.052, 0.056, 0.06, 0.064]],
+        [24, [0.006, 0.008, 0.01, 0.012, 0.014, 0.016, 0.018]],
+      ] as const) {
+        for (const degrees of widths) {
+          const client = crypto.randomUUID();
+          const { statusCode, headers, body } = await ask(client, requestFor(hours, degrees), {
+            headers: { accept },
+          });
+          expect([statusCode, headers["x-area-status"]]).toEqual([200, "SUPPORTED_AREA"]);
+          // What remains of a caller is the item; its set is empty.
+          const isCounted = (await itemOf(client)) !== undefined;
+          sizes[isCounted ? "counted" : "uncounted"].push(body.length);
+        }
+      }
+      // A suppressed cell has half as many bytes as was estimated; here, at any hour, a fifth of the cells at most are.
+      expect(Math.min(...sizes.counted)).toBeGreaterThan(165_000);
+      expect(Math.max(...sizes.uncounted)).toBeGreaterThan(150_000);
+      expect(Math.max(...sizes.uncounted)).toBeLessThan(215_000);
+    },
+  );
 
   test("do not count any more when their executions have broken off", async () => {
     const client = crypto.randomUUID();
