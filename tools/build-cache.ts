@@ -11,9 +11,11 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isFileError } from "../shared/import/unreadable.ts";
 
 /** The number of folders that are kept for each name: those that were used last. */
 const maxKept = 4;
@@ -24,15 +26,23 @@ const copyingMilliseconds = 600_000;
 /** The files that determine the packages: wanted and installed ones. */
 export const installed = ["package.json", "package-lock.json", "node_modules/.package-lock.json"];
 
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The folder of everything that programs of the project keep for each other. */
+export function cacheOf(project = root): string {
+  return join(project, "node_modules", ".cache", "network-capabilities");
+}
+
 /** A folder that can be made again. */
 export interface KeptFolder {
   /**
-   * Puts the kept files into an empty folder; `false` when none are kept for these sources. The folder is then empty.
+   * Puts the kept files into an empty folder; `false` when none are kept for these sources, or not all of them are there
+   * any more. The folder is then empty.
    */
   readonly restore: (folder: string) => boolean;
   /**
    * Keeps the folder's files for the next time, unless a source has changed since. Nobody may write into one of them from
-   * then on; all of them may be removed. On a disk that is full or read-only nothing is kept.
+   * then on; all of them may be removed. Where the cache cannot be written, nothing is kept.
    */
   readonly keep: (folder: string) => void;
 }
@@ -51,24 +61,20 @@ interface Origin {
  * own, so that it does not depend on what other runs make or remove.
  */
 export function keptFolder(name: string, origin: Origin): KeptFolder {
-  const { project = fileURLToPath(new URL("..", import.meta.url)) } = origin;
-  const cache = join(project, "node_modules", ".cache", "network-capabilities");
+  const { project = root } = origin;
+  const cache = cacheOf(project);
   const digest = digestOf(project, origin);
-  const kept = join(cache, `${name}-${digest}`);
+  const entry = `${name}-${digest}`;
+  const kept = join(cache, entry);
   return {
     restore: (folder) => {
       if (!existsSync(kept)) return false;
-      try {
-        shareFiles(kept, folder);
-      } catch (error) {
-        if (existsSync(kept)) throw error;
-      }
-      // Folders are moved away before they are removed, so that a folder in its place is complete.
-      if (existsSync(kept)) {
+      if (restoreWhole(kept, folder)) {
         whereWritable(() => utimesSync(kept, new Date(), new Date()));
         return true;
       }
-      for (const entry of readdirSync(folder)) rmSync(join(folder, entry), { recursive: true });
+      for (const file of readdirSync(folder)) rmSync(join(folder, file), { recursive: true });
+      whereWritable(() => discard(cache, entry));
       return false;
     },
     keep: (folder) => {
@@ -77,7 +83,8 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
         mkdirSync(cache, { recursive: true });
         const copy = join(cache, `.${randomUUID()}`);
         try {
-          shareFiles(folder, copy);
+          shareFiles(folder, join(copy, files));
+          writeFileSync(join(copy, sizes), sizesIn(folder));
           renameSync(copy, kept);
         } catch (error) {
           rmSync(copy, { recursive: true, force: true });
@@ -88,6 +95,24 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
       });
     },
   };
+}
+
+/** What an entry of the cache consists of: the files, and a list of their sizes. */
+const [files, sizes] = ["files", "sizes.json"];
+
+/** @returns false if files of the entry are missing, cut or cannot be read; then not all are in the folder. */
+function restoreWhole(kept: string, folder: string): boolean {
+  try {
+    shareFiles(join(kept, files), folder);
+    return readFileSync(join(kept, sizes), "utf8") === sizesIn(folder);
+  } catch (error) {
+    if (isFileError(error)) return false;
+    throw error;
+  }
+}
+
+function sizesIn(folder: string): string {
+  return JSON.stringify(filesOf(folder, ".").map((file) => [file, statSync(join(folder, file)).size]));
 }
 
 /** The same files in another folder, copied only where they cannot have a second name: on another disk, for example. */
@@ -149,7 +174,7 @@ function discardOld(cache: string, name: string): void {
   for (const { entry } of [...left, ...old]) discard(cache, entry);
 }
 
-/** Moves a folder away before it is removed, so that a run that copies it notices. */
+/** Moves a folder away before it is removed, so that it can be kept anew. */
 function discard(cache: string, entry: string): void {
   const away = join(cache, `.${randomUUID()}`);
   try {
@@ -161,12 +186,19 @@ function discard(cache: string, entry: string): void {
   rmSync(away, { recursive: true, force: true });
 }
 
-/** Ignores a disk that is full or read-only. */
-function whereWritable(write: () => void): void {
+/**
+ * Writes to the cache, unless the disk is full or read-only, a file is in the place of the cache, or another program
+ * removes it meanwhile.
+ * @returns whether it was written.
+ */
+export function whereWritable(write: () => void): boolean {
   try {
     write();
+    return true;
   } catch (error) {
-    if (!hasCode(error, ["EACCES", "EDQUOT", "ENOSPC", "EPERM", "EROFS"])) throw error;
+    if (hasCode(error, ["EACCES", "EDQUOT", "EEXIST", "ENOENT", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"]))
+      return false;
+    throw error;
   }
 }
 

@@ -7,12 +7,13 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cacheOf } from "./build-cache.ts";
 
 const project = fileURLToPath(new URL("..", import.meta.url));
 const generators = join(project, "test", "generators");
 const lock = join(generators, "package-lock.json");
 const digest = createHash("sha256").update(readFileSync(lock)).digest("hex").slice(0, 16);
-const folder = join(project, "node_modules", ".cache", "network-capabilities", `generators-${digest}`);
+const folder = join(cacheOf(project), `generators-${digest}`);
 
 if (!existsSync(join(folder, "node_modules", ".package-lock.json"))) {
   mkdirSync(folder, { recursive: true });

@@ -9,11 +9,12 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { assemblySources } from "../../tools/assembly.ts";
@@ -46,6 +47,17 @@ function restored(settings = ""): string | undefined {
   const isRestored = kept(settings).restore(path);
   expect(readdirSync(path)).toEqual(isRestored ? ["file"] : []);
   return isRestored ? readFileSync(join(path, "file"), "utf8") : undefined;
+}
+
+/** The file of an entry of the cache, wherever it is in there. */
+function fileIn(entry: string): string {
+  const found = readdirSync(entry, { recursive: true, encoding: "utf8" });
+  return join(entry, found.find((path) => basename(path) === "file") ?? "none");
+}
+
+function emptyFolder(path: string): void {
+  rmSync(path, { recursive: true });
+  mkdirSync(path);
 }
 
 describe("a folder that is kept", () => {
@@ -109,6 +121,39 @@ describe("a folder that is kept", () => {
     expect(restored("7")).toBe("7");
     expect(readdirSync(cache())).toHaveLength(4);
   });
+
+  test.each<[string, (entry: string) => void]>([
+    ["a file of it is cut", (entry) => truncateSync(fileIn(entry), 2)],
+    ["a file of it is gone", (entry) => rmSync(fileIn(entry))],
+    ["all of its files are gone", (entry) => rmSync(dirname(fileIn(entry)), { recursive: true })],
+    ["it is empty", (entry) => emptyFolder(entry)],
+    [
+      "it is a file",
+      (entry) => {
+        rmSync(entry, { recursive: true });
+        writeFileSync(entry, "");
+      },
+    ],
+  ])("is removed and can be kept again when %s", (_, damage) => {
+    kept().keep(folder("first"));
+    const [entry = ""] = readdirSync(cache());
+    damage(join(cache(), entry));
+
+    expect(restored()).toBeUndefined();
+    expect(readdirSync(cache())).toEqual([]);
+    kept().keep(folder("second"));
+    expect(restored()).toBe("second");
+  });
+
+  test.each(["node_modules", "node_modules/.cache", "node_modules/.cache/network-capabilities"])(
+    "is made each time when %s is a file",
+    (place) => {
+      mkdirSync(dirname(join(project, place)), { recursive: true });
+      writeFileSync(join(project, place), "");
+      kept().keep(folder("first"));
+      expect(restored()).toBeUndefined();
+    },
+  );
 
   test.skipIf(process.getuid?.() === 0)("may be made on a disk that cannot be written to", () => {
     mkdirSync(join(project, "node_modules"));
