@@ -1,13 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
+import { cacheOf, whereWritable } from "../build-cache.ts";
 import type { LocalService } from "./service.ts";
 
-const folder = fileURLToPath(
-  new URL("../../node_modules/.cache/network-capabilities/running", import.meta.url),
-);
+const announcements = join(cacheOf(), "running");
 
 const announcement = z.object({
   pid: z.number(),
@@ -22,8 +20,11 @@ export type RunningService = z.output<typeof announcement>;
 /** Names, addresses and settings; of AWS's variables no key of an account. */
 const told = /^(?:TABLE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
 
-/** Tells other programs of this project where a service runs, until this program ends. */
-export function announce(service: LocalService, hasOwnServers: boolean): void {
+/**
+ * Tells other programs of this project where a service runs, until this program ends. Where it cannot be written, none of
+ * them finds the service, which runs nevertheless.
+ */
+export function announce(service: LocalService, hasOwnServers: boolean, folder = announcements): void {
   const variables = service.template.functions.flatMap(({ logicalId }) =>
     Object.entries(service.environmentOf(logicalId)),
   );
@@ -34,26 +35,30 @@ export function announce(service: LocalService, hasOwnServers: boolean): void {
     // The embedded servers take any; for others those of the shell are used.
     ...(hasOwnServers ? {} : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" }),
   };
-  const path = pathOf(Number(new URL(service.url).port));
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(path, JSON.stringify({ pid: process.pid, url: service.url, environment }), { mode: 0o600 });
-  process.once("exit", () => rmSync(path, { force: true }));
+  const path = pathOf(Number(new URL(service.url).port), folder);
+  const isWritten = whereWritable(() => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, JSON.stringify({ pid: process.pid, url: service.url, environment }), { mode: 0o600 });
+  });
+  if (isWritten) process.once("exit", () => rmSync(path, { force: true }));
 }
 
 /**
  * The service that runs on a port of this machine.
- * @throws {Error} that says to start it.
+ * @throws {Error} that says what to do if none is found.
  */
-export function runningService(port: number): RunningService {
+export function runningService(port: number, folder = announcements): RunningService {
   try {
-    const running = announcement.parse(JSON.parse(readFileSync(pathOf(port), "utf8")));
+    const running = announcement.parse(JSON.parse(readFileSync(pathOf(port, folder), "utf8")));
     process.kill(running.pid, 0);
     return running;
   } catch (error) {
-    const isGone = error instanceof Error && "code" in error && ["ENOENT", "ESRCH"].includes(`${error.code}`);
+    const isGone =
+      error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR", "ESRCH"].includes(`${error.code}`);
     if (!isGone) throw error;
     throw new Error(
-      `no service runs on port ${port} of this machine: run npm start, or name its port, as in --local 3001`,
+      `no service runs on port ${port} of this machine: run npm start, or name its port, as in --local 3001; if it runs, ` +
+        `it could not write to ${folder}: make that folder writable, and start it again`,
     );
   }
 }
@@ -66,6 +71,6 @@ function variableOf(logicalId: string): string {
   return found;
 }
 
-function pathOf(port: number): string {
+function pathOf(port: number, folder: string): string {
   return join(folder, `${port}.json`);
 }
