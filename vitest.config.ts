@@ -42,6 +42,7 @@ export default defineConfig(({ mode }) => {
         },
       ],
       isolate: false,
+      setupFiles: ["test/support/random-runs.ts"],
       // Each thread compiles the WebAssembly of Node.js anew. The threads that optimize it, and those that help to
       // collect garbage, take up to half of the processor time of a file. Most code runs too seldom to be worth
       // optimizing: code is when it has run fifteen times as often as usual. `npm test` says the same to this process.

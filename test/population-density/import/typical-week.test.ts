@@ -7,6 +7,7 @@ import {
   type TileDay,
 } from "../../../functions/population-density/tiles/tile.ts";
 import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { runs } from "../../support/sample.ts";
 
 /** What a day knows of a cell in an hour: nothing, that it is low, or its minimum, value and maximum. */
 type Slot = undefined | "low" | readonly [min: number, value: number, max: number];
@@ -60,6 +61,7 @@ describe("a typical day", () => {
           expect(typicalHours([day, day])).toEqual(known);
         }
       }),
+      { numRuns: runs(100, 20) },
     );
   });
 
@@ -99,7 +101,7 @@ describe("a typical day", () => {
           );
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300, 100) },
     );
   });
 
@@ -122,20 +124,7 @@ describe("a typical day", () => {
           }
         }
       }),
-      { numRuns: 300 },
-    );
-  });
-
-  test("of one day is that day", () => {
-    fc.assert(
-      fc.property(days, ([only]) => {
-        fc.pre(only !== undefined);
-        const day = dayOf(only);
-        expect(encodeTileDay(typicalHours([day]))).toEqual(
-          encodeTileDay(Array.from({ length: 24 }, (_, hour) => day.openHour(hour))),
-        );
-      }),
-      { numRuns: 50 },
+      { numRuns: runs(300, 100) },
     );
   });
 
