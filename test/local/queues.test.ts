@@ -12,7 +12,7 @@ import { openQueueServer, queueClient } from "../../tools/local/servers/queue-se
 import type { LocalBackend } from "../../tools/local/service.ts";
 import { loadTemplate, type Template } from "../../tools/local/template/template.ts";
 import { openStage, receiptsOf, type Stage } from "./queue-stage.ts";
-import { type SampleAssembly, synthesizeSample } from "./sample-app.ts";
+import { type SampleAssembly, sampleAssembly } from "./sample-assembly.ts";
 import { idOf, type StartedSample, startSample } from "./started-sample.ts";
 
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
@@ -23,7 +23,7 @@ let stage: Stage;
 
 beforeAll(async () => {
   vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
-  assembly = synthesizeSample({ queues: true });
+  assembly = await sampleAssembly({ queues: true });
   stage = await openStage();
 });
 beforeEach(() => stage.play());

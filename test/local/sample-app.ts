@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { LambdaIntegration, ResponseType, RestApi, TokenAuthorizer } from "aws-cdk-lib/aws-apigateway";
@@ -108,19 +107,15 @@ export const handler = async ({ Step, SecretId, ClientRequestToken }) => {
 };
 `;
 
-/** A synthesized stack in a temporary folder. */
-export interface SampleAssembly {
-  readonly directory: string;
-  remove(): void;
+/** What a sample stack has besides. */
+export interface SampleOptions {
+  readonly queues?: boolean;
+  /** A function that logs its event every five minutes. */
+  readonly schedule?: boolean;
 }
 
-/**
- * Synthesizes a stack that has one of everything the local gateway serves; queues, and a function that logs its event
- * every five minutes, only when they are asked for.
- */
-export function synthesizeSample({ queues = false, schedule = false } = {}): SampleAssembly {
-  const folder = mkdtempSync(join(tmpdir(), "local-gateway-"));
-  const directory = join(folder, "cdk.out");
+/** Synthesizes a stack that has one of everything the local gateway serves into the folder `cdk.out` of a folder. */
+export function synthesizeSample(folder: string, { queues = false, schedule = false }: SampleOptions): void {
   const code = (name: string, source: string) => {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, "index.mjs"), source);
@@ -128,7 +123,7 @@ export function synthesizeSample({ queues = false, schedule = false } = {}): Sam
   };
 
   const app = new App({
-    outdir: directory,
+    outdir: join(folder, "cdk.out"),
     analyticsReporting: false,
     builtinCloudFormationValidation: false,
   });
@@ -229,5 +224,4 @@ export function synthesizeSample({ queues = false, schedule = false } = {}): Sam
     });
   }
   app.synth();
-  return { directory, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

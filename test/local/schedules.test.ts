@@ -3,7 +3,7 @@ import * as z from "zod";
 import { RunningSchedule } from "../../tools/local/lambda/running-schedule.ts";
 import { Template } from "../../tools/local/template/template.ts";
 import { emptyApi } from "./empty-api.ts";
-import { synthesizeSample } from "./sample-app.ts";
+import { sampleAssembly } from "./sample-assembly.ts";
 import { startSample } from "./started-sample.ts";
 
 const minute = 60_000;
@@ -114,7 +114,7 @@ describe("a schedule", () => {
 });
 
 it("a service runs the schedules of its template, with the event that EventBridge sends", async () => {
-  const assembly = synthesizeSample({ schedule: true });
+  const assembly = await sampleAssembly({ schedule: true });
   try {
     const service = await startSample({ assembly: assembly.directory });
     try {

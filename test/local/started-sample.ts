@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, vi } from "vitest";
 import type { LocalService, LocalServiceOptions } from "../../tools/local/service.ts";
 import { startLocalService } from "../../tools/local/service.ts";
-import { synthesizeSample } from "./sample-app.ts";
+import { sampleAssembly } from "./sample-assembly.ts";
 
 /** A service on the sample stack, and what its functions have logged. */
 export interface StartedSample extends LocalService {
@@ -11,7 +11,9 @@ export interface StartedSample extends LocalService {
 
 /** Starts the sample stack on a free port, from a fresh assembly that it removes in the end unless one is given. */
 export async function startSample(options: Partial<LocalServiceOptions> = {}): Promise<StartedSample> {
-  const assembly = options.assembly ? { directory: options.assembly, remove: () => {} } : synthesizeSample();
+  const assembly = options.assembly
+    ? { directory: options.assembly, remove: () => {} }
+    : await sampleAssembly();
   const logs: string[] = [];
   try {
     const service = await startLocalService({

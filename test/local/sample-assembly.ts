@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { installed, keptFolder } from "../../tools/build-cache.ts";
+import type { SampleOptions } from "./sample-app.ts";
+
+/** A synthesized stack in a temporary folder. */
+export interface SampleAssembly {
+  readonly directory: string;
+  remove(): void;
+}
+
+const sources = ["test/local", ...installed];
+
+/** A sample stack, synthesized anew only when its sources have changed: importing CDK takes longer than most tests. */
+export async function sampleAssembly(options: SampleOptions = {}): Promise<SampleAssembly> {
+  const folder = temporaryFolder("local-gateway-");
+  const kept = keptFolder("sample", { sources, settings: JSON.stringify(options) });
+  if (!kept.restore(folder.path)) {
+    const { synthesizeSample } = await import("./sample-app.ts");
+    synthesizeSample(folder.path, options);
+    kept.keep(folder.path);
+  }
+  return { directory: join(folder.path, "cdk.out"), remove: () => folder.remove() };
+}
