@@ -150,6 +150,8 @@ export async function createMap(
         states[id] = state;
         library.setFeatureState({ source: "cells", id }, { state });
       }
+      // An hour that looks like the one before is drawn, too: `idle` says so.
+      library.triggerRepaint();
     },
     select: (index) => {
       if (selected !== undefined) {
