@@ -10,10 +10,19 @@ const maximumBytes = 256 * 1024;
  * Time and size are limited. Redirects are not followed: only the configured address is trusted.
  */
 export async function fetchKeys(address: string): Promise<Jwks> {
+  const signal = AbortSignal.timeout(fetchTimeoutMilliseconds);
+  // On its own, `fetch` of Node.js 20 may lose the signal to the garbage collector, and then waits for a body for ever.
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  return await Promise.race([readKeys(address, signal), late]);
+}
+
+async function readKeys(address: string, signal: AbortSignal): Promise<Jwks> {
   const response = await fetch(address, {
     headers: { accept: "application/jwk-set+json, application/json" },
     redirect: "error",
-    signal: AbortSignal.timeout(fetchTimeoutMilliseconds),
+    signal,
   });
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
