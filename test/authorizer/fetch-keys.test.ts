@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
 import { countingServer, ellipticKey } from "../support/signed.ts";
 
@@ -92,5 +92,14 @@ it("waits two seconds in all, for the answer and for its last byte", async () =>
     expect(fetched?.status).toBe("rejected");
     expect(milliseconds).toBeGreaterThan(1_500);
     expect(milliseconds).toBeLessThan(3_000);
+  }
+});
+
+it("gives up after two seconds also when fetch forgets its signal", async () => {
+  vi.stubGlobal("fetch", () => new Promise(() => {}));
+  try {
+    await expect(fetchKeys("http://127.0.0.1:1")).rejects.toMatchObject({ name: "TimeoutError" });
+  } finally {
+    vi.unstubAllGlobals();
   }
 });
