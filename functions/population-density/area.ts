@@ -1,10 +1,10 @@
 import { area } from "../../shared/area.ts";
+import { densityCallers } from "./callers/tables.ts";
 import { retrieveCapabilities } from "./capabilities/contract.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { densityJobs, densityPermits } from "./delivery/tables.ts";
 import { densityFormats } from "./format-schemas.ts";
 import { cancelOperation, listOperations, readOperation, redeliverOperation } from "./operations/contract.ts";
-import { densityCallers } from "./tables.ts";
 import { densities } from "./tiles/table.ts";
 
 /** Estimates of how many people are in an area, by cell and hour. */

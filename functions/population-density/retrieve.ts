@@ -1,9 +1,9 @@
 import { setting } from "../../shared/environment.ts";
 import { preferredType } from "../../shared/http/accept.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
-import { answerTo } from "./answer.ts";
 import { retrievePopulationDensity } from "./contract.ts";
-import { isLarge, parseQuery, unsupported, workUnitsOf } from "./rules.ts";
+import { answerTo } from "./query/answer.ts";
+import { isLarge, parseQuery, unsupported, workUnitsOf } from "./query/rules.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
@@ -32,7 +32,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   if (sink === undefined) {
     const giveBack = await sent.charge(workUnitsOf(query));
     const passOn = isLarge(query, format)
-      ? await (await import("./large-answers.ts")).beginLargeAnswer(sent, giveBack)
+      ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(sent, giveBack)
       : (chunks: AsyncIterable<Uint8Array>) => chunks;
     const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
@@ -42,7 +42,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
       "x-area-status": answer.status,
     });
   }
-  const { acceptOrder, idempotencyKeyOf, operationAddress } = await import("./order.ts");
+  const { acceptOrder, idempotencyKeyOf, operationAddress } = await import("./operations/order.ts");
   const idempotencyKey = idempotencyKeyOf(sent);
   const giveBack = await sent.charge(workUnitsOf(query));
   const order = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import document from "../../docs/openapi.json" with { type: "json" };
 import { withTimesAbout } from "../../functions/openapi/example-times.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
-import { parseQuery } from "../../functions/population-density/rules.ts";
+import { parseQuery } from "../../functions/population-density/query/rules.ts";
 
 describe.each([
   "2026-11-22T00:00:00Z",

@@ -7,11 +7,11 @@ import {
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { inject, vi } from "vitest";
 import * as z from "zod";
-import { answerTo } from "../../functions/population-density/answer.ts";
+import { densityCallers } from "../../functions/population-density/callers/tables.ts";
 import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
 import { densityJobs, densityPermits } from "../../functions/population-density/delivery/tables.ts";
-import { parseQuery } from "../../functions/population-density/rules.ts";
-import { densityCallers } from "../../functions/population-density/tables.ts";
+import { answerTo } from "../../functions/population-density/query/answer.ts";
+import { parseQuery } from "../../functions/population-density/query/rules.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";

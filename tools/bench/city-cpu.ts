@@ -1,8 +1,8 @@
 /** Prints the CPU that it takes to answer a past hour of the bench's city, from the tables that the environment names. */
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
-import { answerTo } from "../../functions/population-density/answer.ts";
-import { parseQuery } from "../../functions/population-density/rules.ts";
+import { answerTo } from "../../functions/population-density/query/answer.ts";
+import { parseQuery } from "../../functions/population-density/query/rules.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { cityRing, precision } from "./density-cover.ts";
 

@@ -1,8 +1,8 @@
 import { setting } from "../../../shared/environment.ts";
 import { serve } from "../../../shared/http/serve.ts";
 import { maxPoints, minPoints } from "../contract.ts";
-import { maxHours, months } from "../intervals.ts";
-import { maxTileDays } from "../rules.ts";
+import { maxHours, months } from "../query/intervals.ts";
+import { maxTileDays } from "../query/rules.ts";
 import { readDataSet } from "../tiles/data-set-store.ts";
 import { retrieveCapabilities } from "./contract.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { getItem, getItems, queryIndex, updateItem } from "../../../shared/aws/database.ts";
 import { type TransactionOperation, transactWrite } from "../../../shared/aws/transactions.ts";
-import { densityCallers } from "../tables.ts";
+import { densityCallers } from "../callers/tables.ts";
 import { cancelledByCaller, itemOf, type Job, type LastAttempt, retentionSeconds } from "./job.ts";
 import type { JobStore, PendingEntry } from "./ports.ts";
 import { densityJobs } from "./tables.ts";

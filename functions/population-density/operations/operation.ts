@@ -1,6 +1,6 @@
 import { hashed } from "../../../shared/hash.ts";
 import { answerTime, deadlineOf, type Job } from "../delivery/job.ts";
-import { parseQuery, sizeOf } from "../rules.ts";
+import { parseQuery, sizeOf } from "../query/rules.ts";
 import type { Operation } from "./contract.ts";
 
 /** Whether a caller may see a job: it is its own, was accepted, and its day is not over. */

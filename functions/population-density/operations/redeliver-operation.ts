@@ -1,10 +1,10 @@
 import { serve } from "../../../shared/http/serve.ts";
 import { answerTime } from "../delivery/job.ts";
 import { jobStore } from "../delivery/job-store.ts";
-import { acceptOrder, idempotencyKeyOf, operationAddress } from "../order.ts";
-import { parseQuery, workUnitsOf } from "../rules.ts";
+import { parseQuery, workUnitsOf } from "../query/rules.ts";
 import { redeliverOperation } from "./contract.ts";
 import { isVisible } from "./operation.ts";
+import { acceptOrder, idempotencyKeyOf, operationAddress } from "./order.ts";
 
 /** Starts an operation that delivers the answer of an ended one again, to the sink of this request. */
 export const handler = serve(redeliverOperation, async (sent) => {

@@ -1,9 +1,9 @@
-import { setting } from "../../shared/environment.ts";
-import { ApiError } from "../../shared/errors.ts";
-import { acceptJob } from "./delivery/accept.ts";
-import { jobStore } from "./delivery/job-store.ts";
-import { type JobOrder, newJob } from "./delivery/new-job.ts";
-import { processPorts, send } from "./delivery/service-ports.ts";
+import { setting } from "../../../shared/environment.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { acceptJob } from "../delivery/accept.ts";
+import { jobStore } from "../delivery/job-store.ts";
+import { type JobOrder, newJob } from "../delivery/new-job.ts";
+import { processPorts, send } from "../delivery/service-ports.ts";
 
 const maxKeyCharacters = 255;
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { table } from "../../shared/table.ts";
+import { table } from "../../../shared/table.ts";
 
 /** Which operations of a caller are pending; in another item of the caller, which large answers it is being sent. */
 export const densityCallers = table({

@@ -1,10 +1,10 @@
-import { coverOf, type Tile } from "./cover/cover.ts";
+import { coverOf, type Tile } from "../cover/cover.ts";
+import type { Answer } from "../tiles/json.ts";
+import { observedDay, publishedDays, tileName, typicalDay } from "../tiles/store.ts";
+import { isCovered, type TileDay } from "../tiles/tile.ts";
+import type { TileHour } from "../tiles/tile-hour.ts";
 import { type AskedHour, storedDaysOf } from "./intervals.ts";
 import type { DensityQuery } from "./rules.ts";
-import type { Answer } from "./tiles/json.ts";
-import { observedDay, publishedDays, tileName, typicalDay } from "./tiles/store.ts";
-import { isCovered, type TileDay } from "./tiles/tile.ts";
-import type { TileHour } from "./tiles/tile-hour.ts";
 
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the

@@ -1,8 +1,8 @@
-import { causeOf, log } from "../../shared/aws/log.ts";
-import type { Caller } from "../../shared/caller.ts";
-import { ApiError, Unavailable } from "../../shared/errors.ts";
-import { afterBodySignal } from "../../shared/http/deadline.ts";
-import { retrievePopulationDensity } from "./contract.ts";
+import { causeOf, log } from "../../../shared/aws/log.ts";
+import type { Caller } from "../../../shared/caller.ts";
+import { ApiError, Unavailable } from "../../../shared/errors.ts";
+import { afterBodySignal } from "../../../shared/http/deadline.ts";
+import { retrievePopulationDensity } from "../contract.ts";
 import { beginStream, endStreams, newStream } from "./stream-store.ts";
 
 /** A request for densities, as far as it matters here. */

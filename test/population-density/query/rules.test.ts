@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countCells } from "../../functions/population-density/cover/cover.ts";
+import { countCells } from "../../../functions/population-density/cover/cover.ts";
 import {
   type DensityQuery,
   parseQuery,
   unsupported,
   workUnitsOf,
-} from "../../functions/population-density/rules.ts";
+} from "../../../functions/population-density/query/rules.ts";
 
 const now = new Date("2026-11-21T10:30:00Z");
 

@@ -1,4 +1,4 @@
-import { dayOf, type Instant, instantAt, isAfter } from "../../shared/calendar.ts";
+import { dayOf, type Instant, instantAt, isAfter } from "../../../shared/calendar.ts";
 
 const hourMilliseconds = 3_600_000;
 

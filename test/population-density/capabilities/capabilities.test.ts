@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { retrieveCapabilities } from "../../functions/population-density/capabilities/contract.ts";
-import { monthsFrom } from "../../functions/population-density/intervals.ts";
-import { call, tokenWith } from "../support/client.ts";
+import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
+import { monthsFrom } from "../../../functions/population-density/query/intervals.ts";
+import { call, tokenWith } from "../../support/client.ts";
 
 const path = "/populationdensitydata/capabilities";
 const scope = "population-density-data:read";

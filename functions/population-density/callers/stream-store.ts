@@ -3,9 +3,9 @@
  * caller may have only some at a time (docs/decisions/0041).
  */
 import { randomBytes } from "node:crypto";
-import { getItem, updateItem } from "../../shared/aws/database.ts";
-import { hashed } from "../../shared/hash.ts";
-import { streamingSeconds } from "../../shared/http/deadline.ts";
+import { getItem, updateItem } from "../../../shared/aws/database.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { streamingSeconds } from "../../../shared/http/deadline.ts";
 import { densityCallers } from "./tables.ts";
 
 /** Maximum of large answers that are sent to one caller at a time. */

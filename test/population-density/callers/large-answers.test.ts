@@ -4,16 +4,16 @@ import {
   endStreams,
   maxStreams,
   newStream,
-} from "../../functions/population-density/stream-store.ts";
-import { densityCallers } from "../../functions/population-density/tables.ts";
-import { getItem } from "../../shared/aws/database.ts";
-import { hashed } from "../../shared/hash.ts";
-import { streamingSeconds } from "../../shared/http/deadline.ts";
-import { quotas } from "../../shared/quota-table.ts";
-import { authorizerContext, eventOf } from "../support/pipeline.ts";
-import { defaultSettings } from "../support/settings.ts";
-import { callStreamed } from "../support/streamed.ts";
-import { useHarness } from "../support/use-harness.ts";
+} from "../../../functions/population-density/callers/stream-store.ts";
+import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
+import { getItem } from "../../../shared/aws/database.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { streamingSeconds } from "../../../shared/http/deadline.ts";
+import { quotas } from "../../../shared/quota-table.ts";
+import { authorizerContext, eventOf } from "../../support/pipeline.ts";
+import { defaultSettings } from "../../support/settings.ts";
+import { callStreamed } from "../../support/streamed.ts";
+import { useHarness } from "../../support/use-harness.ts";
 
 const hour = 3_600_000;
 const soon = (Math.floor(Date.now() / hour) + 1) * hour;
@@ -46,7 +46,7 @@ interface How extends NonNullable<Parameters<typeof callStreamed>[2]> {
 }
 
 async function ask(client: string, body: unknown, { headers = {}, ...circumstances }: How = {}) {
-  const { handler } = await import("../../functions/population-density/retrieve.ts");
+  const { handler } = await import("../../../functions/population-density/retrieve.ts");
   const authorizer = authorizerContext({ scope: "population-density-data:read", client });
   return await callStreamed(
     handler,

@@ -1,7 +1,7 @@
-import { instantOf } from "../../shared/calendar.ts";
-import type { Retrieval } from "./contract.ts";
-import { countCells } from "./cover/cover.ts";
-import { type Polygon, polygonOf } from "./cover/polygon.ts";
+import { instantOf } from "../../../shared/calendar.ts";
+import type { Retrieval } from "../contract.ts";
+import { countCells } from "../cover/cover.ts";
+import { type Polygon, polygonOf } from "../cover/polygon.ts";
 import { type AskedHour, askedHours, brokenTimeRule, hoursOf, storedDaysOf } from "./intervals.ts";
 
 /** A valid request: area, period and precision. */

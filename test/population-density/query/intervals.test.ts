@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { brokenTimeRule, hoursOf, monthsFrom } from "../../functions/population-density/intervals.ts";
-import { type Instant, instantAt, instantOf } from "../../shared/calendar.ts";
+import {
+  brokenTimeRule,
+  hoursOf,
+  monthsFrom,
+} from "../../../functions/population-density/query/intervals.ts";
+import { type Instant, instantAt, instantOf } from "../../../shared/calendar.ts";
 
 const at = (text: string) => Date.parse(text);
 const read = (text: string) => instantOf(text) ?? instantAt(Number.NaN);
