@@ -2,11 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
 import { asks, between, dateTime, described } from "../../shared/schemas.ts";
 import { idempotencyKey, sink, sinkCredential } from "../../shared/sink-schemas.ts";
-
-/** Vertices of a polygon. */
-export const maxPoints = 15;
-/** Vertices of a polygon. */
-export const minPoints = 3;
+import { maxPoints, minPoints } from "./query/limits.ts";
 
 const point = z
   .object({
@@ -80,9 +76,6 @@ const retrieval = z
       ],
     }),
   );
-
-/** What is asked: the body of a request after its schema. */
-export type Retrieval = z.infer<typeof retrieval>;
 
 const density = z.int().check(z.minimum(0));
 

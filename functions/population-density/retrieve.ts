@@ -32,7 +32,11 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   if (sink === undefined) {
     const giveBack = await sent.charge(workUnitsOf(query));
     const passOn = isLarge(query, format)
-      ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(sent, giveBack)
+      ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
+          retrievePopulationDensity,
+          sent,
+          giveBack,
+        )
       : (chunks: AsyncIterable<Uint8Array>) => chunks;
     const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });

@@ -144,6 +144,15 @@ describe("the reader of imports", () => {
   });
 });
 
+/** The rooms of population density, from the lowest floor to the highest; the files of the area itself are above. */
+const densityFloors = [
+  ["callers", "cover"],
+  ["tiles"],
+  ["import", "query"],
+  ["capabilities", "delivery", "distributed-import"],
+  ["operations"],
+];
+
 describe("imports run downhill", () => {
   test("the kernel knows no area, no infrastructure, no tool and no test", () => {
     expect(
@@ -230,18 +239,8 @@ describe("imports run downhill", () => {
     const misplaced = files.filter((file) => file.startsWith("functions/") && areaOf(file) === undefined);
     expect(misplaced).toEqual(["functions/areas.ts"]);
     const rooms = files.map((file) => /^functions\/([^/]+\/.+)\//.exec(file)?.[1]);
-    const known = [
-      "callers",
-      "capabilities",
-      "cover",
-      "delivery",
-      "distributed-import",
-      "import",
-      "operations",
-      "query",
-      "tiles",
-    ].map((room) => `population-density/${room}`);
-    expect(rooms.filter((room) => room !== undefined && !known.includes(room))).toEqual([]);
+    const known = densityFloors.flat().map((room) => `population-density/${room}`);
+    expect(new Set(rooms.filter((room) => room !== undefined))).toEqual(new Set(known));
   });
 
   test("the core of deliveries is given what it reaches: stores and sinks are behind its ports", () => {
@@ -298,6 +297,30 @@ describe("imports run downhill", () => {
     ).toEqual([]);
   });
 
+  test("within densities, a room knows the rooms of the floors below it alone; no room knows the files above", () => {
+    const area = "functions/population-density/";
+    const roomOf = (file: string) => new RegExp(`^${area}([^/]+)/`).exec(file)?.[1];
+    const floorOf = (room: string | undefined) =>
+      densityFloors.findIndex((rooms) => room !== undefined && rooms.includes(room));
+    const above = files.filter((file) => file.startsWith(area) && roomOf(file) === undefined);
+    expect(above.sort()).toEqual(
+      ["area", "contract", "format-schemas", "retrieve"].map((name) => `${area}${name}.ts`),
+    );
+    expect(
+      wrong(
+        (file) => roomOf(file) !== undefined,
+        ({ from, to }) => {
+          const [room, imported] = [roomOf(from), roomOf(to)];
+          const isBelow = imported !== undefined && floorOf(imported) < floorOf(room);
+          return to.startsWith(area) && imported !== room && !isBelow;
+        },
+      ),
+    ).toEqual([]);
+    // One more of either makes the area hard to survey.
+    expect(densityFloors.length).toBeLessThanOrEqual(5);
+    expect(densityFloors.flat().length).toBeLessThanOrEqual(10);
+  });
+
   test("there are no cycles, types included", () => {
     const circular = files.filter(
       (file) =>
@@ -347,14 +370,30 @@ describe("within an area", () => {
     ).toEqual([]);
   });
 
-  test.each(named("contract"))("%s is declarations: no rule, no store, nothing of its area", (file) => {
+  test.each(named("contract"))(
+    "%s is declarations: no rule, no store, of its area the limits alone",
+    (file) => {
+      const declares = ({ from, to, toFile }: Import) =>
+        !toFile ||
+        (to.startsWith("shared/") && !to.startsWith("shared/http/")) ||
+        (areaOf(to) === areaOf(from) && to.endsWith("/limits.ts"));
+      expect(
+        wrong(
+          (from) => from === file,
+          (found) => !declares(found),
+        ),
+      ).toEqual([]);
+      expect([...loadedBy(file)].filter(touchesTheWorld)).toEqual([]);
+    },
+  );
+
+  test.each(named("limits"))("%s is numbers: it imports nothing", (file) => {
     expect(
       wrong(
         (from) => from === file,
-        ({ to, toFile }) => (toFile && !to.startsWith("shared/")) || to.startsWith("shared/http/"),
+        () => true,
       ),
     ).toEqual([]);
-    expect([...loadedBy(file)].filter(touchesTheWorld)).toEqual([]);
   });
 
   test.each(named("rules"))("%s is pure: nothing it loads can read, write or send", (file) => {

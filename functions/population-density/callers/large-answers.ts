@@ -1,8 +1,8 @@
 import { causeOf, log } from "../../../shared/aws/log.ts";
 import type { Caller } from "../../../shared/caller.ts";
+import type { Endpoint } from "../../../shared/endpoint.ts";
 import { ApiError, Unavailable } from "../../../shared/errors.ts";
 import { afterBodySignal } from "../../../shared/http/deadline.ts";
-import { retrievePopulationDensity } from "../contract.ts";
 import { beginStream, endStreams, newStream } from "./stream-store.ts";
 
 /** A request for densities, as far as it matters here. */
@@ -15,12 +15,13 @@ interface Asked {
 }
 
 /**
- * Begins to send a large answer to a caller.
+ * Begins to send a large answer of an endpoint to a caller.
  * @param giveBack gives back what the request was charged, when its caller is being sent too many.
  * @returns what passes the body on. The answer no longer counts when the last of it was taken.
  * @throws {ApiError} `TOO_MANY_REQUESTS`.
  */
 export async function beginLargeAnswer(
+  { operationId: operation }: Pick<Endpoint, "operationId">,
   { caller: { client }, correlator, now, signal, onFault }: Asked,
   giveBack: () => Promise<void>,
 ): Promise<(chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>> {
@@ -38,7 +39,6 @@ export async function beginLargeAnswer(
     } finally {
       await endStreams(client, [stream], afterBodySignal()).catch((error: unknown) => {
         if (!(error instanceof Unavailable)) throw error;
-        const { operationId: operation } = retrievePopulationDensity;
         log("NOT_ROLLED_BACK", { operation, correlator, cause: causeOf(error) });
       });
     }

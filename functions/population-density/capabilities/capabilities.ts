@@ -1,8 +1,6 @@
 import { setting } from "../../../shared/environment.ts";
 import { serve } from "../../../shared/http/serve.ts";
-import { maxPoints, minPoints } from "../contract.ts";
-import { maxHours, months } from "../query/intervals.ts";
-import { maxTileDays } from "../query/rules.ts";
+import { maxHours, maxPoints, maxTileDays, minPoints, months } from "../query/limits.ts";
 import { readDataSet } from "../tiles/data-set-store.ts";
 import { retrieveCapabilities } from "./contract.ts";
 

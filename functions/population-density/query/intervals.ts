@@ -1,4 +1,5 @@
 import { dayOf, type Instant, instantAt, isAfter } from "../../../shared/calendar.ts";
+import { maxHours, months } from "./limits.ts";
 
 const hourMilliseconds = 3_600_000;
 
@@ -56,11 +57,6 @@ export function monthsFrom(moment: Date, months: number): number {
   moved.setUTCDate(Math.min(moment.getUTCDate(), lastDay));
   return moved.getTime();
 }
-
-/** Calendar months from now to the earliest start, and to the latest end. */
-export const months = 3;
-/** The longest period. */
-export const maxHours = 7 * 24;
 
 /** A start at most this old counts as now, to allow for the time that a request travels. */
 const graceMilliseconds = 60_000;

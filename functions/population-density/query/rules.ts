@@ -1,8 +1,18 @@
 import { instantOf } from "../../../shared/calendar.ts";
-import type { Retrieval } from "../contract.ts";
 import { countCells } from "../cover/cover.ts";
 import { type Polygon, polygonOf } from "../cover/polygon.ts";
 import { type AskedHour, askedHours, brokenTimeRule, hoursOf, storedDaysOf } from "./intervals.ts";
+import { maxTileDays } from "./limits.ts";
+
+/** What is asked, after its schema: of a request, or of one that a job holds. */
+interface RequestedDensity {
+  readonly area: { readonly boundary: Parameters<typeof polygonOf>[0] };
+  /** RFC 3339 with a zone. */
+  readonly startTime: string;
+  /** RFC 3339 with a zone. */
+  readonly endTime: string;
+  readonly precision: number;
+}
 
 /** A valid request: area, period and precision. */
 export interface DensityQuery {
@@ -31,7 +41,7 @@ export interface Fault {
 
 /** Parses a request into a query. Returns a fault for an invalid area or period (behaviour sections 3 and 7). */
 export function parseQuery(
-  { area, startTime, endTime, precision }: Pick<Retrieval, "area" | "startTime" | "endTime" | "precision">,
+  { area, startTime, endTime, precision }: RequestedDensity,
   now: Date,
 ): DensityQuery | Fault {
   const polygon = polygonOf(area.boundary);
@@ -114,13 +124,6 @@ interface Size {
 function sizeMessage({ unit, size, isExact }: Size, limit: string): string {
   return `${unit} are ${isExact ? "" : "at least "}${size}, the limit ${limit}.`;
 }
-
-/**
- * The maximum of tiles × days in one answer, typical and observed days alike: each is one stored item. Without a sink,
- * as many as a second of the function's CPU reads and writes as JSON; with a sink, as many as may be in memory together
- * (docs/decisions/0023-work-is-limited-and-charged.md). A long narrow area has few cells in many tiles.
- */
-export const maxTileDays = { sync: 600, async: 2_600 } as const;
 
 /** The stored items that an answer is made from; exact up to a limit. */
 function tileDaysOf({ polygon, precision, asked }: DensityQuery, limit: number): Size {

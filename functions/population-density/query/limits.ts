@@ -1,0 +1,21 @@
+/**
+ * What may be asked for, wherever it is deployed: a contract declares it, rules check it, and the capabilities publish
+ * it. Numbers alone, so that a contract may know them. Limits that a deployment sets are in `shared/environment.ts`.
+ */
+
+/** Vertices of a polygon. */
+export const minPoints = 3;
+/** Vertices of a polygon. */
+export const maxPoints = 15;
+
+/** Calendar months from now to the earliest start, and to the latest end. */
+export const months = 3;
+/** The longest period. */
+export const maxHours = 7 * 24;
+
+/**
+ * The maximum of tiles × days in one answer, typical and observed days alike: each is one stored item. Without a sink,
+ * as many as a second of the function's CPU reads and writes as JSON; with a sink, as many as may be in memory together
+ * (docs/decisions/0023-work-is-limited-and-charged.md). A long narrow area has few cells in many tiles.
+ */
+export const maxTileDays = { sync: 600, async: 2_600 } as const;
