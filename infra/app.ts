@@ -2,7 +2,7 @@ import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
 import { DataStack, tableNamesOf } from "./data.ts";
 import { DensityImportStack } from "./density-import.ts";
-import { settingsIn } from "./settings.ts";
+import { localSettings, settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
 import {
   dataStackName,
@@ -22,9 +22,6 @@ interface Synthesis {
   /** Whether CDK validates the finished template, which takes longer than making it. */
   readonly validation?: boolean;
 }
-
-/** The settings of a local run: its alarms notify nobody, and pages from any port of the machine may use it. */
-export const localSettings = { alarmTopicArn: "none", corsOrigins: "http://localhost:*,http://127.0.0.1:*" };
 
 /** The CDK application, the same for `cdk` and for a local run. `Settings` describes its context. */
 export function networkCapabilities({

@@ -6,11 +6,12 @@ import type { Construct } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
+import { removalPolicyIn } from "./constructs/removal-policy.ts";
 import type { ServiceQueue } from "./constructs/service-queue.ts";
 import { ServiceTable } from "./constructs/service-table.ts";
 import { addTableOutput } from "./outputs.ts";
 import { addQueues } from "./queues.ts";
-import { removalPolicyIn, type StageTraits } from "./stage.ts";
+import type { StageTraits } from "./stage.ts";
 
 /** The deployed name of every table. */
 export type TableNames = Readonly<Record<TableName, string>>;

@@ -3,7 +3,6 @@ import { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { endpoints, tables } from "../functions/areas.ts";
-import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
 import { configuration, metricNamespaceVariable, type VariableName } from "../shared/environment.ts";
 import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
@@ -15,6 +14,7 @@ import { checkEnvironmentSize } from "./environment-size.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { metricNamespaceOf } from "./metrics.ts";
 import { originsPattern } from "./origins.ts";
+import { routesByScope } from "./routes-by-scope.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 
@@ -71,17 +71,6 @@ function environmentOf(scope: Construct, id: FunctionId, { data, signingKey, set
         .filter(([, value]) => value !== ""),
     ),
   };
-}
-
-/** The routes each scope opens, as the authorizer writes them into a policy. */
-export function routesByScope(declared: readonly Endpoint[]): Record<string, string[]> {
-  const routes: Record<string, string[]> = {};
-  for (const endpoint of declared) {
-    if (endpoint.scope === null) continue;
-    const opened = pathsOf(endpoint).map((path) => `${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`);
-    routes[endpoint.scope] = [...(routes[endpoint.scope] ?? []), ...opened];
-  }
-  return routes;
 }
 
 /** Actions on a table that write. */

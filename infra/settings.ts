@@ -44,6 +44,9 @@ export interface Settings {
   readonly gatewayMayLog: boolean;
 }
 
+/** The settings of a local run: its alarms notify nobody, and pages from any port of the machine may use it. */
+export const localSettings = { alarmTopicArn: "none", corsOrigins: "http://localhost:*,http://127.0.0.1:*" };
+
 /**
  * Reads the settings of a deployment from its context.
  * @throws {Error} naming the setting that is malformed or conflicts with others.

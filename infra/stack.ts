@@ -7,6 +7,7 @@ import { addAlarms, addFaultAlarms } from "./alarms.ts";
 import { addApi } from "./api.ts";
 import { functionIds } from "./bundles.ts";
 import { Releases } from "./constructs/releases.ts";
+import { removalPolicyIn } from "./constructs/removal-policy.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
@@ -17,7 +18,7 @@ import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
 import { addFunction } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
-import { removalPolicyIn, stages } from "./stage.ts";
+import { stages } from "./stage.ts";
 import { addTriggers } from "./triggers.ts";
 import { warnOfIssuer } from "./warnings.ts";
 

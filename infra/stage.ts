@@ -1,6 +1,3 @@
-import { RemovalPolicy } from "aws-cdk-lib";
-import { RetentionDays } from "aws-cdk-lib/aws-logs";
-
 /** What API Gateway lets through on one method, a verb on a path. Each method has a token bucket of its own. */
 export interface Throttling {
   /** Requests a second, which refill the bucket. */
@@ -24,7 +21,8 @@ export function burstOf(rate: number): number {
 export interface StageTraits {
   /** Whether data of the operator can be recovered and outlives the stack, and the stack cannot be deleted. */
   readonly keepsData: boolean;
-  readonly logRetention: RetentionDays;
+  /** One of the periods that CloudWatch has. */
+  readonly logRetentionDays: number;
   /** Whether a release gets a tenth of the requests first and is rolled back when it fails. */
   readonly releasesGradually: boolean;
   /** Whether requests are sampled into X-Ray. */
@@ -49,7 +47,7 @@ export const stages = {
   /** To try things out: deleted with its data, and as cheap as possible. */
   dev: {
     keepsData: false,
-    logRetention: RetentionDays.ONE_WEEK,
+    logRetentionDays: 7,
     releasesGradually: false,
     traced: false,
     dashboard: false,
@@ -61,7 +59,7 @@ export const stages = {
   /** For callers. */
   prod: {
     keepsData: true,
-    logRetention: RetentionDays.THREE_MONTHS,
+    logRetentionDays: 90,
     releasesGradually: true,
     traced: true,
     dashboard: true,
@@ -74,8 +72,3 @@ export const stages = {
 
 /** The name of a stage, as `-c stage=` says it. */
 export type Stage = keyof typeof stages;
-
-/** The removal policy of resources that hold data. */
-export function removalPolicyIn({ keepsData }: StageTraits): RemovalPolicy {
-  return keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-}

@@ -3,6 +3,7 @@ import type { Stage } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 import { type Code, errorRow } from "../../shared/errors.ts";
+import { managedRules } from "./managed-rules.ts";
 
 /** Callers that may use their whole rate from behind one source address. */
 const callersBehindOneAddress = 5;
@@ -18,35 +19,6 @@ function maxFromOneAddress(ratePerMinute: number): number {
   const wanted = callersBehindOneAddress * ratePerMinute * (windowSeconds / 60);
   return Math.min(maxLimit, Math.max(minLimit, wanted));
 }
-
-const anyBody =
-  "A body is data, whatever it holds: a password may look like an attack, and a sink that is not public is refused by the function, in the words of the specification.";
-
-/**
- * The used groups of AWS's rules, in their order, and those of their rules that only count, each with its reason: they
- * would block requests that a function answers, with success or with an error of the specification. All others block.
- * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
- *
- * `AWSManagedRulesAnonymousIpList` is not used: callers are servers, and most are with a hosting provider.
- */
-export const managedRules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  AWSManagedRulesAmazonIpReputationList: {},
-  AWSManagedRulesKnownBadInputsRuleSet: {
-    JavaDeserializationRCE_BODY: anyBody,
-    Log4JRCE_BODY: anyBody,
-    ReactJSRCE_BODY: anyBody,
-  },
-  AWSManagedRulesCommonRuleSet: {
-    CrossSiteScripting_BODY: anyBody,
-    EC2MetaDataSSRF_BODY: anyBody,
-    GenericLFI_BODY: anyBody,
-    GenericRFI_BODY: anyBody,
-    NoUserAgent_HEADER: "Callers are programs, and the specification asks for no such header.",
-    RestrictedExtensions_URIPATH:
-      "The name of a QoS profile is part of a path and may end in `.log` or `.ini`.",
-    SizeRestrictions_BODY: "It refuses bodies above 8 KB; the service reads up to 64 KB.",
-  },
-};
 
 /**
  * AWS WAF before the API. What one of AWS's rules blocks is answered with the gateway response `WAF_FILTERED`; what

@@ -1,6 +1,7 @@
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { removalPolicyIn, type StageTraits } from "../stage.ts";
+import type { StageTraits } from "../stage.ts";
+import { removalPolicyIn } from "./removal-policy.ts";
 
 /**
  * A log group with limited retention. It has CloudWatch's own encryption: no line holds personal data, and the log must
@@ -8,6 +9,6 @@ import { removalPolicyIn, type StageTraits } from "../stage.ts";
  */
 export class ServiceLog extends LogGroup {
   constructor(scope: Construct, id: string, traits: StageTraits) {
-    super(scope, id, { retention: traits.logRetention, removalPolicy: removalPolicyIn(traits) });
+    super(scope, id, { retention: traits.logRetentionDays, removalPolicy: removalPolicyIn(traits) });
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { retrieveQosProfiles } from "../../functions/qos-profiles/contract.ts";
-import { routesByScope } from "../../infra/service-functions.ts";
+import { routesByScope } from "../../infra/routes-by-scope.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { tokenWith } from "../support/client.ts";
 import { everyScope } from "../support/scopes.ts";

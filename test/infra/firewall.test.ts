@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { managedRules } from "../../infra/constructs/firewall.ts";
+import { managedRules } from "../../infra/constructs/managed-rules.ts";
 import { errorRow } from "../../shared/errors.ts";
 import { configured, deployed, only, resourcesOf, textOf } from "./template.ts";
 

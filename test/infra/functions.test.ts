@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
-import { localSettings } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { originsPattern } from "../../infra/origins.ts";
+import { localSettings } from "../../infra/settings.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";

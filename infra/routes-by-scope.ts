@@ -1,0 +1,12 @@
+import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
+
+/** The routes each scope opens, as the authorizer writes them into a policy. */
+export function routesByScope(declared: readonly Endpoint[]): Record<string, string[]> {
+  const routes: Record<string, string[]> = {};
+  for (const endpoint of declared) {
+    if (endpoint.scope === null) continue;
+    const opened = pathsOf(endpoint).map((path) => `${endpoint.method}${path.replaceAll(/\{[^}]+\}/g, "*")}`);
+    routes[endpoint.scope] = [...(routes[endpoint.scope] ?? []), ...opened];
+  }
+  return routes;
+}
