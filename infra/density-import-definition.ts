@@ -82,8 +82,8 @@ function mapPrefixes(resources: ImportResources, name: string, step: string) {
 
 const isRefused = (next: string) => [{ Variable: "$.checked.result.refused", IsPresent: true, Next: next }];
 
-/** Days that were begun are given back. */
-const abandoned = [{ ErrorEquals: ["States.ALL"], ResultPath: "$.error", Next: "Abandon" }];
+/** On any error, the days that were begun are released. */
+const failed = [{ ErrorEquals: ["States.ALL"], ResultPath: "$.error", Next: "FailImport" }];
 
 /**
  * The state machine of the distributed import, in the Amazon States Language. Its input is an `ImportOrder`. Nothing is
@@ -125,15 +125,15 @@ export function densityImportDefinition(to: ImportResources) {
         ...task(to, "begin"),
         ResultSelector: { "result.$": "$.Payload" },
         ResultPath: "$.checked",
-        Catch: abandoned,
+        Catch: failed,
         Next: "IsBegun",
       },
       IsBegun: { Type: "Choice", Choices: isRefused("Refused"), Default: "StorePrefixes" },
       Refused: { Type: "Fail", Error: "ImportError", CausePath: "$.checked.result.refused" },
-      StorePrefixes: { ...mapPrefixes(to, "StorePrefixes", "store"), Catch: abandoned, Next: "FinishImport" },
-      FinishImport: { ...task(to, "finish"), OutputPath: "$.Payload", Catch: abandoned, End: true },
-      Abandon: {
-        ...task(to, "abandon"),
+      StorePrefixes: { ...mapPrefixes(to, "StorePrefixes", "store"), Catch: failed, Next: "FinishImport" },
+      FinishImport: { ...task(to, "finish"), OutputPath: "$.Payload", Catch: failed, End: true },
+      FailImport: {
+        ...task(to, "fail"),
         ResultSelector: { "result.$": "$.Payload" },
         ResultPath: "$.checked",
         Next: "Failed",

@@ -1,10 +1,10 @@
 import { logicalIdOf, withAssembly } from "./assembly.ts";
 import { readEventFile } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
+import { fromInvocationFolder } from "./invocation-folder.ts";
 import { apiResult } from "./local/api-result.ts";
 import { startDemoService } from "./local/demo-service.ts";
 import { demoData } from "./local/demo-tables.ts";
-import { fromWhereOneStands } from "./standing-folder.ts";
 
 exitOnSignals();
 
@@ -14,7 +14,7 @@ if (path === undefined) {
   process.exit(2);
 }
 
-const { functionId, event, environment } = await readEventFile(fromWhereOneStands(path));
+const { functionId, event, environment } = await readEventFile(fromInvocationFolder(path));
 await withAssembly(async (assembly) => {
   const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
   try {

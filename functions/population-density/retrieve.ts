@@ -10,7 +10,7 @@ import { type Answer, bodyOf } from "./tiles/json.ts";
 export const handler = serveStreamed(retrievePopulationDensity, async (sent) => {
   const { body, caller, now, signal, reply, refuse } = sent;
   // What follows is expensive: geometry, and reading tiles.
-  await sent.admission;
+  await sent.quotaChecked;
   const query = parseQuery(body, now);
   if ("code" in query) throw refuse(query.code, query);
   const limits = {

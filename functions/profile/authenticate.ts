@@ -32,11 +32,11 @@ export const handler = serve(authenticate, async (request) => {
   });
   const attempt = attemptName(now, randomBytes(6).toString("base64url"));
   request.onFault((ownSignal) => withdrawAttempt(attempt, counters, ownSignal));
-  const refusal = await beginAttempt(attempt, counters, now, signal);
+  const exceeded = await beginAttempt(attempt, counters, now, signal);
   // Others under way end within seconds; failures count until their window is over.
-  if (refusal?.reason === "underWay") throw request.refuse("TOO_MANY_REQUESTS");
-  if (refusal !== undefined) {
-    const allowance = { limit: refusal.counter.limit, remaining: 0, resetSeconds: secondsLeft(now) };
+  if (exceeded?.reason === "underWay") throw request.refuse("TOO_MANY_REQUESTS");
+  if (exceeded !== undefined) {
+    const allowance = { limit: exceeded.counter.limit, remaining: 0, resetSeconds: secondsLeft(now) };
     throw failure("TOO_MANY_REQUESTS", { retryAfterSeconds: allowance.resetSeconds, allowance });
   }
   const password = body.password ?? "";

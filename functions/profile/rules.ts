@@ -39,7 +39,7 @@ export function countersOf(address: string, sourceIp: string, now: Date, limits:
 }
 
 /** Why an attempt is refused: a counter is full of failures, or of failures and attempts under way. */
-export interface AttemptRefusal {
+export interface LimitExceeded {
   readonly counter: Counter;
   readonly reason: "failures" | "underWay";
 }

@@ -1,6 +1,6 @@
 import { deleteItem, getItem, putItem, updateItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
-import { type AttemptRefusal, addressOf, type Counter, hasLapsed, windowSeconds } from "./rules.ts";
+import { addressOf, type Counter, hasLapsed, type LimitExceeded, windowSeconds } from "./rules.ts";
 import { loginAttempts, type ProfileRecord, profiles } from "./tables.ts";
 
 /** The key is a hash, so that addresses of any length fit and none appears in metrics of hot keys. */
@@ -59,7 +59,7 @@ export async function beginAttempt(
   counters: readonly Counter[],
   now: Date,
   signal: AbortSignal,
-): Promise<AttemptRefusal | undefined> {
+): Promise<LimitExceeded | undefined> {
   for (const [index, counter] of counters.entries()) {
     const reason = await beginIn(counter, attempt, now, signal);
     if (reason === undefined) continue;
@@ -74,7 +74,7 @@ async function beginIn(
   attempt: string,
   now: Date,
   signal: AbortSignal,
-): Promise<AttemptRefusal["reason"] | undefined> {
+): Promise<LimitExceeded["reason"] | undefined> {
   if (limit === 0) return "failures";
   const begin = {
     update: "SET expiresAt = :expiresAt ADD attempts :one, underWay :attempt",

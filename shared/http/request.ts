@@ -40,10 +40,10 @@ export interface Request<E extends Endpoint> {
    * Resolves when the request was counted against the caller's limits; rejects when it exceeds one. A handler that
    * changes anything, or costs more than a few small reads, awaits it first.
    */
-  readonly admission: Promise<unknown>;
+  readonly quotaChecked: Promise<unknown>;
   /**
    * Counts further units against the caller's daily quota: for a handler whose work depends on the request, before it
-   * works, and after `admission`. Rejects when fewer are left.
+   * works, and after `quotaChecked`. Rejects when fewer are left.
    * @returns what gives them back, for a request that is refused after all.
    */
   readonly charge: (units: number) => Promise<() => Promise<void>>;

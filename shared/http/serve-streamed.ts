@@ -13,7 +13,7 @@ export function serveStreamed<const E extends StreamedEndpoint>(
   handle: Handle<E>,
 ): StreamifyHandler<unknown, void> {
   return awslambda.streamifyResponse(async (event: unknown, stream: Writable, context: Context) => {
-    // What is left of a request that was given up must not delay the next one.
+    // What is left of a request that timed out must not delay the next one.
     context.callbackWaitsForEmptyEventLoop = false;
     const { response, echo, report } = await respond(endpoint, handle, event, context);
     const { body } = response;
@@ -64,12 +64,12 @@ async function send(
 /** @throws {CallerTooSlow} when the signal has aborted, or aborts before the chunk is sent. */
 function sent(chunk: Uint8Array, stream: Writable, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new CallerTooSlow());
+    const timeOut = () => reject(new CallerTooSlow());
     // A signal that has aborted calls nobody any more.
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp);
+    if (signal.aborted) return timeOut();
+    signal.addEventListener("abort", timeOut);
     stream.write(chunk, (error) => {
-      signal.removeEventListener("abort", giveUp);
+      signal.removeEventListener("abort", timeOut);
       if (error) reject(error);
       else resolve();
     });

@@ -130,12 +130,12 @@ async function answer<E extends Endpoint>(
   exchange: Exchange,
 ): Promise<HttpResponse> {
   exchange.caller = callerOf(endpoint, exchange.incoming, exchange.now);
-  const admission = admit(exchange);
-  const [admitted, replied] = await Promise.allSettled([
-    admission,
-    reply(endpoint, handle, exchange, admission),
+  const quotaChecked = checkQuota(exchange);
+  const [checked, replied] = await Promise.allSettled([
+    quotaChecked,
+    reply(endpoint, handle, exchange, quotaChecked),
   ]);
-  if (admitted.status === "rejected") throw admitted.reason;
+  if (checked.status === "rejected") throw checked.reason;
   if (replied.status === "rejected") throw replied.reason;
   const { headers, ...response } = replied.value;
   return { ...response, headers: { ...headers, ...rateLimitHeaders(exchange.allowance) } };
@@ -148,13 +148,13 @@ function withAllowance(response: HttpResponse, allowance: Allowance | undefined)
 }
 
 /** Counts a request against its caller's limits. */
-async function admit(exchange: Exchange): Promise<void> {
+async function checkQuota(exchange: Exchange): Promise<void> {
   const { caller, now, signal } = exchange;
   if (caller !== undefined) await count(exchange, () => countRequest(caller.client, now, signal));
 }
 
 /**
- * Counts the work of a request that was admitted; one that could not be counted is served without.
+ * Counts the work of a request that is within its quota; one that could not be counted is served without.
  * @returns what gives it back.
  */
 async function charge(exchange: Exchange, units: number): Promise<() => Promise<void>> {
@@ -192,7 +192,7 @@ async function reply<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
   exchange: Exchange,
-  admission: Promise<unknown>,
+  quotaChecked: Promise<unknown>,
 ): Promise<HttpResponse> {
   const { incoming, caller, correlation, counts, rollbacks, now, signal } = exchange;
   if (correlation.invalid)
@@ -208,7 +208,7 @@ async function reply<E extends Endpoint>(
     correlator: correlation.value,
     header: incoming.header,
     listHeader: incoming.listHeader,
-    admission,
+    quotaChecked,
     charge: (units) => charge(exchange, units),
     onFault: (rollback) => rollbacks.push(rollback),
     measure: (count) => counts.push(count),

@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   answer: 1_000,
 };
 
-/** The end of an attempt that this side gives up. */
+/** The end of an attempt that this side aborts. */
 export class AttemptAborted extends Error {
   readonly code: string;
 
@@ -50,8 +50,8 @@ export class Clock {
   constructor(limits: Limits, outer: AbortSignal | undefined) {
     this.limits = limits;
     this.#outer = outer;
-    outer?.addEventListener("abort", this.#abandon);
-    if (outer?.aborted) this.#abandon();
+    outer?.addEventListener("abort", this.#abort);
+    if (outer?.aborted) this.#abort();
     this.expectProgress(Number.POSITIVE_INFINITY);
   }
 
@@ -107,8 +107,8 @@ export class Clock {
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#outer?.removeEventListener("abort", this.#abandon);
+    this.#outer?.removeEventListener("abort", this.#abort);
   }
 
-  readonly #abandon = () => this.#ending.abort(new AttemptAborted("ABORTED"));
+  readonly #abort = () => this.#ending.abort(new AttemptAborted("ABORTED"));
 }

@@ -10,7 +10,7 @@ import { runs } from "../support/sample.ts";
 import { cdkProblems, commandProblems, commandsIn } from "./commands.ts";
 import { diagramProblems } from "./diagrams.ts";
 import { documents, type Fence, fencesIn, placeOf } from "./fences.ts";
-import { interpreters, isInstalled, sessionMilliseconds, Workplace } from "./sessions.ts";
+import { interpreters, isInstalled, sessionMilliseconds, Workspace } from "./sessions.ts";
 import { differenceOf } from "./shown-output.ts";
 import { missingFrom } from "./trees.ts";
 
@@ -35,7 +35,7 @@ const marks = {
 } as const;
 
 /** Languages that are not run, and how their blocks are checked. */
-const parsed: Readonly<Record<string, (fence: Fence, workplace: Workplace) => unknown>> = {
+const parsed: Readonly<Record<string, (fence: Fence, workspace: Workspace) => unknown>> = {
   json: ({ text, marks }) => {
     JSON.parse(text);
     const setting = marks.get("setting");
@@ -108,12 +108,12 @@ test("no block of any document escapes", () => {
 describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
   "the fenced blocks of %s",
   (file, fences) => {
-    let workplace: Workplace;
+    let workspace: Workspace;
     beforeAll(async () => {
-      workplace = new Workplace(inject("url"));
-      await workplace.prepare(fences);
+      workspace = new Workspace(inject("url"));
+      await workspace.prepare(fences);
     });
-    afterAll(() => workplace.remove());
+    afterAll(() => workspace.remove());
 
     test("each has a language that is run or checked, and only marks that are known", () => {
       for (const fence of fences) {
@@ -129,7 +129,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
       (fence) => Object.hasOwn(parsed, fence.language) && !isOneOf("output", "file")(fence),
     );
     test.each(checked.map((fence) => [placeOf(fence), fence] as const))("%s is right", async (_, fence) => {
-      await parsed[fence.language]?.(fence, workplace);
+      await parsed[fence.language]?.(fence, workspace);
     });
 
     const described = fences.filter((fence) => isOneOf("needs-aws", "checkout")(fence) || isPutOff(fence));
@@ -150,7 +150,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
             `NOT RUN: ${blocks.length} blocks of ${file}, as there is no ${language} on this machine`,
           );
         }
-        const { code, outputs, stderr, statuses } = await workplace.run(language, blocks);
+        const { code, outputs, stderr, statuses } = await workspace.run(language, blocks);
         const reached = blocks.filter((fence) => outputs.has(fence)).at(-1);
         expect(code, `${reached === undefined ? file : placeOf(reached)}: ${stderr}`).toBe(0);
         for (const fence of blocks) {
@@ -160,7 +160,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
           }
           const shown = outputShownOf(fence);
           if (shown === undefined) continue;
-          const difference = differenceOf(workplace.textOf(shown), outputs.get(fence) ?? "");
+          const difference = differenceOf(workspace.textOf(shown), outputs.get(fence) ?? "");
           expect(difference, `${placeOf(fence)}, shown at ${placeOf(shown)}`).toBeUndefined();
         }
         await expectServers(blocks);
@@ -186,7 +186,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
         await vi.waitFor(
           () =>
             expect(
-              differenceOf(workplace.textOf(shown), workplace.outputOf(server)),
+              differenceOf(workspace.textOf(shown), workspace.outputOf(server)),
               placeOf(shown),
             ).toBeUndefined(),
           { timeout: 15_000, interval: 100 },
@@ -197,11 +197,11 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
     const programs = fences.filter(({ language, marks }) => language === "ts" && !marks.has("output"));
     const inTypeScript = programs.length > 0 ? [programs.length] : [];
     test.each(inTypeScript)("the %s in TypeScript have types that fit", async () => {
-      const text = programs.map((fence) => workplace.textOf(fence)).join("\n");
-      writeFileSync(join(workplace.folder, "typed.mts"), text);
+      const text = programs.map((fence) => workspace.textOf(fence)).join("\n");
+      writeFileSync(join(workspace.folder, "typed.mts"), text);
       const config = { extends: resolve("tsconfig.json"), include: [], files: ["typed.mts"] };
-      writeFileSync(join(workplace.folder, "tsconfig.json"), JSON.stringify(config));
-      expect(await tsc(["--noEmit", "--pretty", "false", "-p", workplace.folder])).toBe("");
+      writeFileSync(join(workspace.folder, "tsconfig.json"), JSON.stringify(config));
+      expect(await tsc(["--noEmit", "--pretty", "false", "-p", workspace.folder])).toBe("");
     });
   },
 );

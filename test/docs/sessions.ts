@@ -88,7 +88,7 @@ async function freePort(): Promise<string> {
 }
 
 /** A folder in which the blocks of one document are run, against a service and with sinks of its own. */
-export class Workplace {
+export class Workspace {
   readonly folder = mkdtempSync(join(tmpdir(), "network-capabilities-docs-"));
   readonly #service: string;
   readonly #servers = new Map<Fence, { readonly child: ChildProcess; output: string }>();

@@ -42,7 +42,7 @@ describe("the definition of the import", () => {
     expect(States.CheckPrefixes.Next).toBe("BeginImport");
     expect(States.IsPlanned.Choices.map(({ Next }) => Next)).toEqual(["Refused"]);
     for (const state of [States.BeginImport, States.StorePrefixes, States.FinishImport]) {
-      expect(state.Catch.map(({ Next }) => Next)).toEqual(["Abandon"]);
+      expect(state.Catch.map(({ Next }) => Next)).toEqual(["FailImport"]);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { GatewayRefusal } from "../../tools/local/gateway/gateway-responses.ts";
+import type { GatewayError } from "../../tools/local/gateway/gateway-responses.ts";
 import { mockReply } from "../../tools/local/gateway/mock-reply.ts";
 import { receive } from "../../tools/local/gateway/received-request.ts";
 import { mockIntegration, mockSchema } from "../../tools/local/template/mock-integration.ts";
@@ -84,7 +84,7 @@ describe("a mock integration", () => {
   ])("fails when a template leads to no response: %s", async (template) => {
     const broken = integrationOf({ RequestTemplates: { "application/json": template } });
     await expect(mockReply(broken, request("PUT"))).rejects.toThrow(
-      expect.objectContaining({ type: "API_CONFIGURATION_ERROR" } satisfies Partial<GatewayRefusal>),
+      expect.objectContaining({ type: "API_CONFIGURATION_ERROR" } satisfies Partial<GatewayError>),
     );
   });
 

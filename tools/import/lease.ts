@@ -34,7 +34,7 @@ export class Lease {
   static async of(table: Table, clock = Date.now): Promise<Lease> {
     const lease = new Lease(table, clock);
     const free = "attribute_not_exists(writer) OR writer = :writer OR writerUntil < :now";
-    for (const givenUpAt = clock() + waitingMilliseconds; clock() < givenUpAt; ) {
+    for (const deadline = clock() + waitingMilliseconds; clock() < deadline; ) {
       if (await lease.#take(free, { ":now": clock() })) return lease;
       await wait(pauseMilliseconds);
     }

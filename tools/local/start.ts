@@ -13,7 +13,7 @@ const stop = new Promise<void>((resolve) => {
 const { parseArgs } = await import("node:util");
 const { makeAssembly } = await import("../assembly.ts");
 const { requireDataFolder } = await import("../import/data-files.ts");
-const { fromWhereOneStands } = await import("../standing-folder.ts");
+const { fromInvocationFolder } = await import("../invocation-folder.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
 const { requireFreePort } = await import("./servers/listening-server.ts");
 
@@ -26,7 +26,7 @@ function readArguments() {
     return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
       ? {
           port: Number(port),
-          data: data === undefined ? undefined : fromWhereOneStands(data),
+          data: data === undefined ? undefined : fromInvocationFolder(data),
           throttled: throttle,
         }
       : undefined;

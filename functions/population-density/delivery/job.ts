@@ -29,8 +29,8 @@ export type LastAttempt = z.output<typeof lastAttempt>;
 
 /**
  * A job as the table holds it: `pending` until it has its one outcome: `delivered`, `refused` by the sink, `failed`, or
- * `cancelled` by its caller. Sink and token are then erased. `withdrawn` is the tombstone of a job whose storing was abandoned: a write of that
- * request that arrives late is refused.
+ * `cancelled` by its caller. Sink and token are then erased. `withdrawn` is the tombstone of a job that may have been
+ * stored and is answered with 503: a write of that request that arrives late is refused.
  */
 export const job = z.object({
   operationId: z.string(),

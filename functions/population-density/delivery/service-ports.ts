@@ -5,7 +5,7 @@ import { sendMessage } from "../../../shared/sqs/messages.ts";
 import type { Clock, Ports, Queues } from "./ports.ts";
 
 /** The ports that all delivery functions share: clock, ids, log and metrics. */
-export const processPorts = {
+export const sharedPorts = {
   clock: {
     now: () => Date.now(),
     deadline: (milliseconds, since = Date.now()) =>

@@ -1,5 +1,5 @@
 import { jobStore } from "./job-store.ts";
-import { processPorts, send } from "./service-ports.ts";
+import { send, sharedPorts } from "./service-ports.ts";
 import { sweep } from "./sweep-jobs.ts";
 
 /** Reserved at the end of the function's time. */
@@ -11,5 +11,5 @@ export async function handler(
   invocation: { readonly getRemainingTimeInMillis: () => number },
 ): Promise<void> {
   const milliseconds = Math.max(0, invocation.getRemainingTimeInMillis() - reserveMilliseconds);
-  await sweep({ ...processPorts, jobs: jobStore, queues: { send } }, AbortSignal.timeout(milliseconds));
+  await sweep({ ...sharedPorts, jobs: jobStore, queues: { send } }, AbortSignal.timeout(milliseconds));
 }

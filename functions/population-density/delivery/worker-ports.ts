@@ -5,12 +5,12 @@ import { jobStore } from "./job-store.ts";
 import { permitStore } from "./permit-store.ts";
 import type { WorkerPorts } from "./ports.ts";
 import { sinks } from "./send.ts";
-import { processPorts } from "./service-ports.ts";
+import { sharedPorts } from "./service-ports.ts";
 
 /** The ports of a worker, which never sends to the queue that it consumes. */
 export function workerPorts(): WorkerPorts {
   return {
-    ...processPorts,
+    ...sharedPorts,
     jobs: jobStore,
     permits: permitStore,
     queues: { wake: wakeMessage },

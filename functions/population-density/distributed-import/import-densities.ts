@@ -5,7 +5,7 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { beginImport } from "./begin-import.ts";
 import { checkPrefix } from "./check-prefix.ts";
 import { importOrder, keys, putJson } from "./exchange.ts";
-import { abandonImport, finishImport } from "./finish-import.ts";
+import { failImport, finishImport } from "./finish-import.ts";
 import { planImport } from "./plan-import.ts";
 import { readCounts } from "./read-file.ts";
 import { storePrefix } from "./store-prefix.ts";
@@ -21,7 +21,7 @@ const stepOfImport = z.discriminatedUnion("step", [
   z.object({ step: z.literal("begin"), order }),
   z.object({ step: z.literal("store"), order, prefix }),
   z.object({ step: z.literal("finish"), order }),
-  z.object({ step: z.literal("abandon"), order }),
+  z.object({ step: z.literal("fail"), order }),
 ]);
 
 type StepOfImport = z.infer<typeof stepOfImport>;
@@ -66,7 +66,7 @@ async function run(step: StepOfImport): Promise<unknown> {
       return await storePrefix(step.order, step.prefix);
     case "finish":
       return await finishImport(step.order);
-    case "abandon":
-      return { refused: (await abandonImport(step.order)).join("\n") };
+    case "fail":
+      return { refused: (await failImport(step.order)).join("\n") };
   }
 }

@@ -192,10 +192,10 @@ const pauseMilliseconds = 1_000;
 
 /** The parts of a day that no other import is storing. */
 async function settledParts(key: string, date: string): Promise<DayParts | undefined> {
-  for (const givenUpAt = Date.now() + waitingMilliseconds; ; await wait(pauseMilliseconds)) {
+  for (const deadline = Date.now() + waitingMilliseconds; ; await wait(pauseMilliseconds)) {
     const parts = await readDayParts(key);
     if ((parts?.writerUntil ?? 0) <= Date.now()) return parts;
-    if (Date.now() < givenUpAt) continue;
+    if (Date.now() < deadline) continue;
     throw new ImportError([`${date}: another import is storing it: repeat this one when it has ended`]);
   }
 }

@@ -220,7 +220,7 @@ export class DaySort {
     if (this.#precision === undefined) this.#begin(geohash.length + 2);
     const known = this.#tiles.get(geohash);
     if (known !== undefined || this.#options.coverageAt !== undefined) return known;
-    if (this.#tiles.size === maxTiles) this.#giveUp(place);
+    if (this.#tiles.size === maxTiles) this.#refuseSize(place);
     return this.#cover(geohash, new Uint8Array(coverageBytes));
   }
 
@@ -232,7 +232,7 @@ export class DaySort {
   }
 
   #partitionOf(tile: SortedTile, day: number, place: Place): number {
-    if (this.#partitions.count === maxPartitions) this.#giveUp(place);
+    if (this.#partitions.count === maxPartitions) this.#refuseSize(place);
     const partition = this.#partitions.create();
     tile.partitions.set(day, partition);
     return partition;
@@ -249,7 +249,7 @@ export class DaySort {
     this.#options.problems.add(file, reason, line, column);
   }
 
-  #giveUp({ file, line }: Place): void {
+  #refuseSize({ file, line }: Place): void {
     const { problems } = this.#options;
     problems.add(file, "too many days and tiles for one import: split it", line);
     problems.refuse();

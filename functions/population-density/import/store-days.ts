@@ -59,8 +59,8 @@ interface BegunDay {
 /** Waits until no other import stores the day. */
 async function beginWriting(day: CountedDay, storage: DayStorage, lease: DayLease): Promise<BegunDay> {
   for (
-    const givenUpAt = Date.now() + waitingMilliseconds;
-    Date.now() < givenUpAt;
+    const deadline = Date.now() + waitingMilliseconds;
+    Date.now() < deadline;
     await wait(pauseMilliseconds)
   ) {
     const found = await divisionOf(day, storage);

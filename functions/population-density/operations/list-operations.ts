@@ -11,12 +11,12 @@ const defaultCount = 20;
 /** Returns a caller's operations of the last day, the newest first. */
 export const handler = serve(
   listOperations,
-  async ({ query, caller, now, admission, signal, reply, refuse }) => {
+  async ({ query, caller, now, quotaChecked, signal, reply, refuse }) => {
     const { state, perPage = defaultCount, pageToken } = query;
     const after = pageToken === undefined ? undefined : positionOf(pageToken);
     if (pageToken !== undefined && after === undefined)
       throw refuse("INVALID_ARGUMENT", { message: "pageToken must be the nextPageToken of a page." });
-    await admission;
+    await quotaChecked;
     const { jobs, next } = await listJobs(
       {
         caller: hashed(caller.client),

@@ -3,7 +3,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { acceptJob } from "../delivery/accept.ts";
 import { jobStore } from "../delivery/job-store.ts";
 import { type JobOrder, newJob } from "../delivery/new-job.ts";
-import { processPorts, send } from "../delivery/service-ports.ts";
+import { send, sharedPorts } from "../delivery/service-ports.ts";
 
 const maxKeyCharacters = 255;
 
@@ -36,7 +36,7 @@ export async function acceptOrder(
   signal: AbortSignal,
 ): Promise<string> {
   const job = newJob(order);
-  const ports = { ...processPorts, jobs: jobStore, queues: { send } };
+  const ports = { ...sharedPorts, jobs: jobStore, queues: { send } };
   const acceptance = await acceptJob(job, setting("DENSITY_PENDING_LIMIT"), ports, signal);
   if (acceptance !== "accepted" && acceptance !== "unknown") await giveBack();
   switch (acceptance) {

@@ -9,7 +9,7 @@ import { acceptOrder, idempotencyKeyOf, operationAddress } from "./order.ts";
 /** Starts an operation that delivers the answer of an ended one again, to the sink of this request. */
 export const handler = serve(redeliverOperation, async (sent) => {
   const { parameters, body, caller, correlator, now, signal, reply, refuse } = sent;
-  await sent.admission;
+  await sent.quotaChecked;
   const idempotencyKey = idempotencyKeyOf(sent);
   const job = await jobStore.read(parameters.operationId, signal);
   if (job === undefined || !isVisible(job, caller.client, now)) throw refuse("NOT_FOUND");

@@ -74,8 +74,8 @@ export function unsupported(query: DensityQuery, limits: ServiceLimits, hasSink:
     const message = `The precision is not supported. Supported are ${precisions.join(", ")}.`;
     return { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION", message };
   }
-  const excess = limitExceededBy(query, limits, hasSink);
-  if (excess === undefined) return undefined;
+  const exceeded = limitExceededBy(query, limits, hasSink);
+  if (exceeded === undefined) return undefined;
   const finest = precisions
     .filter((precision) => precision < query.precision)
     .findLast((precision) => limitExceededBy({ ...query, precision }, limits, hasSink) === undefined);
@@ -83,7 +83,7 @@ export function unsupported(query: DensityQuery, limits: ServiceLimits, hasSink:
     finest === undefined
       ? "No coarser supported precision fits."
       : `The finest supported precision that fits is ${finest}.`;
-  return { code: `POPULATION_DENSITY_DATA.${excess.code}`, message: `${excess.message} ${advice}` };
+  return { code: `POPULATION_DENSITY_DATA.${exceeded.code}`, message: `${exceeded.message} ${advice}` };
 }
 
 /** The limit that a query exceeds. */

@@ -49,8 +49,8 @@ function someOrder(changes: Partial<Order> = {}): Order {
 }
 
 function ports(now = Date.now) {
-  const { processPorts, jobStore, send } = modules;
-  return { ...processPorts, clock: { ...processPorts.clock, now }, jobs: jobStore, queues: { send } };
+  const { sharedPorts, jobStore, send } = modules;
+  return { ...sharedPorts, clock: { ...sharedPorts.clock, now }, jobs: jobStore, queues: { send } };
 }
 
 const accept = (job: Job, limit = 20) => modules.acceptJob(job, limit, ports(), AbortSignal.timeout(5_000));

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { afterEach, expect, test, vi } from "vitest";
-import { processPorts } from "../../../functions/population-density/delivery/service-ports.ts";
+import { sharedPorts } from "../../../functions/population-density/delivery/service-ports.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 test("a deadline counts from when its time began, and all of its time is longer on a busy machine", async () => {
   vi.stubEnv("DEADLINE_FACTOR", "30");
-  const { deadline } = processPorts.clock;
+  const { deadline } = sharedPorts.clock;
   const began = Date.now() - 2_000;
   const over = deadline(50, began);
   if (!over.aborted) await once(over, "abort");

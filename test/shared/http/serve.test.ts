@@ -740,8 +740,8 @@ describe("what a caller has left", () => {
   });
 
   it("is not reported with 429 of a limit that has no window", async () => {
-    const result = await askGuarded({}, async ({ admission, refuse }) => {
-      await admission;
+    const result = await askGuarded({}, async ({ quotaChecked, refuse }) => {
+      await quotaChecked;
       throw refuse("TOO_MANY_REQUESTS");
     });
     expect(result.statusCode).toBe(429);

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { InvocationError } from "../lambda/invocation-error.ts";
 import type { AuthorizerDefinition } from "../template/rest-api.ts";
-import { GatewayRefusal } from "./gateway-responses.ts";
+import { GatewayError } from "./gateway-responses.ts";
 import { decide, policySchema } from "./policy.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
@@ -39,12 +39,12 @@ export class Authorizer {
   /**
    * Decides on one request. The result is cached by token alone, and its policy is evaluated for the method of each
    * request.
-   * @throws {GatewayRefusal} when the request must not reach its function.
+   * @throws {GatewayError} when the request must not reach its function.
    */
   async authorize(request: ReceivedRequest, methodArn: string): Promise<AuthorizerContext> {
     const { headerName, validationExpression } = this.#definition;
     const token = headerOf(request, headerName);
-    if (!token || !validationExpression.test(token)) throw new GatewayRefusal("UNAUTHORIZED");
+    if (!token || !validationExpression.test(token)) throw new GatewayError("UNAUTHORIZED");
 
     const remembered = this.#recall(token);
     const startedAt = performance.now();
@@ -53,7 +53,7 @@ export class Authorizer {
 
     const decision = decide(answer.policyDocument, methodArn);
     if (decision !== "allow") {
-      throw new GatewayRefusal("ACCESS_DENIED", decision, { context: answer.context });
+      throw new GatewayError("ACCESS_DENIED", decision, { context: answer.context });
     }
     const integrationLatency = remembered ? 0 : Math.round(performance.now() - startedAt);
     return { ...answer.context, principalId: answer.principalId, integrationLatency };
@@ -65,14 +65,14 @@ export class Authorizer {
       answered = await this.#invoke({ type: "TOKEN", authorizationToken: token, methodArn });
     } catch (error) {
       if (!(error instanceof InvocationError)) throw error;
-      if (error.message === "Unauthorized") throw new GatewayRefusal("UNAUTHORIZED");
-      throw new GatewayRefusal("AUTHORIZER_FAILURE", `${error.errorType}: ${error.message}`, {
+      if (error.message === "Unauthorized") throw new GatewayError("UNAUTHORIZED");
+      throw new GatewayError("AUTHORIZER_FAILURE", `${error.errorType}: ${error.message}`, {
         cause: error,
       });
     }
     const answer = answerSchema.safeParse(answered);
     if (answer.success) return answer.data;
-    throw new GatewayRefusal("AUTHORIZER_CONFIGURATION_ERROR", z.prettifyError(answer.error));
+    throw new GatewayError("AUTHORIZER_CONFIGURATION_ERROR", z.prettifyError(answer.error));
   }
 
   #recall(token: string): Answer | undefined {

@@ -5,7 +5,7 @@
  */
 import { promisify } from "node:util";
 import { deflate, gunzip, gzip, inflate } from "node:zlib";
-import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
+import { GatewayError, type Reply } from "./gateway-responses.ts";
 import { maxBodyBytes } from "./request-body.ts";
 
 const codings = { gzip: promisify(gzip), deflate: promisify(deflate) } as const;
@@ -16,18 +16,18 @@ const decoders = new Map([
 
 /**
  * The body of a request as the function gets it. That decompressed bodies have the same limit is not documented.
- * @throws {GatewayRefusal} when the coding is not supported, or the body is not of it.
+ * @throws {GatewayError} when the coding is not supported, or the body is not of it.
  */
 export async function decompressed(body: Buffer, contentEncoding = "identity"): Promise<Buffer> {
   const coding = contentEncoding.trim().toLowerCase();
   if (coding === "identity") return body;
   const decode = decoders.get(coding);
-  if (decode === undefined) throw new GatewayRefusal("UNSUPPORTED_MEDIA_TYPE");
+  if (decode === undefined) throw new GatewayError("UNSUPPORTED_MEDIA_TYPE");
   try {
     return await decode(body, { maxOutputLength: maxBodyBytes });
   } catch (error) {
     const isTooLarge = error instanceof RangeError;
-    throw new GatewayRefusal(isTooLarge ? "REQUEST_TOO_LARGE" : "UNSUPPORTED_MEDIA_TYPE", undefined, {
+    throw new GatewayError(isTooLarge ? "REQUEST_TOO_LARGE" : "UNSUPPORTED_MEDIA_TYPE", undefined, {
       cause: error,
     });
   }

@@ -6,7 +6,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import { account } from "../template/physical-names.ts";
 import type { RestApi } from "../template/rest-api.ts";
 import type { AuthorizerContext } from "./authorizer.ts";
-import { GatewayRefusal } from "./gateway-responses.ts";
+import { GatewayError } from "./gateway-responses.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 import type { RouteMatch } from "./routing.ts";
 
@@ -28,7 +28,7 @@ const droppedHeaders = new Set([
 
 /**
  * The body is base64, as to the API all media types are binary.
- * @throws {GatewayRefusal} for a request whose host is none.
+ * @throws {GatewayError} for a request whose host is none.
  */
 export function proxyEvent(
   api: RestApi,
@@ -104,12 +104,12 @@ function requestContext(
 
 /**
  * The host that was asked, in place of a domain of API Gateway, which knows its own and answers no other.
- * @throws {GatewayRefusal} for what is neither a name nor an address.
+ * @throws {GatewayError} for what is neither a name nor an address.
  */
 function hostOf(request: ReceivedRequest): string {
   const host = headerOf(request, "host") || "127.0.0.1";
   const isHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
-  if (!isHost) throw new GatewayRefusal("BAD_REQUEST_PARAMETERS");
+  if (!isHost) throw new GatewayError("BAD_REQUEST_PARAMETERS");
   return host;
 }
 

@@ -4,7 +4,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import * as z from "zod";
-import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
+import { GatewayError, type Reply } from "./gateway-responses.ts";
 
 const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
@@ -45,7 +45,7 @@ const remappedHeaders = new Set([
 
 /**
  * A body in base64 is sent as bytes, as to the API all media types are binary.
- * @throws {GatewayRefusal} when the result is not one of a proxy integration.
+ * @throws {GatewayError} when the result is not one of a proxy integration.
  */
 export function functionReply(result: unknown): Reply {
   const { body, isBase64Encoded, ...head } = parsed(resultSchema, result);
@@ -54,7 +54,7 @@ export function functionReply(result: unknown): Reply {
 
 /**
  * Status and headers, from the members of a result or from the metadata of a streamed response.
- * @throws {GatewayRefusal} when they are not those of a proxy integration.
+ * @throws {GatewayError} when they are not those of a proxy integration.
  */
 export function replyHead(head: unknown): Pick<Reply, "status" | "headers"> {
   const { statusCode, headers, multiValueHeaders } = parsed(headSchema, head);
@@ -70,7 +70,7 @@ export function replyHead(head: unknown): Pick<Reply, "status" | "headers"> {
 function parsed<Schema extends z.ZodType>(schema: Schema, result: unknown): z.output<Schema> {
   const { data, error } = schema.safeParse(result);
   if (error === undefined) return data;
-  throw new GatewayRefusal("INTEGRATION_FAILURE", `Malformed result: ${z.prettifyError(error)}`);
+  throw new GatewayError("INTEGRATION_FAILURE", `Malformed result: ${z.prettifyError(error)}`);
 }
 
 function replyHeaders(headers: Readonly<Record<string, readonly string[]>>): Reply["headers"] {
@@ -93,6 +93,6 @@ function checkHeader(name: string, value: string): void {
     validateHeaderName(name);
     validateHeaderValue(name, value);
   } catch (error) {
-    throw new GatewayRefusal("INTEGRATION_FAILURE", `Malformed header ${name}`, { cause: error });
+    throw new GatewayError("INTEGRATION_FAILURE", `Malformed header ${name}`, { cause: error });
   }
 }

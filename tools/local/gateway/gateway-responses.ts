@@ -57,19 +57,19 @@ const responseTypes = {
 } as const satisfies Record<string, ResponseType>;
 
 /** The types of gateway response that the local gateway uses. */
-export type RefusalType = keyof typeof responseTypes;
+export type GatewayErrorType = keyof typeof responseTypes;
 
 type ContextValues = Readonly<Record<string, string | number>>;
 
 /** Ends a request with a gateway response. */
-export class GatewayRefusal extends Error {
-  readonly type: RefusalType;
+export class GatewayError extends Error {
+  readonly type: GatewayErrorType;
   /** The context of the authorizer that denied access. */
   readonly context: ContextValues;
 
   /** @param reason logged, never sent to the caller. */
   constructor(
-    type: RefusalType,
+    type: GatewayErrorType,
     reason: string = type,
     { context = {}, ...options }: ErrorOptions & { readonly context?: ContextValues } = {},
   ) {
@@ -110,27 +110,27 @@ export function configuredResponse(declared: DeclaredResponse): ConfiguredRespon
   return { responseType, status, headers, body: template };
 }
 
-/** Renders a refusal by its own type, else by the default of its class, else as AWS does. */
-export function renderRefusal(
-  refusal: GatewayRefusal,
+/** Renders an error by its own type, else by the default of its class, else as AWS does. */
+export function renderGatewayError(
+  error: GatewayError,
   configured: readonly ConfiguredResponse[],
   request: ReceivedRequest,
 ): Reply {
-  const { status, message, exception } = responseTypes[refusal.type];
+  const { status, message, exception } = responseTypes[error.type];
   const named = (type: string) => configured.find(({ responseType }) => responseType === type);
-  const chosen = named(refusal.type) ?? named(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
+  const chosen = named(error.type) ?? named(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
   const headers = new Map([
     ["content-type", "application/json"],
     ["x-amzn-errortype", exception],
   ]);
   for (const [name, source] of chosen?.headers ?? []) {
-    const value = source(request, refusal.context);
+    const value = source(request, error.context);
     if (value !== undefined) headers.set(name.toLowerCase(), value);
   }
   return {
     status: chosen?.status ?? status,
     headers: [...headers],
-    body: substituted(chosen?.body, refusal.context) ?? JSON.stringify({ message }),
+    body: substituted(chosen?.body, error.context) ?? JSON.stringify({ message }),
   };
 }
 

@@ -19,9 +19,9 @@ import { functionReply } from "./function-reply.ts";
 import {
   type ConfiguredResponse,
   configuredResponse,
-  GatewayRefusal,
+  GatewayError,
   type Reply,
-  renderRefusal,
+  renderGatewayError,
 } from "./gateway-responses.ts";
 import { mockReply } from "./mock-reply.ts";
 import { headerOf, type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
@@ -101,7 +101,7 @@ export class Gateway {
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
     server.on("connect", (request, socket) => {
-      this.#refuseUnserved(new GatewayRefusal("MISSING_AUTHENTICATION_TOKEN"), receive(request), socket);
+      this.#refuseUnserved(new GatewayError("MISSING_AUTHENTICATION_TOKEN"), receive(request), socket);
     });
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => this.#refuseMalformed(error, socket));
     return listen(server, port);
@@ -110,26 +110,26 @@ export class Gateway {
   /** Answers what is not HTTP, too slow, cut off, or has too large a head. */
   #refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-    const refusal = new GatewayRefusal("BAD_REQUEST_PARAMETERS");
+    const malformed = new GatewayError("BAD_REQUEST_PARAMETERS");
     const last = [...(this.#unanswered.get(socket) ?? [])].at(-1);
     if (last !== undefined) {
       const [response, received] = last;
       // Answers go out in the order of their requests, and nothing after the last.
       response.shouldKeepAlive = false;
       if (!response.req.complete)
-        void send(response.req, response, received, this.#render(refusal, received));
+        void send(response.req, response, received, this.#render(malformed, received));
       return;
     }
     const from = socket instanceof Socket ? socket : {};
-    this.#refuseUnserved(refusal, receiveUnread(from), socket);
+    this.#refuseUnserved(malformed, receiveUnread(from), socket);
   }
 
-  #render(refusal: GatewayRefusal, received: ReceivedRequest): Reply {
-    return renderRefusal(refusal, this.#responses, received);
+  #render(error: GatewayError, received: ReceivedRequest): Reply {
+    return renderGatewayError(error, this.#responses, received);
   }
 
-  #refuseUnserved(refusal: GatewayRefusal, received: ReceivedRequest, socket: Duplex): void {
-    const { status, headers, body } = this.#render(refusal, received);
+  #refuseUnserved(error: GatewayError, received: ReceivedRequest, socket: Duplex): void {
+    const { status, headers, body } = this.#render(error, received);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       ...headers.map(([name, value]) => `${name}: ${value}`),
@@ -162,7 +162,7 @@ export class Gateway {
 
   /** A streamed response that is not complete, unless the client itself has closed the connection. */
   #logCut(error: unknown, received: ReceivedRequest): void {
-    if (!(error instanceof InvocationError) && !(error instanceof GatewayRefusal)) return;
+    if (!(error instanceof InvocationError) && !(error instanceof GatewayError)) return;
     this.#log("The response was cut", received, { reason: error.message });
   }
 
@@ -170,14 +170,14 @@ export class Gateway {
     const match = this.#routes.match(received.method, received.path);
     try {
       const sent = await readBody(request);
-      if (match === undefined) throw new GatewayRefusal("MISSING_AUTHENTICATION_TOKEN");
-      if (sent === undefined) throw new GatewayRefusal("REQUEST_TOO_LARGE");
+      if (match === undefined) throw new GatewayError("MISSING_AUTHENTICATION_TOKEN");
+      if (sent === undefined) throw new GatewayError("REQUEST_TOO_LARGE");
       const body = await decompressed(sent, headerOf(received, "content-encoding"));
-      if (!this.#letsThrough(received.method, match.route)) throw new GatewayRefusal("THROTTLED");
+      if (!this.#letsThrough(received.method, match.route)) throw new GatewayError("THROTTLED");
       const authorized = await this.#authorize(received, match.route);
       return await this.#integrate(received, match, body, authorized);
     } catch (error) {
-      if (!(error instanceof GatewayRefusal)) throw error;
+      if (!(error instanceof GatewayError)) throw error;
       const reply = this.#render(error, received);
       if (reply.status >= 500)
         this.#log(error.type, received, { resource: match?.route.path, reason: error.message });
@@ -199,7 +199,7 @@ export class Gateway {
     if (route.authorizerLogicalId === undefined) return undefined;
     const authorizer = this.#authorizers.get(route.authorizerLogicalId);
     if (authorizer === undefined)
-      throw new GatewayRefusal("AUTHORIZER_CONFIGURATION_ERROR", "No such authorizer");
+      throw new GatewayError("AUTHORIZER_CONFIGURATION_ERROR", "No such authorizer");
     const method = `${received.method}/${received.path.slice(1)}`;
     const arn = `arn:aws:execute-api:${region}:${account}:${this.#api.id}/${this.#api.stage}/${method}`;
     return authorizer.authorize(received, arn);
@@ -243,7 +243,7 @@ export class Gateway {
 async function within<Result>(milliseconds: number, invocation: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new GatewayRefusal("INTEGRATION_TIMEOUT")), milliseconds);
+    timer = setTimeout(() => reject(new GatewayError("INTEGRATION_TIMEOUT")), milliseconds);
   });
   try {
     return await Promise.race([invocation, late]);
@@ -251,7 +251,7 @@ async function within<Result>(milliseconds: number, invocation: Promise<Result>)
     if (!(error instanceof InvocationError)) throw error;
     const type =
       error.errorType === "RequestEntityTooLargeException" ? "REQUEST_TOO_LARGE" : "INTEGRATION_FAILURE";
-    throw new GatewayRefusal(type, `${error.errorType}: ${error.message}`, { cause: error });
+    throw new GatewayError(type, `${error.errorType}: ${error.message}`, { cause: error });
   } finally {
     clearTimeout(timer);
   }
@@ -264,7 +264,7 @@ async function cutAfter(
 ): Promise<InvocationStream> {
   const endsAt = performance.now() + milliseconds;
   const stream = await invocation;
-  const cut = () => stream.end(new GatewayRefusal("INTEGRATION_TIMEOUT"));
+  const cut = () => stream.end(new GatewayError("INTEGRATION_TIMEOUT"));
   const timer = setTimeout(cut, Math.max(0, endsAt - performance.now()));
   void stream.ended.then(() => clearTimeout(timer));
   return stream;

@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
 import * as z from "zod";
-import { GatewayRefusal } from "./gateway-responses.ts";
+import { GatewayError } from "./gateway-responses.ts";
 import { headerAsSent, type ReceivedRequest } from "./received-request.ts";
 
 /** What a template gives: its text, and the headers that it overrides, by their names in lower case. */
@@ -23,7 +23,7 @@ const javaMatches = {
     new RegExp(`^(?:${params[0]})$`).test(String(context)),
 };
 
-/** @throws {GatewayRefusal} when the template uses a variable or a method that is not supported locally. */
+/** @throws {GatewayError} when the template uses a variable or a method that is not supported locally. */
 export async function renderMapping(template: string, request: ReceivedRequest): Promise<Rendered> {
   // Most requests need no template, and a start none at all.
   const { Compile, parse } = await import("velocityjs");
@@ -37,7 +37,7 @@ export async function renderMapping(template: string, request: ReceivedRequest):
   const text = new Compile(parse(template), { customMethodHandlers: [javaMatches] }).render(variables);
   // What Velocity does not know stays in the text.
   if (text.includes("$"))
-    throw new GatewayRefusal("API_CONFIGURATION_ERROR", `Not supported locally: ${text.trim()}`);
+    throw new GatewayError("API_CONFIGURATION_ERROR", `Not supported locally: ${text.trim()}`);
   const headers = Object.entries(overrides.parse(header));
   return { text, headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const) };
 }

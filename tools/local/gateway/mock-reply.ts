@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { MockIntegration } from "../template/mock-integration.ts";
-import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
+import { GatewayError, type Reply } from "./gateway-responses.ts";
 import { renderMapping } from "./mapping-template.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
@@ -8,7 +8,7 @@ const chosenSchema = z.object({ statusCode: z.int() });
 
 /**
  * The answer of a mock integration.
- * @throws {GatewayRefusal} when no template is for the type of the body, or the templates do not lead to a response.
+ * @throws {GatewayError} when no template is for the type of the body, or the templates do not lead to a response.
  */
 export async function mockReply(
   { requestTemplates, responses }: MockIntegration,
@@ -17,11 +17,11 @@ export async function mockReply(
   const type =
     headerOf(request, "content-type")?.split(";", 1)[0]?.trim().toLowerCase() || "application/json";
   const requestTemplate = requestTemplates[type];
-  if (requestTemplate === undefined) throw new GatewayRefusal("UNSUPPORTED_MEDIA_TYPE");
+  if (requestTemplate === undefined) throw new GatewayError("UNSUPPORTED_MEDIA_TYPE");
   const chosen = chosenSchema.safeParse(parsed((await renderMapping(requestTemplate, request)).text));
   const response = responses.find(({ pattern }) => pattern.test(String(chosen.data?.statusCode)));
   if (response === undefined)
-    throw new GatewayRefusal("API_CONFIGURATION_ERROR", "No response for what the request's template gives");
+    throw new GatewayError("API_CONFIGURATION_ERROR", "No response for what the request's template gives");
   const { text, headers } = await renderMapping(response.template, request);
   const fixed = Object.entries(response.headers).map(
     ([name, value]) => [name.toLowerCase(), headerValue(value, request)] as const,
@@ -37,14 +37,14 @@ function headerValue(source: string, { requestId }: ReceivedRequest): string {
   const fixed = /^'(.*)'$/s.exec(source)?.[1];
   if (fixed !== undefined) return fixed;
   if (source === "context.requestId") return requestId;
-  throw new GatewayRefusal("API_CONFIGURATION_ERROR", `${source} is not supported locally`);
+  throw new GatewayError("API_CONFIGURATION_ERROR", `${source} is not supported locally`);
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new GatewayRefusal("API_CONFIGURATION_ERROR", "The request's template gives no JSON", {
+    throw new GatewayError("API_CONFIGURATION_ERROR", "The request's template gives no JSON", {
       cause: error,
     });
   }

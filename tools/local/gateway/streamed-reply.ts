@@ -5,7 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import { replyHead } from "./function-reply.ts";
-import { GatewayRefusal, type Reply } from "./gateway-responses.ts";
+import { GatewayError, type Reply } from "./gateway-responses.ts";
 
 /** An HTTP response whose body is still being written. */
 export interface StreamedReply extends Omit<Reply, "body"> {
@@ -20,7 +20,7 @@ const maxMetadataBytes = 16_384;
 
 /**
  * Reads status and headers, which stand before the body.
- * @throws {GatewayRefusal} when the function does not write them.
+ * @throws {GatewayError} when the function does not write them.
  */
 export async function streamedReply(stream: InvocationStream): Promise<StreamedReply> {
   const chunks = stream[Symbol.asyncIterator]();
@@ -35,14 +35,14 @@ export async function streamedReply(stream: InvocationStream): Promise<StreamedR
     return { ...head, body: atBandwidth(written.subarray(end + delimiter.length), chunks) };
   }
   await chunks.return();
-  throw new GatewayRefusal("INTEGRATION_FAILURE", "The streamed response begins without metadata");
+  throw new GatewayError("INTEGRATION_FAILURE", "The streamed response begins without metadata");
 }
 
 function metadataIn(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
   } catch (error) {
-    throw new GatewayRefusal("INTEGRATION_FAILURE", "The metadata is not JSON", { cause: error });
+    throw new GatewayError("INTEGRATION_FAILURE", "The metadata is not JSON", { cause: error });
   }
 }
 

@@ -50,8 +50,8 @@ async function createTable(client: DynamoDBClient, table: LocalTable): Promise<v
     if (error instanceof ResourceInUseException) return;
     throw new Error(`Table ${table.name} cannot be created: ${String(error)}`, { cause: error });
   }
-  const giveUpAt = Date.now() + tableMilliseconds;
-  while (Date.now() < giveUpAt) {
+  const deadline = Date.now() + tableMilliseconds;
+  while (Date.now() < deadline) {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: table.name }));
     if (Table?.TableStatus === "ACTIVE") return;
     await wait(20);
