@@ -8,8 +8,9 @@ import { type ConfigurationName, configuration } from "../../shared/environment.
 import { tableVariable } from "../../shared/table.ts";
 import { type PrivateJwk, privateJwk } from "../../shared/token.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
-import { importDemo } from "../../tools/local/demo-service.ts";
-import { type LocalService, startLocalService } from "../../tools/local/service.ts";
+import { loadDemo } from "../../tools/local/demo-service.ts";
+import { makeDemoTables } from "../../tools/local/demo-tables.ts";
+import { type LocalBackend, type LocalService, startLocalService } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { type Answer, answerOf } from "./client.ts";
 import { runs } from "./sample.ts";
@@ -104,6 +105,15 @@ export async function startOwnService(
       await service.close();
     },
   };
+}
+
+async function importDemo(backend: LocalBackend): Promise<void> {
+  const made = await makeDemoTables();
+  try {
+    await loadDemo(made, backend);
+  } finally {
+    made.remove();
+  }
 }
 
 /** The logical id of a function of a service. */

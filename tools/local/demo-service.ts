@@ -58,17 +58,8 @@ function hashesAtOnce(): number {
   return Math.max(1, Math.min(availableParallelism(), size - 2));
 }
 
-/** Imports the demo data. */
-export async function importDemo(backend: LocalBackend): Promise<void> {
-  const made = await makeDemoTables();
-  try {
-    await loadDemo(made, backend);
-  } finally {
-    made.remove();
-  }
-}
-
-async function loadDemo({ file }: DemoTables, backend: LocalBackend): Promise<void> {
+/** Puts the items of the demo data into the tables of a local service. */
+export async function loadDemo({ file }: DemoTables, backend: LocalBackend): Promise<void> {
   const names = importEnvironment(backend);
   await loadTables(file, { endpoint: backend.databaseEndpoint, credentials: embeddedCredentials, names });
 }
