@@ -66,14 +66,16 @@ function requestAlarms(scope: Construct, { api }: Watched): Record<string, Alarm
       }),
       threshold: 5,
       impact:
-        "Callers get 5xx for one request in twenty or more. The access log names the route, the functions' logs the cause.",
+        "Callers get 5xx for one request in twenty or more. The access log names the route, the " +
+        "functions' logs the cause.",
     },
     RequestsSlow: {
       metric: api.metricLatency({ statistic: "p95" }),
       threshold: 3_000,
       minutes: 15,
       impact:
-        "Callers wait: one response in twenty takes three seconds or more, and requests fail with 504 after five seconds. Large densities count until their caller has read them.",
+        "Callers wait: one response in twenty takes three seconds or more, and requests fail with 504 " +
+        "after five seconds. Large densities count until their caller has read them.",
     },
     FunctionsThrottled: {
       // Of all functions of the account, because they share its concurrency.
@@ -114,7 +116,8 @@ function loginAlarms(scope: Construct, { rotation }: Watched): Record<string, Al
       metric: serviceMetric(scope, "IssuerKeysUnreachable"),
       threshold: 3,
       impact:
-        "Callers with tokens of one issuer are refused, or soon will be, because its keys cannot be fetched. The authorizer's log names the issuer.",
+        "Callers with tokens of one issuer are refused, or soon will be, because its keys cannot be " +
+        "fetched. The authorizer's log names the issuer.",
     },
     ...(rotation === undefined
       ? {}
@@ -141,7 +144,8 @@ function deliveryAlarms(scope: Construct, { queues, workers, sweep }: Watched): 
       metric: lineCount(worker, "JobsFailed", { JobsFailed }),
       threshold: 1,
       impact:
-        "Callers do not get accepted densities: these could not be computed, or the sink was unreachable. See `reason` in the log line.",
+        "Callers do not get accepted densities: these could not be computed, or the sink was " +
+        "unreachable. See `reason` in the log line.",
     };
     return [`${worker.node.id}JobsFailed`, line] as const;
   });

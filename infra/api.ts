@@ -55,7 +55,9 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     Validations.of(api.deploymentStage).acknowledge({
       id: "AwsSolutions-APIG3",
       reason:
-        "A firewall has a monthly price, and operators may have one elsewhere: `-c waf=true` adds one. Without it, the stage's throttling, the authorizer, the quota of each caller and the limits on logins protect the API.",
+        "A firewall has a monthly price, and operators may have one elsewhere: `-c waf=true` adds one. " +
+        "Without it, the stage's throttling, the authorizer, the quota of each caller and the limits " +
+        "on logins protect the API.",
     });
   }
   const authorizers = new Map(
@@ -120,7 +122,8 @@ function scopesOf(declared: readonly Endpoint[]): readonly string[] {
 function acknowledgeAuthorization(method: Method, publicBecause: string | undefined): void {
   const reason =
     publicBecause ??
-    "Tokens are issued by this service and by the operator's authorization servers; the authorizer verifies both. A Cognito user pool issues neither.";
+    "Tokens are issued by this service and by the operator's authorization servers; the authorizer " +
+      "verifies both. A Cognito user pool issues neither.";
   const rules = publicBecause === undefined ? ["COG4"] : ["APIG4", "COG4"];
   Validations.of(method).acknowledge(...rules.map((rule) => ({ id: `AwsSolutions-${rule}`, reason })));
 }

@@ -33,7 +33,9 @@ interface DataStackProps extends StackProps {
   readonly chosenNames: Readonly<Partial<TableNames>>;
 }
 
-/** The tables of the areas and the key that encrypts them, in a stack of their own: no release of functions touches it. */
+/**
+ * The tables of the areas and the key that encrypts them, in a stack of their own: no release of functions touches it.
+ */
 export class DataStack extends Stack {
   /** Encrypts tables with personal data, and all queues. */
   readonly key: Key;

@@ -1,4 +1,6 @@
-/** Executions of the function that read files, or check or store prefixes, at a time: their sum of writes grows with it. */
+/**
+ * Executions of the function that read files, or check or store prefixes, at a time: their sum of writes grows with it.
+ */
 export const tasksAtOnce = 40;
 
 /** The longest that a Lambda function may run, and a little more. */

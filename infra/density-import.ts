@@ -33,8 +33,8 @@ interface DensityImportProps extends StackProps {
 const importId = "population-density/import-densities" satisfies OptionalFunctionId;
 
 /**
- * Imports the densities of a country: a bucket for files of counted people, a state machine that maps over them, and the
- * function that does each of its steps.
+ * Imports the densities of a country: a bucket for files of counted people, a state machine that maps over them, and
+ * the function that does each of its steps.
  */
 export class DensityImportStack extends Stack {
   constructor(scope: ConstructorParameters<typeof Stack>[0], id: string, props: DensityImportProps) {
@@ -72,7 +72,8 @@ function addBucket(scope: DensityImportStack, key: IKey): Bucket {
   Validations.of(bucket).acknowledge({
     id: "AwsSolutions-S1",
     reason:
-      "Nobody but operators and one function uses it, for days: a log of every request would be larger than what it holds. CloudTrail's data events can be switched on for it.",
+      "Nobody but operators and one function uses it, for days: a log of every request would be larger " +
+      "than what it holds. CloudTrail's data events can be switched on for it.",
   });
   return bucket;
 }
@@ -227,7 +228,8 @@ function addAlarm(scope: DensityImportStack, machine: CfnStateMachine, { alarmTo
   for (const [name, impact] of [
     [
       "ExecutionsFailed",
-      "An import of densities was refused or has failed: callers get older densities, or none. `ncs import density` says why.",
+      "An import of densities was refused or has failed: callers get older densities, or none. " +
+        "`ncs import density` says why.",
     ],
     [
       "ExecutionsTimedOut",

@@ -1,6 +1,9 @@
 import { Token } from "aws-cdk-lib";
 
-/** Lambda's limit, of the variables as a JSON object: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+/**
+ * Lambda's limit, of the variables as a JSON object:
+ * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
 const maxBytes = 4_096;
 
 /** What is known only when deployed is at most this long: the address of a queue or the ARN of a secret. */

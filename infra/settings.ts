@@ -32,7 +32,9 @@ export interface Settings {
   readonly throttling: Throttling;
   /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
   readonly alarmTopicArn?: string;
-  /** Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`. */
+  /**
+   * Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`.
+   */
   readonly tableNames: Readonly<Partial<Record<TableName, string>>>;
   /** Reserved concurrency by function, which is also its maximum. */
   readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
@@ -84,7 +86,8 @@ export function settingsIn(node: Node): Settings {
   );
   if (alarmTopic === undefined && stages[stage].alarmsNotify) {
     throw new Error(
-      "alarmTopicArn must be set for prod: the ARN of the SNS topic that alarms notify, or none if they shall notify nobody",
+      "alarmTopicArn must be set for prod: the ARN of the SNS topic that alarms notify, or none if " +
+        "they shall notify nobody",
     );
   }
   const domain = domainOf(

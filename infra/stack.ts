@@ -33,7 +33,10 @@ interface NetworkCapabilitiesProps extends StackProps {
 
 const rotation = "keys/rotate" satisfies FunctionId;
 
-/** The service without its tables: queues, signing key, functions and their releases, what invokes them, API, monitoring. */
+/**
+ * The service without its tables: queues, signing key, functions and their releases, what invokes them, API,
+ * monitoring.
+ */
 export class NetworkCapabilitiesStack extends Stack {
   constructor(scope: Construct, id: string, props: NetworkCapabilitiesProps) {
     const { bundles, settings, dataKey, tableNames, ...others } = props;

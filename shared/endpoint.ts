@@ -59,7 +59,10 @@ interface Operation {
   readonly sameCallbackAs?: string;
   /** Schema of the body by success status. */
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
-  /** Further media types of a success, by its status, one of which `Accept` may choose: schemas are the area's `formats`. */
+  /**
+   * Further media types of a success, by its status, one of which `Accept` may choose: schemas are the area's
+   * `formats`.
+   */
   readonly formats?: Readonly<Record<number, readonly MediaType[]>>;
   /** Operations that a success leads to, by its status: where their parameters are in the response. */
   readonly links?: Readonly<Record<number, Readonly<Record<string, Link>>>>;

@@ -9,7 +9,8 @@ export const sink = z.string().check(
   z.meta({
     format: "uri",
     description:
-      "An https URL with a public host name, to which the answer is delivered later. It is posted there with `operationId` as a further member.",
+      "An https URL with a public host name, to which the answer is delivered later. It is posted " +
+      "there with `operationId` as a further member.",
   }),
 );
 

@@ -36,13 +36,13 @@ export function cacheOf(project = root): string {
 /** A folder that can be made again. */
 export interface KeptFolder {
   /**
-   * Puts the kept files into an empty folder; `false` when none are kept for these sources, or not all of them are there
-   * any more. The folder is then empty.
+   * Puts the kept files into an empty folder; `false` when none are kept for these sources, or not all of them are
+   * there any more. The folder is then empty.
    */
   readonly restore: (folder: string) => boolean;
   /**
-   * Keeps the folder's files for the next time, unless a source has changed since. Nobody may write into one of them from
-   * then on; all of them may be removed. Where the cache cannot be written, nothing is kept.
+   * Keeps the folder's files for the next time, unless a source has changed since. Nobody may write into one of them
+   * from then on; all of them may be removed. Where the cache cannot be written, nothing is kept.
    */
   readonly keep: (folder: string) => void;
 }

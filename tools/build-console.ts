@@ -100,9 +100,9 @@ interface MapLibrary {
 }
 
 /**
- * MapLibre's distribution has the code that page and worker share once, and makes the worker's script of it at run time,
- * for which a page must permit scripts from blobs. Its build for strict pages has that code twice. Here each of its three
- * modules becomes a file: both are avoided.
+ * MapLibre's distribution has the code that page and worker share once, and makes the worker's script of it at run
+ * time, for which a page must permit scripts from blobs. Its build for strict pages has that code twice. Here each of
+ * its three modules becomes a file: both are avoided.
  * @throws {Error} when the distribution has another form than that of the version this was written for.
  */
 async function mapLibrary(): Promise<MapLibrary> {

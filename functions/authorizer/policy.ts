@@ -47,8 +47,8 @@ function scopeOf(route: readonly string[], routes: RoutesByScope): string | unde
 }
 
 /**
- * What API Gateway tells a caller without the scope: its name, and the challenge of RFC 6750, section 3. They are of the
- * route asked for and cached with the policy, so an authorizer serves the routes of one scope only.
+ * What API Gateway tells a caller without the scope: its name, and the challenge of RFC 6750, section 3. They are of
+ * the route asked for and cached with the policy, so an authorizer serves the routes of one scope only.
  */
 function refusalContext(scope: string): Record<string, string> {
   return { neededScope: scope, challenge: `Bearer error="insufficient_scope", scope="${scope}"` };

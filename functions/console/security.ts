@@ -1,6 +1,6 @@
 /**
- * What a browser may do with the pages. Nothing is loaded from another origin, except the operator's own map if there is
- * one; there is no inline script, no inline style and no eval.
+ * What a browser may do with the pages. Nothing is loaded from another origin, except the operator's own map if there
+ * is one; there is no inline script, no inline style and no eval.
  * @param mapStyle the address of the operator's map; empty without one.
  */
 export function securityHeaders(mapStyle: string): Readonly<Record<string, string>> {

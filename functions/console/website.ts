@@ -1,6 +1,9 @@
 import { website } from "../../shared/website.ts";
 
-/** A map of the densities and a reference to try. The files are those of `console/`, as `tools/build-console.ts` makes them. */
+/**
+ * A map of the densities and a reference to try. The files are those of `console/`, as `tools/build-console.ts` makes
+ * them.
+ */
 export const consoleWebsite = website({
   id: "console/publish",
   operationId: "publishConsole",

@@ -10,7 +10,8 @@ export const retrieveIdentifier = endpoint({
   operationId: "retrieveIdentifier",
   summary: "Retrieve a device identifier",
   description:
-    "The identifiers and the type of the device that a subscriber uses. The subscriber is the one sent, or the subject of the token.",
+    "The identifiers and the type of the device that a subscriber uses. The subscriber is the one " +
+    "sent, or the subject of the token.",
   method: "POST",
   path: "/deviceidentifier/retrieve-identifier",
   aliases: ["/device-identifier/v0.3/retrieve-identifier"],

@@ -13,7 +13,8 @@ export const publishDocument = endpoint({
   operationId: "publishDocument",
   summary: "This document",
   description:
-    "The OpenAPI document of the service. The first of its servers is the one that was asked, and the times of its examples are about now. Needs no token.",
+    "The OpenAPI document of the service. The first of its servers is the one that was asked, and the " +
+    "times of its examples are about now. Needs no token.",
   method: "GET",
   path: "/openapi.json",
   aliases: [],
@@ -73,7 +74,8 @@ export const publishCatalog = endpoint({
   operationId: "publishCatalog",
   summary: "Catalogue of the APIs",
   description:
-    "The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). `HEAD` is answered too. Needs no token.",
+    "The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). " +
+    "`HEAD` is answered too. Needs no token.",
   method: "GET",
   answersHead: true,
   path: "/.well-known/api-catalog",

@@ -32,7 +32,9 @@ const area = z
     z.meta({
       id: "Area",
       description:
-        "A polygon with straight edges in latitude and longitude, in either orientation, without crossing or touching itself. The last point need not repeat the first. An edge over more than 180 degrees of longitude crosses the antimeridian.",
+        "A polygon with straight edges in latitude and longitude, in either orientation, without " +
+        "crossing or touching itself. The last point need not repeat the first. An edge over more than " +
+        "180 degrees of longitude crosses the antimeridian.",
     }),
   );
 
@@ -215,7 +217,8 @@ export const retrievePopulationDensity = endpoint({
   durationMetric: "DensityMilliseconds",
   summary: "Retrieve population density",
   description:
-    "How many people are, were or will be in an area, as a density with its range for each cell of a grid and each hour.",
+    "How many people are, were or will be in an area, as a density with its range for each cell of a " +
+    "grid and each hour.",
   method: "POST",
   path: "/populationdensitydata/retrieve",
   aliases: ["/population-density-data/v0.3/retrieve"],
@@ -226,7 +229,8 @@ export const retrievePopulationDensity = endpoint({
     name: "deliverPopulationDensity",
     summary: "Deliver population density",
     description:
-      "The answer to a request with a sink, at least once: attempts are repeated for a day at most, and have the same `operationId`.",
+      "The answer to a request with a sink, at least once: attempts are repeated for a day at most, " +
+      "and have the same `operationId`.",
     url: "{$request.body#/sink}",
     headers: deliveryHeaders,
     token: "The `accessToken` of the request's `sinkCredential`; no header without one.",

@@ -106,7 +106,8 @@ export const densityFormats = {
     z.meta({
       id: "PopulationDensityTable",
       description:
-        "The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty.",
+        "The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers " +
+        "without an estimate are empty.",
       examples: [
         [
           "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity",
@@ -121,11 +122,15 @@ export const densityFormats = {
     z.meta({
       id: "PopulationDensityLines",
       description:
-        "The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.",
+        "The densities as JSON texts, a line for each cell in each hour. Each is an object with " +
+        "`geohash`, `startTime`, `endTime`, `dataType` and, of an estimate, `pplDensity`, " +
+        "`minPplDensity` and `maxPplDensity`.",
       examples: [
         [
-          '{"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}',
-          '{"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"LOW_DENSITY"}',
+          '{"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
+            '"dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}',
+          '{"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
+            '"dataType":"LOW_DENSITY"}',
           "",
         ].join("\n"),
       ],

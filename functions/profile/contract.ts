@@ -48,13 +48,15 @@ export const authenticate = endpoint({
   operationId: "authenticate",
   summary: "Log in",
   description:
-    "Exchanges an e-mail address and a password for an access token and the full profile. Needs no token; one that is sent is ignored.",
+    "Exchanges an e-mail address and a password for an access token and the full profile. Needs no " +
+    "token; one that is sent is ignored.",
   method: "POST",
   path: "/v3/profile/authenticate",
   aliases: ["/profile/authenticate"],
   scope: null,
   publicBecause:
-    "Where a caller gets its token: it cannot have one yet. Failed attempts are counted and refused by account and by source address.",
+    "Where a caller gets its token: it cannot have one yet. Failed attempts are counted and refused by " +
+    "account and by source address.",
   body: z
     .object({
       emailaddress: described(z.optional(z.string()), "The address of the account; case does not matter."),

@@ -174,7 +174,8 @@ export const retrieveQosProfiles = endpoint({
   operationId: "retrieveQosProfiles",
   summary: "List QoS profiles",
   description:
-    "The QoS profiles that match all criteria given, by name. With a device, or a token tied to one: those available to it.",
+    "The QoS profiles that match all criteria given, by name. With a device, or a token tied to one: " +
+    "those available to it.",
   method: "POST",
   path: "/qualityondemand/retrieve-qos-profiles",
   aliases: ["/qos-profiles/v1/retrieve-qos-profiles"],

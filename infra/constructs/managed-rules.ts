@@ -1,5 +1,6 @@
 const anyBody =
-  "A body is data, whatever it holds: a password may look like an attack, and a sink that is not public is refused by the function, in the words of the specification.";
+  "A body is data, whatever it holds: a password may look like an attack, and a sink that is not " +
+  "public is refused by the function, in the words of the specification.";
 
 /**
  * The used groups of AWS's rules, in their order, and those of their rules that only count, each with its reason: they

@@ -68,7 +68,8 @@ export function addOtherVerbs(
     })),
   });
   const reason =
-    "It says which verbs the path has, as the public OpenAPI document does; no function runs. A browser sends no token with a preflight.";
+    "It says which verbs the path has, as the public OpenAPI document does; no function runs. A " +
+    "browser sends no token with a preflight.";
   Validations.of(method).acknowledge(
     ...["APIG4", "COG4"].map((rule) => ({ id: `AwsSolutions-${rule}`, reason })),
   );

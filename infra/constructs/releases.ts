@@ -43,7 +43,8 @@ export class Releases extends Construct {
     this.#permit(actions, released.functionArn, versions);
     this.#acknowledge(
       `<${Stack.of(this).getLogicalId(released.node.defaultChild as CfnFunction)}.Arn>:*`,
-      "The aliases and versions of one function, which CodeDeploy shifts; a version has no number before it is published.",
+      "The aliases and versions of one function, which CodeDeploy shifts; a version has no number " +
+        "before it is published.",
     );
     const group = new LambdaDeploymentGroup(released, "Release", {
       application: this.#application,

@@ -54,8 +54,8 @@ const accessLogLine = {
 } as const;
 
 /**
- * The API with the service defaults: regional, over TLS 1.2 or newer, each method throttled, its refusals from the error
- * catalogue, an access log in JSON, and no log of what was sent.
+ * The API with the service defaults: regional, over TLS 1.2 or newer, each method throttled, its refusals from the
+ * error catalogue, an access log in JSON, and no log of what was sent.
  */
 export class ServiceApi extends RestApi {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
@@ -95,18 +95,23 @@ export class ServiceApi extends RestApi {
     Validations.of(this).acknowledge({
       id: "AwsSolutions-APIG2",
       reason:
-        "Each function checks the whole request against the schema that its endpoint is documented with, and answers with the codes of the specification; a validator of API Gateway would answer before it, in another form.",
+        "Each function checks the whole request against the schema that its endpoint is documented " +
+        "with, and answers with the codes of the specification; a validator of API Gateway would " +
+        "answer before it, in another form.",
     });
     Validations.of(this.deploymentStage).acknowledge({
       id: "AwsSolutions-APIG6",
       reason:
-        "Execution logs repeat the messages of errors, and one switch away whole requests with tokens and phone numbers; no log of this service may hold those. The access log says how gateway, authorizer and function ended each request, and the functions log the rest.",
+        "Execution logs repeat the messages of errors, and one switch away whole requests with tokens " +
+        "and phone numbers; no log of this service may hold those. The access log says how gateway, " +
+        "authorizer and function ended each request, and the functions log the rest.",
     });
     if (gatewayMayLog) return;
     Validations.of(this.node.findChild("CloudWatchRole")).acknowledge({
       id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
       reason:
-        "The account's role for access logs, which only API Gateway can assume: it accepts no role that lacks a right of this policy, which AWS keeps for exactly that.",
+        "The account's role for access logs, which only API Gateway can assume: it accepts no role " +
+        "that lacks a right of this policy, which AWS keeps for exactly that.",
     });
   }
 }

@@ -45,15 +45,16 @@ export class ServiceFunction extends LambdaFunction {
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...(diskMegabytes === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(diskMegabytes) }),
       ...(traits.traced ? { tracing: Tracing.ACTIVE } : {}),
-      // A replaced version is kept to go back to; one whose deployment is rolled back is deleted. If it stayed, the next
-      // deployment of the same build would fail, because Lambda publishes no second version of the same code.
+      // A replaced version is kept to go back to; one whose deployment is rolled back is deleted. If it stayed, the
+      // next deployment of the same build would fail, because Lambda publishes no second version of the same code.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
     if (!traits.traced) return;
     Validations.of(role).acknowledge({
       id: "AwsSolutions-IAM5[Resource::*]",
       reason:
-        "AWS takes no other resource for xray:PutTraceSegments and xray:PutTelemetryRecords. A test holds that nothing else in the policy has it.",
+        "AWS takes no other resource for xray:PutTraceSegments and xray:PutTelemetryRecords. A test " +
+        "holds that nothing else in the policy has it.",
     });
   }
 }

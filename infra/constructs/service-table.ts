@@ -50,8 +50,14 @@ export class ServiceTable extends Table {
 
 function notBackedUp({ ephemeral, reimportable }: DeclaredTable): string {
   if (ephemeral)
-    return "Its items are forgotten within days and are made again by further requests: a copy of them from last week is of no use.";
+    return (
+      "Its items are forgotten within days and are made again by further requests: a copy of them from " +
+      "last week is of no use."
+    );
   if (reimportable)
-    return "Its items are computed from files that the operator has: importing them again is the recovery, and backups of this much data cost as much as the data.";
+    return (
+      "Its items are computed from files that the operator has: importing them again is the recovery, " +
+      "and backups of this much data cost as much as the data."
+    );
   return "A stage to try things out, whose items come from files that are imported again.";
 }

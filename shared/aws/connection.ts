@@ -55,7 +55,8 @@ const advice: readonly (readonly [names: RegExp, advice: string])[] = [
   ],
   [
     /^(?:ExpiredToken|UnrecognizedClient|InvalidSignature|IncompleteSignature|InvalidClientTokenId|MissingAuth)/,
-    "AWS does not accept the credentials: renew what AWS_PROFILE names, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN",
+    "AWS does not accept the credentials: renew what AWS_PROFILE names, or AWS_ACCESS_KEY_ID, " +
+      "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN",
   ],
   [/^AccessDenied/, "the credentials lack a right: imports read and write the tables and use their KMS key"],
   [

@@ -1,7 +1,9 @@
 /** The AWS services whose calls are timed, by the field of the log line. */
 type DependencyField = "dynamodbMilliseconds" | "secretsManagerMilliseconds" | "sqsMilliseconds";
 
-/** How long a request waited for each AWS service: the time in which at least one call was under way, with its retries. */
+/**
+ * How long a request waited for each AWS service: the time in which at least one call was under way, with its retries.
+ */
 export class DependencyTimes {
   readonly #times = new Map<DependencyField, { underWay: number; since: number; total: number }>();
 

@@ -64,7 +64,8 @@ export function writeMetrics(counts: readonly Count[]): void {
 }
 
 /**
- * The members by which CloudWatch finds at most one value for each metric in a line of JSON, the embedded metric format.
+ * The members by which CloudWatch finds at most one value for each metric in a line of JSON, the embedded metric
+ * format.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 export function embedded(counts: readonly Count[]): Readonly<Record<string, unknown>> {

@@ -1,9 +1,9 @@
 import { weightedValues } from "./weights.ts";
 
 /**
- * Which of some media types a caller prefers by `Accept` (RFC 9110, 12.5.1): the one with the largest weight. Of equals,
- * the one that is named more exactly, then the one named first, then the first of `offered`. Parameters but the weight
- * are ignored, and so is what is no media range.
+ * Which of some media types a caller prefers by `Accept` (RFC 9110, 12.5.1): the one with the largest weight. Of
+ * equals, the one that is named more exactly, then the one named first, then the first of `offered`. Parameters but the
+ * weight are ignored, and so is what is no media range.
  * @returns the first of `offered` if the header names none at all, undefined if it accepts none.
  */
 export function preferredType<Type extends string>(

@@ -13,8 +13,8 @@ const value = '"0{[';
 const memberName = '"';
 
 /**
- * The first place of a text at which it ceases to be JSON (RFC 8259); `undefined` for JSON. `JSON.parse` does not say it
- * in every version of Node.js, and repeats what was sent. Takes linear time, at any depth of nesting.
+ * The first place of a text at which it ceases to be JSON (RFC 8259); `undefined` for JSON. `JSON.parse` does not say
+ * it in every version of Node.js, and repeats what was sent. Takes linear time, at any depth of nesting.
  */
 export function invalidJsonAt(text: string): TextPosition | undefined {
   const closing: string[] = [];

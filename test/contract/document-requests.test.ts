@@ -11,7 +11,9 @@ import { openSink, type TestSink } from "../support/sink.ts";
 
 // Whatever the OpenAPI document allows or forbids to send, what comes back is what the document says.
 
-/** To make the requests of a failure again: `DOCUMENT_SEED=… npx vitest run test/contract/document-requests.test.ts`. */
+/**
+ * To make the requests of a failure again: `DOCUMENT_SEED=… npx vitest run test/contract/document-requests.test.ts`.
+ */
 const seed = Number(process.env.DOCUMENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const atOnce = 8;

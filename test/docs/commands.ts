@@ -111,7 +111,9 @@ function npxProblems([program = "", ...args]: readonly string[]): readonly strin
   return [];
 }
 
-/** Settings of a deployment, `-c name=value`. Only `bootstrap` is called before `cdk.json` keeps those that must be set. */
+/**
+ * Settings of a deployment, `-c name=value`. Only `bootstrap` is called before `cdk.json` keeps those that must be set.
+ */
 function cdkSettingProblems([command, ...args]: readonly string[]): readonly string[] {
   const given = new Map(
     args

@@ -47,8 +47,8 @@ const opens = /^(?:alt|opt|loop|par|critical|break|subgraph)\b|\{$/;
 const closes = /^(?:end|\})$/;
 
 /**
- * What is wrong with a mermaid diagram: lines of a form that is not known here, and blocks that are not closed. Mermaid's
- * own parser comes with 154 MB of packages that draw.
+ * What is wrong with a mermaid diagram: lines of a form that is not known here, and blocks that are not closed.
+ * Mermaid's own parser comes with 154 MB of packages that draw.
  */
 export function diagramProblems(diagram: string): readonly string[] {
   const lines = diagram

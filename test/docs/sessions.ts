@@ -106,7 +106,9 @@ export class Workspace {
     }
   }
 
-  /** The address of a local run in a document is that of the service under test, and the ports for sinks are free ones. */
+  /**
+   * The address of a local run in a document is that of the service under test, and the ports for sinks are free ones.
+   */
   textOf({ text }: Fence): string {
     const withService = text.replaceAll("http://127.0.0.1:3000", this.#service);
     return documented.reduce(

@@ -3,8 +3,8 @@ const anything = "…";
 
 /**
  * What differs between the output that a document shows and a program's; undefined when nothing does. JSON is compared
- * as such: a member or an element `"…"` stands for any others. Elsewhere `…` stands for any text, and spaces at the ends
- * of lines do not count.
+ * as such: a member or an element `"…"` stands for any others. Elsewhere `…` stands for any text, and spaces at the
+ * ends of lines do not count.
  */
 export function differenceOf(shown: string, actual: string): string | undefined {
   const json = jsonIn(shown);

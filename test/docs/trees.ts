@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 
 /**
- * The files and folders that a drawn tree names and that do not exist. A line begins with a folder or a file, two spaces
- * deeper than the folder it is in; after two spaces follow words of explanation, or names of the folder's files without
- * their ending. A deeper line goes on with the line before.
+ * The files and folders that a drawn tree names and that do not exist. A line begins with a folder or a file, two
+ * spaces deeper than the folder it is in; after two spaces follow words of explanation, or names of the folder's files
+ * without their ending. A deeper line goes on with the line before.
  */
 export function missingFrom(tree: string): readonly string[] {
   const missing: string[] = [];

@@ -32,7 +32,10 @@ const contexts = {
 /** The name of a synthesis that several files of tests look at. */
 export type SharedName = keyof typeof contexts;
 
-/** What every deployment must say, and that bundles are named where they are and not copied, which takes longer than the rest. */
+/**
+ * What every deployment must say, and that bundles are named where they are and not copied, which takes longer than the
+ * rest.
+ */
 const always = { alarmTopicArn: "none", "aws:cdk:disable-asset-staging": true };
 
 /** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */

@@ -1,6 +1,7 @@
 /**
- * What CloudFormation or a service refuses only while a stack is deployed, and the schemas of resources do not say: rules as
- * those of cfn-lint (https://github.com/aws-cloudformation/cfn-lint/blob/main/docs/rules.md), named by its numbers.
+ * What CloudFormation or a service refuses only while a stack is deployed, and the schemas of resources do not say:
+ * rules as those of cfn-lint (https://github.com/aws-cloudformation/cfn-lint/blob/main/docs/rules.md), named by its
+ * numbers.
  */
 import * as dynamodb from "@aws-sdk/client-dynamodb";
 import * as lambda from "@aws-sdk/client-lambda";

@@ -30,7 +30,8 @@ const document = z.object({
 });
 
 /**
- * The templates of a stage as CloudFormation gets them, as one: names are logical ids, values may be intrinsic functions.
+ * The templates of a stage as CloudFormation gets them, as one: names are logical ids, values may be intrinsic
+ * functions.
  */
 export type Template = z.output<typeof document>;
 

@@ -20,7 +20,9 @@ export function freshTile(): string {
   return `2h${Array.from(letters, (letter) => alphabet.charAt(letter)).join("")}`;
 }
 
-/** A rectangle from the centre of one cell of a tile to the centre of another, as rows and columns from the south-west. */
+/**
+ * A rectangle from the centre of one cell of a tile to the centre of another, as rows and columns from the south-west.
+ */
 export function boxIn(
   tile: string,
   [south, west]: [number, number],

@@ -1,4 +1,6 @@
-/** Prints the CPU that it takes to answer a past hour of the bench's city, from the tables that the environment names. */
+/**
+ * Prints the CPU that it takes to answer a past hour of the bench's city, from the tables that the environment names.
+ */
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { answerTo } from "../../functions/population-density/query/answer.ts";

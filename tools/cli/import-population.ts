@@ -15,8 +15,8 @@ export function addImportPopulation(
   const command = importing
     .command("population <file>")
     .description(
-      "how many people live where, as a typical week: a public grid such as WorldPop (geotiff), Kontur (h3), or a CSV " +
-        "with latitude, longitude and people (points)",
+      "how many people live where, as a typical week: a public grid such as WorldPop (geotiff), Kontur (h3), " +
+        "or a CSV with latitude, longitude and people (points)",
     );
   withStackOptions(command)
     .addOption(

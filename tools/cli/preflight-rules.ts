@@ -120,8 +120,8 @@ function ratesOf(settings: Settings): { readonly counted: number; readonly densi
 }
 
 /**
- * Executions that logins, deliveries, the sweep and an import of a country may keep busy, those of all other requests at
- * their rates or of the burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
+ * Executions that logins, deliveries, the sweep and an import of a country may keep busy, those of all other requests
+ * at their rates or of the burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
  */
 function executionsOf(settings: Settings): number {
   const { stage, throttling, reservedConcurrency, densityImport } = settings;

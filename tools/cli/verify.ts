@@ -25,8 +25,8 @@ export function addVerify(command: Command, print: Print, note: Print): void {
     .option("--out <file>", "where the report is written, instead of standard output")
     .addHelpText(
       "after",
-      "\nThe service needs the demo data: what tools/demo has, imported with `ncs import`. Deliveries that are begun are\n" +
-        "cancelled. The exit code is 1 if any scenario fails.",
+      "\nThe service needs the demo data: what tools/demo has, imported with `ncs import`. " +
+        "Deliveries that are begun are\ncancelled. The exit code is 1 if any scenario fails.",
     )
     .action(async (url: string, { logins, only, report: format, out }: VerifyOptions) => {
       const [{ verify }, { countsOf, report }, { demoLogins, loginsIn }] = await Promise.all([

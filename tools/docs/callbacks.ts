@@ -5,7 +5,8 @@ import { callbackExamples, referencesTo } from "./examples.ts";
 import { reference } from "./reference.ts";
 
 /**
- * Finds what an operation sends later. Made once for all operations and paths that lead to it, it becomes one component.
+ * Finds what an operation sends later. Made once for all operations and paths that lead to it, it becomes one
+ * component.
  * @throws {Error} for an operation that names another one which has no callback.
  */
 export function callbacksOf(

@@ -9,8 +9,9 @@ const annotations = ["description", "examples"];
 const formats = { "date-time": true, uuid: true } as const;
 
 /**
- * The text of `client/is-delivery.ts`, which tells whether a value has the schema of what a sink receives. It is compiled
- * ahead of time: some places where receivers run compile nothing, and a delivery has millions of cells at most.
+ * The text of `client/is-delivery.ts`, which tells whether a value has the schema of what a sink receives. It is
+ * compiled ahead of time: some places where receivers run compile nothing, and a delivery has millions of cells at
+ * most.
  * @throws {Error} when the document has no such schema.
  */
 export async function deliveryCheck({ components }: oas31.OpenAPIObject): Promise<string> {

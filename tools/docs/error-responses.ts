@@ -54,7 +54,8 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
   // Not required: absent while requests cannot be counted, and of a limit that is none of a window of time.
   RateLimitLimit: {
     description:
-      "How much the limit allows in its window of time: requests in a minute or a day in UTC, of the two the one that is nearer; failures of a login in 15 minutes.",
+      "How much the limit allows in its window of time: requests in a minute or a day in UTC, of the " +
+      "two the one that is nearer; failures of a login in 15 minutes.",
     schema: { type: "integer", minimum: 0 },
     example: 1_200,
   },

@@ -45,7 +45,12 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
         title: "Network Capabilities Service",
         version,
         description:
-          "What a mobile operator knows and offers: logins, QoS profiles, population density, number recycling and device identifiers. Every error has the same body, every response has an `x-request-id`, and all responses of functions have an `x-correlator`: the valid one that was sent, or a new one. A verb that a path does not have is 405 `METHOD_NOT_ALLOWED`, with the verbs that it has in `Allow`. Where web pages of other origins may use the API, responses have the headers of CORS too.",
+          "What a mobile operator knows and offers: logins, QoS profiles, population density, number " +
+          "recycling and device identifiers. Every error has the same body, every response has an " +
+          "`x-request-id`, and all responses of functions have an `x-correlator`: the valid one that " +
+          "was sent, or a new one. A verb that a path does not have is 405 `METHOD_NOT_ALLOWED`, with " +
+          "the verbs that it has in `Allow`. Where web pages of other origins may use the API, " +
+          "responses have the headers of CORS too.",
         contact: { name: "The operator of the stage" },
         license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
       },
@@ -64,7 +69,8 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
             name: correlatorHeader,
             in: "header",
             description:
-              "Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised.",
+              "Echoed in the response; without it the function that answers chooses one. Send the name " +
+              "in lower case: before a function runs, another case may not be recognised.",
             schema: reference("schemas", "XCorrelator"),
           },
           AcceptEncoding: {

@@ -1,7 +1,9 @@
 import type { RecordProblem } from "./record-problems.ts";
 import { Spool } from "./spool.ts";
 
-/** A value of a record: identifying it, or one that must identify some record; then with what is wrong if it does not. */
+/**
+ * A value of a record: identifying it, or one that must identify some record; then with what is wrong if it does not.
+ */
 type Entry = readonly [value: string, record: number, field: string, otherwise?: string];
 
 /** The values that identify the records of a file, on disk, so that any number of them can be compared. */

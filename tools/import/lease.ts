@@ -43,7 +43,8 @@ export class Lease {
 
   /**
    * To be called before each batch.
-   * @throws {ImportError} when another import has had the table since, even if it has ended: what was checked may not hold.
+   * @throws {ImportError} when another import has had the table since, even if it has ended: what was checked may not
+   * hold.
    */
   async renew(): Promise<void> {
     if (this.#clock() - this.#renewedAt < renewalMilliseconds || (await this.#take("writer = :writer")))

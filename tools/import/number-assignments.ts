@@ -28,7 +28,9 @@ export const numberAssignments: ImportKind<typeof schema> = {
 
 type Assignment = NumberAssignment & { readonly position: number };
 
-/** Assignments of a number may be anywhere in the file: those of some numbers at a time are brought together on disk. */
+/**
+ * Assignments of a number may be anywhere in the file: those of some numbers at a time are brought together on disk.
+ */
 class HistoryImport implements RecordImport<NumberAssignment> {
   readonly #problems: RecordProblems;
   readonly #assignments = new Spool<Assignment>();

@@ -19,7 +19,9 @@ import { Lease } from "./lease.ts";
 /** Records of a kind as they are stored. */
 interface StoredKind {
   readonly table: Table;
-  /** What `list` shows of a record and `delete` takes, and the record as `import` takes it; undefined for other items. */
+  /**
+   * What `list` shows of a record and `delete` takes, and the record as `import` takes it; undefined for other items.
+   */
   readonly read: (item: StoredItem) => StoredRecord | undefined;
   /** Deletes all of an identity, unless it is only looked for. Returns whether there was any of it. */
   readonly delete: (identity: string, isDryRun: boolean, signal: AbortSignal) => Promise<boolean>;

@@ -35,8 +35,8 @@ export const demoSources = [
 ];
 
 /**
- * Imports the demo data into tables of their own, as they are declared, which needs no template: an assembly can be made
- * at the same time. If the same was imported before, the kept items are given, under a name of their own.
+ * Imports the demo data into tables of their own, as they are declared, which needs no template: an assembly can be
+ * made at the same time. If the same was imported before, the kept items are given, under a name of their own.
  */
 export async function makeDemoTables(): Promise<DemoTables> {
   const { path, remove } = temporaryFolder("network-capabilities-tables-");

@@ -16,10 +16,11 @@ export function nextSteps(url: string, paths: readonly string[], isDemoData: boo
   const steps = isDemoData
     ? [
         `${"Login:".padEnd(18)} ${login?.EmailAddress}, password "${login?.password}"`,
-        `${"First call:".padEnd(18)} npm run ncs -- call retrieveQosProfiles --as ${login?.EmailAddress}${at} ${firstRequest}`,
+        `${"First call:".padEnd(18)} ${firstCall} --as ${login?.EmailAddress}${at} ${firstRequest}`,
       ]
     : [`${"Import more:".padEnd(18)} npm run ncs -- import devices FILE --local ${port}`];
   return ["", ...lines, ...steps, "", "Ctrl-C ends it. Requests, as they are answered:", ""].join("\n");
 }
 
+const firstCall = "npm run ncs -- call retrieveQosProfiles";
 const firstRequest = `'{"device":{"phoneNumber":"+34600000001"}}'`;

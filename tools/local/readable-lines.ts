@@ -23,8 +23,9 @@ export function isReadable(stream: { readonly isTTY?: boolean }, { LOG_FORMAT }:
 }
 
 /**
- * Writes each JSON line of the functions as a line that a person reads, and other text as it is. Metrics have no line, nor
- * has a page or an asset that was served: a browser loads a dozen for each page, between the requests that it makes.
+ * Writes each JSON line of the functions as a line that a person reads, and other text as it is. Metrics have no line,
+ * nor has a page or an asset that was served: a browser loads a dozen for each page, between the requests that it
+ * makes.
  */
 export function readableLines(to: LogSink): LogSink {
   let begun = "";

@@ -21,8 +21,8 @@ export type RunningService = z.output<typeof announcement>;
 const told = /^(?:TABLE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
 
 /**
- * Tells other programs of this project where a service runs, until this program ends. Where it cannot be written, none of
- * them finds the service, which runs nevertheless.
+ * Tells other programs of this project where a service runs, until this program ends. Where it cannot be written, none
+ * of them finds the service, which runs nevertheless.
  */
 export function announce(service: LocalService, hasOwnServers: boolean, folder = announcements): void {
   const variables = service.template.functions.flatMap(({ logicalId }) =>
@@ -57,8 +57,8 @@ export function runningService(port: number, folder = announcements): RunningSer
       error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR", "ESRCH"].includes(`${error.code}`);
     if (!isGone) throw error;
     throw new Error(
-      `no service runs on port ${port} of this machine: run npm start, or name its port, as in --local 3001; if it runs, ` +
-        `it could not write to ${folder}: make that folder writable, and start it again`,
+      `no service runs on port ${port} of this machine: run npm start, or name its port, as in --local 3001; ` +
+        `if it runs, it could not write to ${folder}: make that folder writable, and start it again`,
     );
   }
 }

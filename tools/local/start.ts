@@ -36,7 +36,9 @@ function readArguments() {
   }
 }
 
-/** Starts the service and says so. What it needs is loaded, and the demo data are imported, while the assembly is made. */
+/**
+ * Starts the service and says so. What it needs is loaded, and the demo data are imported, while the assembly is made.
+ */
 async function serve(
   making: Promise<MadeAssembly>,
   { port, data: folder, throttled }: NonNullable<ReturnType<typeof readArguments>>,

@@ -51,10 +51,11 @@ function junitOf(findings: Findings): string {
     const [area = "", test = ""] = name.split("/");
     return `    <testcase classname="${escaped(area)}" name="${escaped(test)}"`;
   };
+  const counts = `tests="${tests}" failures="${failed}" skipped="${skipped.length}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     "<testsuites>",
-    `  <testsuite name="${escaped(url)}" tests="${tests}" failures="${failed}" skipped="${skipped.length}" time="${time}">`,
+    `  <testsuite name="${escaped(url)}" ${counts} time="${time}">`,
     ...outcomes.map(({ name, failure, milliseconds }) => {
       const begun = `${open(name)} time="${seconds(milliseconds)}"`;
       return failure === undefined

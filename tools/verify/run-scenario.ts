@@ -50,7 +50,8 @@ function failureOf(scenario: Scenario, response: Response, text: string): string
   const body = jsonIn(text);
   if (response.status !== status) {
     const answered = errorInfo.safeParse(body).data?.code;
-    return `expected ${status}${code === undefined ? "" : ` ${code}`}, answered ${response.status}${answered === undefined ? "" : ` ${answered}`}`;
+    const shown = (...parts: readonly unknown[]) => parts.filter((part) => part !== undefined).join(" ");
+    return `expected ${shown(status, code)}, answered ${shown(response.status, answered)}`;
   }
   const sent = headers["x-correlator"];
   const echoed = response.headers.get("x-correlator");

@@ -55,7 +55,9 @@ const capabilities = z
         .check(
           z.meta({
             description:
-              "The box around all cells that were ever covered, in degrees; not every cell in it is covered. A west above the east is a box across the antimeridian. Absent before the first import.",
+              "The box around all cells that were ever covered, in degrees; not every cell in it is " +
+              "covered. A west above the east is a box across the antimeridian. Absent before the " +
+              "first import.",
           }),
         ),
     ),
@@ -103,7 +105,8 @@ export const retrieveCapabilities = endpoint({
   operationId: "retrieveDensityCapabilities",
   summary: "Read what densities can be asked for",
   description:
-    "Precisions, limits, the time window, the suppression threshold, and coverage, newest day, source and licence of the data.",
+    "Precisions, limits, the time window, the suppression threshold, and coverage, newest day, source " +
+    "and licence of the data.",
   method: "GET",
   path: "/populationdensitydata/capabilities",
   aliases: ["/population-density-data/v0.3/capabilities"],

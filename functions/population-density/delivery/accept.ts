@@ -5,10 +5,10 @@ import { isForgotten, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
 
 /**
- * The result of a request for a job. `accepted`: it will be delivered. `joined`: so it will, for a request with the same
- * idempotency key that came before. `conflict`: that key belongs to another request. `full`: its caller has no place
- * left. `withdrawn`: nothing will be delivered. `unknown`: it is not known whether the job was accepted; the same request
- * with the same idempotency key finds out.
+ * The result of a request for a job. `accepted`: it will be delivered. `joined`: so it will, for a request with the
+ * same idempotency key that came before. `conflict`: that key belongs to another request. `full`: its caller has no
+ * place left. `withdrawn`: nothing will be delivered. `unknown`: it is not known whether the job was accepted; the same
+ * request with the same idempotency key finds out.
  */
 export type Acceptance = "accepted" | "joined" | "conflict" | "full" | "withdrawn" | "unknown";
 

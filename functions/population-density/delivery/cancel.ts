@@ -5,8 +5,8 @@ import type { Ports } from "./ports.ts";
 type CancelPorts = Pick<Ports, "log"> & { readonly jobs: Pick<Ports["jobs"], "cancel" | "read"> };
 
 /**
- * Cancels a job, whoever works on it: an attempt under way loses its lease, so that it does not send its last chunk. When
- * the last chunk may have been sent before, the job says `possiblyDelivered`.
+ * Cancels a job, whoever works on it: an attempt under way loses its lease, so that it does not send its last chunk.
+ * When the last chunk may have been sent before, the job says `possiblyDelivered`.
  * @param found as it was read.
  * @returns the job as it is then: cancelled, or ended before; undefined when it is gone.
  */

@@ -25,8 +25,8 @@ interface ListQuery {
 }
 
 /**
- * A page of a caller's jobs, the newest first. Which jobs there are is known from the index, which may miss those of the
- * last moment; what they are is read from the table, so a page may hold fewer than it could.
+ * A page of a caller's jobs, the newest first. Which jobs there are is known from the index, which may miss those of
+ * the last moment; what they are is read from the table, so a page may hold fewer than it could.
  */
 export async function listJobs(
   { caller, since, state, after, count }: ListQuery,

@@ -117,7 +117,9 @@ export const jobStore: JobStore = {
       "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
     const noted = isAttempt ? ", lastAttempt = :attempt" : "";
     const write = {
-      update: `SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, startedAt = if_not_exists(startedAt, :now)${noted}`,
+      update:
+        "SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, " +
+        `startedAt = if_not_exists(startedAt, :now)${noted}`,
       // A call that is repeated because its response was lost counts once.
       condition: `#state = :pending AND (lease = :lease OR (${isFree}))`,
       names: { ...names, "#mode": "mode" },

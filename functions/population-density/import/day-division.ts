@@ -86,7 +86,8 @@ function refuseOtherRules(day: CoveredDay, { threshold }: DayStorage, part: List
       ? `with DENSITY_K ${part.threshold}, not ${threshold}`
       : `from cells of precision ${part.precision}, not ${day.precision}`;
   throw new ImportError([
-    `${day.date}: was published ${before}: both together would disclose suppressed counts. Import it with the same threshold and precision as before`,
+    `${day.date}: was published ${before}: both together would disclose suppressed counts. ` +
+      "Import it with the same threshold and precision as before",
   ]);
 }
 
@@ -123,8 +124,8 @@ export async function refuseContradictions(
         if (published[hour]?.codes[cell] === wanted.codes[cell]) continue;
         const geohash = tile.geohash + suffixesOf(day.precision)[cell];
         throw new ImportError([
-          `${day.date}: cell ${geohash} in hour ${hour} was published with another number, by an import that covers further cells: ` +
-            "import everything that it covered, or leave the cell out",
+          `${day.date}: cell ${geohash} in hour ${hour} was published with another number, ` +
+            "by an import that covers further cells: import everything that it covered, or leave the cell out",
         ]);
       }
     }

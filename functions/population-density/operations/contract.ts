@@ -14,7 +14,8 @@ const lastAttempt = z
     outcome: z.optional(z.enum(["DELIVERED", "REFUSED", "FAILED", "NOT_COMPUTED"])).check(
       z.meta({
         description:
-          "What became of it. Absent while it is under way. `FAILED`: the sink did not answer, or with 408, 429 or 5xx. `NOT_COMPUTED`: nothing was sent.",
+          "What became of it. Absent while it is under way. `FAILED`: the sink did not answer, or with " +
+          "408, 429 or 5xx. `NOT_COMPUTED`: nothing was sent.",
       }),
     ),
     httpStatus: z.optional(z.int().check(z.meta({ description: "The status that the sink answered with." }))),
@@ -58,7 +59,9 @@ const operation = z
     possiblyDelivered: z.boolean().check(
       z.meta({
         description:
-          "Whether it is open if the sink holds the whole body, because it was sent and not answered: of an operation that is pending, cancelled or failed. `false` of one that is delivered or refused, where the sink has said so.",
+          "Whether it is open if the sink holds the whole body, because it was sent and not answered: " +
+          "of an operation that is pending, cancelled or failed. `false` of one that is delivered or " +
+          "refused, where the sink has said so.",
       }),
     ),
   })
@@ -155,7 +158,8 @@ export const cancelOperation = endpoint({
   operationId: "cancelOperation",
   summary: "Cancel an operation",
   description:
-    "Ends a pending operation. Unless the answer says `possiblyDelivered`, its sink gets nothing any more. Cancelling twice is cancelling once.",
+    "Ends a pending operation. Unless the answer says `possiblyDelivered`, its sink gets nothing any " +
+    "more. Cancelling twice is cancelling once.",
   method: "DELETE",
   path: `${family}/{operationId}`,
   aliases: [`${aliasFamily}/{operationId}`],

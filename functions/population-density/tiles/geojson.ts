@@ -133,7 +133,9 @@ function featureTextsOf(geohash: string, precision: number, places: Places, time
   };
 }
 
-/** The edges of a tile's rows or columns. All of it is exact: the same numbers as `ngeohash.decode_bbox` has of a cell. */
+/**
+ * The edges of a tile's rows or columns. All of it is exact: the same numbers as `ngeohash.decode_bbox` has of a cell.
+ */
 function edgesFrom(first: number, step: number): Ascii[] {
   return Array.from({ length: tileSide + 1 }, (_, index) => asciiOf(`${first + index * step}`, edgeWords));
 }

@@ -94,8 +94,8 @@ async function* rowsOf(
 }
 
 /**
- * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, in whatever
- * way it was cut. A number of 13 digits with the comma before it and the end of the line takes as many bytes.
+ * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, in
+ * whatever way it was cut. A number of 13 digits with the comma before it and the end of the line takes as many bytes.
  */
 const carriedBytes = 16;
 

@@ -1,4 +1,6 @@
-/** A tile is the 1,024 cells whose geohashes differ in their last two characters only; this is how its days are stored. */
+/**
+ * A tile is the 1,024 cells whose geohashes differ in their last two characters only; this is how its days are stored.
+ */
 import { crc32 } from "node:zlib";
 import { cellsPerTile, noDataCode, TileHour } from "./tile-hour.ts";
 

@@ -134,7 +134,9 @@ function commonPoints([a, b]: Edge, [c, d]: Edge): 0 | 1 | 2 {
   return from > to ? 0 : from === to ? 1 : 2;
 }
 
-/** Coordinates are rounded to 2^-40 degrees (behaviour section 7); cells of precision 12 begin at multiples of 2^-28. */
+/**
+ * Coordinates are rounded to 2^-40 degrees (behaviour section 7); cells of precision 12 begin at multiples of 2^-28.
+ */
 const places = 40;
 
 /** The open ring with exact longitudes that go on beyond ±180, in integers. */

@@ -351,7 +351,9 @@ describe("a day that cannot be stored", () => {
 });
 
 describe("parts of a day", () => {
-  /** A tile at precision 7 and another one beside it that share a tile of precision 6, and its cells for precision 6. */
+  /**
+   * A tile at precision 7 and another one beside it that share a tile of precision 6, and its cells for precision 6.
+   */
   function freshPair(): [string, string] {
     const root = freshTile().slice(0, -1);
     return [`${root}0`, `${root}1`];

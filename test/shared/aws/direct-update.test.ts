@@ -60,7 +60,10 @@ const signal = () => AbortSignal.timeout(60_000);
 const refusedFor = (type: string) =>
   [400, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: "why" })] as const;
 
-/** The signature that a request should have: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html */
+/**
+ * The signature that a request should have:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
+ */
 function signatureOf({ method, path, headers, body }: Received): string {
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
   const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();

@@ -40,9 +40,9 @@ const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, feat
 
 /**
  * Reads the polygons of a GeoJSON file: a geometry, a feature or a collection of either. Two longitudes in a row that
- * are more than 180 degrees apart cross the antimeridian. A polygon with holes is divided into triangles, each a polygon
- * of its own, so that the same cells share area with it. The time grows with the square of a ring's vertices: about
- * 0.3 s for 5,000 and 4 s for 20,000.
+ * are more than 180 degrees apart cross the antimeridian. A polygon with holes is divided into triangles, each a
+ * polygon of its own, so that the same cells share area with it. The time grows with the square of a ring's vertices:
+ * about 0.3 s for 5,000 and 4 s for 20,000.
  * @throws {ImportError} naming what is refused by its place in the file: other types, rings that are open or cross or
  * touch themselves, holes that are not inside.
  */

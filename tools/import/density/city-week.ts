@@ -1,4 +1,6 @@
-/** Where people may be; `home` is around where they live, which is also where some of them work and most streets are. */
+/**
+ * Where people may be; `home` is around where they live, which is also where some of them work and most streets are.
+ */
 export const placeKinds = ["home", "workplace", "attraction", "station", "park"] as const;
 
 /** One of `placeKinds`. */

@@ -25,8 +25,8 @@ import { startParserThreads } from "./parser-threads.ts";
 /** An import of files of counted people. */
 export interface DensityImport {
   /**
-   * Paths of files as `rowsOf` reads them, and as problems name them; together they hold everything about the hours they
-   * name.
+   * Paths of files as `rowsOf` reads them, and as problems name them; together they hold everything about the hours
+   * they name.
    */
   readonly files: readonly string[];
   /** Path of a GeoJSON file as `readArea` reads it; without it those cells are covered that any row names. */

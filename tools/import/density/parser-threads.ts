@@ -14,8 +14,8 @@ export interface ParserThreads extends Parser {
 const chunksWaiting = 4;
 
 /**
- * Starts threads that parse lines; memory goes to them and comes back. They run a bundle, because a worker of Node.js does
- * not load TypeScript.
+ * Starts threads that parse lines; memory goes to them and comes back. They run a bundle, because a worker of Node.js
+ * does not load TypeScript.
  */
 export async function startParserThreads(count: number): Promise<ParserThreads> {
   const { outputFiles } = await build({

@@ -14,7 +14,10 @@ interface Segment {
   readonly routes: Map<string, Route>;
 }
 
-/** Finds routes as API Gateway does: by path first, where the more exact segment wins, then by verb, where `ANY` is the last. */
+/**
+ * Finds routes as API Gateway does: by path first, where the more exact segment wins, then by verb, where `ANY` is the
+ * last.
+ */
 export class RouteTable {
   readonly #root = emptySegment();
 

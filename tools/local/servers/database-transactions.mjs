@@ -81,7 +81,8 @@ export class DatabaseTransactions {
     const { ReturnValuesOnConditionCheckFailure: returned, ...input } = transactItem[kind];
     refuseUnless(
       kind !== "ConditionCheck" || input.ConditionExpression,
-      "1 validation error detected: Value null at 'transactItems.1.member.conditionCheck.conditionExpression' failed to satisfy constraint: Member must not be null",
+      "1 validation error detected: Value null at 'transactItems.1.member.conditionCheck.conditionExpression' " +
+        "failed to satisfy constraint: Member must not be null",
     );
     const { types, custom } = require(`dynalite/validations/${name}`);
     const data = validations.checkTypes(structuredClone(input), types);

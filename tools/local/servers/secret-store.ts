@@ -121,7 +121,8 @@ export class SecretStore {
     if (holder !== undefined && holder !== moveTo && removeFrom === undefined) {
       throw new SecretsError(
         "InvalidParameterException",
-        `The parameter RemoveFromVersionId can't be empty. Staging label ${label} is currently attached to version ${holder}, so you must explicitly reference that version in RemoveFromVersionId.`,
+        `The parameter RemoveFromVersionId can't be empty. Staging label ${label} is currently attached to ` +
+          `version ${holder}, so you must explicitly reference that version in RemoveFromVersionId.`,
       );
     }
     moveLabel(secret, label, moveTo);

@@ -83,7 +83,8 @@ export function readEventSources(
     const called = calledFunction(functions, logicalId, mapping.FunctionName);
     if (queue.visibilitySeconds < called.timeoutSeconds) {
       throw new Error(
-        `${logicalId}: Queue visibility timeout: ${queue.visibilitySeconds} seconds is less than Function timeout: ${called.timeoutSeconds} seconds`,
+        `${logicalId}: Queue visibility timeout: ${queue.visibilitySeconds} seconds is less than ` +
+          `Function timeout: ${called.timeoutSeconds} seconds`,
       );
     }
     return {
