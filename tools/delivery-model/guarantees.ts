@@ -104,15 +104,16 @@ export class Guarantees {
   }
 
   #checkPermits(): void {
-    const { permits, workers, now: time, wasFaulty } = this.#watched;
+    const { workers, now: time, wasFaulty } = this.#watched;
+    const { permits } = this.#watched.permits.read();
     const now = time() + hour;
-    const left = permits.permits.filter(({ until }) => until > now);
+    const left = permits.filter(({ until }) => until > now);
     if (left.length > 0) this.broken.add("a permit is leaked");
     // Only a worker that is gone, or a store that does not answer, leaves a permit to its own end.
-    const held = permits.permits.filter(({ holder, until }) => holder !== undefined && until > time());
+    const held = permits.filter(({ holder, until }) => holder !== undefined && until > time());
     if (held.length > 0 && !wasFaulty()) this.broken.add("a permit is not given back");
     const request = { operationId: "new", host: "host-a", caller: "caller-a", mode: "answer" } as const;
-    if (limitReached(permits.permits, request, workers, now) !== undefined) {
+    if (limitReached(permits, request, workers, now) !== undefined) {
       this.broken.add("a permit is never free again");
     }
   }

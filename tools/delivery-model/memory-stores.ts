@@ -5,7 +5,7 @@ import {
   type LastAttempt,
   type Outcome,
 } from "../../functions/population-density/delivery/job.ts";
-import type { Permit, Waiting } from "../../functions/population-density/delivery/permit-rules.ts";
+import type { PermitsInUse, Waiting } from "../../functions/population-density/delivery/permit-rules.ts";
 import type { Lease, PendingEntry } from "../../functions/population-density/delivery/ports.ts";
 
 /**
@@ -181,18 +181,18 @@ function withTombstones(job: Job, replaces: Job | undefined): Job {
 
 /** What the table of permits does, in memory. */
 export class MemoryPermits {
-  permits: readonly Permit[] = [];
+  inUse: PermitsInUse = { permits: [], waitedUntil: 0 };
   version = 0;
   readonly waiting = new Map<string, Waiting>();
   readonly agreed = new Set<string>();
 
-  read(): { readonly permits: readonly Permit[]; readonly version: number } {
-    return { permits: this.permits, version: this.version };
+  read(): PermitsInUse & { readonly version: number } {
+    return { ...this.inUse, version: this.version };
   }
 
-  write(permits: readonly Permit[], version: number): boolean {
+  write(inUse: PermitsInUse, version: number): boolean {
     if (version !== this.version) return false;
-    this.permits = permits;
+    this.inUse = inUse;
     this.version++;
     return true;
   }

@@ -217,7 +217,7 @@ class Model {
       },
       permits: {
         read: () => call("readPermits", () => permits.read()),
-        write: (all, version) => call("writePermits", () => permits.write(all, version)),
+        write: (inUse, version) => call("writePermits", () => permits.write(inUse, version)),
         addWaiting: (waiting) => call("addWaiting", () => permits.addWaiting(waiting)),
         removeWaiting: (waiting) => call("removeWaiting", () => permits.removeWaiting(waiting)),
         waitingAt: (limit) => call("waitingAt", () => permits.waitingAt(limit)),

@@ -3,8 +3,8 @@ import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, LastAttempt, Outcome, PendingJob } from "./job.ts";
-import { limitsOf, type PermitRequest } from "./permit-rules.ts";
-import { acquirePermit, releasePermit } from "./permits.ts";
+import type { PermitRequest } from "./permit-rules.ts";
+import { acquireOrWait, releasePermit } from "./permits.ts";
 import type { Lease, Ports, WorkerPorts } from "./ports.ts";
 import {
   type AttemptResult,
@@ -111,10 +111,7 @@ function begin(
   return jobs.lease(job, { ...lease, until: lease.now + leaseMilliseconds }, signal);
 }
 
-/**
- * Acquires a permit, or returns for how long the message is hidden. A job that waits stores its receipt handle, and
- * then tries once more, so that it does not miss a permit that was released before.
- */
+/** Acquires a permit, or returns for how long the message is hidden. */
 async function waitForPermit(
   request: PermitRequest,
   job: Job,
@@ -123,24 +120,10 @@ async function waitForPermit(
   signal: AbortSignal,
 ): Promise<Verdict | undefined> {
   const since = job.notBefore ?? job.requestedAt;
-  const { operationId, host, caller, mode } = request;
-  const acquire = () => acquirePermit(request, ports.clock.now() + leaseMilliseconds, ports, signal);
-  let limit = await acquire();
-  let hasWaited = receives > 1;
-  if (limit !== undefined) {
-    const waiting = { limit, since, operationId, host, caller, mode, queue, receiptHandle };
-    await ports.permits.addWaiting(waiting, signal);
-    hasWaited = true;
-    limit = await acquire();
-  }
-  if (limit !== undefined) {
-    return { retryInSeconds: permitWaitSeconds(job, since, ports.clock.now(), ports.random()) };
-  }
-  if (hasWaited) {
-    const entries = limitsOf(host, caller).map((name) => ({ limit: name, since, operationId }));
-    await Promise.all(entries.map((entry) => ports.permits.removeWaiting(entry, signal)));
-  }
-  return undefined;
+  const until = ports.clock.now() + leaseMilliseconds;
+  const message = { since, queue, receiptHandle, isNew: receives === 1 };
+  if (await acquireOrWait(request, until, message, ports, signal)) return undefined;
+  return { retryInSeconds: permitWaitSeconds(job, since, ports.clock.now(), ports.random()) };
 }
 
 /** Sends the answer or the failure. An answer that cannot be computed is a result too. */

@@ -13,6 +13,13 @@ export interface Permit {
   readonly until: number;
 }
 
+/** All permits, and until when somebody may wait for one. */
+export interface PermitsInUse {
+  readonly permits: readonly Permit[];
+  /** Epoch milliseconds from which on no message is hidden of a job that waits for a permit; it never decreases. */
+  readonly waitedUntil: number;
+}
+
 /** A request for a permit. */
 export type PermitRequest = Omit<Permit, "until" | "holder"> & { readonly holder: string };
 

@@ -33,11 +33,11 @@ const agreementSeconds = 90 * 86_400;
 /** The table of permits: those in use, the jobs that wait at each limit, and the hosts that have answered 2xx. */
 export const permitStore: PermitStore = {
   async read(signal) {
-    return (await getItem(densityPermits, permitsKey, signal)) ?? { permits: [], version: 0 };
+    return (await getItem(densityPermits, permitsKey, signal)) ?? { permits: [], waitedUntil: 0, version: 0 };
   },
 
-  write(permits, version, signal) {
-    const item = { ...permitsKey, permits: JSON.stringify(permits), version: version + 1 };
+  write({ permits, waitedUntil }, version, signal) {
+    const item = { ...permitsKey, permits: JSON.stringify(permits), waitedUntil, version: version + 1 };
     const isUnchanged =
       version === 0
         ? { condition: "attribute_not_exists(#version)", names: { "#version": "version" } }

@@ -1,5 +1,14 @@
-import { handOver, limitReached, limitsFreed, type Permit, type PermitRequest } from "./permit-rules.ts";
+import {
+  handOver,
+  limitReached,
+  limitsFreed,
+  limitsOf,
+  type Permit,
+  type PermitRequest,
+  type Waiting,
+} from "./permit-rules.ts";
 import type { Clock, PermitStore, Queues } from "./ports.ts";
+import { maxHiddenMilliseconds } from "./rules.ts";
 
 /** What acquiring and releasing permits needs. */
 export interface PermitPorts {
@@ -11,7 +20,37 @@ export interface PermitPorts {
 }
 
 /**
- * Acquires a permit.
+ * Acquires a permit, or lets a job wait for one. A job that waits stores its receipt handle, and then tries once more,
+ * so that it does not miss a permit that was released before.
+ * @param until when the permit expires, in epoch milliseconds.
+ * @param message of the job, which is to be hidden when no permit is acquired; `isNew` when it never waited.
+ * @returns whether the permit is acquired.
+ * @throws {Unavailable} when the store does not answer.
+ */
+export async function acquireOrWait(
+  request: PermitRequest,
+  until: number,
+  { isNew, ...message }: Pick<Waiting, "since" | "queue" | "receiptHandle"> & { readonly isNew: boolean },
+  ports: Omit<PermitPorts, "queues">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { operationId, host, caller, mode } = request;
+  const limit = await acquirePermit(request, until, ports, signal);
+  if (limit !== undefined) {
+    await ports.permits.addWaiting({ limit, operationId, host, caller, mode, ...message }, signal);
+    if ((await acquirePermit(request, until, ports, signal)) !== undefined) return false;
+  }
+  if (limit !== undefined || !isNew) {
+    const { since } = message;
+    const entries = limitsOf(host, caller).map((name) => ({ limit: name, since, operationId }));
+    await Promise.all(entries.map((entry) => ports.permits.removeWaiting(entry, signal)));
+  }
+  return true;
+}
+
+/**
+ * Acquires a permit. When a limit is reached, it is noted with the permits that somebody waits from now on, so that
+ * releases look for jobs that wait.
  * @param until when it expires, in epoch milliseconds.
  * @returns undefined when it is acquired, otherwise the limit that is reached.
  * @throws {Unavailable} when the store does not answer; the permit may then be held until it expires.
@@ -28,12 +67,19 @@ export async function acquirePermit(
     // An earlier write succeeded, but its response was lost.
     if (found.permits.some(({ holder }) => holder === request.holder)) return undefined;
     const reached = limitReached(found.permits, request, workers, now);
-    if (reached !== undefined) return reached;
+    if (reached !== undefined) {
+      if (found.waitedUntil >= now + maxHiddenMilliseconds) return reached;
+      // For longer than needed: the next jobs that wait need not note it again.
+      const noted = { permits: found.permits, waitedUntil: now + 2 * maxHiddenMilliseconds };
+      if (await store.write(noted, found.version, signal)) return reached;
+      continue;
+    }
     const others = found.permits.filter(
       (permit) =>
         permit.until > now && !(permit.operationId === request.operationId && permit.holder === undefined),
     );
-    if (await store.write([...others, { ...request, until }], found.version, signal)) return undefined;
+    const inUse = { permits: [...others, { ...request, until }], waitedUntil: found.waitedUntil };
+    if (await store.write(inUse, found.version, signal)) return undefined;
   }
 }
 
@@ -42,6 +88,11 @@ export async function acquirePermit(
  * visible is under way or has ended: then the next job is woken. A job that is held back by another limit than the one
  * it waits at waits at that one from now on. The loop ends when a reading finds nothing to do: jobs that began to wait
  * before the release are seen by then, and jobs that begin later find the permit free.
+ *
+ * Nobody is looked for when no message of a job that waits can still be hidden, as the permits say. A job notes there
+ * that it waits before it tries for the last time. If it notes that before the release has read the permits, the release
+ * looks for it; if between that and the release's write, this write fails, and the release reads again; if later, the
+ * job's last try finds the permit free.
  */
 export async function releasePermit(
   { holder, host, caller }: PermitRequest,
@@ -55,11 +106,14 @@ export async function releasePermit(
     const now = clock.now();
     const found = await store.read(signal);
     const kept = found.permits.filter((permit) => !isToGo(permit));
-    const limits = limitsFreed(host, caller, kept, workers, now);
+    const isAnyoneWaiting = found.waitedUntil > now;
+    const limits = isAnyoneWaiting ? limitsFreed(host, caller, kept, workers, now) : [];
     const waiting = await Promise.all(limits.map((limit) => store.waitingAt(limit, signal)));
     const { permits, woken, heldBack } = handOver(kept, waiting.flat(), workers, now);
     if (kept.length === found.permits.length && woken.length === 0) return;
-    if (!(await store.write(permits, found.version, signal))) continue;
+    const { waitedUntil, version } = found;
+    if (!(await store.write({ permits, waitedUntil }, version, signal))) continue;
+    if (!isAnyoneWaiting) return;
     for (const entry of woken) {
       await store.removeWaiting(entry, signal);
       if (!(await queues.wake(entry.queue, entry.receiptHandle, signal))) notWoken.add(entry.operationId);

@@ -1,7 +1,7 @@
 import type { log } from "../../../shared/aws/log.ts";
 import type { writeMetrics } from "../../../shared/aws/metrics.ts";
 import type { Job, LastAttempt, Outcome } from "./job.ts";
-import type { Permit, Waiting } from "./permit-rules.ts";
+import type { PermitsInUse, Waiting } from "./permit-rules.ts";
 import type { Sent } from "./rules.ts";
 
 /**
@@ -123,9 +123,9 @@ export type PendingEntry = Pick<Job, "operationId" | "queuedAt" | "startedAt"> &
 
 /** The store of permits and of the jobs that wait for one. */
 export interface PermitStore {
-  read(signal: AbortSignal): Promise<{ readonly permits: readonly Permit[]; readonly version: number }>;
+  read(signal: AbortSignal): Promise<PermitsInUse & { readonly version: number }>;
   /** Replaces all permits, unless somebody else did so since they were read. */
-  write(permits: readonly Permit[], version: number, signal: AbortSignal): Promise<boolean>;
+  write(inUse: PermitsInUse, version: number, signal: AbortSignal): Promise<boolean>;
   addWaiting(waiting: Waiting, signal: AbortSignal): Promise<void>;
   removeWaiting(
     waiting: Pick<Waiting, "limit" | "since" | "operationId">,

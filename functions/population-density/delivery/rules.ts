@@ -175,6 +175,12 @@ const minPermitWaitSeconds = 5;
 const maxPermitWaitSeconds = 600;
 
 /**
+ * Longer than the message of a job is hidden that begins to wait for a permit now: the rest of its worker's time, the
+ * longest wait, and a minute because clocks differ.
+ */
+export const maxHiddenMilliseconds = attemptMilliseconds + maxPermitWaitSeconds * 1_200 + 60_000;
+
+/**
  * Seconds for which a job that waits for a permit is hidden: longer the longer it has waited, as it is woken anyway,
  * and no longer than a quarter of the time in which an attempt may still begin.
  *

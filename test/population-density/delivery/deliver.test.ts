@@ -328,30 +328,6 @@ describe("a worker that is gone", () => {
     expect(await storedJob(job.operationId)).toEqual(before);
   });
 
-  test("before it began an attempt leaves nothing behind but a permit, and that not for ever", async () => {
-    const url = sink().urlOf();
-    const { acquirePermit } = await import("../../../functions/population-density/delivery/permits.ts");
-    const { workerPorts } = await import("../../../functions/population-density/delivery/worker-ports.ts");
-    const ports = workerPorts();
-    const mine = { operationId: "gone", host: ports.sinks.hostOf(url), mode: "answer" } as const;
-    const until = Date.now() + 60_000;
-    for (const holder of Array.from({ length: 4 }, () => crypto.randomUUID())) {
-      const request = { ...mine, holder, caller: holder };
-      expect(await acquirePermit(request, until, ports, AbortSignal.timeout(60_000))).toBe(undefined);
-    }
-    const { job, message } = await queued(url);
-    expect(await delivered(message)).toBeLessThanOrEqual(66);
-    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 0 });
-    vi.useFakeTimers({ now: until + 1, toFake: ["Date"] });
-    try {
-      // The message may be woken, as that of a job that waits for a permit.
-      expect(await run(deliver, message)).toEqual([]);
-      await expectEnd(job, "delivered");
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
   test("in an attempt or right after it is replaced: the sink has the same again", async () => {
     const { job, message } = await queued(sink().urlOf(), {
       lease,
@@ -761,55 +737,6 @@ describe("messages that come together", () => {
     if (one !== undefined) await expectEnd(one, "delivered");
   });
 
-  test("for one host are uploaded four at a time; who waits is woken when one ends, without an attempt counted", async () => {
-    const { answer, after } = held();
-    const urls = Array.from({ length: 5 }, () => sink().urlOf({ status: 204, after }));
-    const jobs = [];
-    for (const url of urls) jobs.push(await storeJob(someJob(url, densities().request)));
-    await harness().send("density-jobs", ...jobs);
-    const batch = await harness().receive("density-jobs");
-
-    const running = run(deliver, batch);
-    await expect.poll(() => sink().received()).toHaveLength(4);
-    const hidden = () => batch.Records.flatMap((_, index) => harness().hidden(batch, index));
-    await expect.poll(() => hidden().length).toBe(1);
-    expect(hidden()[0]).toBeGreaterThanOrEqual(4);
-    const left = jobs.filter(({ sink: url }) => sink().received(url).length === 0);
-    expect(left).toHaveLength(1);
-    expect(await storedJob(left[0]?.operationId ?? "")).toMatchObject({ attempts: 0, state: "pending" });
-    answer();
-    expect(await running).toHaveLength(1);
-
-    const woken = await harness().receive("density-jobs");
-    expect(woken.Records).toHaveLength(1);
-    expect(await run(deliver, woken)).toEqual([]);
-    expect(sink().received()).toHaveLength(5);
-    expect(sink().maxAtOnce()).toBe(4);
-    expect(harness().queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
-    expect(await uploadsTo(urls[0] ?? "")).toBe(0);
-  });
-
-  test("of one caller for one host are uploaded three at a time", async () => {
-    const { answer, after } = held();
-    const caller = crypto.randomUUID();
-    const jobs = [];
-    for (let index = 0; index < 4; index++) {
-      jobs.push(
-        await storeJob(someJob(sink().urlOf({ status: 204, after }), densities().request, { caller })),
-      );
-    }
-    await harness().send("density-jobs", ...jobs);
-    const running = run(deliver, await harness().receive("density-jobs"));
-    await expect.poll(() => sink().received()).toHaveLength(3);
-    const { job, message } = await queued(sink().urlOf());
-    expect(await delivered(message)).toBe("ack");
-    await expectEnd(job, "delivered");
-    answer();
-    expect(await running).toHaveLength(1);
-    expect(await run(deliver, await harness().receive("density-jobs"))).toEqual([]);
-    expect(await pendingOf(caller)).toEqual(new Set());
-  });
-
   test("for two hosts do not wait for each other", async () => {
     const second = await openSink();
     const { answer, after } = held();
@@ -930,4 +857,80 @@ test("an answer of which that cannot be recorded is not sent whole", async () =>
   expect(await delivered(message)).toBeGreaterThanOrEqual(80);
   expect(sink().received()).toEqual([]);
   expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: false });
+});
+
+// Last, because releases look for jobs that wait from the first on that did.
+describe("a limit of permits", () => {
+  test("is taken by a worker that is gone before it began an attempt, but not for ever", async () => {
+    const url = sink().urlOf();
+    const { acquirePermit } = await import("../../../functions/population-density/delivery/permits.ts");
+    const { workerPorts } = await import("../../../functions/population-density/delivery/worker-ports.ts");
+    const ports = workerPorts();
+    const mine = { operationId: "gone", host: ports.sinks.hostOf(url), mode: "answer" } as const;
+    const until = Date.now() + 60_000;
+    for (const holder of Array.from({ length: 4 }, () => crypto.randomUUID())) {
+      const request = { ...mine, holder, caller: holder };
+      expect(await acquirePermit(request, until, ports, AbortSignal.timeout(60_000))).toBe(undefined);
+    }
+    const { job, message } = await queued(url);
+    expect(await delivered(message)).toBeLessThanOrEqual(66);
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 0 });
+    vi.useFakeTimers({ now: until + 1, toFake: ["Date"] });
+    try {
+      // The message may be woken, as that of a job that waits for a permit.
+      expect(await run(deliver, message)).toEqual([]);
+      await expectEnd(job, "delivered");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("lets four answers be uploaded to one host at a time; who waits is woken when one ends, without an attempt counted", async () => {
+    const { answer, after } = held();
+    const urls = Array.from({ length: 5 }, () => sink().urlOf({ status: 204, after }));
+    const jobs = [];
+    for (const url of urls) jobs.push(await storeJob(someJob(url, densities().request)));
+    await harness().send("density-jobs", ...jobs);
+    const batch = await harness().receive("density-jobs");
+
+    const running = run(deliver, batch);
+    await expect.poll(() => sink().received()).toHaveLength(4);
+    const hidden = () => batch.Records.flatMap((_, index) => harness().hidden(batch, index));
+    await expect.poll(() => hidden().length).toBe(1);
+    expect(hidden()[0]).toBeGreaterThanOrEqual(4);
+    const left = jobs.filter(({ sink: url }) => sink().received(url).length === 0);
+    expect(left).toHaveLength(1);
+    expect(await storedJob(left[0]?.operationId ?? "")).toMatchObject({ attempts: 0, state: "pending" });
+    answer();
+    expect(await running).toHaveLength(1);
+
+    const woken = await harness().receive("density-jobs");
+    expect(woken.Records).toHaveLength(1);
+    expect(await run(deliver, woken)).toEqual([]);
+    expect(sink().received()).toHaveLength(5);
+    expect(sink().maxAtOnce()).toBe(4);
+    expect(harness().queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
+    expect(await uploadsTo(urls[0] ?? "")).toBe(0);
+  });
+
+  test("lets one caller upload three answers to one host at a time", async () => {
+    const { answer, after } = held();
+    const caller = crypto.randomUUID();
+    const jobs = [];
+    for (let index = 0; index < 4; index++) {
+      jobs.push(
+        await storeJob(someJob(sink().urlOf({ status: 204, after }), densities().request, { caller })),
+      );
+    }
+    await harness().send("density-jobs", ...jobs);
+    const running = run(deliver, await harness().receive("density-jobs"));
+    await expect.poll(() => sink().received()).toHaveLength(3);
+    const { job, message } = await queued(sink().urlOf());
+    expect(await delivered(message)).toBe("ack");
+    await expectEnd(job, "delivered");
+    answer();
+    expect(await running).toHaveLength(1);
+    expect(await run(deliver, await harness().receive("density-jobs"))).toEqual([]);
+    expect(await pendingOf(caller)).toEqual(new Set());
+  });
 });

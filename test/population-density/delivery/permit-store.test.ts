@@ -43,15 +43,17 @@ test("permits are replaced only by who has read the last ones", async () => {
   await Promise.all(
     holders.map(async (holder) => {
       for (;;) {
-        const { permits, version } = await permitStore.read(signal());
-        if (await permitStore.write([...permits, { ...permit, holder }], version, signal())) return;
+        const { permits, waitedUntil, version } = await permitStore.read(signal());
+        const inUse = { permits: [...permits, { ...permit, holder }], waitedUntil: waitedUntil + 1 };
+        if (await permitStore.write(inUse, version, signal())) return;
       }
     }),
   );
-  const { permits, version } = await permitStore.read(signal());
+  const { permits, waitedUntil, version } = await permitStore.read(signal());
   expect(permits.map(({ holder }) => holder).sort()).toEqual([...holders].sort());
   expect(version).toBe(holders.length);
-  expect(await permitStore.write(permits, version - 1, signal())).toBe(false);
+  expect(waitedUntil).toBe(holders.length);
+  expect(await permitStore.write({ permits, waitedUntil }, version - 1, signal())).toBe(false);
 });
 
 test("a host that has answered 2xx is known as one that agreed, and no other is", async () => {

@@ -1,62 +1,112 @@
 import { describe, expect, test } from "vitest";
 import type { PermitRequest } from "../../../functions/population-density/delivery/permit-rules.ts";
 import {
-  acquirePermit,
+  acquireOrWait,
   type PermitPorts,
   releasePermit,
 } from "../../../functions/population-density/delivery/permits.ts";
+import { maxHiddenMilliseconds } from "../../../functions/population-density/delivery/rules.ts";
 import { MemoryPermits } from "../../../tools/delivery-model/memory-stores.ts";
 
-const now = 1_000_000;
 const workers = 10;
 let last = 0;
 
+/** Who makes a call. */
+type Turn = (name: string) => Promise<void>;
+
 /** A host's permits in memory, and the messages that were woken. */
 class Uploads {
+  now = 1_000_000;
   readonly memory = new MemoryPermits();
   readonly woken: string[] = [];
-  /** Runs once, when a release has looked who waits and before it writes. */
-  beforeWrite = async () => {};
+  /** The calls that were made. */
+  readonly calls: string[] = [];
   readonly #signal = new AbortController().signal;
-  readonly #ports: PermitPorts = {
-    permits: {
-      read: async () => this.memory.read(),
-      write: async (permits, version) => {
-        const { beforeWrite } = this;
-        this.beforeWrite = async () => {};
-        await beforeWrite();
-        return this.memory.write(permits, version);
-      },
-      addWaiting: async (entry) => this.memory.addWaiting(entry),
-      removeWaiting: async (entry) => this.memory.removeWaiting(entry),
-      waitingAt: async (limit) => this.memory.waitingAt(limit),
-      noteAgreement: async (host) => this.memory.noteAgreement(host),
-      hasAgreed: async (host) => this.memory.hasAgreed(host),
-    },
-    queues: {
-      wake: async (_, receiptHandle) => {
-        this.woken.push(receiptHandle);
-        return true;
-      },
-    },
-    clock: { now: () => now, deadline: () => this.#signal },
-    workers,
-  };
 
-  /** Begins an upload; its message waits when there is no permit, as a worker lets it wait. */
-  async begin(operationId: string, host: string, caller: string): Promise<PermitRequest> {
+  /** @param turn awaited before each call. */
+  #ports(turn: Turn): PermitPorts {
+    const { memory } = this;
+    const call = async <Value>(name: string, make: () => Value): Promise<Value> => {
+      await turn(name);
+      this.calls.push(name);
+      return make();
+    };
+    return {
+      permits: {
+        read: () => call("read", () => memory.read()),
+        write: (inUse, version) => call("write", () => memory.write(inUse, version)),
+        addWaiting: (entry) => call("addWaiting", () => memory.addWaiting(entry)),
+        removeWaiting: (entry) => call(`removeWaiting ${entry.limit}`, () => memory.removeWaiting(entry)),
+        waitingAt: (limit) => call(`waitingAt ${limit}`, () => memory.waitingAt(limit)),
+        noteAgreement: (host) => call("noteAgreement", () => memory.noteAgreement(host)),
+        hasAgreed: (host) => call("hasAgreed", () => memory.hasAgreed(host)),
+      },
+      queues: {
+        wake: (_, receiptHandle) =>
+          call("wake", () => {
+            this.woken.push(receiptHandle);
+            return true;
+          }),
+      },
+      clock: { now: () => this.now, deadline: () => this.#signal },
+      workers,
+    };
+  }
+
+  /** Begins an upload; its message waits when there is no permit. */
+  async begin(
+    operationId: string,
+    host: string,
+    caller: string,
+    turn: Turn = async () => {},
+  ): Promise<PermitRequest> {
     const request = { operationId, holder: `holder-${operationId}`, host, caller, mode: "answer" } as const;
-    const limit = await acquirePermit(request, now + 1_000, this.#ports, this.#signal);
-    if (limit === undefined) return request;
-    const { holder: _, ...asked } = request;
-    const since = ++last;
-    this.memory.addWaiting({ ...asked, limit, since, queue: "q", receiptHandle: operationId });
-    await acquirePermit(request, now + 1_000, this.#ports, this.#signal);
+    const message = { since: ++last, queue: "q", receiptHandle: operationId, isNew: true };
+    await acquireOrWait(request, this.now + 86_400_000, message, this.#ports(turn), this.#signal);
     return request;
   }
 
-  async end(request: PermitRequest): Promise<void> {
-    await releasePermit(request, this.#ports, this.#signal);
+  async end(request: PermitRequest, turn: Turn = async () => {}): Promise<void> {
+    await releasePermit(request, this.#ports(turn), this.#signal);
+  }
+
+  /** Whether an operation has a permit, or one is kept for it. */
+  mayGo(operationId: string): boolean {
+    return this.memory.read().permits.some((permit) => permit.operationId === operationId);
+  }
+}
+
+/**
+ * Lets two processes make their calls one at a time, in an order of choices: whether the second goes first, each time
+ * that both could.
+ * @returns the choices that were made: those given, and after them that the first goes first.
+ */
+async function interleave(
+  choices: readonly boolean[],
+  first: (turn: Turn) => Promise<unknown>,
+  second: (turn: Turn) => Promise<unknown>,
+): Promise<readonly boolean[]> {
+  const made: boolean[] = [];
+  const waiting = [first, second].map((run) => {
+    const calls: (() => void)[] = [];
+    const process = { calls, isOver: false };
+    // When lists are touched at which nobody waits makes no difference.
+    const turn: Turn = (name) =>
+      /^(?:waitingAt|removeWaiting) (?!host h$)/.test(name)
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => void calls.push(resolve));
+    run(turn).then(() => {
+      process.isOver = true;
+    });
+    return process;
+  });
+  for (;;) {
+    await new Promise(setImmediate);
+    const able = waiting.filter(({ isOver }) => !isOver);
+    if (able.length === 0) return made;
+    const isSecond = able.length === 2 && (choices[made.length] ?? false);
+    if (able.length === 2) made.push(isSecond);
+    able[isSecond ? 1 : 0]?.calls.shift()?.();
   }
 }
 
@@ -94,12 +144,59 @@ describe("an upload that ends", () => {
     expect(uploads.woken).toEqual(["a3"]);
   });
 
-  test("wakes who began to wait while it ended", async () => {
+  test.each([
+    ["when nobody waited before", false],
+    ["when somebody has waited before", true],
+  ])(
+    "lets a job go that begins to wait at the same time, whatever the order of calls: %s",
+    async (_, hasWaited) => {
+      const missed: string[] = [];
+      const ways = new Set<string>();
+      let orders = 0;
+      for (let choices: readonly boolean[] | undefined = []; choices !== undefined; ) {
+        const uploads = new Uploads();
+        const running = await uploads.begin("a1", "h", "a");
+        for (const id of ["b1", "c1", "d1"]) await uploads.begin(id, "h", id);
+        // For a permit of another host.
+        for (let index = 0; hasWaited && index < 5; index++)
+          await uploads.begin(`e${index}`, "g", `e${index}`);
+        const made: readonly boolean[] = await interleave(
+          choices,
+          (turn) => uploads.end(running, turn),
+          (turn) => uploads.begin("f1", "h", "f", turn),
+        );
+        orders++;
+        const isWoken = uploads.woken.includes("f1");
+        ways.add(isWoken ? "woken" : "at once");
+        if (!uploads.mayGo("f1")) missed.push(made.map(Number).join(""));
+        // The next order: the last choice that can still be turned is.
+        const index = made.lastIndexOf(false);
+        choices = index < 0 ? undefined : [...made.slice(0, index), true];
+      }
+      expect(missed).toEqual([]);
+      expect([...ways].sort()).toEqual(["at once", "woken"]);
+
+      expect(orders).toBeGreaterThan(20);
+    },
+  );
+
+  test("looks for nobody when nobody waits, and from the first that waits on for as long as it may be hidden", async () => {
     const uploads = new Uploads();
-    const first = await uploads.begin("a1", "h", "a");
-    for (const id of ["b1", "c1", "d1"]) await uploads.begin(id, "h", id);
-    uploads.beforeWrite = async () => void (await uploads.begin("e1", "h", "e"));
-    await uploads.end(first);
-    expect(uploads.woken).toEqual(["e1"]);
+    const again = async () => {
+      uploads.calls.length = 0;
+      await uploads.end(await uploads.begin("x", "i", "x"));
+      return uploads.calls.filter((name) => name.startsWith("waitingAt")).length;
+    };
+    for (const id of ["a1", "b1", "c1", "d1"]) await uploads.begin(id, "h", id);
+    expect(await again()).toBe(0);
+    expect(uploads.calls).toEqual(["read", "write", "read", "write"]);
+    await uploads.begin("e1", "h", "e");
+    uploads.now += maxHiddenMilliseconds;
+    expect(await again()).toBeGreaterThan(0);
+    await uploads.begin("f1", "h", "f");
+    uploads.now += maxHiddenMilliseconds - 1;
+    expect(await again()).toBeGreaterThan(0);
+    uploads.now += maxHiddenMilliseconds;
+    expect(await again()).toBe(0);
   });
 });
