@@ -45,6 +45,8 @@ export default async function localService(project: TestProject): Promise<() => 
       AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
     },
     extraEnvironment: { ...busyMachine, ...uncached },
+    // Each thread compiles its function anew, which costs more than to wait for the one that runs.
+    maxThreadsOf: (_, batches) => batches ?? 1,
     port: 0,
     data: demoData,
     logs: { write: () => true },

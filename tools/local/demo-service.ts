@@ -12,7 +12,10 @@ import {
 } from "./service.ts";
 
 interface DemoServiceOptions
-  extends Pick<LocalServiceOptions, "environment" | "extraEnvironment" | "logs" | "throttled"> {
+  extends Pick<
+    LocalServiceOptions,
+    "environment" | "extraEnvironment" | "maxThreadsOf" | "logs" | "throttled"
+  > {
   readonly port: number;
   /** The folder of the cloud assembly. The demo data are imported while it is made. */
   readonly assembly: string | Promise<string>;
@@ -36,8 +39,10 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
       assembly,
       environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
       configuration: configurationNames,
-      maxThreadsOf: (definition) =>
-        isFunction("profile/authenticate", definition) ? hashesAtOnce() : undefined,
+      maxThreadsOf: (definition, batches) =>
+        isFunction("profile/authenticate", definition)
+          ? hashesAtOnce()
+          : options.maxThreadsOf?.(definition, batches),
       beforeListening: (backend) =>
         demo === undefined ? importData(options.data, importEnvironment(backend)) : loadDemo(demo, backend),
     });

@@ -28,9 +28,9 @@ export interface LocalServiceOptions {
   readonly extraEnvironment?: Readonly<Record<string, string>>;
   /**
    * Maximum of concurrent events of a function on this machine. If undefined, a function that consumes a queue has as
-   * many as the queue gives it, and any other has one more than there are processors.
+   * many as the queue gives it, `batches`, and any other has one more than there are processors.
    */
-  readonly maxThreadsOf?: (definition: LocalFunction) => number | undefined;
+  readonly maxThreadsOf?: (definition: LocalFunction, batches: number | undefined) => number | undefined;
   /** Whether the API's methods are throttled as the template says; otherwise any rate is let through. */
   readonly throttled?: boolean;
   /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
@@ -146,17 +146,12 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
     extra: options.extraEnvironment ?? {},
   };
   const pools = new Map(
-    template.functions.map((definition) => [
-      definition.logicalId,
-      keep(
-        new FunctionPool(
-          definition,
-          functionEnvironment(definition, surroundings),
-          logs,
-          options.maxThreadsOf?.(definition) ?? batchesAtOnce(template, definition),
-        ),
-      ),
-    ]),
+    template.functions.map((definition) => {
+      const batches = batchesAtOnce(template, definition);
+      const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
+      const environment = functionEnvironment(definition, surroundings);
+      return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, maxThreads))];
+    }),
   );
   const poolOf = (logicalId: string) => {
     const pool = pools.get(logicalId);
