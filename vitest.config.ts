@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "./test/support/busy-machine.ts";
-import { WaitingFirst } from "./test/support/sequencer.ts";
+import { WaitingInTurn } from "./test/support/sequencer.ts";
 
 const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.ts"))
@@ -29,7 +29,7 @@ export default defineConfig(({ mode }) => {
     test: {
       // More than there are processors, because tests wait as well: for queues, time-outs and programs.
       maxWorkers: availableParallelism() + 3,
-      sequence: { sequencer: WaitingFirst },
+      sequence: { sequencer: WaitingInTurn },
       projects: [
         {
           extends: true,
