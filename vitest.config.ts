@@ -42,6 +42,8 @@ export default defineConfig(({ mode }) => {
         },
       ],
       isolate: false,
+      // What a file is compiled to is kept by its content: both projects, and later runs, compile it no more.
+      experimental: { fsModuleCache: true },
       setupFiles: ["test/support/random-runs.ts"],
       // Each thread compiles the WebAssembly of Node.js anew. The threads that optimize it, and those that help to
       // collect garbage, take up to half of the processor time of a file. Most code runs too seldom to be worth
