@@ -1,14 +1,20 @@
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { TestProject } from "vitest/node";
+import * as z from "zod";
+import { functionIds } from "../../infra/bundles.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { assemblySources, makeAssembly } from "../../tools/assembly.ts";
+import { assemblySources, logicalIdOf, makeAssembly } from "../../tools/assembly.ts";
 import { keptFolder } from "../../tools/build-cache.ts";
 import { runProgram } from "../../tools/child-program.ts";
+import { apiResult } from "../../tools/local/api-result.ts";
 import { startDemoService } from "../../tools/local/demo-service.ts";
 import { demoData } from "../../tools/local/demo-tables.ts";
-import { embeddedCredentials } from "../../tools/local/service.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { embeddedCredentials, type LocalService } from "../../tools/local/service.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { storeSampleOperations } from "./sample-operations.ts";
 import { uncached } from "./uncached.ts";
@@ -23,6 +29,8 @@ declare module "vitest" {
     readonly templates: string;
     /** Where the service listens. */
     readonly url: string;
+    /** Where its functions are invoked without the API before them: `invocation`. */
+    readonly invocations: string;
     readonly databaseEndpoint: string;
     /** Undefined when the stack has no queue. */
     readonly queueEndpoint: string | undefined;
@@ -62,6 +70,8 @@ export default async function localService(project: TestProject): Promise<() => 
   project.provide("bundles", bundles);
   project.provide("templates", templates.path);
   project.provide("url", service.url);
+  const invocations = await openInvocations(service);
+  project.provide("invocations", invocations.url);
   project.provide("databaseEndpoint", service.databaseEndpoint);
   project.provide("queueEndpoint", service.queueEndpoint);
   project.provide("loginEnvironment", login ?? {});
@@ -70,10 +80,32 @@ export default async function localService(project: TestProject): Promise<() => 
   project.provide("tableNames", tableNames);
   await storeOperations(service.databaseEndpoint, tableNames);
   return async () => {
+    await invocations.close();
     await service.close();
     templates.remove();
     remove();
   };
+}
+
+const invocation = z.object({
+  functionId: z.enum(functionIds),
+  event: z.unknown(),
+  environment: z.optional(z.record(z.string(), z.string())),
+});
+
+/** Answers an invocation, as JSON, with what the function answers to the event. */
+function openInvocations(service: LocalService): Promise<ListeningServer> {
+  const server = createServer(async (request, response) => {
+    try {
+      const { functionId, event, environment } = invocation.parse(await json(request));
+      const logicalId = logicalIdOf(functionId, service.template);
+      const options = environment === undefined ? {} : { environment };
+      response.end(JSON.stringify(await apiResult(service, logicalId, event, options)));
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  });
+  return listen(server, 0);
 }
 
 /** Synthesizes the templates that tests look at into a temporary folder; kept ones are given, under names of their own. */
