@@ -16,7 +16,7 @@ import { classOf, coloursOf, type Scale } from "./scale.ts";
 import { isDark, onTheme, themeColours } from "./theme.ts";
 
 /** States of a cell in the map that are no class of the scale. */
-const lowState = -1;
+const suppressedState = -1;
 const noDataState = -2;
 
 /** Counting what was drawn takes a moment; beyond this number it is not done. */
@@ -171,20 +171,21 @@ export async function createMap(
 
 /** Says on the element of the map which hour was drawn, how many cells with a colour, and how many of other kinds. */
 function countShown(library: maplibregl.Map, container: HTMLElement): void {
-  const counted = { coloured: new Set(), low: new Set(), none: new Set() };
+  const counted = { coloured: new Set(), suppressed: new Set(), none: new Set() };
   for (const { id, state } of library.queryRenderedFeatures({ layers: ["cells"] })) {
-    const kind = state.state === lowState ? "low" : state.state === noDataState ? "none" : "coloured";
+    const kind =
+      state.state === suppressedState ? "suppressed" : state.state === noDataState ? "none" : "coloured";
     counted[kind].add(id);
   }
   container.dataset.drawnHour = container.dataset.hour ?? "";
   container.dataset.colouredCells = String(counted.coloured.size);
-  container.dataset.lowCells = String(counted.low.size);
+  container.dataset.suppressedCells = String(counted.suppressed.size);
   container.dataset.noDataCells = String(counted.none.size);
 }
 
 function stateOf({ dataType, density = 0 }: Value, scale: Scale): number {
   if (dataType === "NO_DATA") return noDataState;
-  return dataType === "LOW_DENSITY" ? lowState : classOf(density, scale);
+  return dataType === "LOW_DENSITY" ? suppressedState : classOf(density, scale);
 }
 
 const cellState: ExpressionSpecification = ["coalesce", ["feature-state", "state"], -9];
@@ -241,7 +242,7 @@ function addLayers(library: maplibregl.Map): void {
 }
 
 /** The layers of cells, in their order from the ground up. */
-const cellLayers = ["cells", "low-cells", "no-data-cells", "cell-edges", "selected-cell"];
+const cellLayers = ["cells", "suppressed-cells", "no-data-cells", "cell-edges", "selected-cell"];
 
 /**
  * Shows other cells, below the outline of their area. They are a new source: tiles of one that gets other data while the
@@ -260,10 +261,10 @@ function replaceCells(library: maplibregl.Map, data: FeatureCollection): void {
     paint: { "fill-color": "rgba(0,0,0,0)", "fill-opacity": 0.88 },
   });
   add({
-    id: "low-cells",
+    id: "suppressed-cells",
     type: "fill",
     source: "cells",
-    paint: { "fill-pattern": "hatching", "fill-opacity": onlyIn(lowState, 1) },
+    paint: { "fill-pattern": "hatching", "fill-opacity": onlyIn(suppressedState, 1) },
   });
   add({
     id: "no-data-cells",

@@ -68,10 +68,10 @@ async function cellsDrawn(page: Page): Promise<CellCounts> {
   await page.waitForSelector("#published-cells");
   const read = async (): Promise<readonly [drawn: CellCounts, said: CellCounts]> =>
     await page.evaluate(`(() => {
-      const { colouredCells, lowCells, noDataCells } = document.getElementById("map").dataset;
+      const { colouredCells, suppressedCells, noDataCells } = document.getElementById("map").dataset;
       const said = (id) => Number(document.getElementById(id).textContent.replaceAll(",", ""));
       return [
-        { published: Number(colouredCells), suppressed: Number(lowCells), noData: Number(noDataCells) },
+        { published: Number(colouredCells), suppressed: Number(suppressedCells), noData: Number(noDataCells) },
         { published: said("published-cells"), suppressed: said("suppressed-cells"), noData: said("no-data-cells") },
       ];
     })()`);

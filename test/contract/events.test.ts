@@ -67,8 +67,8 @@ describe("events", () => {
     expect(result.headers["x-correlator"]).toMatch(/./);
     expect(event).toMatchObject({ requestContext: { requestId: result.headers["x-request-id"] } });
     if (status >= 400) {
-      const { status: told, code } = errorBody.parse(JSON.parse(result.body));
-      expect(told).toBe(status);
+      const { status: answered, code } = errorBody.parse(JSON.parse(result.body));
+      expect(answered).toBe(status);
       expect(outcome === outcomeOf(code as Code) || outcome.startsWith(`${outcomeOf(code as Code)}-`)).toBe(
         true,
       );

@@ -364,7 +364,7 @@ describe("what is logged", () => {
     }
   });
 
-  test("has the trouble in it that there was", () => {
+  test("has the failures in it that there were", () => {
     expect(linesOf("CRASH").length).toBeGreaterThan(2);
     expect(linesOf("ISSUER_KEYS_UNREACHABLE").map(({ issuer: named }) => named)).toContain(deadIssuer);
     const outcomes = linesOf("ATTEMPT").map(({ outcome, status, cause }) => `${outcome} ${status ?? cause}`);

@@ -71,7 +71,7 @@ const hour = 3_600_000;
 const at = (hours: number) =>
   new Date((Math.floor(Date.now() / hour) + hours) * hour).toISOString().replace(".000Z", "Z");
 
-/** Text that has troubled somebody. */
+/** Text that programs are known to fail on. */
 const oddText = fc.oneof(
   anyText({ maxLength: 40 }),
   fc.constantFrom(

@@ -113,8 +113,8 @@ describe.each(table)("with a token %s and identifiers sent: %s", (token, _, sent
     const { path, bodyOf } = operations[operation as keyof typeof operations];
     const bearer = await tokenWith({ scope, subscription: subscriptions[token] });
     const answer = await call(path, { body: bodyOf(sent), token: bearer });
-    const told = answer.status === 200 ? 200 : (answer.body as { code: string }).code;
-    expect(told).toBe(outcome);
+    const answered = answer.status === 200 ? 200 : (answer.body as { code: string }).code;
+    expect(answered).toBe(outcome);
   });
 });
 

@@ -58,7 +58,7 @@ describe("what the types refuse", () => {
   beforeAll(async () => {
     diagnostics = await compile({
       "expected.mts": source,
-      "told.mts": source.replaceAll("@ts-expect-error", "a mistake:"),
+      "reported.mts": source.replaceAll("@ts-expect-error", "a mistake:"),
     });
   });
 
@@ -69,14 +69,14 @@ describe("what the types refuse", () => {
 
   test("every mistake is refused, and nothing beside them", () => {
     expect(diagnostics["expected.mts"]).toEqual([]);
-    expect(Object.keys(diagnostics).sort()).toEqual(["expected.mts", "told.mts"]);
+    expect(Object.keys(diagnostics).sort()).toEqual(["expected.mts", "reported.mts"]);
   });
 
   test.each(mistakes.map((mistake) => [mistake.reason, mistake] as const))(
     "%s",
     (_reason, { line, word }) => {
-      const told = (diagnostics["told.mts"] ?? []).filter((diagnostic) => diagnostic.line === line);
-      expect(told.map(({ text }) => text).join("\n")).toContain(word);
+      const reported = (diagnostics["reported.mts"] ?? []).filter((diagnostic) => diagnostic.line === line);
+      expect(reported.map(({ text }) => text).join("\n")).toContain(word);
     },
   );
 });

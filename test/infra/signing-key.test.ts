@@ -62,10 +62,10 @@ describe("signing key", () => {
 
   test("is known by its place, never by its value", () => {
     const environments = resourcesOf("AWS::Lambda::Function", functionProperties, deployed);
-    const told = environments.filter(({ properties }) =>
+    const holders = environments.filter(({ properties }) =>
       JSON.stringify(properties.Environment.Variables).includes(secret.logicalId),
     );
-    expect(told.map(({ properties }) => properties.Description)).toEqual(["profile/authenticate"]);
+    expect(holders.map(({ properties }) => properties.Description)).toEqual(["profile/authenticate"]);
     expect(JSON.stringify(deployed).match(/resolve:secretsmanager/g)).toBeNull();
   });
 });
@@ -98,11 +98,11 @@ describe("a signing key that exists already", () => {
   });
 
   test("the login function is told this secret, and no other function is", () => {
-    const told = resourcesOf("AWS::Lambda::Function", functionProperties, configured).filter(
+    const holders = resourcesOf("AWS::Lambda::Function", functionProperties, configured).filter(
       ({ properties }) => JSON.stringify(properties.Environment.Variables).includes(arn),
     );
-    expect(told.map(({ properties }) => [properties.Description, properties.Environment.Variables])).toEqual([
-      ["profile/authenticate", expect.objectContaining({ SIGNING_KEY_SECRET_ARN: arn })],
-    ]);
+    expect(
+      holders.map(({ properties }) => [properties.Description, properties.Environment.Variables]),
+    ).toEqual([["profile/authenticate", expect.objectContaining({ SIGNING_KEY_SECRET_ARN: arn })]]);
   });
 });

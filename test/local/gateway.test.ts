@@ -37,7 +37,7 @@ async function send(
   return { status: Number(response.statusCode), headers: response.headers, body: await text(response) };
 }
 
-async function told(target: string, options: Parameters<typeof send>[1] = {}) {
+async function reported(target: string, options: Parameters<typeof send>[1] = {}) {
   const { status, body } = await send(target, options);
   expect(status).toBe(200);
   return toldSchema.parse(JSON.parse(body));
@@ -48,24 +48,24 @@ const guarded = (token: string, id = "1") =>
 
 describe("routing", () => {
   it("prefers a fixed segment over a parameter", async () => {
-    expect((await told("/things/special")).event.resource).toBe("/things/special");
-    expect((await told("/things/other")).event.resource).toBe("/things/{id}");
+    expect((await reported("/things/special")).event.resource).toBe("/things/special");
+    expect((await reported("/things/other")).event.resource).toBe("/things/{id}");
   });
 
   it("leaves path and parameters percent-encoded, with an encoded slash inside its segment", async () => {
-    const { event } = await told("/things/a%2Fb%20c");
+    const { event } = await reported("/things/a%2Fb%20c");
     expect(event.path).toBe("/things/a%2Fb%20c");
     expect(event.pathParameters).toEqual({ id: "a%2Fb%20c" });
   });
 
   it("gives every parameter of a path", async () => {
-    const { event } = await told("/things/1/parts/2");
+    const { event } = await reported("/things/1/parts/2");
     expect(event.pathParameters).toEqual({ id: "1", part: "2" });
   });
 
   it("takes a path with one slash at its end for the same route, and leaves the slash in the path", async () => {
-    expect((await told("/things/")).event).toMatchObject({ resource: "/things", path: "/things/" });
-    const { event } = await told("/things/1/?a=1");
+    expect((await reported("/things/")).event).toMatchObject({ resource: "/things", path: "/things/" });
+    const { event } = await reported("/things/1/?a=1");
     expect(event).toMatchObject({
       resource: "/things/{id}",
       path: "/things/1/",
@@ -93,7 +93,7 @@ describe("routing", () => {
 
 describe("event", () => {
   it("has null for what the request does not have", async () => {
-    const { event } = await told("/things");
+    const { event } = await reported("/things");
     expect(event).toMatchObject({
       body: null,
       isBase64Encoded: false,
@@ -106,19 +106,19 @@ describe("event", () => {
   });
 
   it("decodes the query string and keeps every value", async () => {
-    const { event } = await told("/things?a=1&a=2%20x&b");
+    const { event } = await reported("/things?a=1&a=2%20x&b");
     expect(event.queryStringParameters).toEqual({ a: "2 x", b: "" });
     expect(event.multiValueQueryStringParameters).toEqual({ a: ["1", "2 x"], b: [""] });
   });
 
   it("keeps the case of header names, and of repeated headers the last value and all values", async () => {
-    const { event } = await told("/things", { headers: { "X-MiXed": ["one", "two"] } });
+    const { event } = await reported("/things", { headers: { "X-MiXed": ["one", "two"] } });
     expect(event.headers["X-MiXed"]).toBe("two");
     expect(event.multiValueHeaders["X-MiXed"]).toEqual(["one", "two"]);
   });
 
   it("describes the request in its context", async () => {
-    const { event } = await told("/things/7", { headers: { "user-agent": "test" } });
+    const { event } = await reported("/things/7", { headers: { "user-agent": "test" } });
     expect(event.requestContext).toMatchObject({
       accountId: "000000000000",
       domainName: new URL(service().url).host,
@@ -133,7 +133,7 @@ describe("event", () => {
   });
 
   it("names its port with the domain, also when the caller leaves it out", async () => {
-    const { event } = await told("/things", { headers: { host: "here.example" } });
+    const { event } = await reported("/things", { headers: { host: "here.example" } });
     expect(event.requestContext).toMatchObject({ domainName: `here.example:${new URL(service().url).port}` });
   });
 
@@ -232,10 +232,10 @@ describe("function", () => {
   });
 
   it("runs concurrent events in threads of their own and uses warm threads again", async () => {
-    const both = await Promise.all([told("/things?do=sleep"), told("/things?do=sleep")]);
+    const both = await Promise.all([reported("/things?do=sleep"), reported("/things?do=sleep")]);
     const threads = both.map(({ threadId }) => threadId);
     expect(new Set(threads).size).toBe(2);
-    const next = await told("/things");
+    const next = await reported("/things");
     expect(threads).toContain(next.threadId);
     expect(next.count).toBeGreaterThan(1);
   });

@@ -45,11 +45,11 @@ export const handler = async (event, context) => {
   count++;
   const answer = await misbehave[event.queryStringParameters?.do ?? event.do]?.(event);
   if (answer !== undefined || event.queryStringParameters?.do === "nothing") return answer;
-  const told = {
+  const report = {
     event, environment: process.env, threadId, count, context,
     remaining: context.getRemainingTimeInMillis(), absent: undefined,
   };
-  return event.httpMethod ? { statusCode: 200, body: JSON.stringify(told) } : told;
+  return event.httpMethod ? { statusCode: 200, body: JSON.stringify(report) } : report;
 };
 `;
 

@@ -53,8 +53,8 @@ test("a function runs no more events at a time than it may", async () => {
   const limited = await startAgain({ maxThreadsOf: () => 2 });
   try {
     const id = idOf(limited, "SampleFunction");
-    const told = await Promise.all(Array.from({ length: 6 }, () => limited.invoke(id, { do: "sleep" })));
-    const threads = told.map((one) => z.looseObject({ threadId: z.number() }).parse(one).threadId);
+    const reported = await Promise.all(Array.from({ length: 6 }, () => limited.invoke(id, { do: "sleep" })));
+    const threads = reported.map((one) => z.looseObject({ threadId: z.number() }).parse(one).threadId);
     expect(new Set(threads).size).toBe(2);
   } finally {
     await limited.close();
@@ -71,9 +71,9 @@ test("a function that has an event under way for each reserved execution refuses
 
 describe("environment of a function", () => {
   it("holds the template's variables, the shell's for configuration, and nothing else of the shell", async () => {
-    const told = await service.invoke(sampleId(), {});
+    const reported = await service.invoke(sampleId(), {});
     const [table] = service.template.tables;
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       environment: {
         TABLE: table?.name,
         TABLE_ARN: `arn:aws:dynamodb:eu-west-1:000000000000:table/${table?.name}`,
@@ -87,9 +87,9 @@ describe("environment of a function", () => {
         AWS_ENDPOINT_URL_SECRETS_MANAGER: service.secretsEndpoint,
       },
     });
-    expect(told).toHaveProperty("environment", service.environmentOf(sampleId()));
+    expect(reported).toHaveProperty("environment", service.environmentOf(sampleId()));
     for (const name of ["PRIVATE", "UNSET", "PATH", "HOME"]) {
-      expect(told).not.toHaveProperty(["environment", name]);
+      expect(reported).not.toHaveProperty(["environment", name]);
     }
   });
 
@@ -117,8 +117,8 @@ describe("environment of a function", () => {
 
 describe("invocation", () => {
   it("gives the Lambda context, and crosses as JSON both ways", async () => {
-    const told = await service.invoke(sampleId(), { kept: 1, absent: undefined });
-    expect(told).toMatchObject({
+    const reported = await service.invoke(sampleId(), { kept: 1, absent: undefined });
+    expect(reported).toMatchObject({
       event: { kept: 1 },
       context: {
         awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -129,8 +129,8 @@ describe("invocation", () => {
       },
       remaining: expect.toSatisfy((milliseconds: number) => milliseconds > 500 && milliseconds <= 2_000),
     });
-    expect(told).not.toHaveProperty("event.absent");
-    expect(told).not.toHaveProperty("absent");
+    expect(reported).not.toHaveProperty("event.absent");
+    expect(reported).not.toHaveProperty("absent");
   });
 
   it("that fails says how, as Lambda does", async () => {

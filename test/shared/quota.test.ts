@@ -115,10 +115,10 @@ it("says to wait for a minute at most", async () => {
     fc.asyncProperty(fc.integer({ min: 0, max: minute - 1 }), async (into) => {
       const client = anyone();
       await count(client, noon + into);
-      const { allowance, ...excess } = await count(client, noon + into);
+      const { allowance, ...exceeded } = await count(client, noon + into);
 
       const seconds = Math.ceil((minute - into) / second);
-      expect(excess).toEqual({ code: "TOO_MANY_REQUESTS", retryAfterSeconds: seconds });
+      expect(exceeded).toEqual({ code: "TOO_MANY_REQUESTS", retryAfterSeconds: seconds });
       expect(allowance.resetSeconds).toBe(seconds);
       expect(seconds).toBeLessThanOrEqual(60);
     }),

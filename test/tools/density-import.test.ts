@@ -65,8 +65,8 @@ async function stored(geohash: string, day: string): Promise<StoredTileDay | und
   return item;
 }
 
-/** What is told of a cell in an hour: people with their range, as well as its density tells them. */
-async function toldOf(geohash: string, day: string, hour: number) {
+/** What is published of a cell in an hour: people with their range, as well as its density tells them. */
+async function publishedOf(geohash: string, day: string, hour: number) {
   const item = await stored(geohash.slice(0, -2), day);
   const opened = item && readTileDay(item.hours).openHour(hour);
   const cell = suffixesOf(2).indexOf(geohash.slice(-2));
@@ -138,18 +138,18 @@ test("typical weekdays that are counted anew keep the hours of both dates beside
 });
 
 describe("after an import", () => {
-  test("is told what was counted: nobody in other cells, nothing of other hours", async () => {
+  test("what was counted is published: nobody in other cells, nothing of other hours", async () => {
     const tile = freshTile();
     const rows = [`${tile}00,${friday}T08:00:00Z,5000,4000,6000`, `${tile}zz,${friday}T09:00:00+02:00,3,,`];
 
     expect(await importRows(rows)).toMatchObject({ rows: 2 });
 
-    expect(await toldOf(`${tile}00`, observedDay(friday), 8)).toEqual(about(4_000, 5_000, 6_000));
-    expect(await toldOf(`${tile}zz`, observedDay(friday), 8)).toBe("LOW_DENSITY");
-    expect(await toldOf(`${tile}00`, observedDay(friday), 7)).toBe("LOW_DENSITY");
-    expect(await toldOf(`${tile}11`, observedDay(friday), 8)).toBe("NO_DATA");
-    expect(await toldOf(`${tile}00`, observedDay(friday), 9)).toBeUndefined();
-    expect(await toldOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(4_000, 5_000, 6_000));
+    expect(await publishedOf(`${tile}00`, observedDay(friday), 8)).toEqual(about(4_000, 5_000, 6_000));
+    expect(await publishedOf(`${tile}zz`, observedDay(friday), 8)).toBe("LOW_DENSITY");
+    expect(await publishedOf(`${tile}00`, observedDay(friday), 7)).toBe("LOW_DENSITY");
+    expect(await publishedOf(`${tile}11`, observedDay(friday), 8)).toBe("NO_DATA");
+    expect(await publishedOf(`${tile}00`, observedDay(friday), 9)).toBeUndefined();
+    expect(await publishedOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(4_000, 5_000, 6_000));
     expect(await coveredIn(tile, observedDay(friday))).toEqual(["00", "zz"]);
   });
 
@@ -160,7 +160,7 @@ describe("after an import", () => {
     await importRows([`${tile}00,${friday}T08:00:00Z,5000,,`], { coverage });
 
     expect(await coveredIn(tile, observedDay(friday))).toEqual(["00", "01", "02", "03"]);
-    expect(await toldOf(`${tile}03`, observedDay(friday), 8)).toBe("LOW_DENSITY");
+    expect(await publishedOf(`${tile}03`, observedDay(friday), 8)).toBe("LOW_DENSITY");
   });
 
   test("nothing changes when it is repeated", async () => {
@@ -178,25 +178,25 @@ describe("after an import", () => {
 
     await importRows([...rows, `${tile}02,${friday}T08:00:00Z,3100,3000,3200`], { marketShare: 0.31 });
 
-    expect(await toldOf(`${tile}00`, observedDay(friday), 8)).toBe("LOW_DENSITY");
-    expect(await toldOf(`${tile}01`, observedDay(friday), 8)).toMatchObject({ 1: about(10 / 0.31)[0] });
+    expect(await publishedOf(`${tile}00`, observedDay(friday), 8)).toBe("LOW_DENSITY");
+    expect(await publishedOf(`${tile}01`, observedDay(friday), 8)).toMatchObject({ 1: about(10 / 0.31)[0] });
     // 3,000 / 0.31 less, and 3,200 / 0.31 more than 1.96 · √(3,100 · 0.69) / 0.31.
-    expect(await toldOf(`${tile}02`, observedDay(friday), 8)).toEqual(about(9_385, 10_000, 10_615));
+    expect(await publishedOf(`${tile}02`, observedDay(friday), 8)).toEqual(about(9_385, 10_000, 10_615));
   });
 
   test("typical days stand for all of their weekday, and no date is known", async () => {
     const tile = freshTile();
     await importRows([`${tile}00,${friday}T08:00:00Z,5000,,`], { typical: true });
-    expect(await toldOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(5_000, 5_000, 5_000));
+    expect(await publishedOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(5_000, 5_000, 5_000));
     expect(await stored(tile, observedDay(friday))).toBeUndefined();
   });
 
-  test("its progress was told up to the last byte, and then every date", async () => {
+  test("its progress was reported up to the last byte, and then every date", async () => {
     const rows = [1, 0].map((day) => `${freshTile()}00,2026-11-2${day}T08:00:00Z,5000,,`);
-    const told: unknown[] = [];
-    await importRows(rows, { onProgress: (progress) => told.push(progress) });
+    const reported: unknown[] = [];
+    await importRows(rows, { onProgress: (progress) => reported.push(progress) });
     const bytes = [header, ...rows].join("\n").length;
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { bytes, allBytes: bytes },
       { bytes, allBytes: bytes, date: "2026-11-20" },
       { bytes, allBytes: bytes, date: "2026-11-21" },
@@ -300,8 +300,8 @@ describe("a data folder", () => {
 
     await importFolder(join(path, ".."));
 
-    expect(await toldOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(7_000, 7_000, 7_000));
-    expect(await toldOf(`${tile}01`, typicalDay(5), 8)).toBe("LOW_DENSITY");
+    expect(await publishedOf(`${tile}00`, typicalDay(5), 8)).toEqual(about(7_000, 7_000, 7_000));
+    expect(await publishedOf(`${tile}01`, typicalDay(5), 8)).toBe("LOW_DENSITY");
     expect(await coveredIn(tile, typicalDay(5))).toEqual(["00", "01", "02", "03"]);
   });
 

@@ -82,8 +82,8 @@ test("a new key is made at once, by the function that is deployed, and the perso
   expect(after.kid).not.toBe(before.kid);
   expect(after.before?.map(({ kid }) => kid)).toEqual([before.kid]);
   expect(await publishedIds()).toEqual(expect.arrayContaining([before.kid, after.kid]));
-  const [, told = ""] = /^The new key is public, and signs all tokens from (\S+) on\n$/.exec(stdout) ?? [];
-  expect(Date.parse(told) / 1_000).toBeGreaterThanOrEqual(after.signsFrom ?? Number.NaN);
+  const [, shown = ""] = /^The new key is public, and signs all tokens from (\S+) on\n$/.exec(stdout) ?? [];
+  expect(Date.parse(shown) / 1_000).toBeGreaterThanOrEqual(after.signsFrom ?? Number.NaN);
 }, 60_000);
 
 test.each([

@@ -18,7 +18,7 @@ const announcement = z.object({
 export type RunningService = z.output<typeof announcement>;
 
 /** Names, addresses and settings; of AWS's variables no key of an account. */
-const told = /^(?:TABLE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
+const announced = /^(?:TABLE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
 
 /**
  * Tells other programs of this project where a service runs, until this program ends. Where it cannot be written, none
@@ -29,7 +29,7 @@ export function announce(service: LocalService, hasOwnServers: boolean, folder =
     Object.entries(service.environmentOf(logicalId)),
   );
   const environment = {
-    ...Object.fromEntries(variables.filter(([name]) => told.test(name))),
+    ...Object.fromEntries(variables.filter(([name]) => announced.test(name))),
     // No function reads every queue.
     ...Object.fromEntries(service.template.queues.map(({ logicalId, url }) => [variableOf(logicalId), url])),
     // The embedded servers take any; for others those of the shell are used.

@@ -11,9 +11,9 @@ export function weekdayOf(date: string): number {
 
 /**
  * What is typical of a tile's weekday, from what was published of a few such days and from nothing else, so that it
- * discloses no more than they do. Slot by slot, the days that know nothing are left out. A slot that is low on at least
- * half of the others is low; else it is the mean of the estimates, from the lowest of their minimums, or 0 if it was
- * ever low, to the highest of their maximums.
+ * discloses no more than they do. Slot by slot, the days that know nothing are left out. A slot that is suppressed on at
+ * least half of the others is suppressed; else it is the mean of the estimates, from the lowest of their minimums, or
+ * 0 if it was ever suppressed, to the highest of their maximums.
  * @returns 24 hours; undefined for an hour that no day knows.
  */
 export function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
@@ -31,7 +31,7 @@ function typicalHour(hours: readonly TileHour[]): TileHour {
 }
 
 function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[]): void {
-  let low = 0;
+  let suppressed = 0;
   let estimates = 0;
   let sum = 0;
   let min = Number.POSITIVE_INFINITY;
@@ -40,7 +40,7 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
     const code = hour.codes[cell];
     if (code === noDataCode) continue;
     if (code === suppressedCode) {
-      low++;
+      suppressed++;
       continue;
     }
     estimates++;
@@ -48,7 +48,7 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
     min = Math.min(min, hour.minimum(cell));
     max = Math.max(max, hour.maximum(cell));
   }
-  if (low + estimates === 0) return;
-  if (low >= estimates) typical.setSuppressed(cell);
-  else typical.setEstimate(cell, sum / estimates, low > 0 ? 0 : min, max);
+  if (suppressed + estimates === 0) return;
+  if (suppressed >= estimates) typical.setSuppressed(cell);
+  else typical.setEstimate(cell, sum / estimates, suppressed > 0 ? 0 : min, max);
 }

@@ -230,8 +230,8 @@ describe("a sink that does not take it", () => {
     await makeDue(job);
     expect(await delivered(message)).toBe("ack");
 
-    const told = sink().received().slice(3);
-    expect(told.map(({ body }) => JSON.parse(body))).toEqual([
+    const notices = sink().received().slice(3);
+    expect(notices.map(({ body }) => JSON.parse(body))).toEqual([
       failure(job.operationId),
       failure(job.operationId),
     ]);
@@ -501,16 +501,16 @@ describe("an answer that cannot be computed", () => {
     expect(await delivered(again)).toBe("ack");
     expect(await delivered(again)).toBe("ack");
 
-    const [told, ...others] = sink().received();
+    const [notice, ...others] = sink().received();
     expect(others).toEqual([]);
-    expect(JSON.parse(told?.body ?? "")).toEqual(failure(job.operationId));
-    expect(Object.keys(JSON.parse(told?.body ?? ""))).toEqual([
+    expect(JSON.parse(notice?.body ?? "")).toEqual(failure(job.operationId));
+    expect(Object.keys(JSON.parse(notice?.body ?? ""))).toEqual([
       "operationId",
       "status",
       "timedPopulationDensityData",
       "statusInfo",
     ]);
-    expect(told?.headers).toMatchObject({
+    expect(notice?.headers).toMatchObject({
       "content-type": "application/json",
       authorization: "Bearer token",
       "x-correlator": job.correlator,

@@ -76,10 +76,10 @@ describe("an upload", () => {
 
 describe("a failure", () => {
   test("is sent however busy its host and its caller are, two at a time to a host", () => {
-    const crowded = Array.from({ length: 4 }, () => permit("h", "a"));
-    expect(may(crowded, "h", "a", "failure")).toBe(true);
+    const uploads = Array.from({ length: 4 }, () => permit("h", "a"));
+    expect(may(uploads, "h", "a", "failure")).toBe(true);
     const failures = [1, 2].map((caller) => permit("h", `b${caller}`, { mode: "failure" }));
-    expect(may([...crowded, ...failures], "h", "a", "failure")).toBe(false);
+    expect(may([...uploads, ...failures], "h", "a", "failure")).toBe(false);
     expect(may(failures, "h", "a")).toBe(true);
   });
 

@@ -343,9 +343,9 @@ describe("in a chaos of failing sinks and doubled messages", () => {
       expect(taken).toHaveLength(1);
       const bodies = [...new Set(own.map(({ body }) => body))];
       expect(bodies).toHaveLength(1);
-      const told = retrievePopulationDensity.responses[200].parse(JSON.parse(bodies[0] ?? ""));
-      expect(told.status).toBe(isBroken ? "OPERATION_NOT_COMPLETED" : "PART_OF_AREA_NOT_SUPPORTED");
-      expect(told.timedPopulationDensityData).toHaveLength(isBroken ? 0 : 1);
+      const delivered = retrievePopulationDensity.responses[200].parse(JSON.parse(bodies[0] ?? ""));
+      expect(delivered.status).toBe(isBroken ? "OPERATION_NOT_COMPLETED" : "PART_OF_AREA_NOT_SUPPORTED");
+      expect(delivered.timedPopulationDensityData).toHaveLength(isBroken ? 0 : 1);
       expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ operationId });
       expect(own.every((request) => request.path === new URL(url).pathname + new URL(url).search)).toBe(true);
     }

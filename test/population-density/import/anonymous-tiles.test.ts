@@ -130,16 +130,16 @@ function settle(people: People, precision: number, geohash: string, groups: Grou
   const maxPeople = sum(members, "maxPeople");
   const withoutAny = maxPeople - Math.max(0, ...members.map((member) => member.maxPeople));
   const limit = 10 * Math.floor(withoutAny / 10);
-  const told = Math.min(10 * Math.floor(total / 10), limit);
-  if (others.length === 0 && told === 0) {
+  const published = Math.min(10 * Math.floor(total / 10), limit);
+  if (others.length === 0 && published === 0) {
     const bound = limit > 0 ? 9 : maxPeople;
     return { isSuppressed: true, people: total, error: 0, area, maxPeople: bound, children, geohash };
   }
   let [middle, half] = [0, 0];
   if (members.length > 0) {
-    const end = told === limit ? maxPeople : told + 9;
-    [middle, half] = [(told + end) / 2, (end - told) / 2];
-    groups.push({ told, members });
+    const end = published === limit ? maxPeople : published + 9;
+    [middle, half] = [(published + end) / 2, (end - published) / 2];
+    groups.push({ published, members });
   }
   return {
     isSuppressed: false,
@@ -152,9 +152,9 @@ function settle(people: People, precision: number, geohash: string, groups: Grou
   };
 }
 
-/** Suppressed cells with one parent, and what is told of their sum. */
+/** Suppressed cells with one parent, and what is published of their sum. */
 interface Group {
-  readonly told: number;
+  readonly published: number;
   readonly members: readonly Settled[];
 }
 
@@ -173,7 +173,7 @@ function groupsOf(people: People, precision: number): Group[] {
   const groups: Group[] = [];
   for (const top of childrenOf(people, "")) {
     const settled = settle(people, precision, top, groups);
-    if (settled.isSuppressed) groups.push({ told: 0, members: [settled] });
+    if (settled.isSuppressed) groups.push({ published: 0, members: [settled] });
   }
   return groups;
 }
@@ -265,7 +265,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("hold the same people at every precision when no cell is low", async () => {
+  test("hold the same people at every precision when no cell is suppressed", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, async (pyramid) => {
         const { precision } = pyramid;
@@ -373,7 +373,7 @@ describe("the tiles of a day", () => {
     await expect(of(one, { ...other, hours: one.hours.toReversed() })).rejects.toThrow("hour 5 is counted");
   });
 
-  test("of an hour in which nobody is anywhere are low", async () => {
+  test("of an hour in which nobody is anywhere are suppressed", async () => {
     const [tile] = await tilesOf(dayOf(new Map([["00", 0]]), 2), [1]);
     expect(tile?.hours[countedHour]?.kind(0)).toBe("LOW_DENSITY");
   });
@@ -398,7 +398,7 @@ describe("whoever has everything that is published", () => {
   const shares = fc.constantFrom(undefined, 0.4, 0.125);
 
   test("cannot exclude any number of people below the threshold in a suppressed cell", async () => {
-    const found = { hidden: 0, told: 0, full: 0 };
+    const found = { hidden: 0, published: 0, full: 0 };
     await fc.assert(
       fc.asyncProperty(
         pyramids,
@@ -413,13 +413,13 @@ describe("whoever has everything that is published", () => {
           fc.pre(chosen !== undefined);
           const { group, member, leaf } = chosen;
           const total = sum(group.members, "people");
-          found[group.told === 0 ? "hidden" : total < group.told + 10 ? "told" : "full"]++;
+          found[group.published === 0 ? "hidden" : total < group.published + 10 ? "published" : "full"]++;
 
           // All that must be of the group's people is in the other members.
           const other = new Map(people);
           fill(member, 0, other);
           other.set(leaf, count);
-          let left = Math.max(0, group.told - count);
+          let left = Math.max(0, group.published - count);
           for (const each of group.members.filter((one) => one !== member)) {
             const here = Math.min(left, each.maxPeople);
             fill(each, here, other);
@@ -480,7 +480,7 @@ describe("whoever has everything that is published", () => {
     },
   );
 
-  test("is not told that two cells with 18 people of at most 9 each have 9 each", async () => {
+  test("does not learn that two cells with 18 people of at most 9 each have 9 each", async () => {
     const full = new Map([
       ["00", 9],
       ["01", 9],

@@ -282,7 +282,7 @@ describe("before any day is given, an import is refused", () => {
     }
   });
 
-  test("for more of them than are told", async () => {
+  test("for more of them than are shown", async () => {
     const rows = rowsWith(Array.from({ length: 1_000 }, () => at("u05kq", 3, 0)));
     const lines = await daysOf(rows).catch((error: unknown) => String(error).split("\n"));
     expect(lines).toHaveLength(21);

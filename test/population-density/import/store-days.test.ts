@@ -360,7 +360,7 @@ describe("parts of a day", () => {
   }
 
   /** What is published of a tile, without what differs between two places. */
-  async function told(geohash: string, day: string) {
+  async function publishedHours(geohash: string, day: string) {
     const item = await stored(geohash, day);
     return item && Buffer.from(item.hours).toString("base64");
   }
@@ -383,7 +383,7 @@ describe("parts of a day", () => {
       for (const part of order) await storeDay(dayOf(friday, part(tile)), storage);
       expect((await storeDay(dayOf(friday, first(tile)), storage)).changed).toBe(0);
       expect((await storeDay(dayOf(friday, both(tile)), storage)).changed).toBe(0);
-      found.push(await told(tile, day), await told(tile.slice(0, -1), day));
+      found.push(await publishedHours(tile, day), await publishedHours(tile.slice(0, -1), day));
       const [letter = ""] = tile.slice(-1);
       const parent = suffixesOf(1).indexOf(letter) * 32;
       // 100 + 9 people, as two cells may have up to 18, and 200 + 4.5 in five cells; the cell beside is alone.

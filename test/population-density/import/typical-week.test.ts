@@ -9,8 +9,8 @@ import {
 import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { runs } from "../../support/sample.ts";
 
-/** What a day knows of a cell in an hour: nothing, that it is low, or its minimum, value and maximum. */
-type Slot = undefined | "low" | readonly [min: number, value: number, max: number];
+/** What a day knows of a cell in an hour: nothing, that it is suppressed, or its minimum, value and maximum. */
+type Slot = undefined | "suppressed" | readonly [min: number, value: number, max: number];
 
 const density = fc.oneof(
   fc.integer({ min: 0, max: 50_000 }),
@@ -18,7 +18,7 @@ const density = fc.oneof(
 );
 const slot: fc.Arbitrary<Slot> = fc.oneof(
   fc.constant(undefined),
-  fc.constant("low" as const),
+  fc.constant("suppressed" as const),
   fc
     .tuple(density, density, density)
     .map((densities) => densities.toSorted((one, other) => one - other) as [number, number, number]),
@@ -40,7 +40,7 @@ function hourOf(slots: readonly Slot[]): TileHour {
   const hour = new TileHour();
   for (const [index, known] of slots.entries()) {
     const cell = cells[index] ?? -1;
-    if (known === "low") hour.setSuppressed(cell);
+    if (known === "suppressed") hour.setSuppressed(cell);
     else if (known !== undefined) hour.setEstimate(cell, known[1], known[0], known[2]);
   }
   return hour;
@@ -75,18 +75,18 @@ describe("a typical day", () => {
           const found = typical[hour];
           expect(found === undefined).toBe(known.length === 0);
           for (const cell of found === undefined ? [] : cells) {
-            const told = known.filter((each) => each.kind(cell) === "DENSITY_ESTIMATION");
-            const low = known.filter((each) => each.kind(cell) === "LOW_DENSITY");
-            if (told.length + low.length === 0) expect(found?.kind(cell)).toBe("NO_DATA");
-            else if (low.length * 2 >= told.length + low.length)
+            const published = known.filter((each) => each.kind(cell) === "DENSITY_ESTIMATION");
+            const suppressed = known.filter((each) => each.kind(cell) === "LOW_DENSITY");
+            if (published.length + suppressed.length === 0) expect(found?.kind(cell)).toBe("NO_DATA");
+            else if (suppressed.length * 2 >= published.length + suppressed.length)
               expect(found?.kind(cell)).toBe("LOW_DENSITY");
             else {
               const expected = new TileHour();
               expected.setEstimate(
                 cell,
-                told.reduce((sum, each) => sum + each.value(cell), 0) / told.length,
-                low.length > 0 ? 0 : Math.min(...told.map((each) => each.minimum(cell))),
-                Math.max(...told.map((each) => each.maximum(cell))),
+                published.reduce((sum, each) => sum + each.value(cell), 0) / published.length,
+                suppressed.length > 0 ? 0 : Math.min(...published.map((each) => each.minimum(cell))),
+                Math.max(...published.map((each) => each.maximum(cell))),
               );
               const one = (each: TileHour | undefined) => [
                 each?.value(cell),

@@ -85,20 +85,20 @@ const answering =
 
 /** A body that says how much of it was asked for and whether it was closed. */
 function bodyWith(count: number, bytes = 65_536) {
-  const told = { pulled: 0, ended: false, closed: false };
+  const state = { pulled: 0, ended: false, closed: false };
   const chunks: AsyncIterator<Buffer, void> = {
     next: async () => {
-      told.ended = told.pulled === count;
-      if (told.ended) return { done: true, value: undefined };
-      told.pulled++;
+      state.ended = state.pulled === count;
+      if (state.ended) return { done: true, value: undefined };
+      state.pulled++;
       return { done: false, value: Buffer.alloc(bytes, "x") };
     },
     return: async () => {
-      told.closed = true;
+      state.closed = true;
       return { done: true, value: undefined };
     },
   };
-  return { told, body: { [Symbol.asyncIterator]: () => chunks } };
+  return { state, body: { [Symbol.asyncIterator]: () => chunks } };
 }
 
 const delivered = { outcome: "delivered", status: expect.any(Number), sentWhole: true };
@@ -301,7 +301,7 @@ describe("the status of an answer decides", () => {
         answer(socket);
         socket.once("data", () => then(socket));
       });
-      const { told, body } = bodyWith(800);
+      const { state, body } = bodyWith(800);
       let released = 0;
       const beforeLastChunk = async () => {
         released++;
@@ -309,8 +309,8 @@ describe("the status of an answer decides", () => {
 
       expect(await postTo(port, { body, beforeLastChunk })).toEqual({ outcome, status, sentWhole: false });
       expect(released).toBe(0);
-      expect(told).toMatchObject({ closed: true, ended: false });
-      expect(told.pulled).toBeLessThan(400);
+      expect(state).toMatchObject({ closed: true, ended: false });
+      expect(state.pulled).toBeLessThan(400);
     },
   );
 
@@ -334,10 +334,10 @@ describe("the status of an answer decides", () => {
       response.writeHead(413, { connection: "close" }).end(() => request.socket.resetAndDestroy());
     });
     for (let attempt = 0; attempt < 20; attempt++) {
-      const { told, body } = bodyWith(800);
+      const { state, body } = bodyWith(800);
       const { outcome } = await postTo(port, { body });
       expect(["refused", "failed"]).toContain(outcome);
-      expect(told).toMatchObject({ closed: true, ended: false });
+      expect(state).toMatchObject({ closed: true, ended: false });
     }
   });
 });
@@ -390,10 +390,10 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
         socket.pause().write("HTTP/1.1 202 Early\r\ncontent-length: 0\r\n\r\n", () => leave(socket));
       });
     });
-    const { told, body } = bodyWith(800);
+    const { state, body } = bodyWith(800);
 
     expect(await postTo(port, { body })).toMatchObject({ outcome: "failed", sentWhole: false });
-    expect(told.closed).toBe(true);
+    expect(state.closed).toBe(true);
   });
 
   test("one that breaks off when all is sent and not yet taken is tried again, and may hold the body", async () => {
@@ -451,11 +451,11 @@ describe("the last chunk", () => {
     const { got, listener } = gathering();
     const { port } = await httpSink(listener);
     const seen: object[] = [];
-    const { told, body } = bodyWith(count);
+    const { state, body } = bodyWith(count);
     const beforeLastChunk = async () => {
       await expect.poll(() => got.bytes).toBe(Math.max(0, count - 1) * 65_536);
       await pause(50);
-      seen.push({ ...got, pulled: told.pulled });
+      seen.push({ ...got, pulled: state.pulled });
     };
 
     expect(await postTo(port, { body, beforeLastChunk })).toEqual(delivered);
@@ -467,12 +467,12 @@ describe("the last chunk", () => {
     class NotRecorded extends Error {}
     const { got, listener } = gathering();
     const { port } = await httpSink(listener);
-    const { told, body } = bodyWith(count);
+    const { state, body } = bodyWith(count);
 
     const posting = postTo(port, { body, beforeLastChunk: () => Promise.reject(new NotRecorded()) });
 
     await expect(posting).rejects.toBeInstanceOf(NotRecorded);
-    await expect.poll(() => told.closed).toBe(true);
+    await expect.poll(() => state.closed).toBe(true);
     await pause(50);
     expect(got.ended).toBe(false);
     expect(got.bytes).toBeLessThanOrEqual(Math.max(0, count - 1) * 65_536);
@@ -595,14 +595,14 @@ describe("a hostile sink is left in time", () => {
       sockets.push(socket);
       take(socket);
     });
-    const { told, body } = bodyWith(400);
+    const { state, body } = bodyWith(400);
     const started = performance.now();
 
     const found = await postTo(port, { body, limits: short });
 
     expect(found).toMatchObject(ended);
     expect(performance.now() - started).toBeLessThan(5_000);
-    expect(told.closed).toBe(true);
+    expect(state.closed).toBe(true);
     for (const socket of sockets) socket.resume();
     await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
   });
@@ -613,7 +613,7 @@ describe("a hostile sink is left in time", () => {
       const timer = setInterval(() => socket.read(200_000), 20);
       socket.on("close", () => clearInterval(timer));
     });
-    const { told, body } = bodyWith(100_000);
+    const { state, body } = bodyWith(100_000);
     const started = performance.now();
 
     const ended = await postTo(port, {
@@ -623,7 +623,7 @@ describe("a hostile sink is left in time", () => {
 
     expect(ended).toEqual({ outcome: "failed", cause: "OVERTIME", sentWhole: false });
     expect(performance.now() - started).toBeLessThan(5_000);
-    expect(told.closed).toBe(true);
+    expect(state.closed).toBe(true);
   });
 
   test("when the caller says so, whatever is being waited for", async () => {
@@ -641,7 +641,7 @@ describe("a hostile sink is left in time", () => {
       { sink: "https://sink.example.com/", resolve: async () => await new Promise(() => {}) },
     ];
     for (const wait of waits) {
-      const { told, body } = bodyWith(3);
+      const { state, body } = bodyWith(3);
       const caller = new AbortController();
       // The first waits for an answer to all of the body, the others for what never comes before it.
       if (wait === waits[0]) hasAll = () => caller.abort();
@@ -651,7 +651,7 @@ describe("a hostile sink is left in time", () => {
         cause: "ABORTED",
         sentWhole: wait === waits[0],
       });
-      expect(told.closed).toBe(true);
+      expect(state.closed).toBe(true);
     }
     const before = await postTo(port, { signal: AbortSignal.abort() });
     expect(before).toEqual({ outcome: "failed", cause: "ABORTED", sentWhole: false });
@@ -662,18 +662,18 @@ describe("a hostile sink is left in time", () => {
     const { port } = await httpSink((request, response) => {
       read = () => void request.resume().on("end", () => response.end());
     });
-    const { told, body } = bodyWith(2_000);
+    const { state, body } = bodyWith(2_000);
     const bufferPool: Buffer[] = [];
 
     const posting = postTo(port, { body, bufferPool });
     let before = -1;
-    while (before !== told.pulled || told.pulled === 0) {
-      before = told.pulled;
+    while (before !== state.pulled || state.pulled === 0) {
+      before = state.pulled;
       await pause(100);
     }
 
-    expect(told.pulled - bufferPool.length).toBeLessThanOrEqual(2);
-    expect(told.pulled).toBeLessThan(500);
+    expect(state.pulled - bufferPool.length).toBeLessThanOrEqual(2);
+    expect(state.pulled).toBeLessThan(500);
     read();
     expect(await posting).toEqual(delivered);
     expect(bufferPool).toHaveLength(2_000);
@@ -695,7 +695,7 @@ describe("where a sink may be", () => {
   ])("a name that leads to %s as well is refused, and nothing is connected to", async (address) => {
     const { port, connections } = await httpsSink(answering(200));
     for (const addresses of [[address], ["127.0.0.1", "8.8.8.8", address], [address, "127.0.0.1"]]) {
-      const { told, body } = bodyWith(3);
+      const { state, body } = bodyWith(3);
       const ended = await postTo(port, {
         sink: `${sink}:${port}/`,
         ca,
@@ -703,7 +703,7 @@ describe("where a sink may be", () => {
         resolve: async () => addresses,
       });
       expect(ended).toEqual(refused);
-      expect(told.pulled).toBe(0);
+      expect(state.pulled).toBe(0);
     }
     expect(connections()).toBe(0);
   });
@@ -787,14 +787,14 @@ describe("a sink over TLS", () => {
     const { port } = await httpsSink(() => requests++);
     const sockets: Socket[] = [];
     running[0]?.on("connection", (socket: Socket) => sockets.push(socket));
-    const { told, body } = bodyWith(3);
+    const { state, body } = bodyWith(3);
 
     const ended = await postTo(port, { sink: `https://localhost:${port}/`, body });
 
     expect(ended).toEqual({ outcome: "failed", cause: "DEPTH_ZERO_SELF_SIGNED_CERT", sentWhole: false });
     await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
     expect(requests).toBe(0);
-    expect(told.pulled).toBe(0);
+    expect(state.pulled).toBe(0);
   });
 
   test.each(["https://other.example.com", "https://127.0.0.2"])(
@@ -896,10 +896,10 @@ test.each(["a\r\nb: c", "a\nb", "a\u0000", "a\u007f", "é", "\u2028"])(
   "a header's value is printable ASCII or goes nowhere: %j",
   async (value) => {
     const { port, connections } = await httpSink(answering(200));
-    const { told, body } = bodyWith(3);
+    const { state, body } = bodyWith(3);
     const posting = postTo(port, { headers: { authorization: value }, body });
     await expect(posting).rejects.toThrow("header authorization is not printable ASCII");
     expect(connections()).toBe(0);
-    expect(told.pulled).toBe(0);
+    expect(state.pulled).toBe(0);
   },
 );
