@@ -215,7 +215,7 @@ function addStateMachine(
   });
   machine.node.addDependency(role);
   if (!traits.traced) {
-    const reason = "Only a stage for callers pays for traces.";
+    const reason = "Only a stage for callers is traced, where traces are worth their price.";
     Validations.of(machine).acknowledge({ id: "AwsSolutions-SF2", reason });
   }
   addAlarm(scope, machine, settings);

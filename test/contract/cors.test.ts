@@ -3,7 +3,8 @@ import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { errorBody } from "../../shared/schemas.ts";
-import { deployed, resourcesOf, synthesize } from "../infra/template.ts";
+import { triedSettings } from "../infra/shared-templates.ts";
+import { deployed, resourcesOf, sharedTemplate } from "../infra/template.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { goodRequests } from "../support/sample-requests.ts";
 
@@ -155,8 +156,8 @@ describe("without the setting", () => {
 });
 
 describe("with one origin", () => {
-  const origin = "https://app.example";
-  const made = synthesize({ stage: "dev", corsOrigins: origin });
+  const origin = triedSettings.corsOrigins;
+  const made = sharedTemplate("triedSettings");
 
   test("what API Gateway refuses by itself names that one", () => {
     const responses = resourcesOf(

@@ -1,8 +1,7 @@
-import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type Code, errorRow, errors } from "../../shared/errors.ts";
-import { only, resourcesOf } from "./template.ts";
+import { only, readNotes, resourcesOf } from "./template.ts";
 
 const responseProperties = z.object({
   ResponseType: z.string(),
@@ -16,10 +15,7 @@ const rows = (Object.keys(errors) as Code[]).flatMap((code) =>
 );
 
 /** Every refusal that the CDK of this project knows API Gateway to have. */
-const known = Object.values(ResponseType)
-  .filter((value) => value instanceof ResponseType)
-  .map(({ responseType }) => responseType)
-  .sort();
+const known = readNotes().gatewayResponses.sort();
 
 test("each refusal that API Gateway has stands in one row of the catalogue", () => {
   expect(known.length).toBeGreaterThan(20);

@@ -1,6 +1,105 @@
-/** Synthesizes once what several files of tests look at: CDK takes longer to start than to synthesize. */
-import { writeSharedTemplates } from "./shared-templates.ts";
+/** Synthesizes once what files of tests look at: CDK takes longer to start than to synthesize. */
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, Validations } from "aws-cdk-lib";
+import { ResponseType } from "aws-cdk-lib/aws-apigateway";
+import { AwsSolutionsChecks } from "cdk-nag";
+import * as z from "zod";
+import { networkCapabilities } from "../../infra/app.ts";
+import { checkedNames, contexts, type Notes, notesFile, refusedContexts } from "./shared-templates.ts";
+
+/**
+ * What every deployment must say, and that bundles are named where they are and not copied, which takes longer than the
+ * rest.
+ */
+const always = { alarmTopicArn: "none", "aws:cdk:disable-asset-staging": true };
+
+/** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
+function withApp<Result>(
+  bundles: string,
+  context: Readonly<Record<string, unknown>>,
+  use: (app: App, folder: string) => Result,
+): Result {
+  const folder = mkdtempSync(join(tmpdir(), "network-capabilities-template-"));
+  try {
+    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...always, ...context });
+    const app = networkCapabilities({ outdir: folder, bundles, validation: false });
+    app.synth();
+    return use(app, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function warningsIn(app: App): string[] {
+  return app.node
+    .findAll()
+    .flatMap(({ node }) => node.metadata)
+    .filter(({ type }) => type === "aws:cdk:warning")
+    .map(({ data }) => String(data));
+}
+
+const acknowledged = z.record(z.string(), z.string());
+
+/** Every acknowledgement of an application. */
+function acknowledgementsIn(app: App): Notes["checks"][string]["acknowledgements"] {
+  return app.node.findAll().flatMap(({ node }) =>
+    node.metadata
+      .filter(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY)
+      .flatMap(({ data }) => Object.entries(acknowledged.parse(data)))
+      .map(([rule, reason]) => ({ path: node.path, rule: rule.replace(/^annotation::/i, ""), reason })),
+  );
+}
+
+/** What AWS Solutions finds, a line for each rule and resource; or all that it would find without acknowledgements. */
+function findingsIn(app: App, { acknowledgedToo = false } = {}): string[] {
+  const checks = new AwsSolutionsChecks();
+  if (acknowledgedToo) Object.defineProperty(checks, "isAcknowledged", { value: () => false });
+  return checks
+    .validateScope(app)
+    .violations.flatMap(({ ruleName, violatingResources }) =>
+      violatingResources.map(({ constructPath }) => `${ruleName} ${constructPath}`),
+    );
+}
+
+/** Why nothing is synthesized; empty if something is. */
+function refusalOf(bundles: string, context: Readonly<Record<string, unknown>>): string {
+  try {
+    return withApp(bundles, context, () => "");
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
 
 const [bundles, into] = process.argv.slice(2);
 if (bundles === undefined || into === undefined) throw new Error("usage: make-templates BUNDLES FOLDER");
-writeSharedTemplates(bundles, into);
+
+const notes: Notes = {
+  warnings: {},
+  checks: {},
+  refusals: {},
+  gatewayResponses: Object.values(ResponseType)
+    .filter((value) => value instanceof ResponseType)
+    .map(({ responseType }) => responseType),
+  deployedContext: {},
+};
+for (const [name, context] of Object.entries(contexts)) {
+  const own = join(into, name);
+  mkdirSync(own, { recursive: true });
+  withApp(bundles, context, (app, folder) => {
+    for (const file of readdirSync(folder).filter((one) => one.endsWith(".json"))) {
+      copyFileSync(join(folder, file), join(own, file));
+    }
+    if (name === "deployed") notes.deployedContext = app.node.getAllContext();
+    notes.warnings[name] = warningsIn(app);
+    if ((checkedNames as readonly string[]).includes(name)) {
+      const [open, all] = [findingsIn(app), findingsIn(app, { acknowledgedToo: true })];
+      notes.checks[name] = { open, all, acknowledgements: acknowledgementsIn(app) };
+    }
+  });
+}
+for (const [name, context] of Object.entries(refusedContexts)) {
+  notes.refusals[name] = refusalOf(bundles, context);
+}
+writeFileSync(join(into, notesFile), JSON.stringify(notes));

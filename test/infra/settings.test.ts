@@ -1,30 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { RootConstruct } from "constructs";
 import { describe, expect, inject, test } from "vitest";
 import * as z from "zod";
-import { localSettings, settingsIn } from "../../infra/settings.ts";
 import { stackName, stackNames } from "../../infra/stack-names.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
 import { requestRateOf } from "../../infra/throttling.ts";
 import { configuration } from "../../shared/environment.ts";
-import { sharedFolder, synthesize, template } from "./template.ts";
+import { settingsOf } from "../support/deployment-settings.ts";
+import { triedSettings } from "./shared-templates.ts";
+import { readNotes, sharedFolder, sharedTemplate, type Template, template } from "./template.ts";
 
 const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
 
-/** Each entry is valid; together they are more than Lambda takes. */
-const manyIssuers = Array.from({ length: 20 }, (_, index) => ({
-  issuer: `https://login-${index}.operator.net/with/a/path/that/goes/on`,
-  jwksUri: `https://login-${index}.operator.net/with/a/path/that/goes/on/jwks`,
-  audience: "network-capabilities",
-  algorithms: ["ES256", "RS256"],
-}));
-
 describe("settings", () => {
   test("without a stage it is the one that keeps data", () => {
-    // That it is `prod` is in `synthesis.test.ts`.
-    expect(template).toEqual(synthesize({ stage: "dev", ...localSettings }));
+    expect(stages[settingsOf({}).stage].keepsData).toBe(true);
   });
 
   test.each([
@@ -55,10 +46,6 @@ describe("settings", () => {
       { TRUSTED_ISSUERS: '[{"issuer":"https://op.example"}]' },
       "TRUSTED_ISSUERS must be a JSON array with one object {issuer, jwksUri, ",
     ],
-    [
-      { TRUSTED_ISSUERS: JSON.stringify(manyIssuers) },
-      /^The environment of authorizer\/authorize has up to \d+ bytes; Lambda takes 4096\. Its longest variable is TRUSTED_ISSUERS\.$/,
-    ],
     [{ SINK_ALLOWED_NETWORKS: "10.0.0.0/8:443" }, "SINK_ALLOWED_NETWORKS is for local runs only"],
     [{ corsOrigins: "*" }, "corsOrigins must be a list such as https://app.example"],
     [{ corsOrigins: "https://app.example/" }, "corsOrigins must be a list such as https://app.example"],
@@ -84,41 +71,38 @@ describe("settings", () => {
       "reservedConcurrency of population-density/deliver must be at least 10",
     ],
   ])("%j is refused, and it is said why", (context, message) => {
-    expect(() => synthesize(context)).toThrow(message);
+    expect(() => settingsOf(context)).toThrow(message);
+  });
+
+  test("nothing is synthesized with settings that are refused, or with more than Lambda takes", () => {
+    expect(readNotes().refusals).toEqual({
+      unknownStage: "stage must be dev or prod",
+      manyIssuers: expect.stringMatching(
+        /^The environment of authorizer\/authorize has up to \d+ bytes; Lambda takes 4096\. Its longest variable is TRUSTED_ISSUERS\.$/,
+      ),
+    });
   });
 
   test("to try things out nobody need be notified", () => {
-    const node = new RootConstruct().node;
-    node.setContext("stage", "dev");
-    expect(settingsIn(node)).not.toHaveProperty("alarmTopicArn");
+    expect(settingsOf({ stage: "dev", alarmTopicArn: undefined })).not.toHaveProperty("alarmTopicArn");
   });
 
   test("what is true or a number in a file is taken as it is", () => {
-    const { Resources } = synthesize({ waf: true, throttlingRate: 40 });
+    const { Resources } = sharedTemplate("someSettings");
     expect(Object.values(Resources).filter(({ Type }) => Type === "AWS::WAFv2::WebACL")).toHaveLength(1);
-    expect(JSON.stringify(Resources)).toContain('"ThrottlingRateLimit":40');
+    expect(JSON.stringify(Resources)).toContain('"ThrottlingRateLimit":37');
   });
 });
 
 describe("configuration", () => {
-  const variablesOf = ({ Resources }: ReturnType<typeof synthesize>) =>
+  const variablesOf = ({ Resources }: Template) =>
     Object.values(Resources)
       .filter(({ Type }) => Type === "AWS::Lambda::Function")
       .map((resource) => JSON.stringify(resource));
 
   test("that is given reaches the functions that read it, as text or as JSON", () => {
-    const issuers = [
-      {
-        issuer: "https://op.example",
-        jwksUri: "https://op.example/jwks",
-        audience: "ncs",
-        algorithms: ["ES256"],
-      },
-    ];
-    const given = variablesOf(
-      synthesize({ stage: "dev", TRUSTED_ISSUERS: issuers, DENSITY_SYNC_LIMIT: 123 }),
-    );
-    const written = JSON.stringify(JSON.stringify(issuers));
+    const given = variablesOf(sharedTemplate("triedSettings"));
+    const written = JSON.stringify(JSON.stringify(triedSettings.TRUSTED_ISSUERS));
     expect(given.filter((made) => made.includes(`"TRUSTED_ISSUERS":${written}`))).toHaveLength(1);
     expect(given.filter((made) => made.includes('"DENSITY_SYNC_LIMIT":"123"'))).toHaveLength(2);
   });

@@ -1,8 +1,6 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { App } from "aws-cdk-lib";
-import { networkCapabilities } from "../../infra/app.ts";
+/** What tests look at of the application as `cdk` would make it: `make-templates.ts` makes all of it at once. */
+import * as z from "zod";
+import { localSettings } from "../../infra/settings.ts";
 
 /** A value for every setting, none of them the default. */
 export const everySetting = {
@@ -22,51 +20,92 @@ export const everySetting = {
   waf: "true",
 } as const;
 
-/** What several files of tests look at, by what stands behind `-c` on the command line of `cdk`. */
-const contexts = {
-  deployed: {},
-  configured: everySetting,
-  densityImport: { stage: "dev", densityImport: "true" },
+const { certificateArn, domainName } = everySetting;
+
+/** Some settings of the stage for callers, with what is true or a number as a file may have it. */
+export const someSettings = {
+  stage: "prod",
+  certificateArn,
+  domainName,
+  hostedZoneId: "none",
+  "tables.profiles": "NetworkCapabilities-profiles.2026-11-22",
+  throttlingRate: 37,
+  TOKEN_ISSUER: "https://example.operator.net",
+  waf: true,
 } as const;
 
-/** The name of a synthesis that several files of tests look at. */
+/** Some settings of the stage for trying out, with what is JSON or a number as a file may have it. */
+export const triedSettings = {
+  stage: "dev",
+  corsOrigins: "https://app.example",
+  DENSITY_SYNC_LIMIT: 123,
+  TRUSTED_ISSUERS: [
+    {
+      issuer: "https://op.example",
+      jwksUri: "https://op.example/jwks",
+      audience: "ncs",
+      algorithms: ["ES256"],
+    },
+  ],
+} as const;
+
+/** The syntheses that tests look at, by what stands behind `-c` on the command line of `cdk`. */
+export const contexts = {
+  deployed: {},
+  deployedAgain: { stage: "prod" },
+  configured: everySetting,
+  someSettings,
+  triedSettings,
+  densityImport: { stage: "dev", densityImport: "true" },
+  localDev: { stage: "dev", ...localSettings },
+  localProd: { stage: "prod", ...localSettings },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The name of a synthesis that tests look at. */
 export type SharedName = keyof typeof contexts;
 
-/**
- * What every deployment must say, and that bundles are named where they are and not copied, which takes longer than the
- * rest.
- */
-const always = { alarmTopicArn: "none", "aws:cdk:disable-asset-staging": true };
+/** The syntheses that the rules of AWS Solutions are checked in: both stages, and all stacks. */
+export const checkedNames = ["densityImport", "deployed", "configured"] as const satisfies SharedName[];
 
-/** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
-export function withAppOf<Result>(
-  bundles: string,
-  context: Readonly<Record<string, unknown>>,
-  use: (app: App, folder: string) => Result,
-): Result {
-  const folder = mkdtempSync(join(tmpdir(), "network-capabilities-template-"));
-  const before = process.env.CDK_CONTEXT_JSON;
-  try {
-    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...always, ...context });
-    const app = networkCapabilities({ outdir: folder, bundles, validation: false });
-    app.synth();
-    return use(app, folder);
-  } finally {
-    if (before === undefined) delete process.env.CDK_CONTEXT_JSON;
-    else process.env.CDK_CONTEXT_JSON = before;
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+/** Each entry is valid; together they are more than Lambda takes. */
+const manyIssuers = Array.from({ length: 20 }, (_, index) => ({
+  issuer: `https://login-${index}.operator.net/with/a/path/that/goes/on`,
+  jwksUri: `https://login-${index}.operator.net/with/a/path/that/goes/on/jwks`,
+  audience: "network-capabilities",
+  algorithms: ["ES256", "RS256"],
+}));
 
-/** Writes what several files of tests look at, each into a folder with its name: templates and manifests. */
-export function writeSharedTemplates(bundles: string, into: string): void {
-  for (const [name, context] of Object.entries(contexts)) {
-    const own = join(into, name);
-    mkdirSync(own, { recursive: true });
-    withAppOf(bundles, context, (_, folder) => {
-      for (const file of readdirSync(folder).filter((one) => one.endsWith(".json"))) {
-        copyFileSync(join(folder, file), join(own, file));
-      }
-    });
-  }
-}
+/** What stands behind `-c` when nothing can be synthesized. */
+export const refusedContexts = {
+  unknownStage: { stage: "staging" },
+  manyIssuers: { TRUSTED_ISSUERS: JSON.stringify(manyIssuers) },
+} as const;
+
+/** What is written beside the templates, for what they do not have. */
+export const notesFile = "notes.json";
+
+const acknowledgement = z.object({ path: z.string(), rule: z.string(), reason: z.string() });
+
+export const notesSchema = z.object({
+  /** The warnings of each synthesis. */
+  warnings: z.record(z.string(), z.array(z.string())),
+  /** What AWS Solutions finds in a synthesis, a line for each rule and resource. */
+  checks: z.record(
+    z.string(),
+    z.object({
+      /** Without what is acknowledged. */
+      open: z.array(z.string()),
+      /** As if nothing were acknowledged. */
+      all: z.array(z.string()),
+      acknowledgements: z.array(acknowledgement),
+    }),
+  ),
+  /** Why nothing is synthesized of a refused context. */
+  refusals: z.record(z.string(), z.string()),
+  /** Every refusal that the CDK of this project knows API Gateway to have. */
+  gatewayResponses: z.array(z.string()),
+  /** The context of the application that is deployed, with what the application itself adds. */
+  deployedContext: z.record(z.string(), z.unknown()),
+});
+
+export type Notes = z.output<typeof notesSchema>;

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import * as z from "zod";
-import { networkCapabilities } from "../../infra/app.ts";
 import { handlerFile } from "../../infra/bundles.ts";
 import { bundle } from "../../tools/build.ts";
 import {
@@ -12,11 +11,11 @@ import {
   deployed,
   eachStage,
   parseOne,
+  readNotes,
   resourcesOf,
-  synthesizedText,
+  sharedText,
   type Template,
   texts,
-  withApp,
 } from "./template.ts";
 
 /** Resources of the stack of the service without any setting, and those that settings add. */
@@ -104,7 +103,9 @@ function alarmsOf(from: Template): Alarms {
 
 describe("a second deployment changes nothing", () => {
   test("the same declarations give the same template, byte by byte", () => {
-    expect(synthesizedText({ stage: "prod" })).toEqual(texts.prod);
+    expect(sharedText("deployedAgain")).toEqual(texts.prod);
+    // What tests run was made by another program.
+    expect(sharedText("localDev")).toEqual(texts.dev);
   });
 
   // The name of a version is made from the bundle's bytes.
@@ -126,29 +127,22 @@ test("what is tested is what is deployed: the command line adds no context of it
 });
 
 test("a stage is deployed anew when its authorizer changes", () => {
-  const app = networkCapabilities({ bundles: inject("bundles"), stage: "prod", validation: false });
-  expect(app.node.tryGetContext("@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId")).toBe(true);
+  const { deployedContext } = readNotes();
+  expect(deployedContext["@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId"]).toBe(true);
 });
 
 describe("warnings", () => {
-  const warningsOf = (context: Readonly<Record<string, unknown>>) =>
-    withApp(context, (app) =>
-      app.node
-        .findAll()
-        .flatMap(({ node }) => node.metadata)
-        .filter(({ type }) => type === "aws:cdk:warning")
-        .map(({ data }) => String(data)),
-    );
+  const { warnings } = readNotes();
 
   test("callers' stage warns of an issuer that nobody can own, and says what follows", () => {
-    expect(warningsOf({ stage: "prod" })).toEqual([
+    expect(warnings.deployed).toEqual([
       expect.stringMatching(/^TOKEN_ISSUER is https:\/\/network-capabilities\.example.* refuses all tokens/),
     ]);
-    expect(warningsOf({ stage: "prod", TOKEN_ISSUER: "https://example.operator.net" })).toEqual([]);
+    expect(warnings.someSettings).toEqual([]);
   });
 
   test("to try things out the default will do", () => {
-    expect(warningsOf({ stage: "dev" })).toEqual([]);
+    expect(warnings.densityImport).toEqual([]);
   });
 });
 

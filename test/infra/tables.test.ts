@@ -4,6 +4,7 @@ import { type TableName, tables } from "../../functions/areas.ts";
 import { functionRecords } from "../../infra/functions.ts";
 import { tableOutput } from "../../infra/output-names.ts";
 import type { Table } from "../../shared/table.ts";
+import { someSettings } from "./shared-templates.ts";
 import {
   arnOf,
   deployed,
@@ -11,7 +12,7 @@ import {
   only,
   parseOne,
   resourcesOf,
-  synthesize,
+  sharedTemplate,
   type Template,
   tableNameOf,
   tableOf,
@@ -130,8 +131,8 @@ describe("the stack of the tables", () => {
 });
 
 test("a table that was restored under another name is a new resource, so that it can be imported", () => {
-  const restored = "NetworkCapabilities-profiles.2026-11-22";
-  const from = synthesize({ stage: "prod", "tables.profiles": restored });
+  const restored = someSettings["tables.profiles"];
+  const from = sharedTemplate("someSettings");
   const tablesOf = (of: Template) =>
     new Map(
       resourcesOf("AWS::DynamoDB::Table", tableProperties, of).map(({ logicalId, properties }) => [

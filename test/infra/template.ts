@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { App } from "aws-cdk-lib";
 import { inject } from "vitest";
 import * as z from "zod";
 import type { TableName } from "../../functions/areas.ts";
@@ -10,7 +9,7 @@ import { dataStackName, stackName, stackNames } from "../../infra/stack-names.ts
 import type { Stage } from "../../infra/stage.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
-import { type SharedName, withAppOf } from "./shared-templates.ts";
+import { type Notes, notesFile, notesSchema, type SharedName } from "./shared-templates.ts";
 
 const resource = z.object({
   Type: z.string(),
@@ -35,15 +34,7 @@ const document = z.object({
  */
 export type Template = z.output<typeof document>;
 
-/** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
-export function withApp<Result>(
-  context: Readonly<Record<string, unknown>>,
-  use: (app: App, folder: string) => Result,
-): Result {
-  return withAppOf(inject("bundles"), context, use);
-}
-
-/** The folder of a synthesis that several files look at: it was made once for all of them. */
+/** The folder of a synthesis: all were made at once. */
 export function sharedFolder(name: SharedName): string {
   return join(inject("templates"), name);
 }
@@ -54,14 +45,19 @@ interface Written {
   readonly service: string;
 }
 
-/** The templates as they are written. */
-export function synthesizedText(context: Readonly<Record<string, unknown>>): Written {
-  return withApp(context, (_, folder) => readText(folder));
+/** The templates of a synthesis, as they are written. */
+export function sharedText(name: SharedName): Written {
+  return readText(sharedFolder(name));
 }
 
-/** Synthesizes the stacks; without a stage it is the one that is deployed when none is named. */
-export function synthesize(context: Readonly<Record<string, unknown>>): Template {
-  return parse(synthesizedText(context));
+/** The templates of a synthesis. */
+export function sharedTemplate(name: SharedName): Template {
+  return parse(sharedText(name));
+}
+
+/** What was written down beside the templates. */
+export function readNotes(): Notes {
+  return notesSchema.parse(JSON.parse(readFileSync(join(inject("templates"), notesFile), "utf8")));
 }
 
 function readText(assembly: string): Written {
@@ -92,8 +88,8 @@ function parse(written: Written): Template {
 /** The templates as they are written: of each stage without any setting, and with every setting. */
 export const texts = {
   dev: readText(inject("assembly")),
-  prod: readText(sharedFolder("deployed")),
-  configured: readText(sharedFolder("configured")),
+  prod: sharedText("deployed"),
+  configured: sharedText("configured"),
 } as const;
 
 /** The template of the stack that all tests run: of the stage for trying out. */

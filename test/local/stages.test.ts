@@ -1,32 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { endpoints, websites } from "../../functions/areas.ts";
-import { networkCapabilities } from "../../infra/app.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
+import { sharedFolder } from "../infra/template.ts";
 
-/** Reads the template of the stage for callers, with its versions and aliases. */
-function readProd() {
-  const folder = mkdtempSync(join(tmpdir(), "network-capabilities-prod-"));
-  try {
-    networkCapabilities({
-      outdir: folder,
-      bundles: inject("bundles"),
-      stage: "prod",
-      validation: false,
-    }).synth();
-    return loadTemplate(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-const prod = readProd();
+/** The template of the stage for callers, with its versions and aliases. */
+const prod = loadTemplate(sharedFolder("localProd"));
 
 test("the stage for callers can be served locally: every route, by its own function", () => {
   const routes = endpoints.flatMap((endpoint) =>

@@ -108,10 +108,13 @@ function openInvocations(service: LocalService): Promise<ListeningServer> {
   return listen(server, 0);
 }
 
+/** The files from which the templates that tests look at are made, besides those of the application. */
+const templateSources = ["test/infra/make-templates.ts", "test/infra/shared-templates.ts"];
+
 /** Synthesizes the templates that tests look at into a temporary folder; kept ones are given, under names of their own. */
 async function makeTemplates(bundles: string): Promise<ReturnType<typeof temporaryFolder>> {
   const folder = temporaryFolder("network-capabilities-templates-");
-  const kept = keptFolder("templates", { sources: [...assemblySources, "test/infra/shared-templates.ts"] });
+  const kept = keptFolder("templates", { sources: [...assemblySources, ...templateSources] });
   if (!kept.restore(folder.path)) {
     await runProgram(new URL("../infra/make-templates.ts", import.meta.url), [bundles, folder.path]);
     kept.keep(folder.path);
