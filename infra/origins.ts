@@ -1,8 +1,11 @@
 /** The origins whose web pages may use the API (docs/decisions/0036), and the one rule that tells them from others. */
 
+const port = String.raw`[1-9]\d{0,4}`;
+const onInternet = `https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::${port})?`;
+const onThisMachine = String.raw`http://(?:localhost|127\.0\.0\.1)(?::(?:${port}|\*))?`;
+
 /** A page on the internet is served by https; one on this machine may be served by http, from any port for `:*`. */
-const originForm =
-  /^(?:https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9]\d{0,4})?|http:\/\/(?:localhost|127\.0\.0\.1)(?::(?:[1-9]\d{0,4}|\*))?)$/;
+const originForm = new RegExp(`^(?:${onInternet}|${onThisMachine})$`);
 
 /** API Gateway has the whole list in a template on every path. */
 const maxOrigins = 20;

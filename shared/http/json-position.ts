@@ -5,8 +5,10 @@ export interface TextPosition {
 }
 
 const space = /[ \t\n\r]*/y;
-const token =
-  /[[\]{}:,]|"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/uy;
+const mark = String.raw`[[\]{}:,]`;
+const string = String.raw`"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
+const number = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+const token = new RegExp(`${mark}|${string}|${number}|true|false|null`, "uy");
 
 /** What may follow, by the kinds of tokens: a mark is its own kind, `"` is a string, `0` any other scalar. */
 const value = '"0{[';

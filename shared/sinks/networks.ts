@@ -14,8 +14,9 @@ export interface AllowedNetwork {
   readonly lastPort: number;
 }
 
-const networkPattern =
-  /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[\da-f:.]+)\])\/(?<prefix>0|[1-9]\d{0,2}):(?<first>[1-9]\d{0,4})(?:-(?<last>[1-9]\d{0,4}))?$/i;
+const networkForm = String.raw`(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[\da-f:.]+)\])/(?<prefix>0|[1-9]\d{0,2})`;
+const portsForm = String.raw`(?<first>[1-9]\d{0,4})(?:-(?<last>[1-9]\d{0,4}))?`;
+const networkPattern = new RegExp(`^${networkForm}:${portsForm}$`, "i");
 
 /**
  * Reads a list of networks with their ports, as in `127.0.0.1/32:1024-65535,[::1]/128:8080`: separated by commas

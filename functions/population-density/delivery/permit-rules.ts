@@ -109,9 +109,9 @@ export function limitsOf(host: string, caller: string): readonly string[] {
 }
 
 /**
- * The limits at which a job may wait for a permit that was released: those of its host and caller, and the shares of all
- * callers that have permits, as each grows with what others leave. A limit that is still reached is left out: no job
- * that waits at it may go.
+ * The limits at which a job may wait for a permit that was released: those of its host and caller, and the shares of
+ * all callers that have permits, as each grows with what others leave. A limit that is still reached is left out: no
+ * job that waits at it may go.
  *
  * @param permits that are left.
  */

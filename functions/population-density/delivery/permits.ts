@@ -90,9 +90,9 @@ export async function acquirePermit(
  * before the release are seen by then, and jobs that begin later find the permit free.
  *
  * Nobody is looked for when no message of a job that waits can still be hidden, as the permits say. A job notes there
- * that it waits before it tries for the last time. If it notes that before the release has read the permits, the release
- * looks for it; if between that and the release's write, this write fails, and the release reads again; if later, the
- * job's last try finds the permit free.
+ * that it waits before it tries for the last time. If it notes that before the release has read the permits, the
+ * release looks for it; if between that and the release's write, this write fails, and the release reads again; if
+ * later, the job's last try finds the permit free.
  */
 export async function releasePermit(
   { holder, host, caller }: PermitRequest,

@@ -11,9 +11,9 @@ export function weekdayOf(date: string): number {
 
 /**
  * What is typical of a tile's weekday, from what was published of a few such days and from nothing else, so that it
- * discloses no more than they do. Slot by slot, the days that know nothing are left out. A slot that is suppressed on at
- * least half of the others is suppressed; else it is the mean of the estimates, from the lowest of their minimums, or
- * 0 if it was ever suppressed, to the highest of their maximums.
+ * discloses no more than they do. Slot by slot, the days that know nothing are left out. A slot that is suppressed on
+ * at least half of the others is suppressed; else it is the mean of the estimates, from the lowest of their minimums,
+ * or 0 if it was ever suppressed, to the highest of their maximums.
  * @returns 24 hours; undefined for an hour that no day knows.
  */
 export function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
