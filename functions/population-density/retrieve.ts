@@ -30,12 +30,12 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   }
 
   if (sink === undefined) {
-    const giveBack = await sent.charge(workUnitsOf(query));
+    const refund = await sent.charge(workUnitsOf(query));
     const passOn = isLarge(query, format)
       ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
           retrievePopulationDensity,
           sent,
-          giveBack,
+          refund,
         )
       : (chunks: AsyncIterable<Uint8Array>) => chunks;
     const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
@@ -48,7 +48,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   }
   const { acceptOrder, idempotencyKeyOf, operationAddress } = await import("./operations/order.ts");
   const idempotencyKey = idempotencyKeyOf(sent);
-  const giveBack = await sent.charge(workUnitsOf(query));
+  const refund = await sent.charge(workUnitsOf(query));
   const order = {
     request: { ...body, sink },
     client: caller.client,
@@ -56,7 +56,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
     idempotencyKey,
     now,
   };
-  const operationId = await acceptOrder(order, giveBack, signal);
+  const operationId = await acceptOrder(order, refund, signal);
   return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
 });
 

@@ -155,7 +155,7 @@ async function checkQuota(exchange: Exchange): Promise<void> {
 
 /**
  * Counts the work of a request that is within its quota; one that could not be counted is served without.
- * @returns what gives it back.
+ * @returns what refunds it.
  */
 async function charge(exchange: Exchange, units: number): Promise<() => Promise<void>> {
   const { caller, allowance: before, now, signal } = exchange;

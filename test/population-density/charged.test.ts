@@ -71,7 +71,7 @@ describe("a request with a sink", () => {
     expect([accepted.remaining, refused.remaining]).toEqual(["93", "92"]);
   });
 
-  test("stays charged, and is refused all the same, when what it was charged cannot be given back", async () => {
+  test("stays charged, and is refused all the same, when what it was charged cannot be refunded", async () => {
     const ask = caller();
     await ask(request);
     const updates = () => harness().tables.calls.filter(({ operation }) => operation === "UpdateItem").length;

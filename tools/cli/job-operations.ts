@@ -42,7 +42,7 @@ function deadline(): AbortSignal {
 export async function parkedMessages(): Promise<ParkedMessage[]> {
   return await withQueue(async (client) => {
     const messages = await receiveAll(client);
-    for (const message of messages) await giveBack(client, message);
+    for (const message of messages) await makeVisible(client, message);
     return messages;
   });
 }
@@ -83,7 +83,7 @@ async function receiveAll(client: SQSClient): Promise<ParkedMessage[]> {
   }
 }
 
-async function giveBack(client: SQSClient, { receiptHandle }: ParkedMessage): Promise<void> {
+async function makeVisible(client: SQSClient, { receiptHandle }: ParkedMessage): Promise<void> {
   const message = { QueueUrl: address(), ReceiptHandle: receiptHandle, VisibilityTimeout: 0 };
   await client.send(new ChangeMessageVisibilityCommand(message), { abortSignal: deadline() });
 }
@@ -125,7 +125,7 @@ export async function retryParked(operationIds?: readonly string[]): Promise<{
     for (const message of await receiveAll(client)) {
       const { operationId, state } = message;
       if (operationIds !== undefined && !(operationId !== undefined && operationIds.includes(operationId))) {
-        await giveBack(client, message);
+        await makeVisible(client, message);
         continue;
       }
       if (operationId !== undefined && state === "pending") {

@@ -28,13 +28,13 @@ export function addPreflight(command: Command, print: Print): void {
 function settingsOf(context: readonly string[]): Settings {
   const { node } = new RootConstruct();
   const kept = existsSync(cdkJson) ? cdkFile.parse(JSON.parse(readFileSync(cdkJson, "utf8"))).context : {};
-  const said = context.map((one) => {
+  const given = context.map((one) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? [];
     if (name === undefined) throw new Error(`${one} must be name=value`);
     return [name, value] as const;
   });
   // Whom alarms notify makes no difference here.
-  const all = { alarmTopicArn: "none", ...kept, ...Object.fromEntries(said) };
+  const all = { alarmTopicArn: "none", ...kept, ...Object.fromEntries(given) };
   for (const [name, value] of Object.entries(all)) node.setContext(name, value);
   return settingsIn(node);
 }

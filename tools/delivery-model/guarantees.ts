@@ -111,7 +111,7 @@ export class Guarantees {
     if (left.length > 0) this.broken.add("a permit is leaked");
     // Only a worker that is gone, or a store that does not answer, leaves a permit to its own end.
     const held = permits.filter(({ holder, until }) => holder !== undefined && until > time());
-    if (held.length > 0 && !wasFaulty()) this.broken.add("a permit is not given back");
+    if (held.length > 0 && !wasFaulty()) this.broken.add("a permit is not released");
     const request = { operationId: "new", host: "host-a", caller: "caller-a", mode: "answer" } as const;
     if (limitReached(permits, request, workers, now) !== undefined) {
       this.broken.add("a permit is never free again");

@@ -16,20 +16,20 @@ interface Asked {
 
 /**
  * Begins to send a large answer of an endpoint to a caller.
- * @param giveBack gives back what the request was charged, when its caller is being sent too many.
+ * @param refund refunds what the request was charged, when its caller is being sent too many.
  * @returns what passes the body on. The answer no longer counts when the last of it was taken.
  * @throws {ApiError} `TOO_MANY_REQUESTS`.
  */
 export async function beginLargeAnswer(
   { operationId: operation }: Pick<Endpoint, "operationId">,
   { caller: { client }, correlator, now, signal, onFault }: Asked,
-  giveBack: () => Promise<void>,
+  refund: () => Promise<void>,
 ): Promise<(chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>> {
   const stream = newStream(now);
   // Before it begins: a write whose answer is lost may have begun it.
   onFault((rollbackSignal) => endStreams(client, [stream], rollbackSignal));
   if (!(await beginStream(client, stream, now, signal))) {
-    await giveBack();
+    await refund();
     const message = "Too many large answers are being sent to you. Read them, and send this request again.";
     throw new ApiError("TOO_MANY_REQUESTS", { message, retryAfterSeconds: 1 });
   }

@@ -70,7 +70,10 @@ async function* sumsOf(id: string, day: number): AsyncGenerator<ParentSums> {
 
 const failedPrefix = z.object({ reason: z.string() });
 
-/** Lets others store the days of an import that has failed. @returns why it failed, as far as its steps have said. */
+/**
+ * Lets others store the days of an import that has failed.
+ * @returns why it failed, as far as its steps have recorded it.
+ */
 export async function failImport(order: ImportOrder): Promise<string[]> {
   const { days } = await getJson(plan, keys.plan(order.id));
   await releaseDays(order, storageOf(order), days);

@@ -26,19 +26,19 @@ export function idempotencyKeyOf({
 
 /**
  * Accepts the job of an order.
- * @param giveBack gives back what the request was charged, when nothing more will be delivered for it.
+ * @param refund refunds what the request was charged, when nothing more will be delivered for it.
  * @returns its id.
  * @throws {ApiError} when it is not accepted, or nobody knows: `INVALID_ARGUMENT`, `TOO_MANY_REQUESTS`, 503 or 504.
  */
 export async function acceptOrder(
   order: JobOrder,
-  giveBack: () => Promise<void>,
+  refund: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
   const job = newJob(order);
   const ports = { ...sharedPorts, jobs: jobStore, queues: { send } };
   const acceptance = await acceptJob(job, setting("DENSITY_PENDING_LIMIT"), ports, signal);
-  if (acceptance !== "accepted" && acceptance !== "unknown") await giveBack();
+  if (acceptance !== "accepted" && acceptance !== "unknown") await refund();
   switch (acceptance) {
     case "accepted":
     case "joined":

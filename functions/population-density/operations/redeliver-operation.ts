@@ -16,9 +16,9 @@ export const handler = serve(redeliverOperation, async (sent) => {
   if (job.state === "pending") throw refuse("POPULATION_DENSITY_DATA.OPERATION_PENDING");
   const query = parseQuery(job.request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
-  const giveBack = await sent.charge(workUnitsOf(query));
+  const refund = await sent.charge(workUnitsOf(query));
   const request = { ...job.request, ...body };
   const order = { request, redelivered: job, client: caller.client, correlator, idempotencyKey, now };
-  const operationId = await acceptOrder(order, giveBack, signal);
+  const operationId = await acceptOrder(order, refund, signal);
   return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
 });
