@@ -10,7 +10,6 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { decodeProtectedHeader } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
-import { hashPassword } from "../../functions/profile/password.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import {
@@ -41,7 +40,7 @@ beforeAll(async () => {
     IsProfilePublic: false,
     EmailAddress: credentials.emailaddress,
     Permissions: "qos-profiles:read",
-    passwordHash: await hashPassword(credentials.password),
+    passwordHash: await service.hashOf(credentials.password),
   });
 });
 afterAll(() => service.close());
