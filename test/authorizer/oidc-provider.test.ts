@@ -268,7 +268,7 @@ describe("the provider's keys", () => {
     expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(old[0]).kid);
 
     expect(await statusOfProfiles(old[0])).toBe(200);
-    await expect.poll(() => statusOfProfiles(fresh), { timeout: 15_000, interval: 500 }).toBe(200);
+    await expect.poll(() => statusOfProfiles(fresh), { timeout: 20_000, interval: 2_000 }).toBe(200);
     expect(await statusOfProfiles(old[1])).toBe(200);
   }, 30_000);
 

@@ -1,5 +1,17 @@
-import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
+import { join } from "node:path";
+import * as z from "zod";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { keptFolder } from "../../tools/build-cache.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
 /** A key pair with the public half as a key set lists it. */
@@ -19,9 +31,34 @@ export function ellipticKey(kid: string = crypto.randomUUID()): KeyPair {
   return pairOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey, kid, "ES256");
 }
 
-/** A fresh key for RS256. */
+/** A key for RS256 that no other call in this process gets. */
 export function rsaKey(kid: string = crypto.randomUUID()): KeyPair {
-  return pairOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey, kid, "RS256");
+  unusedRsaKeys ??= keptRsaKeys();
+  const next = unusedRsaKeys.pop();
+  return pairOf(next === undefined ? newRsaKey() : createPrivateKey(next), kid, "RS256");
+}
+
+/** As PEM. Tests of one process need this many. */
+let unusedRsaKeys: string[] | undefined;
+const rsaKeyCount = 12;
+
+const newRsaKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+
+/** Keys that are kept from run to run: making one takes a tenth of a second. */
+function keptRsaKeys(): string[] {
+  const folder = temporaryFolder("network-capabilities-keys-");
+  const file = join(folder.path, "keys.json");
+  try {
+    const kept = keptFolder("rsa-keys", { sources: ["test/support/signed.ts"] });
+    if (!kept.restore(folder.path)) {
+      const keys = Array.from({ length: rsaKeyCount }, newRsaKey);
+      writeFileSync(file, JSON.stringify(keys.map((key) => key.export({ type: "pkcs8", format: "pem" }))));
+      kept.keep(folder.path);
+    }
+    return z.array(z.string()).parse(JSON.parse(readFileSync(file, "utf8")));
+  } finally {
+    folder.remove();
+  }
 }
 
 /**
