@@ -202,7 +202,7 @@ describe("authorizer", () => {
 });
 
 describe("function", () => {
-  it.concurrent.each(["throw", "exit", "uncaught", "spin", "nothing", "text", "status", "header", "large"])(
+  it.concurrent.each(["throw", "exit", "uncaught", "block", "nothing", "text", "status", "header", "large"])(
     "that fails by %s is 502, says nothing about the inside, and the next event succeeds",
     async (how) => {
       const { status, headers, body } = await send(`/things?do=${how}`);

@@ -141,7 +141,7 @@ describe("invocation", () => {
     await expect(service.invoke(sampleId(), { do: "exit" })).rejects.toMatchObject({
       errorType: "Runtime.ExitError",
     });
-    await expect(service.invoke(sampleId(), { do: "spin" })).rejects.toMatchObject({
+    await expect(service.invoke(sampleId(), { do: "block" })).rejects.toMatchObject({
       message: "Task timed out after 2.00 seconds",
     });
   });
