@@ -261,7 +261,7 @@ describe("the provider's keys", () => {
     }
   });
 
-  it("are found when they are new, as soon as the authorizer asks again, and the old ones are good meanwhile", async () => {
+  it("are found as soon as the authorizer asks again, and the old ones are good meanwhile", async () => {
     const old = await Promise.all([ofMaps(read), ofMaps(read)]);
     provider.rotate("kept");
     const fresh = await ofMaps(read);

@@ -5,7 +5,7 @@ import { tsc } from "../support/compiler.ts";
 
 const client = fileURLToPath(new URL("../../client", import.meta.url));
 
-test("client and receiver know nothing of Node.js: they are bundled for a browser, without code from text", async () => {
+test("client and receiver are bundled for a browser without anything of Node.js or code from text", async () => {
   const { outputFiles, warnings } = await build({
     entryPoints: [`${client}/index.ts`, `${client}/receiver.ts`],
     bundle: true,

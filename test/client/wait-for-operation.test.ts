@@ -99,7 +99,7 @@ test.each([401, 403, 404])("a refusal for good, %s, is thrown", async (status) =
   expect(askedAt).toEqual([0]);
 });
 
-test("when the next attempt is due is told by the clock of the service, however wrong that of this machine is", async () => {
+test("the clock of the service says when the next attempt is due, however wrong that of this machine is", async () => {
   const answer = { ...pending, nextAttemptAt: at(3_600_000 + 10_000) };
   const headers = { date: new Date(start + 3_600_000).toUTCString() };
   const waiting = wait([() => Response.json(answer, { headers }), delivered]);

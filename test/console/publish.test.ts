@@ -14,7 +14,7 @@ const assets = Object.entries(
 const maxBytes = 900_000;
 
 describe.each(["/", "/reference"])("GET %s", (path) => {
-  test("200 without a token: a page that loads its own files alone, and runs nothing that is written in it", async () => {
+  test("200 without a token: a page that loads its own files alone, and runs no script in it", async () => {
     const response = await fetch(`${url}${path}`);
     const page = await response.text();
 

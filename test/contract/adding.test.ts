@@ -73,7 +73,7 @@ describe("what is in the folders is also in the lists", () => {
     expect(declared.length).toBeGreaterThan(0);
   });
 
-  test("each file that exports a handler is a function in `infra/functions.ts`, and each function has its file", async () => {
+  test("each file with a handler is a function in `infra/functions.ts`, and each function has its file", async () => {
     const handlers: string[] = [];
     for (const file of files) {
       const module = await load(file);

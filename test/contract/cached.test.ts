@@ -38,7 +38,7 @@ async function ask(
   return { statusCode, body: String(body), reads };
 }
 
-it("densities are read once, eventually consistent, and answered from memory then, also that there are none", async () => {
+it("densities are read once, eventually consistent, then answered from memory, even none", async () => {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   const [stored, empty] = [freshTile(), freshTile()];
   const weekday = new Date(soon).getUTCDay() || 7;

@@ -74,7 +74,8 @@ const clients: Readonly<Record<string, Generated>> = {
       interface Call { operationId: string; parameters: object; query: object; headers: object; body: unknown }
 
       export async function call({ operationId, parameters, query, headers, body }: Call) {
-        const functions = sdk as unknown as Record<string, (options: object) => Promise<{ data?: unknown; error?: unknown; response: Response }>>;
+        type Result = { data?: unknown; error?: unknown; response: Response };
+        const functions = sdk as unknown as Record<string, (options: object) => Promise<Result>>;
         const named = functions[operationId];
         if (named === undefined) throw new Error("no function " + operationId);
         const { data, error, response } = await named({ client, path: parameters, query, headers, body });
@@ -109,7 +110,8 @@ const clients: Readonly<Record<string, Generated>> = {
       interface Call { operationId: string; parameters: object; query: object; headers: object; body: unknown }
 
       export async function call({ operationId, parameters, query, headers, body }: Call) {
-        const functions = sdk as unknown as Record<string, (...values: unknown[]) => Promise<{ status: number; data?: unknown; stream?: Response }>>;
+        type Result = { status: number; data?: unknown; stream?: Response };
+        const functions = sdk as unknown as Record<string, (...values: unknown[]) => Promise<Result>>;
         const named = functions[operationId];
         if (named === undefined) throw new Error("no function " + operationId);
         // Its parameters stand in this order.

@@ -163,7 +163,8 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
       pathsOf(endpoint).flatMap((path) =>
         verbsOf(endpoint).map(
           (verb) =>
-            `${textOf(calledOf(endpoint.id, from))} \${${api}}/\${${stage}}/${verb}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
+            `${textOf(calledOf(endpoint.id, from))} ` +
+            `\${${api}}/\${${stage}}/${verb}${path.replaceAll(/\{[^}]+\}/g, "*")}`,
         ),
       ),
     );

@@ -99,8 +99,11 @@ const otherActions = [
 ];
 
 /** Names that Lambda keeps for itself: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html */
-const reservedVariable =
-  /^(?:_HANDLER|_X_AMZN_TRACE_ID|AWS_(?:DEFAULT_REGION|REGION|EXECUTION_ENV|LAMBDA_\w+|ACCESS_KEY(?:_ID)?|SECRET_ACCESS_KEY|SESSION_TOKEN)|LAMBDA_(?:TASK_ROOT|RUNTIME_DIR))$/;
+const reservedVariables = [
+  "_HANDLER|_X_AMZN_TRACE_ID|LAMBDA_(?:TASK_ROOT|RUNTIME_DIR)",
+  String.raw`AWS_(?:DEFAULT_REGION|REGION|EXECUTION_ENV|LAMBDA_\w+|ACCESS_KEY(?:_ID)?|SECRET_ACCESS_KEY|SESSION_TOKEN)`,
+];
+const reservedVariable = new RegExp(`^(?:${reservedVariables.join("|")})$`);
 
 /** What is only known when deployed is at most this long in a policy: the ARN of a function. */
 const unknownCharacters = 130;

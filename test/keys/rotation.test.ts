@@ -228,7 +228,7 @@ describe("as time goes by after two rotations in a row", () => {
     return z.object({ expiresAt: z.number().optional() }).parse(unmarshall(Item)).expiresAt;
   }
 
-  it("no token is signed with a key that somebody cannot know, and each key is public to its last token's end", async () => {
+  it("a key is public before it signs and until its last token has expired", async () => {
     const before = { keys: await publishedKeys(), at: Date.now() };
     // One that remembers the key before for as long as it may, and one that knows everything.
     const remembering = await coldSigner();
@@ -307,7 +307,7 @@ describe("as time goes by after two rotations in a row", () => {
     expect(published).not.toContain(thrownAway);
   });
 
-  it("an authorizer that asked for the keys as long ago as it may takes a new key's first token, also when it cannot ask again", async () => {
+  it("an authorizer with the oldest keys that it may have takes a new key's first token without asking", async () => {
     await rotate();
     const { kid } = await service.signingKey();
     const signer = await coldSigner();

@@ -58,7 +58,7 @@ describe("a mock integration", () => {
     });
   });
 
-  test("sets the headers that the response's template overrides, and compares the whole text as Java does", async () => {
+  test("sets the headers that the template overrides, and compares the whole text as Java does", async () => {
     const overridden = async (origin: string) =>
       new Map((await mockReply(integrationOf(), request("OPTIONS", "origin", origin))).headers).get(
         "access-control-allow-origin",

@@ -39,7 +39,10 @@ const misbehave = {
     isBase64Encoded: true,
   }),
   sleep: async () => { await wait(300); },
-  log: () => { console.log(JSON.stringify({ written: "to stdout" })); console.error(JSON.stringify({ written: "to stderr" })); },
+  log: () => {
+    console.log(JSON.stringify({ written: "to stdout" }));
+    console.error(JSON.stringify({ written: "to stderr" }));
+  },
 };
 export const handler = async (event, context) => {
   count++;

@@ -48,7 +48,7 @@ function caller() {
 }
 
 describe("a request with a sink", () => {
-  test("is charged for its work when it is accepted, and as one request when its caller has no place left", async () => {
+  test("is charged for its work when it is accepted, and as one request when no place is left", async () => {
     const ask = caller();
     expect(await ask(request)).toMatchObject({ statusCode: 202, used: 7 });
     expect(await ask(request)).toMatchObject({ statusCode: 429, used: 8 });

@@ -174,7 +174,7 @@ describe("200", () => {
     expect(Object.keys(answer.body as object)).toEqual(["status", "timedPopulationDensityData"]);
   });
 
-  test("a past hour is what was observed; where nothing was, and in the future, it is the typical weekday", async () => {
+  test("a past hour is what was observed; without that, and in the future, it is the typical weekday", async () => {
     const tile = freshTile();
     await storeWeek(tile, everywhere(100));
     const [start, later] = [hourFromNow(-30), hourFromNow(-29)];

@@ -41,13 +41,16 @@ describe("a variable", () => {
     [
       "SINK_ALLOWED_NETWORKS",
       ["10.0.0.0/8", "10.0.0.0/8:443,", "localhost:80"],
-      "be empty or networks with their ports as CIDR:port or CIDR:port-port, separated by commas, such as 10.0.0.0/8:443,[fd12::]/16:8080-8090",
+      "be empty or networks with their ports as CIDR:port or CIDR:port-port, separated by commas, " +
+        "such as 10.0.0.0/8:443,[fd12::]/16:8080-8090",
     ],
     ["LOG_LEVEL", ["", "info", "TRACE"], "be one of DEBUG, INFO, WARN, ERROR"],
     [
       "TRUSTED_ISSUERS",
       ["", "[", "{}", '[{"issuer":"https://op.example"}]'],
-      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?} for each issuer, its jwksUri https, its algorithms a list of ES256, ES384, ES512, EdDSA, Ed25519, PS256, PS384, PS512, RS256, RS384, RS512",
+      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?} " +
+        "for each issuer, its jwksUri https, its algorithms a list of " +
+        "ES256, ES384, ES512, EdDSA, Ed25519, PS256, PS384, PS512, RS256, RS384, RS512",
     ],
   ])("%s that is malformed says what it must be", (name, texts, must) => {
     const messages = texts.map((text) => errorOf(() => setting(name, { [name]: text }))?.message);

@@ -25,7 +25,7 @@ function aJob(changes: Partial<Job> = {}): Job {
 }
 
 describe("the store of jobs", () => {
-  test("stores a job with all its members and its caller's place, and forgets sink and token when it is over", async () => {
+  test("stores a job with all its members and its caller's place; sink and token are erased at its end", async () => {
     const job = aJob({ accessTokenExpiresAt: Date.now() + minute });
     expect(await jobStore.store(job, undefined, 20, signal())).toBe("stored");
     expect(await jobStore.read(job.operationId, signal())).toEqual(job);
@@ -136,7 +136,7 @@ describe("the store of jobs", () => {
     );
   });
 
-  test("cancels a job in the middle of an attempt, which then can neither send its last chunk nor be recorded", async () => {
+  test("cancels a job during an attempt, which then neither sends its last chunk nor is recorded", async () => {
     const job = await storeJob(aJob());
     const lease = {
       id: "a",
@@ -157,7 +157,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(job.caller)).toEqual(new Set());
   });
 
-  test("says of a job that is cancelled after its last chunk was released that its sink may hold the answer", async () => {
+  test("says of a job cancelled after its last chunk was released that its sink may hold the answer", async () => {
     const job = await storeJob(aJob());
     const now = Date.now();
     const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;

@@ -115,7 +115,7 @@ describe("a queue", () => {
     expect((await received()).length).toBeGreaterThanOrEqual(1);
   });
 
-  test("that never answers is unavailable, with its deadlines thrice as long, before a function's time is over", async () => {
+  test("that never answers is unavailable before a function's time is over, with deadlines thrice as long", async () => {
     harness.queues.inject(() => new Promise(() => {}));
     const started = performance.now();
     expect(await errorOf(send())).toMatchObject({ name: "Unavailable" });
