@@ -1,8 +1,19 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { densityImportStackName } from "../../infra/stack-names.ts";
 import { circle, danglingReferences, duplicates, violationsOf } from "./resource-specification.ts";
-import { configured, eachStage, type Template } from "./template.ts";
+import { configured, eachStage, parseOne, sharedFolder, type Template } from "./template.ts";
 
-const templates = [...eachStage, ["configured", configured] as const];
+const densityImport = parseOne(
+  readFileSync(join(sharedFolder("densityImport"), `${densityImportStackName}.template.json`), "utf8"),
+);
+
+const templates = [
+  ...eachStage,
+  ["configured", configured] as const,
+  ["the import of densities", densityImport] as const,
+];
 
 describe.each(templates)("the template of %s", (_, template) => {
   test("has only resources and properties that CloudFormation knows, with values that it takes", () => {

@@ -28,11 +28,42 @@ export const writtenTemplate = z.looseObject({
 type Written = z.output<typeof writtenTemplate>;
 type Rule = (template: Written) => string[];
 
-/** Every value inside another, with the names that lead to it. */
-function valuesIn(value: unknown, path: readonly string[] = []): [path: readonly string[], value: unknown][] {
-  const inner = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  return [[path, value], ...inner.flatMap(([name, one]) => valuesIn(one, [...path, name]))];
+/** A value inside another, and the names that lead to it. */
+interface Inner<Value> {
+  readonly path: readonly string[];
+  readonly value: Value;
 }
+
+/** The values inside another that are wanted. The path that `isWanted` gets is that of the moment, and not to be kept. */
+function valuesIn<Value>(
+  outer: unknown,
+  isWanted: (value: unknown, path: readonly string[]) => value is Value,
+): Inner<Value>[] {
+  const found: Inner<Value>[] = [];
+  const path: string[] = [];
+  const look = (value: unknown) => {
+    if (isWanted(value, path)) found.push({ path: [...path], value });
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, one] of Object.entries(value)) {
+      path.push(name);
+      look(one);
+      path.pop();
+    }
+  };
+  look(outer);
+  return found;
+}
+
+/** Whether a value grants or refuses actions. */
+const hasActions = (value: unknown): value is { readonly Effect: unknown; readonly Action: unknown } =>
+  typeof value === "object" && value !== null && "Effect" in value && "Action" in value;
+
+/** Whether a value is one of the statements of a policy. */
+const isStatement = (value: unknown, path: readonly string[]): value is object =>
+  path.at(-2) === "Statement" &&
+  /^\d+$/.test(path.at(-1) ?? "") &&
+  typeof value === "object" &&
+  value !== null;
 
 function resourcesOf<Schema extends z.ZodType>({ Resources }: Written, type: string, schema: Schema) {
   return Object.entries(Resources)
@@ -137,10 +168,29 @@ const tableProperties = z.looseObject({
     .default([]),
 });
 
+/** A statement of a policy that has all it needs. */
+const whole = z
+  .looseObject({
+    Effect: z.enum(["Allow", "Deny"]),
+    Action: z.union([z.string(), z.array(z.string()).min(1)]),
+  })
+  .refine((statement) => "Resource" in statement || "Principal" in statement);
+
+/** Whether a value is `{"Ref": …}` or `{"Fn::GetAtt": …}`. */
+function isKnownWhenDeployed(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const [name, ...others] = Object.keys(value);
+  return others.length === 0 && (name === "Ref" || name === "Fn::GetAtt");
+}
+
 /** Every rule, by what holds. */
 export const rules = {
   "every parameter is used (W2001), under a name of its own (E3007)": ({ Parameters, ...others }) => {
-    const names = new Set(valuesIn(others).flatMap(([, value]) => referred.safeParse(value).data?.Ref ?? []));
+    const referredNames = valuesIn(
+      others,
+      (value, path): value is string => path.at(-1) === "Ref" && typeof value === "string",
+    );
+    const names = new Set(referredNames.map(({ value }) => value));
     return Object.keys(Parameters).flatMap((name) => [
       ...(names.has(name) ? [] : [`${name} is not used`]),
       ...(name in others.Resources ? [`${name} is a resource too`] : []),
@@ -154,10 +204,11 @@ export const rules = {
     ]),
 
   "a text with a variable is substituted (E1029), and no other is (W1020)": (template) =>
-    valuesIn(template)
-      .filter(([, value]) => typeof value === "string")
-      .filter(([path, value]) => path.includes("Fn::Sub") !== /\$\{[A-Z]/.test(String(value)))
-      .map(([path]) => path.join(".")),
+    valuesIn(
+      template,
+      (value, path): value is string =>
+        typeof value === "string" && path.includes("Fn::Sub") !== /\$\{[A-Z]/.test(value),
+    ).map(({ path }) => path.join(".")),
 
   "what is replaced and what is deleted are both kept, or neither (W3011)": ({ Resources }) =>
     Object.entries(Resources)
@@ -176,9 +227,8 @@ export const rules = {
     ),
 
   "actions of policies exist (W3037)": (template) =>
-    valuesIn(template).flatMap(([path, value]) => {
-      const statement = z.looseObject({ Effect: z.string(), Action: z.unknown() }).safeParse(value).data;
-      return [statement?.Action ?? []]
+    valuesIn(template, hasActions).flatMap(({ path, value }) => {
+      return [value.Action]
         .flat()
         .map(String)
         .filter((action) => {
@@ -191,26 +241,16 @@ export const rules = {
     }),
 
   "statements of policies have an effect, actions, and whom or what they are for (E3510)": (template) =>
-    valuesIn(template)
-      .filter(([path]) => path.at(-2) === "Statement" && /^\d+$/.test(path.at(-1) ?? ""))
-      .filter(([, value]) => {
-        const statement = z
-          .looseObject({ Effect: z.enum(["Allow", "Deny"]), Action: z.unknown() })
-          .safeParse(value);
-        const { data } = statement;
-        return data?.Action === undefined || !("Resource" in data || "Principal" in data);
-      })
-      .map(([path]) => path.join(".")),
+    valuesIn(template, isStatement)
+      .filter(({ value }) => !whole.safeParse(value).success)
+      .map(({ path }) => path.join(".")),
 
   "the policies of a role have at most 10,240 characters": (template) => {
     const schema = z.looseObject({ PolicyDocument: z.unknown(), Roles: z.array(referred) });
     const sizes = new Map<string, number>();
     for (const { properties } of resourcesOf(template, "AWS::IAM::Policy", schema)) {
       const deployed = JSON.stringify(properties.PolicyDocument, (_, value) =>
-        z.strictObject({ "Fn::GetAtt": z.unknown() }).safeParse(value).success ||
-        referred.safeParse(value).success
-          ? "x".repeat(unknownCharacters)
-          : value,
+        isKnownWhenDeployed(value) ? "x".repeat(unknownCharacters) : value,
       );
       for (const { Ref } of properties.Roles) sizes.set(Ref, (sizes.get(Ref) ?? 0) + deployed.length);
     }
