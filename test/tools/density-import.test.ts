@@ -282,7 +282,7 @@ describe("nothing at all is stored", () => {
     await expect(importRows([good], { coverage })).rejects.toThrow("area.geojson: type: ");
   });
 
-  test("when only finer cells are offered", async () => {
+  test("when only finer cells are supported", async () => {
     await expect(importRows([good], { precisions: [8, 9] })).rejects.toThrow("geohashes of 7 characters");
   });
 });

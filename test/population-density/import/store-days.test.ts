@@ -105,7 +105,7 @@ async function coverageOf(geohash: string, day: string): Promise<number[]> {
 const [monday, friday] = ["2026-11-16", "2026-11-20"];
 
 describe("an observed day", () => {
-  test("is stored as such and as its weekday, at every precision that is offered", async () => {
+  test("is stored as such and as its weekday, at every precision that is supported", async () => {
     const tile = freshTile();
     const result = await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 31: 3, 32: 200 } })), observed);
 
