@@ -54,7 +54,7 @@ export default async function localService(project: TestProject): Promise<() => 
     },
     extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function anew, which costs more than to wait for the one that runs.
-    maxThreadsOf: (_, batches) => batches ?? 1,
+    maxThreadsOf: (_, batches) => (batches === undefined ? 1 : 2),
     port: 0,
     data: demoData,
     logs: { write: () => true },

@@ -14,7 +14,7 @@ import { call, claimsOf, tokenWith } from "../../support/client.ts";
 import { boxIn, cellIn, freshTile } from "../../support/densities.ts";
 import { deliveredBody, requestIn, someJob, storedJob } from "../../support/jobs.ts";
 import { functionOf, type OwnService, startOwnService } from "../../support/own-service.ts";
-import { runs } from "../../support/sample.ts";
+import { runs, sampleOf } from "../../support/sample.ts";
 import { signedBy, tokenOf } from "../../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
 import { useRequestAndSink } from "../../support/use-harness.ts";
@@ -151,16 +151,16 @@ describe("a request with a sink", () => {
     await accepted({ ...request(), sink: url });
   });
 
-  test.each([
+  const noSinks = [
     "",
     "sink",
     "/sink",
-    "http://sink().example.com/",
+    "http://sink.example.com/",
     "https://sink",
-    "https://user@sink().example.com/",
-    "https://user:secret@sink().example.com/",
-    "https://sink().example.com/#part",
-    "https://sink().example.com/a b",
+    "https://user@sink.example.com/",
+    "https://user:secret@sink.example.com/",
+    "https://sink.example.com/#part",
+    "https://sink.example.com/a b",
     "https://localhost.localdomain.internal/",
     "https://10.0.0.1/",
     "https://192.168.1.1/sink",
@@ -170,18 +170,19 @@ describe("a request with a sink", () => {
     "https://2130706433/",
     "https://8.8.8.8/",
     "https://[2606:4700:4700::1111]/",
-    "https://sink().local/",
-    "https://sink().corp/",
-    "ftp://sink().example.com/",
-    `https://sink().example.com/${"x".repeat(2_048)}`,
-  ])("is refused for good when the sink is none: %j", async (url) => {
+    "https://sink.local/",
+    "https://sink.corp/",
+    "ftp://sink.example.com/",
+    `https://sink.example.com/${"x".repeat(2_048)}`,
+  ];
+  test.each(sampleOf(noSinks, 8))("is refused for good when the sink is none: %j", async (url) => {
     expect(await ask({ ...request(), sink: url })).toMatchObject({
       status: 400,
       body: { status: 400, code: "INVALID_SINK" },
     });
   });
 
-  test.each([null, 5, {}, ["https://sink().example.com/"]])(
+  test.each([null, 5, {}, ["https://sink.example.com/"]])(
     "is refused for good when the sink is no text: %j",
     async (url) => {
       expect(await ask({ ...request(), sink: url })).toMatchObject({
@@ -190,26 +191,6 @@ describe("a request with a sink", () => {
       });
     },
   );
-});
-
-test("a job that has no message is delivered when the sweep has run", { timeout: 180_000 }, async () => {
-  const service = await startOwnService({
-    SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
-    LOG_LEVEL: "ERROR",
-  });
-  const sink = await openSink();
-  try {
-    const url = sink.urlOf();
-    const requestedAt = Date.now() - 30_000;
-    const job = someJob(url, requestIn(boxIn(freshTile(), [1, 1], [1.2, 2])), { requestedAt });
-    await service.put("density-jobs", itemOf(job));
-    await service.invoke(functionOf(service, "population-density/sweep"), {});
-    await expect.poll(() => sink.received(url), patiently).toHaveLength(1);
-    expect(sink.received(url)[0]?.headers["webhook-id"]).toBe(job.operationId);
-  } finally {
-    await service.close();
-    await sink.close();
-  }
 });
 
 /** Numbers from 0 to 1 that are the same every time. */
@@ -221,7 +202,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-describe("in a chaos of failing sinks and doubled messages", () => {
+describe("on a service of its own", () => {
   const jobCount = runs(200, 10);
   const sinkCount = runs(20, 3);
   const brokenEach = 10;
@@ -273,7 +254,9 @@ describe("in a chaos of failing sinks and doubled messages", () => {
     return Items.map((item) => unmarshall(item));
   }
 
-  test("every job ends, in one way, and nothing is lost", { timeout: 600_000 }, async () => {
+  test("in a chaos of failing sinks and doubled messages, every job ends, in one way, and nothing is lost", {
+    timeout: 600_000,
+  }, async () => {
     const [good, broken] = [freshTile(), freshTile()];
     const hour = new TileHour();
     hour.setEstimate(cellIn(1, 1), 500, 400, 600);
@@ -355,5 +338,16 @@ describe("in a chaos of failing sinks and doubled messages", () => {
     const counted = async () => (await itemsOf("density-callers")).map(({ operations }) => operations);
     await expect.poll(counted).toEqual(tokens.map(() => undefined));
     expect(requests.length).toBeGreaterThan(1.1 * jobCount);
+  });
+
+  test("a job that has no message is delivered when the sweep has run", async () => {
+    const [sink] = sinks;
+    const url = sink?.urlOf() ?? "";
+    const requestedAt = Date.now() - 30_000;
+    const job = someJob(url, requestIn(boxIn(freshTile(), [1, 1], [1.2, 2])), { requestedAt });
+    await service.put("density-jobs", itemOf(job));
+    await service.invoke(functionOf(service, "population-density/sweep"), {});
+    await expect.poll(() => sink?.received(url), patiently).toHaveLength(1);
+    expect(sink?.received(url)[0]?.headers["webhook-id"]).toBe(job.operationId);
   });
 });
