@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { runModel } from "../../../tools/delivery-model/model.ts";
+import { runs } from "../../support/sample.ts";
 
 /** `npm run bench -- delivery-model` makes many more. */
-const runs = 400;
+const count = runs(400, 100);
 
 test("deliveries keep their promises whatever is killed, lost, doubled or late", {
   timeout: 300_000,
@@ -10,7 +11,7 @@ test("deliveries keep their promises whatever is killed, lost, doubled or late",
   const broken: string[] = [];
   const sum = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0, redelivered: 0 };
   const outcomes = new Set<string>();
-  for (let seed = 1; seed <= runs; seed++) {
+  for (let seed = 1; seed <= count; seed++) {
     const run = await runModel(seed);
     broken.push(...run.broken.map((what) => `${what} (seed ${seed})`));
     sum.calls += run.calls;
@@ -22,11 +23,11 @@ test("deliveries keep their promises whatever is killed, lost, doubled or late",
   }
   expect(broken).toEqual([]);
   // The runs have been through something.
-  expect(sum.calls).toBeGreaterThan(50 * runs);
-  expect(sum.kills).toBeGreaterThan(runs / 2);
-  expect(sum.lostAnswers).toBeGreaterThan(runs / 4);
-  expect(sum.lateCalls).toBeGreaterThan(runs / 4);
-  expect(sum.redelivered).toBeGreaterThan(runs / 4);
+  expect(sum.calls).toBeGreaterThan(50 * count);
+  expect(sum.kills).toBeGreaterThan(count / 2);
+  expect(sum.lostAnswers).toBeGreaterThan(count / 4);
+  expect(sum.lateCalls).toBeGreaterThan(count / 4);
+  expect(sum.redelivered).toBeGreaterThan(count / 4);
   for (const outcome of ["delivered", "refused", "failed", "cancelled", "withdrawn"])
     expect(outcomes).toContain(outcome);
 });
