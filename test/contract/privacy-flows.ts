@@ -3,6 +3,7 @@ import type { Code } from "../../shared/errors.ts";
 import { sampleRequests } from "../../tools/verify/sample-requests.ts";
 import { boxIn } from "../support/densities.ts";
 import { requestIn } from "../support/jobs.ts";
+import { sampleOf } from "../support/sample.ts";
 import { withSink } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
 import { ellipticKey, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
@@ -240,9 +241,21 @@ function refusedBefore(): Flow[] {
   ];
 }
 
-/** Every request of `events/`: those of an area that has no others here are looked at by them. */
+/**
+ * The requests of `events/`: an area that has no others here is looked at by them. In a sample, two of each endpoint
+ * that succeed and one that does not.
+ */
 async function sampleFlows(sinkOf: SinkOf): Promise<Flow[]> {
-  return (await sampleRequests()).map((request) => {
+  const all = await sampleRequests();
+  const taken = endpoints.flatMap(({ id }) => {
+    const own = all.filter(({ endpoint }) => endpoint.id === id);
+    const [good, refused] = [
+      own.filter(({ status }) => status < 300),
+      own.filter(({ status }) => status >= 300),
+    ];
+    return [...sampleOf(good, 2), ...sampleOf(refused, 1)];
+  });
+  return taken.map((request) => {
     const { file, endpoint, status, code, path, headers, body, claims } =
       request.status < 300 ? withSink(request, sinkOf) : request;
     hide(jsonIn(body ?? ""), `a value of events/${file}`);
