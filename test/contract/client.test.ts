@@ -11,12 +11,18 @@ import { retrievePopulationDensity } from "../../functions/population-density/co
 import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
+import { sampleOf } from "../support/sample.ts";
 import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const good = await goodRequests();
+const all = await goodRequests();
+/** Of each endpoint one, in a sample. */
+const good = endpoints.flatMap(({ id }) => {
+  const own = all.filter(({ endpoint }) => endpoint.id === id);
+  return sampleOf(own, 1);
+});
 
 /** A request of `events/` as a call of the client's: its tag's member, named after the area, and its operation. */
 function callOf({ endpoint, parameters, body }: SampleRequest): string {
@@ -81,7 +87,7 @@ const programWith = (sink: string) => `
     };
   }
 
-  /** Each request of \`events/\`, with its token. */
+  /** Requests of \`events/\`, each with its token. */
   export async function sendAll(fetch: typeof globalThis.fetch, tokens: readonly string[]) {
     const api = apiWith(fetch);
     const calls = [

@@ -88,7 +88,7 @@ test("every answer to a request that is made from the document is as the documen
   const good = (await goodRequests()).map((request) => withSink(request, () => sink.urlOf()));
   const made = documentedRequests(good, sinks).flatMap((requests, index) =>
     fc.sample(requests, {
-      numRuns: isLogin(documentedOperations[index]?.path) ? runs(30, 3) : runs(150, 12),
+      numRuns: isLogin(documentedOperations[index]?.path) ? runs(30, 2) : runs(150, 6),
       seed: seed + index,
     }),
   );
