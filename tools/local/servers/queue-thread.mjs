@@ -1,20 +1,67 @@
 /**
  * The thread of the embedded SQS: it sends its port to the thread that started it, and exits at any
  * message.
- * It takes twice as long to load as the embedded DynamoDB; here that happens beside the rest of a start.
+ * Of fauxqs it loads the queues only. The server that fauxqs exports has S3 and SNS as well, which take longer to load
+ * than everything else in a start.
  */
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
 import { parentPort } from "node:worker_threads";
-import { buildApp } from "fauxqs";
 
-// Not exported, but the only way to correct the behaviour of its queues.
-const { SqsStore } = await import(new URL("./sqs/sqsStore.js", import.meta.resolve("fauxqs")).href);
+// Not exported.
+const load = (file) => import(new URL(`./sqs/${file}.js`, import.meta.resolve("fauxqs")).href);
+const [{ SqsStore }, { SqsRouter }] = await Promise.all([load("sqsStore"), load("sqsRouter")]);
+
+const actions = [
+  "changeMessageVisibility",
+  "changeMessageVisibilityBatch",
+  "createQueue",
+  "deleteMessage",
+  "deleteMessageBatch",
+  "deleteQueue",
+  "getQueueAttributes",
+  "getQueueUrl",
+  "listQueueTags",
+  "listQueues",
+  "purgeQueue",
+  "receiveMessage",
+  "sendMessage",
+  "sendMessageBatch",
+  "setQueueAttributes",
+  "tagQueue",
+  "untagQueue",
+];
 
 parentPort?.on("message", () => process.exit());
-const sqsStore = new SqsStore();
+const store = new SqsStore();
 
 // URLs of queues then contain the requested host, and not one that some machines cannot resolve.
-sqsStore.host = undefined;
+store.host = undefined;
 
-const app = buildApp({ logger: false, stores: { sqsStore } });
-await app.listen({ host: "127.0.0.1", port: 0 });
-parentPort?.postMessage(app.server.address().port);
+const router = new SqsRouter(store);
+for (const action of actions) {
+  router.register(`${action[0].toUpperCase()}${action.slice(1)}`, async (...parameters) => {
+    const loaded = await load(`actions/${action}`);
+    return await loaded[action](...parameters);
+  });
+}
+
+const server = createServer(async (request, response) => {
+  const reply = {
+    status: (code) => {
+      response.statusCode = code;
+    },
+    header: (name, value) => response.setHeader(name, value),
+  };
+  try {
+    const { headers } = request;
+    const result = await router.handle({ headers, body: await json(request) }, reply);
+    response.end(JSON.stringify(result ?? {}));
+  } catch (error) {
+    response.writeHead(500, { "content-type": "application/x-amz-json-1.0" });
+    response.end(JSON.stringify({ __type: "com.amazonaws.sqs#InternalError", message: String(error) }));
+  }
+});
+// A client that uses an idle connection once more does not find it closed just then, as after Node's five seconds.
+server.keepAliveTimeout = 600_000;
+server.listen(0, "127.0.0.1", () => parentPort?.postMessage(server.address().port));
