@@ -22,20 +22,44 @@ interface Counted {
   readonly people: readonly number[];
 }
 
-const days = new Map<string, Promise<Counted[]>>();
+let days: Promise<ReadonlyMap<string, Counted[]>> | undefined;
 
 /** The covered area on a day, modelled once for all tests. */
-function dayOf(date: string): Promise<Counted[]> {
-  const day = days.get(date) ?? counted(city, covered, date);
-  days.set(date, day);
-  return day;
+async function dayOf(date: string): Promise<readonly Counted[]> {
+  days ??= countedDays(city, covered, [tuesday, friday, saturday, sunday]);
+  return (await days).get(date) ?? [];
 }
 
-/** The people of each cell of a day, and where its middle is. */
-async function counted(of: DrawnCity, box: Box, date: string, precision = 7): Promise<Counted[]> {
+/** A part of the city, with all people of two communes. */
+const centre: DrawnCity = {
+  ...city,
+  communes: city.communes.filter(({ code }) => ["69381", "69386"].includes(code)),
+  workplaces: city.workplaces.filter(isCentral),
+  attractions: city.attractions.filter(isCentral),
+  stations: city.stations.filter(isCentral),
+  open: city.open.slice(0, 1),
+};
+
+function isCentral({ at: [longitude, latitude] }: DrawnCity["stations"][number]): boolean {
+  return Math.abs(longitude - 4.85) < 0.03 && Math.abs(latitude - 45.77) < 0.03;
+}
+
+async function counted(of: DrawnCity, box: Box, date: string, precision: number): Promise<Counted[]> {
+  return (await countedDays(of, box, [date], precision)).get(date) ?? [];
+}
+
+/** The people of each cell on each day, and where its middle is. */
+async function countedDays(
+  of: DrawnCity,
+  box: Box,
+  dates: readonly string[],
+  precision = 7,
+): Promise<Map<string, Counted[]>> {
   const { cellHeight, cellWidth } = gridOf(precision);
-  const cells: Counted[] = [];
-  for (const { tiles } of modelDays(box, { precision, dates: [date], model: cityModel(of) })) {
+  const days = new Map<string, Counted[]>();
+  for (const { date, tiles } of modelDays(box, { precision, dates, model: cityModel(of) })) {
+    const cells: Counted[] = [];
+    days.set(date, cells);
     for await (const { geohash, coverage, hours } of tiles) {
       for (const [cell, suffix] of suffixesOf(precision).entries()) {
         if (!isCovered(coverage, cell)) continue;
@@ -48,7 +72,7 @@ async function counted(of: DrawnCity, box: Box, date: string, precision = 7): Pr
       }
     }
   }
-  return cells;
+  return days;
 }
 
 function sumOf(cells: readonly Counted[], hour: number): number {
@@ -70,16 +94,6 @@ describe("the demo city", () => {
 
   test("loses nobody: every hour has all people of all communes", async () => {
     const around = { west: 4.8, south: 45.72, east: 4.9, north: 45.82 };
-    const near = ({ at: [longitude, latitude] }: { readonly at: readonly number[] }) =>
-      Math.abs((longitude ?? 0) - 4.85) < 0.03 && Math.abs((latitude ?? 0) - 45.77) < 0.03;
-    const centre = {
-      ...city,
-      communes: city.communes.filter(({ code }) => ["69381", "69386"].includes(code)),
-      workplaces: city.workplaces.filter(near),
-      attractions: city.attractions.filter(near),
-      stations: city.stations.filter(near),
-      open: city.open.slice(0, 1),
-    };
     const cells = await counted(centre, around, tuesday, 6);
     for (const hour of [2, 7, 10, 14, 19]) {
       expect(Math.abs(sumOf(cells, hour) / (28_717 + 49_385) - 1)).toBeLessThan(0.005);
@@ -115,10 +129,12 @@ describe("the demo city", () => {
     const at = new Map(
       built.map(({ longitude, latitude, people }) => [`${longitude} ${latitude}`, people[2]]),
     );
-    for (const { longitude, latitude, people } of built) {
+    const differences = built.flatMap(({ longitude, latitude, people }) => {
       const east = at.get(`${longitude + cellWidth} ${latitude}`);
-      if (east !== undefined) expect(Math.abs((people[2] ?? 0) / east - 1)).toBeLessThan(0.35);
-    }
+      return east === undefined ? [] : [Math.abs((people[2] ?? 0) / east - 1)];
+    });
+    expect(differences.length).toBeGreaterThan(100);
+    expect(Math.max(...differences)).toBeLessThan(0.35);
   });
 
   test("goes to work in the week, out on Friday evening, and to the park on Sunday", async () => {
@@ -137,7 +153,7 @@ describe("the demo city", () => {
   });
 
   test("is the same each time", async () => {
-    expect(await counted(city, covered, friday, 6)).toEqual(await counted(city, covered, friday, 6));
+    expect(await counted(centre, covered, friday, 6)).toEqual(await counted(centre, covered, friday, 6));
   });
 });
 
@@ -159,7 +175,7 @@ describe("a city that cannot be", () => {
       ],
     } as const;
     const station = { name: "Pier", at: [4.8, 45.7], radius: 100, weight: 1 } as const;
-    const drowned = drawnCity.parse({ ...city, water: [lake], stations: [station] });
+    const drowned = drawnCity.parse({ ...centre, water: [lake], stations: [station] });
     await expect(counted(drowned, covered, friday, 6)).rejects.toThrow("Pier: nobody can be there");
   });
 

@@ -69,19 +69,27 @@ const require = createRequire(import.meta.url);
 
 const communesFile = z.array(z.object({ code: z.string(), population: z.number().optional() }));
 
+let populationsByCode: Promise<ReadonlyMap<string, number>> | undefined;
+
+/** The communes of which INSEE has a population. */
+async function readPopulations(): Promise<ReadonlyMap<string, number>> {
+  // Read rather than imported: TypeScript would make a type of its 8 MB.
+  const path = require.resolve("@etalab/decoupage-administratif/data/communes.json");
+  const communes = communesFile.parse(JSON.parse(await readFile(path, "utf8")));
+  const populations = new Map<string, number>();
+  for (const { code, population } of communes) {
+    if (population !== undefined) populations.set(code, population);
+  }
+  return populations;
+}
+
 /**
  * The centres of all communes, each with its share of the people.
  * @throws {ImportError} for a commune of which INSEE has no population.
  */
 export async function populatedCentres(city: DrawnCity): Promise<Place[]> {
-  // Read rather than imported: TypeScript would make a type of its 8 MB.
-  const path = require.resolve("@etalab/decoupage-administratif/data/communes.json");
-  const communes = communesFile.parse(JSON.parse(await readFile(path, "utf8")));
-  const populations = new Map(
-    communes.flatMap(({ code, population }) =>
-      population === undefined ? [] : [[code, population] as const],
-    ),
-  );
+  populationsByCode ??= readPopulations();
+  const populations = await populationsByCode;
   return city.communes.flatMap(({ code, centres }) => {
     const people = populations.get(code);
     if (people === undefined) throw new ImportError([`commune ${code}: its population is not known`]);

@@ -100,6 +100,12 @@ interface Presence {
   readonly away: Float64Array;
 }
 
+/** Where a cell is in its tile. */
+interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
 function layersOf(tile: Tile, precision: number, cities: readonly City[]): readonly Layer[] {
   const { cellHeight, cellWidth, rows, columns } = gridOf(precision);
   const { row, column } = cellOf(tile.geohash);
@@ -108,7 +114,10 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
   const south = row * tileSide * cellHeight - 90;
   const bounds = { west, south, east: west + wide * cellWidth, north: south + high * cellHeight };
   const geohashes = suffixesOf(precision).map((suffix) => tile.geohash + suffix);
-  const places = Array.from(tile.cells, (cell) => cellOf(geohashes[cell] ?? ""));
+  const places = Array.from(tile.cells, (cell): Place => {
+    const { row, column } = cellOf(geohashes[cell] ?? "");
+    return { row: row % tileSide, column: column % tileSide };
+  });
   const bySolarOffset = new Map<number, Presence>();
   for (const city of cities) {
     for (const turn of turns) {
@@ -122,8 +131,11 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
         const [below, left] = [south - city.latitude, west - city.longitude - turn];
         const inRows = sharesOf(high, below, cellHeight, width * city.latitudeScale);
         const inColumns = sharesOf(wide, left, cellWidth, width * city.longitudeScale);
-        for (const [index, place] of places.entries()) {
-          const part = at(inRows, place.row % tileSide) * at(inColumns, place.column % tileSide);
+        for (let index = 0; index < places.length; index++) {
+          const place = places[index] as Place;
+          const inRow = inRows[place.row] as number;
+          if (inRow === 0) continue;
+          const part = inRow * (inColumns[place.column] as number);
           people[index] = at(people, index) + city.people * share * part;
         }
       };
@@ -191,8 +203,11 @@ function sharesOf(steps: number, start: number, size: number, deviation: number)
 function normal(deviations: number): number {
   if (deviations <= -reach) return 0;
   if (deviations >= reach) return 1;
-  return (logistic(deviations) - logistic(-reach)) / (logistic(reach) - logistic(-reach));
+  return (logistic(deviations) - beforeReach) / withinReach;
 }
+
+const beforeReach = logistic(-reach);
+const withinReach = logistic(reach) - beforeReach;
 
 function logistic(deviations: number): number {
   return 1 / (1 + Math.exp(-1.5976 * deviations - 0.07056 * deviations ** 3));

@@ -29,14 +29,21 @@ export function groundOf(
 ): (point: Metres) => Ground {
   const reaches = water.flatMap(({ width, line }) => {
     const points = line.map(metresOf);
-    return points.slice(1).map((to, index) => ({ from: points[index] ?? to, to, half: width / 2 }));
+    const half = width / 2;
+    return points.slice(1).map((to, index) => {
+      const from = points[index] ?? to;
+      return { from, to, squaredHalf: half * half, ...boundsOf([from, to], half) };
+    });
   });
   const grounds = open.map(({ ring, ...ground }) => {
     const points = ring.map(metresOf);
     return { ...ground, points, ...boundsOf(points) };
   });
   return (point) => {
-    if (reaches.some(({ from, to, half }) => squaredDistance(point, from, to) < half * half)) return onWater;
+    for (const reach of reaches) {
+      if (!isInBounds(point, reach)) continue;
+      if (squaredDistance(point, reach.from, reach.to) < reach.squaredHalf) return onWater;
+    }
     const block = 1 + blockVariation * (smoothNoise(point, 350) + smoothNoise(point, 140));
     const here = grounds.find((ground) => isWithin(point, ground));
     return here === undefined
@@ -55,13 +62,23 @@ interface Bounds {
   readonly high: Metres;
 }
 
-function boundsOf(points: readonly Metres[]): Bounds {
+/** Of points, and what is less than a margin away from them. */
+function boundsOf(points: readonly Metres[], margin = 0): Bounds {
   const [east, north] = [points.map(([x]) => x), points.map(([, y]) => y)];
-  return { low: [Math.min(...east), Math.min(...north)], high: [Math.max(...east), Math.max(...north)] };
+  return {
+    low: [Math.min(...east) - margin, Math.min(...north) - margin],
+    high: [Math.max(...east) + margin, Math.max(...north) + margin],
+  };
 }
 
-function isWithin([x, y]: Metres, { points, low, high }: Bounds & { points: readonly Metres[] }): boolean {
-  if (x < low[0] || y < low[1] || x > high[0] || y > high[1]) return false;
+function isInBounds(point: Metres, { low, high }: Bounds): boolean {
+  return point[0] >= low[0] && point[1] >= low[1] && point[0] <= high[0] && point[1] <= high[1];
+}
+
+function isWithin(point: Metres, ground: Bounds & { points: readonly Metres[] }): boolean {
+  if (!isInBounds(point, ground)) return false;
+  const { points } = ground;
+  const [x, y] = point;
   let inside = false;
   for (const [index, [east, north]] of points.entries()) {
     const [lastEast, lastNorth] = points.at(index - 1) ?? [east, north];

@@ -79,26 +79,32 @@ function countedTile({ geohash, cells, layers }: ModelledTile, date: string): Co
       min: new Float64Array(cellsPerTile),
       max: new Float64Array(cellsPerTile),
     };
-    for (const { people, shareAt } of layers) {
-      const share = shareAt(new Date(midnight + (hour + 0.5) * hourMilliseconds));
-      for (const [index, cell] of cells.entries()) {
-        counted.people[cell] = at(counted.people, cell) + share * at(people, index);
-      }
-    }
-    for (const cell of cells) {
-      const people = at(counted.people, cell);
-      const error = relativeError * people + Math.sqrt(people);
-      counted.min[cell] = Math.max(people - error, 0);
-      counted.max[cell] = people + error;
-    }
+    addPeople(counted, cells, layers, new Date(midnight + (hour + 0.5) * hourMilliseconds));
     return counted;
   });
   return { geohash, coverage, hours };
 }
 
+/** Adds up the layers in the middle of an hour, with a range around them. */
+function addPeople(
+  { people, min, max }: CountedHour,
+  cells: Uint16Array,
+  layers: readonly Layer[],
+  middle: Date,
+): void {
+  const shares = layers.map(({ shareAt }) => shareAt(middle));
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] as number;
+    let there = 0;
+    for (let layer = 0; layer < layers.length; layer++) {
+      there += (shares[layer] as number) * ((layers[layer] as Layer).people[index] as number);
+    }
+    const error = relativeError * there + Math.sqrt(there);
+    people[cell] = there;
+    min[cell] = Math.max(there - error, 0);
+    max[cell] = there + error;
+  }
+}
+
 /** What an operator's own share of the people may be wrong by; the root of the people comes on top. */
 const relativeError = 0.08;
-
-function at(numbers: Float64Array, index: number): number {
-  return numbers[index] ?? Number.NaN;
-}
