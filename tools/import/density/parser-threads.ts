@@ -18,15 +18,8 @@ const chunksWaiting = 4;
  * does not load TypeScript.
  */
 export async function startParserThreads(count: number): Promise<ParserThreads> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("./parse-thread.ts", import.meta.url))],
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    write: false,
-    logLevel: "silent",
-  });
-  const code = outputFiles[0]?.text ?? "";
+  bundle ??= buildBundle();
+  const code = await bundle;
   const threads = Array.from({ length: count }, () => new ParserThread(code));
   let next = 0;
   return {
@@ -36,6 +29,20 @@ export async function startParserThreads(count: number): Promise<ParserThreads> 
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };
+}
+
+let bundle: Promise<string> | undefined;
+
+async function buildBundle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("./parse-thread.ts", import.meta.url))],
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    write: false,
+    logLevel: "silent",
+  });
+  return outputFiles[0]?.text ?? "";
 }
 
 interface Waiting {
