@@ -40,7 +40,7 @@ function pendingJob(caller: string, changes: Parameters<typeof someJob>[2] = {})
   const notBefore = Date.now() + 86_400_000;
   const listedAt = new Date(changes.requestedAt ?? Date.now()).toISOString();
   const held = { caller, queuedAt: Date.now(), notBefore, listedAt, accessToken: "a-token" };
-  return storeJob(someJob("https://sink().example.com/secret-path", request(), { ...held, ...changes }));
+  return storeJob(someJob("https://sink.example.com/secret-path", request(), { ...held, ...changes }));
 }
 
 describe("an accepted request", () => {

@@ -17,6 +17,7 @@ import { type TransactionOperation, transactWrite } from "../../../shared/aws/tr
 import { withSchema } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
+import { isWhole } from "../../support/sample.ts";
 import { countingServer } from "../../support/signed.ts";
 
 const signal = AbortSignal.timeout(600_000);
@@ -292,7 +293,8 @@ describe("items by their keys", () => {
     expect(await getItems(rows, [], signal)).toEqual([]);
   });
 
-  it("that are more than an answer can hold are all read", async () => {
+  // A table that leaves keys out says so in the same way, however few they are.
+  it.runIf(isWhole)("that are more than an answer can hold are all read", async () => {
     const large = crypto.randomUUID();
     const filling = "x".repeat(390_000);
     const keys = Array.from({ length: 50 }, (_, index) => ({ catalogue: large, name: name(index) }));
