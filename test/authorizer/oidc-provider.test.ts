@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import {
   calculateJwkThumbprint,
   decodeJwt,
@@ -14,7 +15,7 @@ import { callerOf } from "../../functions/authorizer/verify.ts";
 import { phoneIdentifier, subscriptionIdentifier } from "../../shared/devices/keys.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { errors, Unavailable } from "../../shared/errors.ts";
-import type { Answer } from "../support/client.ts";
+import { type Answer, claimsOf } from "../support/client.ts";
 import { plainDevice } from "../support/device.ts";
 import {
   type OidcProvider,
@@ -24,8 +25,9 @@ import {
   subscriptionClaim,
 } from "../support/oidc-provider.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { countingServer } from "../support/signed.ts";
+import { countingServer, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
 
+const path = "/qualityondemand/retrieve-qos-profiles";
 const read = "qos-profiles:read";
 const identify = "device-identifier:retrieve-identifier";
 const requestsPerDay = 12;
@@ -37,6 +39,15 @@ const ben: DeviceRecord = {
   phoneNumber: "+34600000102",
   imei: "356938035643809",
 };
+
+/** Of issuers whose tokens a test makes, whatever they say. */
+const issuerKey = rsaKey();
+const audience = "operator-audience";
+const live = "https://live.example";
+/** Its keys cannot be had. */
+const dead = "https://dead.example";
+/** Lists the keys of the live one. */
+let jwks: Awaited<ReturnType<typeof countingServer>>;
 
 let provider: OidcProvider;
 /** Trusted, and its keys cannot be had. */
@@ -56,15 +67,19 @@ beforeAll(async () => {
     openOidcProvider(options),
     openOidcProvider(options),
   ]);
+  jwks = await countingServer((_, response) => response.end(JSON.stringify({ keys: [issuerKey.jwk] })));
   const nobody = await countingServer(() => {});
   await nobody.close();
   const { issuer, jwks_uri: jwksUri } = await provider.discover();
   const common = { audience: "network-capabilities", algorithms: ["RS256", "ES256"], subscriptionClaim };
+  const ofTests = { audience, algorithms: ["RS256"], subscriptionClaim: "line" };
   service = await startOwnService({
     DAILY_QUOTA: String(requestsPerDay),
     TRUSTED_ISSUERS: JSON.stringify([
       { ...common, issuer, jwksUri },
       { ...common, issuer: unreachable.issuer, jwksUri: nobody.url },
+      { ...ofTests, issuer: live, jwksUri: jwks.url },
+      { ...ofTests, issuer: dead, jwksUri: nobody.url },
     ]),
   });
   for (const device of [ada, ben]) {
@@ -77,7 +92,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await Promise.all([service, provider, unreachable, stranger].map((server) => server.close()));
+  await Promise.all([service, provider, unreachable, stranger, jwks].map((server) => server.close()));
 });
 
 const answered = z.looseObject({ imei: z.string().optional(), code: z.string().optional() });
@@ -98,7 +113,7 @@ async function identifierWith(token: string, body: object = {}): Promise<readonl
 }
 
 async function statusOfProfiles(token: string): Promise<number> {
-  return (await ask(token, "/qualityondemand/retrieve-qos-profiles", {})).status;
+  return (await ask(token, path, {})).status;
 }
 
 const deviceOf = ({ phoneNumber }: DeviceRecord) => ({ device: { phoneNumber } });
@@ -137,7 +152,7 @@ describe("a token that an application has for itself", () => {
     for (let request = 0; request < requestsPerDay; request++) {
       statuses.push(await statusOfProfiles(await tokenOf("counted")));
     }
-    const more = await ask(await tokenOf("counted"), "/qualityondemand/retrieve-qos-profiles", {});
+    const more = await ask(await tokenOf("counted"), path, {});
 
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(more).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
@@ -232,7 +247,7 @@ describe("401 in the same words", () => {
   it.each(Object.entries(tokens))("for %s", async (_, tokenOf) => {
     const token = await tokenOf();
     expect(token).not.toBe("");
-    const { status, headers, body } = await ask(token, "/qualityondemand/retrieve-qos-profiles", {});
+    const { status, headers, body } = await ask(token, path, {});
 
     expect(status).toBe(401);
     expect(body).toEqual({ status: 401, code: "UNAUTHENTICATED", message: errors.UNAUTHENTICATED.message });
@@ -243,7 +258,7 @@ describe("401 in the same words", () => {
 describe("the provider's keys", () => {
   it("503, not 401, as long as they were never to be had", async () => {
     const token = await unreachable.tokenOfApplication({ client: "maps", scope: read });
-    const { status, headers, body } = await ask(token, "/qualityondemand/retrieve-qos-profiles", {});
+    const { status, headers, body } = await ask(token, path, {});
 
     expect(status).toBe(503);
     expect(body).toMatchObject({ code: "UNAVAILABLE" });
@@ -349,5 +364,91 @@ describe("the provider's keys", () => {
       expect(await callerAfter(old, 301 * seconds)).toBeUndefined();
       expect(await callerAfter(await ofMaps(read), 302 * seconds)).toBeDefined();
     });
+  });
+});
+
+describe("issuers that sign whatever a test says", () => {
+  const theirToken = (iss: string, claims: object = {}) => {
+    const payload = {
+      iss,
+      aud: audience,
+      sub: crypto.randomUUID(),
+      scope: "qos-profiles:read",
+      exp: Math.floor(Date.now() / 1_000) + 600,
+    };
+    return tokenOf(
+      { alg: "RS256", typ: "JWT", kid: issuerKey.kid },
+      { ...payload, ...claims },
+      signedBy(issuerKey),
+    );
+  };
+  const retrieve = (token: string, body: object = {}) =>
+    service.call(path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "x-correlator": "c-2" },
+      body: JSON.stringify(body),
+    });
+  const codeOf = ({ body }: Answer) => answered.parse(body).code;
+  const device = { phoneNumber: "+34600000099" };
+
+  it("200 with a token of a live one, which is 2-legged without the claim of the subscription", async () => {
+    expect(await retrieve(theirToken(live))).toMatchObject({ status: 200, body: [] });
+    // A 2-legged token may name a device; this one nobody knows.
+    expect(codeOf(await retrieve(theirToken(live), { device }))).toBe("IDENTIFIER_NOT_FOUND");
+  });
+
+  it("200 with a token that the claim makes 3-legged: it speaks for its subscription and no other", async () => {
+    const subscription = crypto.randomUUID();
+    const record = {
+      subscription,
+      ipv4Addresses: [],
+      country: "ES",
+      network: "21401",
+      imei: "490154203237518",
+    };
+    const equipment = { softwareVersion: "01", model: "M", manufacturer: "F", identifierConsent: true };
+    const lastChecked = "2026-11-01T00:00:00Z";
+    const identifier = `subscription#${subscription}`;
+    await service.put("devices", { identifier, ...record, ...equipment, lastChecked });
+
+    expect(await retrieve(theirToken(live, { line: subscription }))).toMatchObject({ status: 200, body: [] });
+    expect(codeOf(await retrieve(theirToken(live, { line: subscription }), { device }))).toBe(
+      "UNNECESSARY_IDENTIFIER",
+    );
+  });
+
+  it("401 with a token of a live one that is not for us, or that it did not sign", async () => {
+    const header = { alg: "RS256", typ: "JWT", kid: issuerKey.kid };
+    const payload = { iss: live, aud: audience, sub: "s", exp: Math.floor(Date.now() / 1_000) + 600 };
+    const forged = tokenOf(header, payload, signedBy(rsaKey()));
+
+    expect(await retrieve(theirToken(live, { aud: "network-capabilities" }))).toMatchObject({ status: 401 });
+    expect(await retrieve(forged)).toMatchObject({ status: 401 });
+  });
+
+  it("fetches the keys of a live one once for many tokens", async () => {
+    const before = jwks.requests();
+    for (let call = 0; call < 5; call++) await retrieve(theirToken(live));
+    // Each execution environment has a memory of its own.
+    expect(jwks.requests() - before).toBeLessThanOrEqual(1);
+  });
+
+  it("503 with Retry-After, not 401, when the keys of one cannot be fetched", async () => {
+    const { status, headers, body } = await retrieve(theirToken(dead));
+
+    expect(status).toBe(503);
+    expect(body).toEqual({ status: 503, code: "UNAVAILABLE", message: errors.UNAVAILABLE.message });
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(headers.get("x-correlator")).toBe("c-2");
+  });
+
+  it("200 with a token of ours while the keys of another issuer cannot be fetched", async () => {
+    const { kid, ...jwk } = await service.signingKey();
+    const signer = { kid, jwk, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
+    const ours = () => tokenOf({ alg: "ES256", typ: "at+jwt", kid }, claimsOf("client"), signedBy(signer));
+
+    const answers = await Promise.all([retrieve(theirToken(dead)), retrieve(ours()), retrieve(ours())]);
+
+    expect(answers.map(({ status }) => status)).toEqual([503, 200, 200]);
   });
 });
