@@ -301,13 +301,3 @@ describe("an SQS of somebody else", () => {
     }
   });
 });
-
-it("without queues no server is started", async () => {
-  const service = await startSample();
-  try {
-    expect(service.queueEndpoint).toBeUndefined();
-    expect(service.environmentOf(idOf(service, "SampleFunction"))).not.toHaveProperty("AWS_ENDPOINT_URL_SQS");
-  } finally {
-    await service.close();
-  }
-});

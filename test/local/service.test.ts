@@ -46,8 +46,13 @@ afterAll(async () => {
 const sampleId = () => idOf(service, "SampleFunction");
 const arnOf = (id: string) => service.template.secrets.find(({ logicalId }) => logicalId.startsWith(id))?.arn;
 
+/** Starts the stack once more, with the database of the first service unless other variables are given. */
 const startAgain = (options: Parameters<typeof startSample>[0] = {}) =>
-  startSample({ assembly: service.assembly, ...options });
+  startSample({
+    assembly: service.assembly,
+    environment: { AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint },
+    ...options,
+  });
 
 test("a function runs no more events at a time than it may", async () => {
   const limited = await startAgain({ maxThreadsOf: () => 2 });
@@ -59,6 +64,11 @@ test("a function runs no more events at a time than it may", async () => {
   } finally {
     await limited.close();
   }
+});
+
+test("without queues no server of queues is started", () => {
+  expect(service.queueEndpoint).toBeUndefined();
+  expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_ENDPOINT_URL_SQS");
 });
 
 test("a function that has an event under way for each reserved execution refuses the next at once", async () => {
@@ -95,7 +105,10 @@ describe("environment of a function", () => {
 
   it("holds the address of the interface of Lambda that the shell has, which no sink may have", async () => {
     const AWS_LAMBDA_RUNTIME_API = "127.0.0.1:9001";
-    const inFunction = await startAgain({ environment: { AWS_LAMBDA_RUNTIME_API } });
+    const AWS_ENDPOINT_URL_DYNAMODB = service.databaseEndpoint;
+    const inFunction = await startAgain({
+      environment: { AWS_LAMBDA_RUNTIME_API, AWS_ENDPOINT_URL_DYNAMODB },
+    });
     try {
       expect(await inFunction.invoke(idOf(inFunction, "SampleFunction"), {})).toMatchObject({
         environment: { AWS_LAMBDA_RUNTIME_API },
@@ -270,6 +283,7 @@ describe("start and end", () => {
   it("closes what it had started when the start fails", async () => {
     let backend: LocalBackend | undefined;
     const failing = startAgain({
+      environment: {},
       beforeListening: async (started) => {
         backend = started;
         throw new Error("no data");
@@ -288,7 +302,7 @@ describe("start and end", () => {
   });
 
   it("closes within 2 s whatever is under way, and again without harm", async () => {
-    const other = await startAgain();
+    const other = await startAgain({ environment: {} });
     await (await fetch(`${other.url}/things`)).text();
     const underWay = fetch(`${other.url}/things?do=hang`).catch(() => "cut");
     await new Promise((resolve) => setTimeout(resolve, 50));
