@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { elementsOf } from "../../tools/import/json-array.ts";
+import { runs } from "../support/sample.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -42,7 +43,8 @@ describe("a file that is one array gives what JSON.parse gives", () => {
   test("wherever it is cut into pieces", async () => {
     // More bytes than are read at once, with each kind of byte at a border of some piece.
     const array = Array.from({ length: 30_000 }, (_, index) => ({ [`é\\"${index}`]: ["],[", index, {}] }));
-    expect(await read(JSON.stringify(array))).toEqual(array);
+    const text = JSON.stringify(array);
+    expect(JSON.stringify(await read(text)) === text).toBe(true);
   });
 
   test("with an element that is longer than what is read at once", async () => {
@@ -97,7 +99,7 @@ describe("anything else is refused", () => {
         const elements = await read(changed).catch(() => undefined);
         expect(elements).toEqual(Array.isArray(parsed) ? parsed : undefined);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300, 100) },
     );
   });
 });

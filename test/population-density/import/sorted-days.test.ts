@@ -16,6 +16,7 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { startParserThreads } from "../../../tools/import/density/parser-threads.ts";
 import type { Row } from "../../support/rows.ts";
+import { runs } from "../../support/sample.ts";
 
 let folder: string;
 let csvFolder: string;
@@ -184,7 +185,7 @@ describe("days are those of the rows, each with every covered tile", () => {
         const rows = rowsWith(counted);
         expect(await daysOf(rows, { buffered })).toEqual(grouped(rows));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150, 50) },
     );
   });
 
@@ -202,7 +203,7 @@ describe("days are those of the rows, each with every covered tile", () => {
         };
         expect(await daysOf(rows, { coverageAt, buffered: 7 })).toEqual(grouped(rows, covered));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50, 20) },
     );
   });
 
