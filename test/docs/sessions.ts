@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { vi } from "vitest";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import type { Fence } from "./fences.ts";
@@ -20,7 +21,7 @@ interface Interpreter {
 }
 
 const node = [process.execPath, "--no-warnings"] as const;
-const tsx = resolve("node_modules/tsx/dist/cli.mjs");
+const tsx = pathToFileURL(resolve("node_modules/tsx/dist/esm/index.mjs")).href;
 
 /** How blocks of each language are run. */
 export const interpreters: Readonly<Record<string, Interpreter>> = {
@@ -39,7 +40,7 @@ export const interpreters: Readonly<Record<string, Interpreter>> = {
   ts: {
     divider: (line) => `process.stdout.write(${JSON.stringify(`\n${line}\n`)});\n`,
     file: "blocks.mts",
-    command: (file) => [...node, tsx, file],
+    command: (file) => [...node, "--import", tsx, file],
   },
   python: {
     divider: (line) => `print(${JSON.stringify(`\n${line}`)}, flush=True)\n`,
@@ -48,11 +49,17 @@ export const interpreters: Readonly<Record<string, Interpreter>> = {
   },
 };
 
+const installed = new Map<string, boolean>([[process.execPath, true]]);
+
 /** Whether the programs that run a language are on this machine. */
 export function isInstalled(language: string): boolean {
   const { command, calls } = interpreters[language] as Interpreter;
   const programs = [command("")[0], calls].filter((program) => program !== undefined);
-  return programs.every((program) => spawnSync(program, ["--version"]).status === 0);
+  return programs.every((program) => {
+    const known = installed.get(program) ?? spawnSync(program, ["--version"]).status === 0;
+    installed.set(program, known);
+    return known;
+  });
 }
 
 const separator = "=== block";
