@@ -55,7 +55,8 @@ async function readSigningKey() {
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
   const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: SIGNING_KEY_SECRET_ARN }));
-  return privateJwk.parse(JSON.parse(SecretString ?? ""));
+  const jwk = privateJwk.parse(JSON.parse(SecretString ?? ""));
+  return { kid: jwk.kid, key: await importJWK(jwk, "ES256") };
 }
 
 let signingKey: ReturnType<typeof readSigningKey> | undefined;
@@ -81,12 +82,12 @@ export async function tokenWith(
   header: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   signingKey ??= readSigningKey();
-  const key = await signingKey;
+  const { kid, key } = await signingKey;
   const payload = present({ ...claimsOf(crypto.randomUUID()), ...claims });
-  const protectedHeader = present({ alg: "ES256", typ: "at+jwt", kid: key.kid, ...header });
+  const protectedHeader = present({ alg: "ES256", typ: "at+jwt", kid, ...header });
   return await new SignJWT(payload as JWTPayload)
     .setProtectedHeader(protectedHeader as JWTHeaderParameters)
-    .sign(await importJWK(key, "ES256"));
+    .sign(key);
 }
 
 function present(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
