@@ -289,7 +289,7 @@ async function compare(seed: number): Promise<void> {
   }
 }
 
-test.each(Array.from({ length: runs(12, 3) }, (_, seed) => seed))(
+test.each(Array.from({ length: runs(12, 2) }, (_, seed) => seed))(
   "the table and the memory of the model test answer the same: %i",
   { timeout: 180_000 },
   async (seed) => {
