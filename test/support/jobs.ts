@@ -1,6 +1,6 @@
 import {
   CreateQueueCommand,
-  DeleteMessageCommand,
+  PurgeQueueCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
@@ -33,8 +33,8 @@ export interface Harness {
   send(queue: QueueName, ...messages: readonly (string | { readonly operationId: string })[]): Promise<void>;
   /** What can be received of a queue now, at most ten messages, as the event of a batch. */
   receive(queue: QueueName): Promise<SQSEvent>;
-  /** Deletes what can be received of a queue now. */
-  drain(queue: QueueName): Promise<void>;
+  /** Deletes what is in a queue, also what was received and is hidden. */
+  purge(queue: QueueName): Promise<void>;
   /** For how many seconds a message that was received was hidden, each time. */
   hidden({ Records }: SQSEvent, index?: number): readonly unknown[];
   close(): Promise<void>;
@@ -96,14 +96,8 @@ export async function openHarness(
       }
     },
     receive,
-    drain: async (queue) => {
-      for (;;) {
-        const { Records } = await receive(queue);
-        if (Records.length === 0) return;
-        for (const { receiptHandle: ReceiptHandle } of Records) {
-          await client.send(new DeleteMessageCommand({ QueueUrl: addressOf(queue), ReceiptHandle }));
-        }
-      }
+    purge: async (queue) => {
+      await client.send(new PurgeQueueCommand({ QueueUrl: addressOf(queue) }));
     },
     hidden: ({ Records }, index = 0) =>
       queueEndpoint.calls

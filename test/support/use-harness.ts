@@ -41,7 +41,7 @@ export function useDeliveries(queue: QueueName) {
   });
   afterEach(async () => {
     await sink.close();
-    await harness().drain(queue);
+    await harness().purge(queue);
   });
   /** A job that is stored and counted, and one of its messages, received. */
   const queued = async (url: string, changes: Partial<Job> = {}) => {

@@ -28,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 afterEach(async () => {
   harness.queues.inject();
-  await harness.drain(parked);
-  await harness.drain(jobs);
+  await harness.purge(parked);
+  await harness.purge(jobs);
 });
 
 const triangle = [

@@ -31,7 +31,7 @@ afterAll(async () => {
 afterEach(async () => {
   harness.tables.inject();
   harness.queues.inject();
-  await harness.drain("density-jobs");
+  await harness.purge("density-jobs");
 });
 
 type Order = Parameters<typeof newJob>[0];

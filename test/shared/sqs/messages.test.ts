@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 afterEach(async () => {
   harness.queues.inject();
-  await harness.drain(queue);
+  await harness.purge(queue);
 });
 
 const signal = () => AbortSignal.timeout(10_000);

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(async () => {
   output.stop();
   harness.queues.inject();
-  await harness.drain(queue);
+  await harness.purge(queue);
 });
 
 /** Messages of these texts, received in one batch, in this order. */
