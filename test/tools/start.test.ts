@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
-import { sampleOf } from "../support/sample.ts";
+import { isWhole, sampleOf } from "../support/sample.ts";
 
 /** What a newcomer types. */
 function npmStart(...args: string[]): NpmProgram {
@@ -66,28 +66,35 @@ describe("`npm start`", () => {
     expect(started.output()).toBe(`Listening on ${url}\n`);
   }, 120_000);
 
-  test("imports data into its own tables, whatever account of AWS the shell is about", async () => {
+  test("imports data into its own tables, whatever account the shell is about, and leaves nothing behind", async () => {
     const data = temporaryFolder("start-data-");
     copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
+    // Without densities of its own it would get those of the demo city.
+    const row = "u05kqxy,2026-11-20T12:00:00Z,20";
+    writeFileSync(join(data.path, "density.csv"), `geohash,startTime,people\n${row}\n`);
     const elsewhere = { AWS_PROFILE: "no-such-profile", AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
-    await listening(npmStartIn(elsewhere, "--port", "0", "--data", data.path));
+    const started = npmStartIn(elsewhere, "--port", "0", "--data", data.path);
+    await listening(started);
     data.remove();
+    await expectNothingLeftAfter("closing the terminal", started);
   }, 120_000);
 
-  test.each(sampleOf(["closing the terminal", "Ctrl-C, twice"], 1))(
-    "leaves nothing behind after %s",
-    async (how) => {
+  test.runIf(isWhole)(
+    "leaves nothing behind after Ctrl-C, twice",
+    async () => {
       const started = npmStart("--port", "0");
       await listening(started);
-      expect(started.temporary()).not.toEqual([]);
-
-      await end(how, started);
-
-      await started.ended;
-      await expectNothingLeft(started);
+      await expectNothingLeftAfter("Ctrl-C, twice", started);
     },
     120_000,
   );
+
+  async function expectNothingLeftAfter(how: string, started: NpmProgram): Promise<void> {
+    expect(started.temporary()).not.toEqual([]);
+    await end(how, started);
+    await started.ended;
+    await expectNothingLeft(started);
+  }
 
   // How far a start has come after so many milliseconds depends on the machine: before the service
   // listens for signals it ends as any program does, by the signal, and after that with 0.
