@@ -13,7 +13,7 @@ import { densityJobs, densityPermits } from "../../functions/population-density/
 import { answerTo } from "../../functions/population-density/query/answer.ts";
 import { parseQuery } from "../../functions/population-density/query/rules.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
-import { getItem, putItem } from "../../shared/aws/database.ts";
+import { getItem, putItem, updateItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
@@ -193,8 +193,16 @@ const anything = z.looseObject({});
 export async function storeJob(stored: Job): Promise<Job> {
   await putItem(densityJobs, itemOf(stored), {}, ownSignal());
   const { caller, operationId, expiresAt } = stored;
-  const operations = new Set([...(await pendingOf(caller)), operationId]);
-  await putItem(densityCallers, { caller, operations, expiresAt }, {}, ownSignal());
+  const counted = {
+    update: "SET expiresAt = :expiresAt ADD operations :operations",
+    condition: "NOT contains(operations, :operation)",
+    values: {
+      ":expiresAt": expiresAt,
+      ":operations": new Set([operationId]),
+      ":operation": operationId,
+    },
+  };
+  await updateItem(densityCallers, { caller }, counted, ownSignal());
   return stored;
 }
 
