@@ -156,9 +156,10 @@ it("refuses no token at any moment of rotations in a row, here and wherever its 
       await rest(begun);
     }
   };
+  const numbers = isWhole ? [1, 2] : [1];
   const loops = [
-    ...[1, 2].map((number) => keepOn(`login ${number}`, logIn)),
-    ...[1, 2].map((number) => keepOn(`token of before ${number}`, async () => tokenSignedWith(first))),
+    ...numbers.map((number) => keepOn(`login ${number}`, logIn)),
+    ...numbers.map((number) => keepOn(`token of before ${number}`, async () => tokenSignedWith(first))),
     keepOn("token of the newest key", async () => tokenSignedWith(signers.at(-1) ?? first), false),
   ];
   const over = Promise.all(loops);
