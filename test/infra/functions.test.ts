@@ -91,9 +91,11 @@ function right(action: string, resource: unknown, condition?: unknown): string {
   return [action, JSON.stringify(resource), JSON.stringify(condition)].join(" ");
 }
 
+type Policy = ReturnType<typeof resourcesOf<typeof policyProperties>>[number];
+
 /** Everything that the policies of a role allow. */
-function rightsOf(role: string, from: Template): string[] {
-  return resourcesOf("AWS::IAM::Policy", policyProperties, from)
+function rightsOf(role: string, policies: readonly Policy[]): string[] {
+  return policies
     .filter(({ properties }) => properties.Roles.some(({ Ref }) => Ref === role))
     .flatMap(({ properties }) => properties.PolicyDocument.Statement)
     .flatMap(({ Action, Resource, Condition }) =>
@@ -112,6 +114,9 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   const functions = resourcesOf("AWS::Lambda::Function", functionProperties, from);
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");
+  const roles = resourcesOf("AWS::IAM::Role", roleProperties, from);
+  const policies = resourcesOf("AWS::IAM::Policy", policyProperties, from);
+  const logGroups = resourcesOf("AWS::Logs::LogGroup", logGroupProperties, from);
   const propertiesOf = (id: FunctionId) =>
     only(
       functions.filter(({ logicalId }) => logicalId === functionOf(id)),
@@ -159,9 +164,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
     test("logs into a group of its own that forgets", () => {
       const group = only(
-        resourcesOf("AWS::Logs::LogGroup", logGroupProperties, from).filter(
-          ({ logicalId }) => logicalId === properties.LoggingConfig.LogGroup.Ref,
-        ),
+        logGroups.filter(({ logicalId }) => logicalId === properties.LoggingConfig.LogGroup.Ref),
         "log groups",
       );
       expect(group.properties.RetentionInDays).toBe(stage === "prod" ? 90 : 7);
@@ -170,9 +173,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
     test("may do what its record says and what that needs, and write its log", () => {
       const role = only(
-        resourcesOf("AWS::IAM::Role", roleProperties, from).filter(
-          ({ logicalId }) => logicalId === properties.Role["Fn::GetAtt"][0],
-        ),
+        roles.filter(({ logicalId }) => logicalId === properties.Role["Fn::GetAtt"][0]),
         "roles",
       );
       expect(role.properties.AssumeRolePolicyDocument.Statement[0].Principal.Service).toBe(
@@ -218,7 +219,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         ...messages.map((action) => right(`kms:${action}`, arnOf(key.logicalId), through("sqs"))),
         ...items.map((action) => right(`kms:${action}`, arnOf(key.logicalId), through("dynamodb"))),
       ];
-      expect(rightsOf(role.logicalId, from)).toEqual(wanted.sort());
+      expect(rightsOf(role.logicalId, policies)).toEqual(wanted.sort());
     });
 
     test("is traced where requests are, and shares the executions of the account", () => {
@@ -260,9 +261,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 
   test("no policy has an action with a wildcard, or reads a whole table", () => {
-    const statements = resourcesOf("AWS::IAM::Policy", policyProperties, from).flatMap(
-      ({ properties }) => properties.PolicyDocument.Statement,
-    );
+    const statements = policies.flatMap(({ properties }) => properties.PolicyDocument.Statement);
     expect(statements.length).toBeGreaterThanOrEqual(functionIds.length);
     expect(statements.flatMap(({ Action }) => Action).filter((action) => /\*|Scan$/.test(action))).toEqual(
       [],
@@ -270,7 +269,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 
   test("no policy has a resource with a wildcard but where AWS has no other", () => {
-    const wide = resourcesOf("AWS::IAM::Policy", policyProperties, from)
+    const wide = policies
       .flatMap(({ properties }) => properties.PolicyDocument.Statement)
       .filter(({ Resource }) => Resource.map(textOf).some((resource) => resource.includes("*")))
       .map(({ Action, Resource }) => [
@@ -303,19 +302,15 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       "AWS::IAM::Policy",
       "AWS::IAM::Role",
     ]);
-    const roles = new Set(functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]));
-    const others = resourcesOf("AWS::IAM::Role", roleProperties, from).filter(
-      ({ logicalId }) => !roles.has(logicalId),
-    );
+    const ofFunctions = new Set(functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]));
+    const others = roles.filter(({ logicalId }) => !ofFunctions.has(logicalId));
     expect(
       others
         .map(({ properties }) => properties.AssumeRolePolicyDocument.Statement[0].Principal.Service)
         .sort(),
     ).toEqual(["apigateway.amazonaws.com", ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : [])]);
-    const known = new Set([...roles, ...others.map(({ logicalId }) => logicalId)]);
-    const owners = resourcesOf("AWS::IAM::Policy", policyProperties, from).flatMap(
-      ({ properties }) => properties.Roles,
-    );
+    const known = new Set([...ofFunctions, ...others.map(({ logicalId }) => logicalId)]);
+    const owners = policies.flatMap(({ properties }) => properties.Roles);
     expect(owners.filter(({ Ref }) => !known.has(Ref))).toEqual([]);
   });
 
