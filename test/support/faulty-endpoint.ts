@@ -208,10 +208,15 @@ async function forward(
   { headers }: IncomingMessage,
   body: Buffer,
 ): Promise<Forwarded> {
+  const to = { method: "POST", agent, headers: { ...kept(headers), "content-length": body.length } };
   // Not with `fetch`, which costs a multiple of it.
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const to = { method: "POST", agent, headers: { ...kept(headers), "content-length": body.length } };
-    requestTo(target, to, resolve).once("error", reject).end(body);
+    const send = () => {
+      const sent = requestTo(target, to, resolve);
+      // The server may have closed a connection that was kept: https://nodejs.org/api/http.html#requestreusedsocket
+      sent.once("error", (error) => (sent.reusedSocket ? send() : reject(error))).end(body);
+    };
+    send();
   });
   const bytes = Buffer.concat(await answer.toArray());
   return { status: answer.statusCode ?? 500, headers: kept(answer.headers), bytes };
