@@ -4,6 +4,7 @@ import { withSchema } from "../../../shared/table.ts";
 import { retentionSeconds } from "./job.ts";
 import type { Waiting } from "./permit-rules.ts";
 import type { PermitStore } from "./ports.ts";
+import { maxHiddenMilliseconds } from "./rules.ts";
 import { densityPermits } from "./tables.ts";
 
 /** All permits are one item: there are at most as many as workers, and all limits can be decided together. */
@@ -33,7 +34,11 @@ const agreementSeconds = 90 * 86_400;
 /** The table of permits: those in use, the jobs that wait at each limit, and the hosts that have answered 2xx. */
 export const permitStore: PermitStore = {
   async read(signal) {
-    return (await getItem(densityPermits, permitsKey, signal)) ?? { permits: [], waitedUntil: 0, version: 0 };
+    const found = await getItem(densityPermits, permitsKey, signal);
+    if (found === undefined) return { permits: [], waitedUntil: 0, version: 0 };
+    // A version of the service that does not note who waits may have written last.
+    const { permits, waitedUntil = Date.now() + maxHiddenMilliseconds, version } = found;
+    return { permits, waitedUntil, version };
   },
 
   write({ permits, waitedUntil }, version, signal) {

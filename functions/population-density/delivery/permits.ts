@@ -21,7 +21,8 @@ export interface PermitPorts {
 
 /**
  * Acquires a permit, or lets a job wait for one. A job that waits stores its receipt handle, and then tries once more,
- * so that it does not miss a permit that was released before.
+ * so that it does not miss a permit that was released before. When another limit keeps it back by then, it waits at
+ * that one in the same way.
  * @param until when the permit expires, in epoch milliseconds.
  * @param message of the job, which is to be hidden when no permit is acquired; `isNew` when it never waited.
  * @returns whether the permit is acquired.
@@ -35,13 +36,18 @@ export async function acquireOrWait(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { operationId, host, caller, mode } = request;
-  const limit = await acquirePermit(request, until, ports, signal);
-  if (limit !== undefined) {
+  const { since } = message;
+  let waitsAt: string | undefined;
+  let limit = await acquirePermit(request, until, ports, signal);
+  while (limit !== undefined && limit !== waitsAt) {
     await ports.permits.addWaiting({ limit, operationId, host, caller, mode, ...message }, signal);
-    if ((await acquirePermit(request, until, ports, signal)) !== undefined) return false;
+    if (waitsAt !== undefined)
+      await ports.permits.removeWaiting({ limit: waitsAt, since, operationId }, signal);
+    waitsAt = limit;
+    limit = await acquirePermit(request, until, ports, signal);
   }
-  if (limit !== undefined || !isNew) {
-    const { since } = message;
+  if (limit !== undefined) return false;
+  if (waitsAt !== undefined || !isNew) {
     const entries = limitsOf(host, caller).map((name) => ({ limit: name, since, operationId }));
     await Promise.all(entries.map((entry) => ports.permits.removeWaiting(entry, signal)));
   }
@@ -86,8 +92,9 @@ export async function acquirePermit(
 /**
  * Releases a permit and wakes the waiting jobs that there are permits for now. A job whose message cannot be made
  * visible is under way or has ended: then the next job is woken. A job that is held back by another limit than the one
- * it waits at waits at that one from now on. The loop ends when a reading finds nothing to do: jobs that began to wait
- * before the release are seen by then, and jobs that begin later find the permit free.
+ * it waits at waits at that one from now on, and is looked for there once more. The loop ends when a reading finds
+ * nothing to do: jobs that began to wait before the release are seen by then, and jobs that begin later find the permit
+ * free.
  *
  * Nobody is looked for when no message of a job that waits can still be hidden, as the permits say. A job notes there
  * that it waits before it tries for the last time. If it notes that before the release has read the permits, the
@@ -100,6 +107,7 @@ export async function releasePermit(
   signal: AbortSignal,
 ): Promise<void> {
   const notWoken = new Set<string>();
+  const movedTo = new Set<string>();
   const isToGo = (permit: Permit) =>
     permit.holder === holder || (permit.holder === undefined && notWoken.has(permit.operationId));
   for (;;) {
@@ -107,20 +115,24 @@ export async function releasePermit(
     const found = await store.read(signal);
     const kept = found.permits.filter((permit) => !isToGo(permit));
     const isAnyoneWaiting = found.waitedUntil > now;
-    const limits = isAnyoneWaiting ? limitsFreed(host, caller, kept, workers, now) : [];
-    const waiting = await Promise.all(limits.map((limit) => store.waitingAt(limit, signal)));
+    const limits = isAnyoneWaiting ? [...limitsFreed(host, caller, kept, workers, now), ...movedTo] : [];
+    const waiting = await Promise.all([...new Set(limits)].map((limit) => store.waitingAt(limit, signal)));
     const { permits, woken, heldBack } = handOver(kept, waiting.flat(), workers, now);
     if (kept.length === found.permits.length && woken.length === 0) return;
     const { waitedUntil, version } = found;
     if (!(await store.write({ permits, waitedUntil }, version, signal))) continue;
     if (!isAnyoneWaiting) return;
+    // A job may have entries at several limits, the older ones with receipt handles that are no longer valid.
+    const awake = new Set<string>();
     for (const entry of woken) {
       await store.removeWaiting(entry, signal);
-      if (!(await queues.wake(entry.queue, entry.receiptHandle, signal))) notWoken.add(entry.operationId);
+      if (await queues.wake(entry.queue, entry.receiptHandle, signal)) awake.add(entry.operationId);
     }
+    for (const { operationId } of woken) if (!awake.has(operationId)) notWoken.add(operationId);
     for (const { entry, limit } of heldBack) {
       await store.addWaiting({ ...entry, limit }, signal);
       await store.removeWaiting(entry, signal);
+      movedTo.add(limit);
     }
   }
 }

@@ -40,7 +40,7 @@ export const densityPermits = table({
   ephemeral: true,
   schema: z.object({
     version: z.number(),
-    waitedUntil: z._default(z.number(), 0),
+    waitedUntil: z.optional(z.number()),
     permits: z.pipe(
       z.pipe(
         z.string(),

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Waiting } from "../../../functions/population-density/delivery/permit-rules.ts";
 import { permitStore } from "../../../functions/population-density/delivery/permit-store.ts";
+import { maxHiddenMilliseconds } from "../../../functions/population-density/delivery/rules.ts";
 import { densityPermits } from "../../../functions/population-density/delivery/tables.ts";
+import { putItem } from "../../../shared/aws/database.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
@@ -54,6 +56,16 @@ test("permits are replaced only by who has read the last ones", async () => {
   expect(version).toBe(holders.length);
   expect(waitedUntil).toBe(holders.length);
   expect(await permitStore.write({ permits, waitedUntil }, version - 1, signal())).toBe(false);
+});
+
+test("jobs may wait when a version of the service that does not note it has written the permits", async () => {
+  const { version } = await permitStore.read(signal());
+  const item = { limit: "permits", entry: "all", permits: "[]", version: version + 1 };
+  await putItem(densityPermits, item, {}, signal());
+  const found = await permitStore.read(signal());
+  expect(found.waitedUntil).toBeGreaterThanOrEqual(Date.now() + maxHiddenMilliseconds - 60_000);
+  await permitStore.write(found, found.version, signal());
+  expect(await permitStore.read(signal())).toEqual({ ...found, version: version + 2 });
 });
 
 test("a host that has answered 2xx is known as one that agreed, and no other is", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PermitRequest } from "../../../functions/population-density/delivery/permit-rules.ts";
+import type { PermitRequest, Waiting } from "../../../functions/population-density/delivery/permit-rules.ts";
 import {
   acquireOrWait,
   type PermitPorts,
@@ -19,6 +19,8 @@ class Uploads {
   now = 1_000_000;
   readonly memory = new MemoryPermits();
   readonly woken: string[] = [];
+  /** Receipt handles that are no longer valid. */
+  readonly invalid = new Set<string>();
   /** The calls that were made. */
   readonly calls: string[] = [];
   readonly #signal = new AbortController().signal;
@@ -44,6 +46,7 @@ class Uploads {
       queues: {
         wake: (_, receiptHandle) =>
           call("wake", () => {
+            if (this.invalid.has(receiptHandle)) return false;
             this.woken.push(receiptHandle);
             return true;
           }),
@@ -142,6 +145,51 @@ describe("an upload that ends", () => {
     expect(uploads.woken).toEqual([]);
     await uploads.end(own[0] as PermitRequest);
     expect(uploads.woken).toEqual(["a3"]);
+  });
+
+  test("wakes who waits from now on for what is released at that moment", async () => {
+    const uploads = new Uploads();
+    for (let index = 0; index < 3; index++) await uploads.begin(`b${index}`, "h", "b");
+    const toHost = await uploads.begin("c1", "h", "c");
+    const own: PermitRequest[] = [];
+    for (let index = 0; index < 3; index++) own.push(await uploads.begin(`a${index}`, `g${index}`, "a"));
+    await uploads.begin("a3", "h", "a");
+    await uploads.end(toHost, async (name) => {
+      if (name === "addWaiting") for (const request of own) await uploads.end(request);
+    });
+    expect(uploads.woken).toEqual(["a3"]);
+  });
+
+  test("wakes who came to wait for one permit, and at his last try for another", async () => {
+    const uploads = new Uploads();
+    for (let index = 0; index < 3; index++) await uploads.begin(`b${index}`, "h", "b");
+    const toHost = await uploads.begin("c1", "h", "c");
+    const own = await uploads.begin("a0", "g0", "a");
+    await uploads.begin("a1", "g1", "a");
+    let isFirst = true;
+    await uploads.begin("a3", "h", "a", async (name) => {
+      if (name !== "addWaiting" || !isFirst) return;
+      isFirst = false;
+      await uploads.end(toHost);
+      await uploads.begin("a2", "g2", "a");
+    });
+    expect(uploads.mayGo("a3")).toBe(false);
+    expect([...uploads.memory.waiting.values()].map(({ limit }) => limit)).toEqual(["caller a"]);
+    await uploads.end(own);
+    expect(uploads.woken).toEqual(["a3"]);
+  });
+
+  test("keeps a permit for who is woken, though an older entry of his names a message that is gone", async () => {
+    const uploads = new Uploads();
+    for (const id of ["b1", "c1", "d1"]) await uploads.begin(id, "h", id);
+    const own = await uploads.begin("e1", "h", "e");
+    await uploads.begin("e2", "h", "e");
+    const [entry] = uploads.memory.waitingAt("host h");
+    uploads.invalid.add("older");
+    uploads.memory.addWaiting({ ...(entry as Waiting), limit: "caller e", receiptHandle: "older" });
+    await uploads.end(own);
+    expect(uploads.woken).toEqual(["e2"]);
+    expect(uploads.mayGo("e2")).toBe(true);
   });
 
   test.each([
