@@ -228,6 +228,18 @@ describe("an upload that ends", () => {
     },
   );
 
+  test("is not missed by a job whose note that it waits was overtaken twice", async () => {
+    const uploads = new Uploads();
+    const running = await uploads.begin("a1", "h", "a");
+    for (const id of ["b1", "c1", "d1"]) await uploads.begin(id, "h", id);
+    const overtaking = [() => uploads.begin("x", "i", "x"), () => uploads.end(running)];
+    await uploads.begin("e1", "h", "e", async (name) => {
+      if (name === "write") await overtaking.shift()?.();
+    });
+    expect(overtaking).toEqual([]);
+    expect(uploads.mayGo("e1")).toBe(true);
+  });
+
   test("looks for nobody when nobody waits, and from the first that waits on for as long as it may be hidden", async () => {
     const uploads = new Uploads();
     const again = async () => {
