@@ -9,7 +9,8 @@ export interface SampleAssembly {
   remove(): void;
 }
 
-const sources = ["test/local", ...installed];
+const made = ["sample-app.ts", "sample-queues.ts", "sample-stream.ts"].map((file) => `test/local/${file}`);
+const sources = [...made, ...installed];
 
 /** A sample stack, synthesized anew only when its sources have changed: importing CDK takes longer than most tests. */
 export async function sampleAssembly(options: SampleOptions = {}): Promise<SampleAssembly> {
