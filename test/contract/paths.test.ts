@@ -13,6 +13,10 @@ const gets = (await goodRequests())
   .map(({ path, claims: { client_id } }) => ["GET", path, client_id] as const);
 const routes = [...posts, ...gets];
 
+/** A body without what the capabilities say of the stored densities: other tests store some between two calls. */
+const lasting = (body: unknown) =>
+  JSON.parse(JSON.stringify(body, (name, value) => (name === "coverage" ? undefined : value)));
+
 describe("a path with one slash at its end", () => {
   it.each(routes)("is answered like the path without: %s %s", async (method, path, client) => {
     const caller = client === undefined ? {} : { client_id: client };
@@ -24,7 +28,7 @@ describe("a path with one slash at its end", () => {
 
     expect(plain.status).toBe(method === "GET" ? 200 : 400);
     expect(slashed.status).toBe(plain.status);
-    expect(slashed.body).toEqual(plain.body);
+    expect(lasting(slashed.body)).toEqual(lasting(plain.body));
   });
 
   it("with two of them is no route", async () => {

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Imports of what starts programs or services, or waits for queues: tests with these wait more than they compute. */
-const waiting = /from "[./]+(?:support\/)?(?:npm|own-service|started-sample|jobs)\.ts"/;
+/** What starts servers, services or programs of its own, or looks at queues, waits more than it computes. */
+const waiting =
+  /from "(?:node:(?:http|net|child_process)|[./]+(?:support\/)?(?:npm|own-service|started-sample|jobs|use-harness|faulty-endpoint)\.ts)"/;
 
 /**
  * Vitest's order, longest files first, but each project begins with files that wait and files that compute in turn:
@@ -13,21 +14,17 @@ export class WaitingInTurn extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const projects = [...new Set(sorted.map(({ project }) => project.name))].sort();
-    return projects.flatMap((name) => {
-      const own = sorted.filter(({ project }) => project.name === name);
-      const waits = ({ moduleId }: TestSpecification) => waiting.test(readFileSync(moduleId, "utf8"));
-      return inTurn(
-        own.filter((file) => waits(file)),
-        own.filter((file) => !waits(file)),
-      );
-    });
+    return projects.flatMap((name) => inTurn(sorted.filter(({ project }) => project.name === name)));
   }
 }
 
-function inTurn<Item>(some: readonly Item[], others: readonly Item[]): Item[] {
-  const pairs = Array.from({ length: Math.max(some.length, others.length) }, (_, at) => [
-    some[at],
-    others[at],
+function inTurn(files: readonly TestSpecification[]): TestSpecification[] {
+  const waits = ({ moduleId }: TestSpecification) => waiting.test(readFileSync(moduleId, "utf8"));
+  const own = files.filter((file) => waits(file));
+  const others = files.filter((file) => !waits(file));
+  const turns = Array.from({ length: Math.max(own.length, others.length) }, (_, turn) => [
+    own[turn],
+    others[turn],
   ]);
-  return pairs.flat().filter((item) => item !== undefined);
+  return turns.flat().filter((file) => file !== undefined);
 }
