@@ -19,6 +19,7 @@ const misbehave = {
   throw: () => { throw new TypeError("a secret of the inside"); },
   exit: () => process.exit(3),
   uncaught: () => new Promise(() => setTimeout(() => { throw new Error("late"); }, 1)),
+  spin: () => { for (;;); },
   block: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   hang: () => new Promise(() => setInterval(() => {}, 1000)),
   nothing: () => undefined,

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { ncs } from "../../tools/cli/ncs.ts";
 
 /** How a command ended, and what it wrote. */
@@ -22,4 +23,13 @@ export async function runNcs(args: readonly string[]): Promise<Ended> {
     },
   });
   return { code, ...written };
+}
+
+/** Runs `ncs` as a person does, in a process of its own, which takes most of a second longer. */
+export function spawnNcs(args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["--import", "tsx", "tools/ncs.ts", ...args], (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
 }

@@ -7,6 +7,7 @@ import { densities } from "../../functions/population-density/tiles/table.ts";
 import { tableOutput } from "../../infra/output-names.ts";
 import { stackName } from "../../infra/stack-names.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { runNcs, spawnNcs } from "../support/ncs.ts";
 import { npm } from "../support/npm.ts";
 import { sampleOf } from "../support/sample.ts";
 
@@ -49,6 +50,17 @@ const ends = [
   ["Ctrl-C, twice", "SIGINT", 2],
   ["SIGTERM", "SIGTERM", 1],
 ] as const;
+
+test.each([
+  [["--version"], { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: /^$/ }],
+  [["nothing"], { code: 1, stdout: /^$/, stderr: /^error: unknown command 'nothing'\n/ }],
+] as const)("in a process of its own, %j ends and writes as in this one", async (args, expected) => {
+  const ended = await spawnNcs(args);
+  expect(ended).toEqual(await runNcs(args));
+  expect(ended.code).toBe(expected.code);
+  expect(ended.stdout).toMatch(expected.stdout);
+  expect(ended.stderr).toMatch(expected.stderr);
+});
 
 test.each(sampleOf(ends, 1))(
   "an import that is ended by %s leaves no counts on disk",

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +10,7 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { signingSecret } from "../../shared/token.ts";
-import { type Ended, runNcs } from "../support/ncs.ts";
+import { runNcs, spawnNcs } from "../support/ncs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole } from "../support/sample.ts";
 
@@ -44,15 +43,6 @@ async function rotating(outputs: object): Promise<readonly string[]> {
   const file = join(folder, `${randomUUID()}.json`);
   await writeFile(file, JSON.stringify(outputs));
   return ["rotate-keys", "--outputs", file];
-}
-
-/** What a person types, in a process of its own: this takes most of a second longer than in the process of the test. */
-function spawnNcs(args: readonly string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, ["--import", "tsx", "tools/ncs.ts", ...args], (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
-  });
 }
 
 async function secret() {

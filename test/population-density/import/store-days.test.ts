@@ -30,7 +30,7 @@ import {
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
-import { runs } from "../../support/sample.ts";
+import { isWhole, runs } from "../../support/sample.ts";
 
 beforeAll(() => {
   useTables();
@@ -43,10 +43,11 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
-const observed: DayStorage = { kind: "observed", precisions: [7], threshold: 10 };
-const typical: DayStorage = { ...observed, kind: "typical" };
-/** With cells that are added up, of which a tile of the finer ones has some. */
+/** Also at precision 6, whose cells are sums of cells at precision 7. */
 const coarser = { precisions: [7, 6] };
+const finest = { precisions: [7] };
+const observed: DayStorage = { kind: "observed", ...(isWhole ? coarser : finest), threshold: 10 };
+const typical: DayStorage = { ...observed, kind: "typical" };
 
 /** A tile at precision 7 that no other test uses; its first four letters are one at precision 6. */
 function freshTile(): string {
@@ -317,13 +318,14 @@ describe("a day that cannot be stored", () => {
   });
 
   test("ends as if it had never failed when it is stored once more, whatever had been written", async () => {
+    const only: DayStorage = { ...observed, ...finest };
     // All in one row, where cells have the same area.
     const { row, column } = cellOf(freshTile());
     const contents = async (failures: (storing: () => Promise<unknown>) => Promise<void>, index: number) => {
       const tile = geohashAt(row, (column + index) % gridOf(5).columns, 5);
-      await storeDay(dayOf("2026-11-13", tileOf(tile, { 8: { 0: 60, 5: 12 }, 11: { 0: 15 } })), observed);
+      await storeDay(dayOf("2026-11-13", tileOf(tile, { 8: { 0: 60, 5: 12 }, 11: { 0: 15 } })), only);
       const storing = () =>
-        storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 7: 50 }, 9: { 0: 4 } })), observed);
+        storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 7: 50 }, 9: { 0: 4 } })), only);
       await failures(storing);
       await storing();
       const items = await everything(tile, friday);
