@@ -29,7 +29,7 @@ declare module "vitest" {
     readonly templates: string;
     /** Where the service listens. */
     readonly url: string;
-    /** Where its functions are invoked without the API before them: `invocation`. */
+    /** Where an `invocation` is posted: its function is invoked directly, without the gateway. */
     readonly invocations: string;
     readonly databaseEndpoint: string;
     /** Undefined when the stack has no queue. */
@@ -53,8 +53,11 @@ export default async function localService(project: TestProject): Promise<() => 
       AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
     },
     extraEnvironment: { ...busyMachine, ...uncached },
-    // Each thread compiles its function anew, which costs more than to wait for the one that runs.
-    maxThreadsOf: (_, batches) => (batches === undefined ? 1 : 2),
+    // Each thread compiles its function anew, which costs more than to wait for the one that runs. When long tests run
+    // whole, requests run at the same time in several threads, as in several executions of a deployed function.
+    ...(project.config.env.TEST_MODE === "all"
+      ? {}
+      : { maxThreadsOf: (_, batches) => (batches === undefined ? 1 : 2) }),
     port: 0,
     data: demoData,
     logs: { write: () => true },
