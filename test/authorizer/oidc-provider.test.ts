@@ -40,13 +40,13 @@ const ben: DeviceRecord = {
   imei: "356938035643809",
 };
 
-/** Of issuers whose tokens a test makes, whatever they say. */
+/** The key of two issuers whose tokens the test signs itself. */
 const issuerKey = rsaKey();
 const audience = "operator-audience";
 const live = "https://live.example";
-/** Its keys cannot be had. */
+/** An issuer whose keys cannot be fetched. */
 const dead = "https://dead.example";
-/** Lists the keys of the live one. */
+/** Serves the keys of `live`. */
 let jwks: Awaited<ReturnType<typeof countingServer>>;
 
 let provider: OidcProvider;
@@ -367,7 +367,7 @@ describe("the provider's keys", () => {
   });
 });
 
-describe("issuers that sign whatever a test says", () => {
+describe("issuers whose tokens the test signs itself", () => {
   const theirToken = (iss: string, claims: object = {}) => {
     const payload = {
       iss,

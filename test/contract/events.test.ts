@@ -36,7 +36,7 @@ const files = (await readdir("events", { recursive: true }))
   .filter((file) => file.endsWith(".json") && !file.endsWith(".env.json"))
   .map((file) => `events/${file}`);
 const events = await Promise.all(files.map(async (path) => ({ path, ...(await readEventFile(path)) })));
-// Each environment of its own is one more thread to be started. The sample has each kind of failure, of some functions.
+// An event with its own environment needs a thread of its own. The sample has each kind of failure, of some functions.
 const replayed = [
   ...events.filter(({ environment }) => environment === undefined),
   ...sampleOf(

@@ -101,7 +101,7 @@ describe("commands", () => {
     expect(await commandProblems(command ?? [""])).not.toEqual([]);
   });
 
-  // Only where all tests are whole, documents are compared with what CDK says.
+  // CDK is asked for its options only when tests run whole.
   test.runIf(isWhole)("of CDK have problems when CDK does not know them", () => {
     expect(cdkProblems(["npx", "cdk", "bootstrap", "--qualifier", "a", "--quallifier"])).toEqual([
       "cdk bootstrap has no --quallifier",

@@ -10,8 +10,8 @@ import { networkCapabilities } from "../../infra/app.ts";
 import { checkedNames, contexts, type Notes, notesFile, refusedContexts } from "./shared-templates.ts";
 
 /**
- * What every deployment must say, and that bundles are named where they are and not copied, which takes longer than the
- * rest.
+ * For every synthesis: whom alarms notify, which must be set, and that bundles are not copied, which takes longer than
+ * the rest.
  */
 const always = { alarmTopicArn: "none", "aws:cdk:disable-asset-staging": true };
 

@@ -34,7 +34,7 @@ interface Inner<Value> {
   readonly value: Value;
 }
 
-/** The values inside another that are wanted. The path that `isWanted` gets is that of the moment, and not to be kept. */
+/** The values inside another that are wanted. `isWanted` must not keep its path, which changes afterwards. */
 function valuesIn<Value>(
   outer: unknown,
   isWanted: (value: unknown, path: readonly string[]) => value is Value,
@@ -169,7 +169,7 @@ const tableProperties = z.looseObject({
 });
 
 /** A statement of a policy that has all it needs. */
-const whole = z
+const completeStatement = z
   .looseObject({
     Effect: z.enum(["Allow", "Deny"]),
     Action: z.union([z.string(), z.array(z.string()).min(1)]),
@@ -242,7 +242,7 @@ export const rules = {
 
   "statements of policies have an effect, actions, and whom or what they are for (E3510)": (template) =>
     valuesIn(template, isStatement)
-      .filter(({ value }) => !whole.safeParse(value).success)
+      .filter(({ value }) => !completeStatement.safeParse(value).success)
       .map(({ path }) => path.join(".")),
 
   "the policies of a role have at most 10,240 characters": (template) => {

@@ -130,7 +130,7 @@ it("refuses no token at any moment of rotations in a row, here and wherever its 
   const first = await service.signingKey();
   const signers = [first];
   let isOver = false;
-  /** The last turn that each loop was asked for and has ended. */
+  /** The number of the last turn that each loop has ended. */
   const turns = new Map<string, number>();
   const refused: unknown[] = [];
 
@@ -139,9 +139,9 @@ it("refuses no token at any moment of rotations in a row, here and wherever its 
     const taken = !keepsKeys || (await isTaken(token, keptElsewhere));
     if (status !== 200 || !taken) refused.push({ name, status, taken, kid: kidOf(token) });
   };
-  /** How many turns everybody has been asked for. */
+  /** The number of the turn that every loop is asked for. */
   let asked = 0;
-  /** Until everybody is asked for a turn that this loop has not begun, or so long. */
+  /** Waits until a turn is asked for that the loop has not begun, or until some time has passed. */
   const rest = async (begun: number) => {
     const until = Date.now() + runs(20, 3_000);
     while (!isOver && begun === asked && Date.now() < until) await wait(20);

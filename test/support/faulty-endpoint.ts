@@ -56,7 +56,7 @@ const pass: Fault = () => "pass";
 
 const parametersSchema = z.looseObject({});
 
-/** Its parameters are parsed when they are looked at: most are not. */
+/** A call as it was received. Its parameters are parsed when they are first read; most never are. */
 function callOf(headers: IncomingHttpHeaders, body: Buffer): AwsCall {
   let parameters: AwsCall["parameters"] | undefined;
   return {
@@ -209,7 +209,7 @@ async function forward(
   body: Buffer,
 ): Promise<Forwarded> {
   const to = { method: "POST", agent, headers: { ...kept(headers), "content-length": body.length } };
-  // Not with `fetch`, which costs a multiple of it.
+  // `fetch` takes several times as much of the processor.
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const send = () => {
       const sent = requestTo(target, to, resolve);

@@ -13,10 +13,10 @@ export interface Permit {
   readonly until: number;
 }
 
-/** All permits, and until when somebody may wait for one. */
+/** All permits, and until when jobs may wait for one. */
 export interface PermitsInUse {
   readonly permits: readonly Permit[];
-  /** Epoch milliseconds from which on no message is hidden of a job that waits for a permit; it never decreases. */
+  /** Until then, in epoch milliseconds, the message of a job that waits may be hidden. It never decreases. */
   readonly waitedUntil: number;
 }
 

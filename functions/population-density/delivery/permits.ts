@@ -55,8 +55,7 @@ export async function acquireOrWait(
 }
 
 /**
- * Acquires a permit. When a limit is reached, it is noted with the permits that somebody waits from now on, so that
- * releases look for jobs that wait.
+ * Acquires a permit. When a limit is reached, raises `waitedUntil`, so that releases look for jobs that wait.
  * @param until when it expires, in epoch milliseconds.
  * @returns undefined when it is acquired, otherwise the limit that is reached.
  * @throws {Unavailable} when the store does not answer; the permit may then be held until it expires.
@@ -75,9 +74,9 @@ export async function acquirePermit(
     const reached = limitReached(found.permits, request, workers, now);
     if (reached !== undefined) {
       if (found.waitedUntil >= now + maxHiddenMilliseconds) return reached;
-      // For longer than needed: the next jobs that wait need not note it again.
-      const noted = { permits: found.permits, waitedUntil: now + 2 * maxHiddenMilliseconds };
-      if (await store.write(noted, found.version, signal)) return reached;
+      // Later than needed: the next jobs that wait need not raise it again.
+      const raised = { permits: found.permits, waitedUntil: now + 2 * maxHiddenMilliseconds };
+      if (await store.write(raised, found.version, signal)) return reached;
       continue;
     }
     const others = found.permits.filter(
@@ -96,10 +95,10 @@ export async function acquirePermit(
  * nothing to do: jobs that began to wait before the release are seen by then, and jobs that begin later find the permit
  * free.
  *
- * Nobody is looked for when no message of a job that waits can still be hidden, as the permits say. A job notes there
- * that it waits before it tries for the last time. If it notes that before the release has read the permits, the
- * release looks for it; if between that and the release's write, this write fails, and the release reads again; if
- * later, the job's last try finds the permit free.
+ * After `waitedUntil`, a release looks for no jobs. A job that waits raises `waitedUntil`, unless it is late enough,
+ * and then tries once more. If it raises it before the release reads the permits, the release looks for the job; if
+ * between the release's reading and its write, that write fails and the release reads again; if later, the job finds
+ * the permit free.
  */
 export async function releasePermit(
   { holder, host, caller }: PermitRequest,

@@ -175,8 +175,8 @@ const minPermitWaitSeconds = 5;
 const maxPermitWaitSeconds = 600;
 
 /**
- * Longer than the message of a job is hidden that begins to wait for a permit now: the rest of its worker's time, the
- * longest wait, and a minute because clocks differ.
+ * The message of a job that begins to wait for a permit now is visible again after this time: the rest of its worker's
+ * time, the longest wait with its random part, and a minute because clocks differ.
  */
 export const maxHiddenMilliseconds = attemptMilliseconds + maxPermitWaitSeconds * 1_200 + 60_000;
 

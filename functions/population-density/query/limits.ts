@@ -1,6 +1,7 @@
 /**
- * What may be asked for, wherever it is deployed: a contract declares it, rules check it, and the capabilities publish
- * it. Numbers alone, so that a contract may know them. Limits that a deployment sets are in `shared/environment.ts`.
+ * Limits of a density request that are the same on every stage: the contract declares them, rules check them, and the
+ * capabilities publish them. Only numbers, so that contracts may import them. Limits that a deployment sets are in
+ * `shared/environment.ts`.
  */
 
 /** Vertices of a polygon. */

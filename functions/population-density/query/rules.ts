@@ -4,7 +4,7 @@ import { type Polygon, polygonOf } from "../cover/polygon.ts";
 import { type AskedHour, askedHours, brokenTimeRule, hoursOf, storedDaysOf } from "./intervals.ts";
 import { maxTileDays } from "./limits.ts";
 
-/** What is asked, after its schema: of a request, or of one that a job holds. */
+/** The members of a request's body that make a query; its schema has checked them. */
 interface RequestedDensity {
   readonly area: { readonly boundary: Parameters<typeof polygonOf>[0] };
   /** RFC 3339 with a zone. */

@@ -846,7 +846,7 @@ test("an answer of which that cannot be recorded is not sent whole", async () =>
   expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: false });
 });
 
-// Last, because releases look for jobs that wait from the first on that did.
+// At the end: once a job has waited for a permit, each release makes a dozen more reads to look for such jobs.
 describe("a limit of permits", () => {
   test("lets a job be delivered once, however many workers have its messages at the same time", async () => {
     const { answer, after } = held();

@@ -287,7 +287,7 @@ describe("a distributed import writes what an import on one machine writes, byte
   )(
     "%s",
     async (_, wanted: Wanted, count) => {
-      // Of two Mondays; and of a Tuesday.
+      // Hours of two Mondays; in the whole, also one of a Tuesday.
       const all = await rowsOf(aroundTheCorner, { hours: times.slice(0, runs(4, 3)) });
       const rows = wanted.typical === true ? all.filter((row) => !row.includes("2026-11-09T")) : all;
       const one = await importOnOneMachine({ "counted.csv": header + rows.join("\n") }, wanted);

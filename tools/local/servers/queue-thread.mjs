@@ -62,6 +62,6 @@ const server = createServer(async (request, response) => {
     response.end(JSON.stringify({ __type: "com.amazonaws.sqs#InternalError", message: String(error) }));
   }
 });
-// A client that uses an idle connection once more does not find it closed just then, as after Node's five seconds.
+// Node.js would close idle connections after five seconds, possibly just when a client uses one again.
 server.keepAliveTimeout = 600_000;
 server.listen(0, "127.0.0.1", () => parentPort?.postMessage(server.address().port));
