@@ -12,8 +12,8 @@ export interface ClientOptions {
 }
 
 /**
- * `GET`, `POST` and `DELETE` of every path of the service; each resolves to `data` or `error`, and `response`. For densities
- * in another format than JSON, send its `Accept` and take the body with `parseAs: "text"`.
+ * `GET`, `POST` and `DELETE` of every path of the service; each resolves to `data` or `error`, and `response`. For
+ * densities in another format than JSON, send its `Accept` and take the body with `parseAs: "text"`.
  */
 export type NetworkCapabilities = Client<paths, "application/json">;
 

@@ -6,8 +6,9 @@ export interface ReceiverOptions {
   /** The `accessToken` of the `sinkCredential` of the requests: who does not send it is refused. */
   readonly accessToken: string;
   /**
-   * Takes an operation's outcome: densities, or `OPERATION_NOT_COMPLETED`. The sender is told that it was delivered when
-   * this resolves, and tries again later when this rejects. It has seconds, so store the outcome now and use it later.
+   * Takes an operation's outcome: densities, or `OPERATION_NOT_COMPLETED`. The sender is told that it was delivered
+   * when this resolves, and tries again later when this rejects. It has seconds, so store the outcome now and use it
+   * later.
    */
   readonly onDelivery: (delivery: PopulationDensityDelivery) => void | Promise<void>;
   /**

@@ -52,8 +52,8 @@ export function cellsIn({ boundary }: Area, precision: number): number {
 }
 
 /**
- * Reads a polygon as text: GeoJSON (a Polygon, a Feature or a FeatureCollection with one), an area of the API, or a list
- * of its points. Holes are no part of the API's areas.
+ * Reads a polygon as text: GeoJSON (a Polygon, a Feature or a FeatureCollection with one), an area of the API, or a
+ * list of its points. Holes are no part of the API's areas.
  * @throws {Error} with what was expected.
  */
 export function parseArea(text: string): Area {

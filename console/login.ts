@@ -1,7 +1,7 @@
 import { announce, element, html } from "./dom.ts";
 import { ApiProblem, currentLogin, logIn, logOut, onLogin } from "./session.ts";
 
-/** The login of the demo data (`tools/demo/profiles.json`): offered on this machine alone, where anybody may read it. */
+/** The login of the demo data (`tools/demo/profiles.json`): shown on this machine only, where anybody may read it. */
 const demo = { emailaddress: "app@example.com", password: "correct horse battery staple" };
 
 const isThisMachine = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);

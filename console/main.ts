@@ -1,4 +1,7 @@
-/** The page: its views, and the login they share. Changing the view does not load the page again, which would end the login. */
+/**
+ * The page: its views, and the login they share. Changing the view does not load the page again, which would end the
+ * login.
+ */
 import "./style.css";
 import { element } from "./dom.ts";
 import { showLogin } from "./login.ts";

@@ -245,8 +245,8 @@ function addLayers(library: maplibregl.Map): void {
 const cellLayers = ["cells", "suppressed-cells", "no-data-cells", "cell-edges", "selected-cell"];
 
 /**
- * Shows other cells, below the outline of their area. They are a new source: tiles of one that gets other data while the
- * map moves may stay as they were.
+ * Shows other cells, below the outline of their area. They are a new source: tiles of one that gets other data while
+ * the map moves may stay as they were.
  */
 function replaceCells(library: maplibregl.Map, data: FeatureCollection): void {
   for (const layer of cellLayers) if (library.getLayer(layer) !== undefined) library.removeLayer(layer);

@@ -15,8 +15,8 @@ export interface Scale {
 }
 
 /**
- * The scale of some densities: each class has about as many of them. Ends are rounded to two digits; where densities are
- * alike, there are fewer classes.
+ * The scale of some densities: each class has about as many of them. Ends are rounded to two digits; where densities
+ * are alike, there are fewer classes.
  */
 export function scaleOf(densities: readonly number[]): Scale {
   const sorted = [...densities].sort((one, other) => one - other);

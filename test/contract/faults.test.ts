@@ -25,8 +25,8 @@ import { openSink, type TestSink } from "../support/sink.ts";
 // Whatever DynamoDB does, a caller gets the answer of a good day or is told to come again, and soon.
 
 /**
- * A request gives up after five seconds, and ends what it began within one more. Tests multiply both; what is more is for a
- * busy machine.
+ * A request times out after five seconds, and rolls back what it began within one more. Tests multiply both; the rest
+ * is for a busy machine.
  */
 const maxMilliseconds = (5_000 + 1_000) * Number(busyMachine.DEADLINE_FACTOR) + 3_000;
 

@@ -43,7 +43,7 @@ declare module "vitest" {
 
 /** Builds, synthesizes and serves the stack once for all tests, with the demo data. */
 export default async function localService(project: TestProject): Promise<() => Promise<void>> {
-  // What Vitest does at the other signals, but not when the terminal is closed: ends as a program that removes its folders.
+  // When the terminal is closed, ends as Vitest does at other signals: with its temporary folders removed.
   process.once("SIGHUP", () => process.exit(129));
   const making = makeAssembly();
   const starting = startDemoService({
@@ -114,7 +114,7 @@ function openInvocations(service: LocalService): Promise<ListeningServer> {
 /** The files from which the templates that tests look at are made, besides those of the application. */
 const templateSources = ["test/infra/make-templates.ts", "test/infra/shared-templates.ts"];
 
-/** Synthesizes the templates that tests look at into a temporary folder; kept ones are given, under names of their own. */
+/** Puts the templates that tests look at into a temporary folder: kept ones, or else they are synthesized. */
 async function makeTemplates(bundles: string): Promise<ReturnType<typeof temporaryFolder>> {
   const folder = temporaryFolder("network-capabilities-templates-");
   const kept = keptFolder("templates", { sources: [...assemblySources, ...templateSources] });

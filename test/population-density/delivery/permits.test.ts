@@ -93,7 +93,7 @@ async function interleave(
   const waiting = [first, second].map((run) => {
     const calls: (() => void)[] = [];
     const process = { calls, isOver: false };
-    // When lists are touched at which nobody waits makes no difference.
+    // At other limits than the host's nobody waits: when those lists are read or written makes no difference.
     const turn: Turn = (name) =>
       /^(?:waitingAt|removeWaiting) (?!host h$)/.test(name)
         ? Promise.resolve()
@@ -147,7 +147,7 @@ describe("an upload that ends", () => {
     expect(uploads.woken).toEqual(["a3"]);
   });
 
-  test("wakes who waits from now on for what is released at that moment", async () => {
+  test("wakes a job that it moves to another limit just when a permit of that one is released", async () => {
     const uploads = new Uploads();
     for (let index = 0; index < 3; index++) await uploads.begin(`b${index}`, "h", "b");
     const toHost = await uploads.begin("c1", "h", "c");
@@ -160,7 +160,7 @@ describe("an upload that ends", () => {
     expect(uploads.woken).toEqual(["a3"]);
   });
 
-  test("wakes who came to wait for one permit, and at his last try for another", async () => {
+  test("wakes a job that waited at one limit, and at another when it tried once more", async () => {
     const uploads = new Uploads();
     for (let index = 0; index < 3; index++) await uploads.begin(`b${index}`, "h", "b");
     const toHost = await uploads.begin("c1", "h", "c");
@@ -179,7 +179,7 @@ describe("an upload that ends", () => {
     expect(uploads.woken).toEqual(["a3"]);
   });
 
-  test("keeps a permit for who is woken, though an older entry of his names a message that is gone", async () => {
+  test("keeps a permit for a job that is woken, though an older entry of it has an invalid receipt handle", async () => {
     const uploads = new Uploads();
     for (const id of ["b1", "c1", "d1"]) await uploads.begin(id, "h", id);
     const own = await uploads.begin("e1", "h", "e");
@@ -217,7 +217,7 @@ describe("an upload that ends", () => {
         const isWoken = uploads.woken.includes("f1");
         ways.add(isWoken ? "woken" : "at once");
         if (!uploads.mayGo("f1")) missed.push(made.map(Number).join(""));
-        // The next order: the last choice that can still be turned is.
+        // The next order differs in the last choice that can still be made otherwise.
         const index = made.lastIndexOf(false);
         choices = index < 0 ? undefined : [...made.slice(0, index), true];
       }
@@ -228,7 +228,7 @@ describe("an upload that ends", () => {
     },
   );
 
-  test("is not missed by a job whose note that it waits was overtaken twice", async () => {
+  test("is not missed by a job that was overtaken twice when it raised `waitedUntil`", async () => {
     const uploads = new Uploads();
     const running = await uploads.begin("a1", "h", "a");
     for (const id of ["b1", "c1", "d1"]) await uploads.begin(id, "h", id);
@@ -240,7 +240,7 @@ describe("an upload that ends", () => {
     expect(uploads.mayGo("e1")).toBe(true);
   });
 
-  test("looks for nobody when nobody waits, and from the first that waits on for as long as it may be hidden", async () => {
+  test("looks for no job until one waits, and then for as long as the message of one may be hidden", async () => {
     const uploads = new Uploads();
     const again = async () => {
       uploads.calls.length = 0;
