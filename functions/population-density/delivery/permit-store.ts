@@ -36,7 +36,7 @@ export const permitStore: PermitStore = {
   async read(signal) {
     const found = await getItem(densityPermits, permitsKey, signal);
     if (found === undefined) return { permits: [], waitedUntil: 0, version: 0 };
-    // A version of the service that does not note who waits may have written last.
+    // An older version of the service, which does not write `waitedUntil`, may have written last.
     const { permits, waitedUntil = Date.now() + maxHiddenMilliseconds, version } = found;
     return { permits, waitedUntil, version };
   },

@@ -58,7 +58,7 @@ test("permits are replaced only by who has read the last ones", async () => {
   expect(await permitStore.write({ permits, waitedUntil }, version - 1, signal())).toBe(false);
 });
 
-test("jobs may wait when a version of the service that does not note it has written the permits", async () => {
+test("permits that an older version of the service has written, without `waitedUntil`, let releases look for jobs", async () => {
   const { version } = await permitStore.read(signal());
   const item = { limit: "permits", entry: "all", permits: "[]", version: version + 1 };
   await putItem(densityPermits, item, {}, signal());
