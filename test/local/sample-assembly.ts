@@ -10,12 +10,13 @@ export interface SampleAssembly {
 }
 
 const made = ["sample-app.ts", "sample-queues.ts", "sample-stream.ts"].map((file) => `test/local/${file}`);
-const sources = [...made, ...installed];
+/** The files from which the sample stack is made. */
+export const sampleSources = [...made, ...installed];
 
 /** A sample stack, synthesized anew only when its sources have changed: importing CDK takes longer than most tests. */
 export async function sampleAssembly(options: SampleOptions = {}): Promise<SampleAssembly> {
   const folder = temporaryFolder("local-gateway-");
-  const kept = keptFolder("sample", { sources, settings: JSON.stringify(options) });
+  const kept = keptFolder("sample", { sources: sampleSources, settings: JSON.stringify(options) });
   if (!kept.restore(folder.path)) {
     const { synthesizeSample } = await import("./sample-app.ts");
     synthesizeSample(folder.path, options);

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { assemblySources, logicalIdOf, makeAssembly } from "../../tools/assembly.ts";
+import { logicalIdOf, makeAssembly } from "../../tools/assembly.ts";
 import { keptFolder } from "../../tools/build-cache.ts";
 import { runProgram } from "../../tools/child-program.ts";
 import { apiResult } from "../../tools/local/api-result.ts";
@@ -15,6 +15,7 @@ import { startDemoService } from "../../tools/local/demo-service.ts";
 import { demoData } from "../../tools/local/demo-tables.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { embeddedCredentials, type LocalService } from "../../tools/local/service.ts";
+import { templateSources } from "../infra/template-sources.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { storeSampleOperations } from "./sample-operations.ts";
 import { uncached } from "./uncached.ts";
@@ -111,13 +112,10 @@ function openInvocations(service: LocalService): Promise<ListeningServer> {
   return listen(server, 0);
 }
 
-/** The files from which the templates that tests look at are made, besides those of the application. */
-const templateSources = ["test/infra/make-templates.ts", "test/infra/shared-templates.ts"];
-
 /** Puts the templates that tests look at into a temporary folder: kept ones, or else they are synthesized. */
 async function makeTemplates(bundles: string): Promise<ReturnType<typeof temporaryFolder>> {
   const folder = temporaryFolder("network-capabilities-templates-");
-  const kept = keptFolder("templates", { sources: [...assemblySources, ...templateSources] });
+  const kept = keptFolder("templates", { sources: templateSources });
   if (!kept.restore(folder.path)) {
     await runProgram(new URL("../infra/make-templates.ts", import.meta.url), [bundles, folder.path]);
     kept.keep(folder.path);

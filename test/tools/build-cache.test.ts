@@ -21,6 +21,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { assemblySources } from "../../tools/assembly.ts";
 import { keptFolder } from "../../tools/build-cache.ts";
 import { demoSources } from "../../tools/local/demo-tables.ts";
+import { templateSources } from "../infra/template-sources.ts";
+import { sampleSources } from "../local/sample-assembly.ts";
 import { runs } from "../support/sample.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -218,6 +220,8 @@ function filesOf(program: string): string[] {
 test.each([
   ["tools/make-assembly.ts", assemblySources],
   ["tools/local/import-data.ts", demoSources],
+  ["test/infra/make-templates.ts", templateSources],
+  ["test/local/sample-app.ts", sampleSources],
 ])("every file that %s imports is a source of what is kept", (program, declared) => {
   const files = filesOf(program);
   expect(files.length).toBeGreaterThan(2);
