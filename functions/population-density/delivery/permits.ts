@@ -41,8 +41,9 @@ export async function acquireOrWait(
   let limit = await acquirePermit(request, until, ports, signal);
   while (limit !== undefined && limit !== waitsAt) {
     await ports.permits.addWaiting({ limit, operationId, host, caller, mode, ...message }, signal);
-    if (waitsAt !== undefined)
+    if (waitsAt !== undefined) {
       await ports.permits.removeWaiting({ limit: waitsAt, since, operationId }, signal);
+    }
     waitsAt = limit;
     limit = await acquirePermit(request, until, ports, signal);
   }
