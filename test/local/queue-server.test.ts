@@ -69,3 +69,26 @@ describe("the queues of a template", () => {
     await expect(createQueues(server().endpoint, credentials, queues)).rejects.toThrow("one, two");
   });
 });
+
+describe("a call of another kind", () => {
+  const post = async (operation: string, body: string) => {
+    const headers = {
+      "content-type": "application/x-amz-json-1.0",
+      "x-amz-target": `AmazonSQS.${operation}`,
+    };
+    const answer = await fetch(server().endpoint, { method: "POST", headers, body });
+    return { status: answer.status, body: await answer.text() };
+  };
+
+  it("with a body that is no JSON is the caller's fault, not the server's", async () => {
+    const { status, body } = await post("ListQueues", "{");
+    expect(status).toBe(400);
+    expect(body).toContain("SerializationException");
+  });
+
+  it("of an unknown operation is refused by its name", async () => {
+    const { status, body } = await post("InventQueue", "{}");
+    expect(status).toBe(400);
+    expect(body).toContain("InventQueue");
+  });
+});

@@ -53,13 +53,21 @@ const server = createServer(async (request, response) => {
     },
     header: (name, value) => response.setHeader(name, value),
   };
+  const refuse = (status, type, error) => {
+    response.writeHead(status, { "content-type": "application/x-amz-json-1.0" });
+    response.end(JSON.stringify({ __type: type, message: String(error) }));
+  };
+  let body;
   try {
-    const { headers } = request;
-    const result = await router.handle({ headers, body: await json(request) }, reply);
+    body = await json(request);
+  } catch (error) {
+    return refuse(400, "com.amazon.coral.service#SerializationException", error);
+  }
+  try {
+    const result = await router.handle({ headers: request.headers, body }, reply);
     response.end(JSON.stringify(result ?? {}));
   } catch (error) {
-    response.writeHead(500, { "content-type": "application/x-amz-json-1.0" });
-    response.end(JSON.stringify({ __type: "com.amazonaws.sqs#InternalError", message: String(error) }));
+    refuse(500, "com.amazonaws.sqs#InternalError", error);
   }
 });
 // Node.js would close idle connections after five seconds, possibly just when a client uses one again.
