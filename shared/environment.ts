@@ -19,12 +19,15 @@ const signatureAlgorithms = [
 
 const trustedIssuer = () => {
   const text = z.string().check(z.minLength(1));
-  return z.object({
+  return z.strictObject({
     issuer: text,
     jwksUri: z.string().check(z.refine(isHttpsOrLocal)),
     audience: text,
     algorithms: z.array(z.enum(signatureAlgorithms)).check(z.minLength(1)),
+    /** The claim that names the subscription of a person's token. */
     subscriptionClaim: z.optional(text),
+    /** Whether every token without that claim is an application's, whatever its subject. */
+    applicationsOnly: z.optional(z.boolean()),
   });
 };
 
@@ -159,8 +162,9 @@ export const configuration = {
   TRUSTED_ISSUERS: {
     ...json(
       () => z.array(trustedIssuer()).check(z.refine(haveOneEntryEach)),
-      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?} for each issuer, " +
-        `its jwksUri https, its algorithms a list of ${signatureAlgorithms.join(", ")}`,
+      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?, applicationsOnly?} " +
+        "for each issuer and no other member, its jwksUri https, its applicationsOnly true or false, " +
+        `its algorithms a list of ${signatureAlgorithms.join(", ")}`,
     ),
     default: "[]",
   },

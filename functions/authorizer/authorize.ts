@@ -42,7 +42,14 @@ export async function handler(event: unknown): Promise<APIGatewayAuthorizerResul
 function configuredIssuers(): Issuer[] {
   const own = ownIssuer(setting("TOKEN_ISSUER"), setting("TOKEN_AUDIENCE"));
   const trusted = setting("TRUSTED_ISSUERS");
-  return [{ trusted: own, own: true, keys: ownKeys(own) }, ...trusted.map(foreign)];
+  return [
+    issuerWith(own, true, ownKeys(own)),
+    ...trusted.map((one) => issuerWith(one, false, fetchedKeys(one))),
+  ];
+}
+
+function issuerWith(trusted: TrustedIssuer, own: boolean, keys: KeySet): Issuer {
+  return { trusted, own, keys, onMissingSubscription: missingSubscription(trusted.issuer) };
 }
 
 function ownKeys({ issuer }: TrustedIssuer): KeySet {
@@ -57,24 +64,30 @@ function ownKeys({ issuer }: TrustedIssuer): KeySet {
   });
 }
 
-function foreign(trusted: TrustedIssuer): Issuer {
-  const keys = new KeySet({
-    fetch: () => fetchKeys(trusted.jwksUri),
+function fetchedKeys({ issuer, jwksUri }: TrustedIssuer): KeySet {
+  return new KeySet({
+    fetch: () => fetchKeys(jwksUri),
     timeoutMilliseconds: fetchTimeoutMilliseconds,
     cooldownMilliseconds: 10_000,
     retryMilliseconds: 10_000,
-    onFailure: unreachable(trusted.issuer),
+    onFailure: unreachable(issuer),
     clock: Date.now,
   });
-  return { trusted, own: false, keys };
 }
 
-/**
- * Loads the logger when a failure is logged: without it the authorizer, for which every request waits, starts sooner.
- */
+/** Loads the logger when something is logged: without it the authorizer, for which every request waits, starts sooner. */
+const logger = () => import("../../shared/aws/log.ts");
+
+function missingSubscription(issuer: string) {
+  return async (): Promise<void> => {
+    const { log } = await logger();
+    log("TOKEN_WITHOUT_SUBSCRIPTION", { issuer });
+  };
+}
+
 function unreachable(issuer: string) {
   return async (error: unknown): Promise<void> => {
-    const { causeOf, log } = await import("../../shared/aws/log.ts");
+    const { causeOf, log } = await logger();
     log("ISSUER_KEYS_UNREACHABLE", { issuer, cause: causeOf(error) }, [{ metric: "IssuerKeysUnreachable" }]);
   };
 }

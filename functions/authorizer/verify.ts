@@ -12,11 +12,23 @@ export interface Issuer {
   readonly keys: KeySet;
   /** Our own tokens have a stricter header and claims than RFC 7519 asks of others. */
   readonly own: boolean;
+  /** Called for a token that is refused only because it may be a person's and names no subscription. */
+  readonly onMissingSubscription: () => void | Promise<void>;
 }
 
-/** Our own issuer, in the form in which an operator configures another one. */
+/**
+ * Our own issuer, in the form in which an operator configures another one. A login that is linked to no subscription is
+ * an application's.
+ */
 export function ownIssuer(issuer: string, audience: string): TrustedIssuer {
-  return { issuer, audience, jwksUri: "", algorithms: [tokenAlgorithm], subscriptionClaim: "subscription" };
+  return {
+    issuer,
+    audience,
+    jwksUri: "",
+    algorithms: [tokenAlgorithm],
+    subscriptionClaim: "subscription",
+    applicationsOnly: true,
+  };
 }
 
 /** `typ` values of access tokens; other kinds of token of the same issuer carry others. */
@@ -73,26 +85,43 @@ export async function callerOf(
       },
     );
     if (!own && !isAccessToken(protectedHeader.typ)) return undefined;
-    return callerFrom(payload, issuer, now);
+    return await callerFrom(payload, issuer, now);
   } catch (error) {
     if (error instanceof joseErrors.JOSEError) return undefined;
     throw error;
   }
 }
 
-function callerFrom(payload: JWTPayload, { trusted, own }: Issuer, now: Date): Caller | undefined {
+async function callerFrom(
+  payload: JWTPayload,
+  { trusted, own, onMissingSubscription }: Issuer,
+  now: Date,
+): Promise<Caller | undefined> {
   const claims = own ? accessTokenClaims.safeParse(payload).data : foreignClaims.safeParse(payload).data;
   if (claims === undefined || isFuture(claims.iat, now)) return undefined;
   const subscription =
     trusted.subscriptionClaim === undefined ? undefined : payload[trusted.subscriptionClaim];
   if (subscription !== undefined && !isSubscriptionId(subscription)) return undefined;
-  const client = claims.client_id ?? ("azp" in claims ? claims.azp : undefined) ?? claims.sub;
+  const client = claims.client_id ?? ("azp" in claims ? claims.azp : undefined);
+  if (subscription === undefined && !isApplication(claims.sub, client, trusted)) {
+    await onMissingSubscription();
+    return undefined;
+  }
+  const name = client ?? claims.sub;
   return {
-    client: own ? client : `${trusted.issuer} ${client}`,
+    client: own ? name : `${trusted.issuer} ${name}`,
     scopes: [...new Set(claims.scope.split(" ").filter(Boolean))],
     expires: claims.exp,
     ...(subscription === undefined ? {} : { subscription }),
   };
+}
+
+/**
+ * Whether a token is an application's own: its subject is its client (RFC 9068 section 2.2), or the operator says that
+ * the issuer has tokens for applications only. Any other token may be a person's.
+ */
+function isApplication(subject: string, client: string | undefined, trusted: TrustedIssuer): boolean {
+  return trusted.applicationsOnly === true || subject === client;
 }
 
 function isFuture(issuedAt: number | undefined, now: Date): boolean {

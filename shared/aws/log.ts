@@ -14,6 +14,12 @@ export const logEntries = {
   ISSUER_KEYS_UNREACHABLE: { id: "NCS-020", level: "error", message: "keys of a token issuer not fetched" },
   SIGNING_KEY_ROTATED: { id: "NCS-021", level: "info", message: "step of a signing key rotation completed" },
   PASSWORD_NOT_REHASHED: { id: "NCS-022", level: "warn", message: "password hash not renewed at a login" },
+  TOKEN_WITHOUT_SUBSCRIPTION: {
+    id: "NCS-023",
+    level: "warn",
+    message:
+      "token refused: its subject is not its client, so it may be a person's, and it names no subscription",
+  },
   MESSAGE_MALFORMED: { id: "NCS-030", level: "error", message: "malformed queue message" },
   MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "visibility of a queue message not changed" },
   ATTEMPT: { id: "NCS-032", level: "info", message: "delivery attempt ended" },

@@ -12,6 +12,7 @@ import * as z from "zod";
 import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
 import { KeySet } from "../../functions/authorizer/key-set.ts";
 import { callerOf } from "../../functions/authorizer/verify.ts";
+import { logId } from "../../shared/aws/log.ts";
 import { phoneIdentifier, subscriptionIdentifier } from "../../shared/devices/keys.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { errors, Unavailable } from "../../shared/errors.ts";
@@ -44,6 +45,8 @@ const ben: DeviceRecord = {
 const issuerKey = rsaKey();
 const audience = "operator-audience";
 const live = "https://live.example";
+/** Another one, with the same keys; its entry says that all of its tokens are for applications. */
+const machines = "https://machines.example";
 /** An issuer whose keys cannot be fetched. */
 const dead = "https://dead.example";
 /** Serves the keys of `live`. */
@@ -79,6 +82,7 @@ beforeAll(async () => {
       { ...common, issuer, jwksUri },
       { ...common, issuer: unreachable.issuer, jwksUri: nobody.url },
       { ...ofTests, issuer: live, jwksUri: jwks.url },
+      { ...ofTests, issuer: machines, jwksUri: jwks.url, applicationsOnly: true },
       { ...ofTests, issuer: dead, jwksUri: nobody.url },
     ]),
   });
@@ -114,6 +118,15 @@ async function identifierWith(token: string, body: object = {}): Promise<readonl
 
 async function statusOfProfiles(token: string): Promise<number> {
   return (await ask(token, path, {})).status;
+}
+
+/** The lines of the log that tell an operator why a person's token was refused. */
+function refusalsLogged(): Readonly<Record<string, unknown>>[] {
+  const lines = service
+    .output()
+    .split("\n")
+    .filter((line) => line.includes(logId("TOKEN_WITHOUT_SUBSCRIPTION")));
+  return lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
 }
 
 const deviceOf = ({ phoneNumber }: DeviceRecord) => ({ device: { phoneNumber } });
@@ -185,9 +198,18 @@ describe("a token for which a person signed in and agreed", () => {
     expect(await identifierWith((await ofPerson("ada")).access_token, deviceOf(ben))).toEqual(unnecessary);
   });
 
-  it("is 2-legged for a person without a subscription", async () => {
+  it("is 401 for a person without a subscription, who could else ask about anybody's device", async () => {
     const { access_token: token } = await ofPerson("carol");
-    expect(await identifierWith(token)).toEqual([422, "MISSING_IDENTIFIER"]);
+    expect(decodeJwt(token)).toMatchObject({ sub: "carol", client_id: "wallet", scope: identify });
+    const before = refusalsLogged();
+
+    expect(await identifierWith(token, deviceOf(ben))).toEqual([401, "UNAUTHENTICATED"]);
+    expect(await identifierWith(token)).toEqual([401, "UNAUTHENTICATED"]);
+    await expect.poll(() => refusalsLogged().length - before.length).toBe(2);
+    const [line = {}] = refusalsLogged().slice(-1);
+    expect(line).toMatchObject({ level: "WARN", issuer: provider.issuer });
+    expect(JSON.stringify(line)).not.toMatch(/carol|wallet|device-identifier/);
+    expect(JSON.stringify(line)).not.toContain(token);
   });
 
   it("finds nobody when no device of the subscription is known here", async () => {
@@ -222,6 +244,17 @@ describe("401 in the same words", () => {
   const tokens: Record<string, () => Promise<string>> = {
     "a token for another service": () =>
       provider.tokenOfApplication({ client: "bank", scope: read, resource: otherResource }),
+    "a token for another service without the scope": () =>
+      provider.tokenOfApplication({ client: "bank", scope: identify, resource: otherResource }),
+    "a token of a person for another service": async () =>
+      (
+        await provider.tokensOfPerson({
+          client: "wallet",
+          person: "ada",
+          scope: read,
+          resource: otherResource,
+        })
+      ).access_token,
     "a token that has ended": () =>
       provider.tokenOfApplication({ client: "bank", scope: read, resource: ourResourceLongAgo }),
     "a token whose scope was changed": async () => {
@@ -307,7 +340,11 @@ describe("the provider's keys", () => {
       });
       const trusted = { issuer, jwksUri, audience: "network-capabilities", algorithms: ["RS256" as const] };
       return (token: string, after: number) =>
-        callerOf(token, [{ trusted, own: false, keys }], new Date(start + after));
+        callerOf(
+          token,
+          [{ trusted, own: false, keys, onMissingSubscription: () => {} }],
+          new Date(start + after),
+        );
     };
 
     it("the last good ones serve for a day without the provider, and its return is noticed", async () => {
@@ -369,10 +406,12 @@ describe("the provider's keys", () => {
 
 describe("issuers whose tokens the test signs itself", () => {
   const theirToken = (iss: string, claims: object = {}) => {
+    const application = crypto.randomUUID();
     const payload = {
       iss,
       aud: audience,
-      sub: crypto.randomUUID(),
+      sub: application,
+      azp: application,
       scope: "qos-profiles:read",
       exp: Math.floor(Date.now() / 1_000) + 600,
     };
@@ -391,10 +430,20 @@ describe("issuers whose tokens the test signs itself", () => {
   const codeOf = ({ body }: Answer) => answered.parse(body).code;
   const device = { phoneNumber: "+34600000099" };
 
-  it("200 with a token of a live one, which is 2-legged without the claim of the subscription", async () => {
+  it("200 with a token of a live one whose subject is its client: it is 2-legged", async () => {
     expect(await retrieve(theirToken(live))).toMatchObject({ status: 200, body: [] });
     // A 2-legged token may name a device; this one nobody knows.
     expect(codeOf(await retrieve(theirToken(live), { device }))).toBe("IDENTIFIER_NOT_FOUND");
+  });
+
+  it("401 with any other subject, unless the issuer has tokens for applications only", async () => {
+    const claims = { sub: "service-account-1" };
+
+    expect(await retrieve(theirToken(live, claims), { device })).toMatchObject({ status: 401 });
+    expect(codeOf(await retrieve(theirToken(machines, claims), { device }))).toBe("IDENTIFIER_NOT_FOUND");
+    expect(codeOf(await retrieve(theirToken(machines, { ...claims, line: "sub-7" }), { device }))).toBe(
+      "UNNECESSARY_IDENTIFIER",
+    );
   });
 
   it("200 with a token that the claim makes 3-legged: it speaks for its subscription and no other", async () => {
@@ -419,7 +468,13 @@ describe("issuers whose tokens the test signs itself", () => {
 
   it("401 with a token of a live one that is not for us, or that it did not sign", async () => {
     const header = { alg: "RS256", typ: "JWT", kid: issuerKey.kid };
-    const payload = { iss: live, aud: audience, sub: "s", exp: Math.floor(Date.now() / 1_000) + 600 };
+    const payload = {
+      iss: live,
+      aud: audience,
+      sub: "s",
+      azp: "s",
+      exp: Math.floor(Date.now() / 1_000) + 600,
+    };
     const forged = tokenOf(header, payload, signedBy(rsaKey()));
 
     expect(await retrieve(theirToken(live, { aud: "network-capabilities" }))).toMatchObject({ status: 401 });

@@ -39,6 +39,7 @@ const own: Issuer = {
   trusted: ownIssuer("https://own.example", "own-audience"),
   own: true,
   keys: keySet(ours, oursToo),
+  onMissingSubscription: () => {},
 };
 
 const foreignTrust: TrustedIssuer = {
@@ -48,7 +49,12 @@ const foreignTrust: TrustedIssuer = {
   algorithms: ["RS256"],
   subscriptionClaim: "line",
 };
-const foreign: Issuer = { trusted: foreignTrust, own: false, keys: keySet(theirs) };
+const foreign: Issuer = {
+  trusted: foreignTrust,
+  own: false,
+  keys: keySet(theirs),
+  onMissingSubscription: () => {},
+};
 
 const ownHeader = { alg: "ES256", typ: "at+jwt", kid: ours.kid };
 const ownClaims = {
@@ -63,10 +69,11 @@ const ownClaims = {
 };
 
 const foreignHeader = { alg: "RS256", typ: "JWT", kid: theirs.kid };
+/** Those of an application that asks for itself: it is its own subject (RFC 9068 section 2.2). */
 const foreignClaims = {
   iss: foreignTrust.issuer,
   aud: foreignTrust.audience,
-  sub: "their-subject",
+  sub: "their-client",
   client_id: "their-client",
   scope: "qos-profiles:read",
   exp: second + 600,
@@ -304,7 +311,7 @@ describe("whatever is sent", () => {
 });
 
 describe("a token of another issuer", () => {
-  it("is good with its own audience, key and algorithm, and is 2-legged without the configured claim", async () => {
+  it("of an application is good with its own audience, key and algorithm, and 2-legged", async () => {
     expect(await verify(foreignToken())).toEqual({
       client: "https://operator.example their-client",
       scopes: ["qos-profiles:read"],
@@ -329,6 +336,78 @@ describe("a token of another issuer", () => {
       expect(await verify(foreignToken({ line }))).toBeUndefined();
     },
   );
+
+  const people: Record<string, Members> = {
+    "whose subject is not its client": { sub: "ada" },
+    "whose subject is its client in another case": { sub: "Their-Client" },
+    "whose subject is its client with a space": { sub: "their-client " },
+    "that names no client": { client_id: undefined },
+    "that names no client, with the name of the operator's claim in another case": {
+      client_id: undefined,
+      Line: "sub-7",
+    },
+    "whose subject is its authorized party but not its client": { sub: "party", azp: "party" },
+    "whose subject is not its authorized party": { client_id: undefined, azp: "party" },
+    "with a subscription in a claim that the operator does not name": { sub: "ada", subscription: "sub-8" },
+  };
+  it.each(Object.entries(people))(
+    "is refused, and the operator told, %s: it may be a person's",
+    async (_, claims) => {
+      const told: unknown[] = [];
+      const issuer: Issuer = { ...foreign, onMissingSubscription: () => void told.push("told") };
+
+      expect(await verify(foreignToken(claims), own, issuer)).toBeUndefined();
+      expect(told).toEqual(["told"]);
+    },
+  );
+
+  it("is 2-legged when its subject is its authorized party and it names no other client", async () => {
+    const caller = await verify(foreignToken({ client_id: undefined, azp: "party", sub: "party" }));
+    expect(caller).toMatchObject({ client: "https://operator.example party" });
+    expect(caller).not.toHaveProperty("subscription");
+  });
+
+  it("is refused without a word to the operator when something else is wrong with it", async () => {
+    const told: unknown[] = [];
+    const issuer: Issuer = { ...foreign, onMissingSubscription: () => void told.push("told") };
+    const wrong: Members[] = [
+      { aud: "other" },
+      { exp: 1 },
+      { cnf: {} },
+      { iat: second + 6 },
+      { sub: "" },
+      { line: 42 },
+    ];
+
+    for (const claims of wrong) {
+      expect(await verify(foreignToken({ sub: "ada", ...claims }), own, issuer)).toBeUndefined();
+    }
+    expect(told).toEqual([]);
+  });
+
+  describe("whose operator says that it has tokens for applications only", () => {
+    const applications: Issuer = { ...foreign, trusted: { ...foreignTrust, applicationsOnly: true } };
+    const verifyTheirs = (claims: Members) => verify(foreignToken(claims), own, applications);
+
+    it("is 2-legged whatever its subject is", async () => {
+      for (const claims of [{ sub: "service-account" }, { sub: "service-account", client_id: undefined }]) {
+        const caller = await verifyTheirs(claims);
+        expect(caller).toMatchObject({ scopes: ["qos-profiles:read"] });
+        expect(caller).not.toHaveProperty("subscription");
+      }
+    });
+
+    it("is 3-legged all the same with the claim of the subscription, and refused when that is malformed", async () => {
+      expect(await verifyTheirs({ line: "sub-7" })).toMatchObject({ subscription: "sub-7" });
+      for (const line of [null, "", 42, ["sub-7"], {}]) expect(await verifyTheirs({ line })).toBeUndefined();
+    });
+
+    it("is refused without a subject or for another audience", async () => {
+      for (const claims of [{ sub: "" }, { sub: undefined }, { sub: ["a"] }, { aud: "own-audience" }]) {
+        expect(await verifyTheirs(claims)).toBeUndefined();
+      }
+    });
+  });
 
   it.each([[{ jkt: "thumbprint" }], [{ "x5t#S256": "thumbprint" }], [{}], [null]])(
     "is refused when it is bound to a key, of which nothing proves possession here: %j",
@@ -357,11 +436,12 @@ describe("a token of another issuer", () => {
   });
 
   it("names its client by client_id, else azp, else sub", async () => {
-    const nameIn = async (claims: Members) => (await verify(foreignToken(claims)))?.client;
+    const nameIn = async (claims: Members) =>
+      (await verify(foreignToken({ sub: "ada", line: "sub-7", ...claims })))?.client;
 
     expect(await nameIn({ azp: "party" })).toBe("https://operator.example their-client");
     expect(await nameIn({ client_id: undefined, azp: "party" })).toBe("https://operator.example party");
-    expect(await nameIn({ client_id: undefined })).toBe("https://operator.example their-subject");
+    expect(await nameIn({ client_id: undefined })).toBe("https://operator.example ada");
   });
 
   it("never has the quota of a caller of ours, whatever it calls itself", async () => {
@@ -378,22 +458,31 @@ describe("a token of another issuer", () => {
   });
 
   it("need not say what authorization servers leave out, and then opens nothing", async () => {
-    const caller = await verify(foreignToken({ scope: undefined, client_id: undefined, iat: undefined }));
+    const caller = await verify(foreignToken({ scope: undefined, iat: undefined }));
     expect(caller).toMatchObject({ scopes: [] });
   });
 
   const wrong: Record<string, Members> = {
     "is for our own audience": { aud: "own-audience" },
+    "is for another audience and has no scope": { aud: "own-audience", scope: "" },
+    "is for an audience that only begins like ours": { aud: `${foreignTrust.audience}-2` },
     "has no audience": { aud: undefined },
+    "has an empty list of audiences": { aud: [] },
+    "has an audience that is an object": { aud: { [foreignTrust.audience]: true } },
+    "has an audience within a list of a list": { aud: [[foreignTrust.audience]] },
     "has no end": { exp: undefined },
     "has expired": { exp: second - 5 },
     "is issued in the future": { iat: second + 6 },
     "begins in the future": { nbf: second + 6 },
     "has no subject": { sub: undefined },
     "has a subject that is null": { sub: null },
+    "has an empty subject": { sub: "" },
+    "has a list of subjects": { sub: ["their-client"] },
     "has a scope that is a list": { scope: ["qos-profiles:read"] },
     "has a scope that is null": { scope: null },
     "has an empty client": { client_id: "" },
+    "has an empty authorized party": { azp: "" },
+    "has a list of authorized parties": { client_id: undefined, azp: ["their-client"] },
     "has a client that is a number": { client_id: 1 },
     "says that it is ours": { iss: "https://own.example" },
     "is of an issuer nobody trusts": { iss: "https://stranger.example" },

@@ -51,11 +51,12 @@ export const issuer = "https://live.example";
 export const deadIssuer = "https://dead.example";
 
 function bearer(claims: Readonly<Record<string, unknown>> = {}, signer = key): string {
+  const { client_id: application = `zq-client-${crypto.randomUUID()}` } = claims;
   const payload = {
     iss: issuer,
     aud: "operator",
-    sub: "zq-subject",
-    client_id: `zq-client-${crypto.randomUUID()}`,
+    sub: application,
+    client_id: application,
     scope: everyScope.join(" "),
     exp: Math.floor(Date.now() / 1_000) + 600,
     ...claims,
@@ -232,6 +233,7 @@ function refusedBefore(): Flow[] {
     { ...refused, ends: "401 UNAUTHENTICATED", authorization: `${head}.${payload}.zq-token` },
     { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ exp: 1 }) },
     { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ sub: { "zq-subject": 1 } }) },
+    { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ sub: "zq-person" }) },
     { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({}, ellipticKey()) },
     { ...refused, ends: "401 UNAUTHENTICATED", authorization: bearer({ iss: "https://zq-host.example" }) },
     { ...refused, ends: "403 PERMISSION_DENIED", authorization: bearer({ scope: "zq-token" }) },

@@ -367,6 +367,7 @@ describe("what is logged", () => {
   test("has the failures in it that there were", () => {
     expect(linesOf("CRASH").length).toBeGreaterThan(2);
     expect(linesOf("ISSUER_KEYS_UNREACHABLE").map(({ issuer: named }) => named)).toContain(deadIssuer);
+    expect(linesOf("TOKEN_WITHOUT_SUBSCRIPTION")).toMatchObject([{ issuer }]);
     const outcomes = linesOf("ATTEMPT").map(({ outcome, status, cause }) => `${outcome} ${status ?? cause}`);
     for (const expected of [
       "delivered",

@@ -330,7 +330,7 @@ describe("as time goes by after two rotations in a row", () => {
       clock: Date.now,
       onFailure: () => {},
     });
-    const issuers = [{ trusted, own: true, keys }];
+    const issuers = [{ trusted, own: true, keys, onMissingSubscription: () => {} }];
 
     expect(await callerOf(await signer.tokenAt(asked), issuers, asked)).toBeDefined();
     const token = await signer.tokenAt(firstUse);

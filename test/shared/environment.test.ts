@@ -48,8 +48,10 @@ describe("a variable", () => {
     [
       "TRUSTED_ISSUERS",
       ["", "[", "{}", '[{"issuer":"https://op.example"}]'],
-      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?} " +
-        "for each issuer, its jwksUri https, its algorithms a list of " +
+      "be a JSON array with one object " +
+        "{issuer, jwksUri, audience, algorithms, subscriptionClaim?, applicationsOnly?} " +
+        "for each issuer and no other member, its jwksUri https, its applicationsOnly true or false, " +
+        "its algorithms a list of " +
         "ES256, ES384, ES512, EdDSA, Ed25519, PS256, PS384, PS512, RS256, RS384, RS512",
     ],
   ])("%s that is malformed says what it must be", (name, texts, must) => {
@@ -61,6 +63,45 @@ describe("a variable", () => {
     const value = "zq-canary\u0000";
     const message = errorOf(() => setting(name, { [name]: value }))?.message;
     expect(message ?? "").not.toContain("canary");
+  });
+
+  describe("an entry of TRUSTED_ISSUERS", () => {
+    const entry = {
+      issuer: "https://op.example",
+      jwksUri: "https://op.example/jwks",
+      audience: "us",
+      algorithms: ["ES256"],
+    };
+    const read = (...entries: object[]) =>
+      setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: JSON.stringify(entries) });
+
+    test.each([{}, { subscriptionClaim: "line" }, { applicationsOnly: true }, { applicationsOnly: false }])(
+      "is read with %j",
+      (members) => {
+        expect(read({ ...entry, ...members })).toEqual([{ ...entry, ...members }]);
+      },
+    );
+
+    test.each([
+      { applicationsOnly: "true" },
+      { applicationsOnly: 1 },
+      { applicationsOnly: null },
+      { applicationOnly: true },
+      { ApplicationsOnly: true },
+      { subscriptionclaim: "line" },
+      { subscriptionClaim: "" },
+      { subscriptionClaim: null },
+      { subscriptionClaim: ["line"] },
+      { audience: ["us"] },
+      { algorithms: ["HS256"] },
+      { algorithms: [] },
+    ])("is refused with %j", (members) => {
+      expect(errorOf(() => read({ ...entry, ...members }))?.message).toContain("TRUSTED_ISSUERS must be");
+    });
+
+    test("is refused when there are two for one issuer", () => {
+      expect(errorOf(() => read(entry, { ...entry, audience: "others" }))).toBeDefined();
+    });
   });
 
   test.each<[string, string, string, boolean]>([
