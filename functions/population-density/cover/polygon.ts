@@ -22,15 +22,15 @@ export interface Polygon {
  * Coordinates are rounded to 2⁻⁴⁰ degrees, a tenth of a micrometre; from there on every decision is exact. Two
  * longitudes in a row that are more than 180 degrees apart cross the antimeridian. The time grows with the square of
  * the number of points.
- * @returns undefined for an area that is none (`INVALID_AREA`): fewer than 3 distinct points, no area, a boundary
- * that crosses or touches itself, or a boundary around a pole.
+ * @returns undefined for an area that is none (`INVALID_AREA`): fewer than 3 distinct points, points on one line (each
+ * less than a nanodegree away from it), a boundary that crosses or touches itself, or a boundary around a pole.
  */
 export function polygonOf(boundary: readonly Point[]): Polygon | undefined {
   const unwrapped = unwrap(boundary.map(rounded));
   if (unwrapped === undefined) return undefined;
   // A point that repeats the one before it, the last one around to the first, adds nothing.
   const open = unwrapped.filter((place, index) => !isSame(place, unwrapped[(index + 1) % unwrapped.length]));
-  if (open.length < 3 || !isSimple(open) || meetsItselfAround(open)) return undefined;
+  if (open.length < 3 || isLine(open) || !isSimple(open) || meetsItselfAround(open)) return undefined;
   const ring = isCounterClockwise(open) ? open : open.toReversed();
   return {
     latitudes: Float64Array.from(ring, ({ y }) => y),
@@ -82,6 +82,35 @@ function turnBetween(before: number, here: number): number {
 
 function isSame(one: Place, other: Place | undefined): boolean {
   return one.x === other?.x && one.y === other.y;
+}
+
+/**
+ * The least distance in degrees of a corner from the line through two others: a nanodegree, less what rounding may take
+ * from it. Points on one line in decimals are not quite on one in binary fractions.
+ */
+const minWidth = 1e-9 - 2 / unitsInDegree;
+
+/** Whether no corner is `minWidth` away from the line through the two that are farthest apart. */
+function isLine(ring: readonly Place[]): boolean {
+  const [from, to] = farthestPair(ring);
+  const least = minWidth * Math.sqrt(squaredLength(from, to));
+  return ring.every(({ x, y }) => Math.abs(orient2d(from.x, from.y, to.x, to.y, x, y)) < least);
+}
+
+function farthestPair(ring: readonly Place[]): Edge {
+  let [first = origin, second = first] = ring;
+  for (const [index, one] of ring.entries()) {
+    for (const other of ring.slice(0, index)) {
+      if (squaredLength(one, other) > squaredLength(first, second)) [first, second] = [one, other];
+    }
+  }
+  return [first, second];
+}
+
+const origin: Place = { x: 0, y: 0 };
+
+function squaredLength(one: Place, other: Place): number {
+  return (one.x - other.x) ** 2 + (one.y - other.y) ** 2;
 }
 
 /** Whether no edge meets another one but at the vertex they share. */

@@ -80,7 +80,7 @@ export function boxOf(boundary: readonly Point[], precision: number): number {
 /** Whether a boundary is a polygon, by looking at every two of its edges everywhere around the globe. */
 export function isPolygonByOracle(boundary: readonly Point[]): boolean {
   const { ring, unit, closes } = exactRing(boundary);
-  if (!closes || ring.length < 3) return false;
+  if (!closes || ring.length < 3 || isLine(ring)) return false;
   const width = maxOf(ring.map(({ x }) => x)) - minOf(ring.map(({ x }) => x));
   for (let one = 0; one < ring.length; one++) {
     for (let turn = 0n; turn === 0n || turn * 360n * unit < width; turn++) {
@@ -94,6 +94,22 @@ export function isPolygonByOracle(boundary: readonly Point[]): boolean {
     }
   }
   return true;
+}
+
+/** The least width of an area, as a fraction of units of 2^-40 degrees: a nanodegree, less two units. */
+const [minWidth, ofWidth] = [2n ** 40n - 2n * 10n ** 9n, 10n ** 9n];
+
+/** Whether no corner is a nanodegree away from the line through the two that are farthest apart. */
+function isLine(ring: readonly Rational[]): boolean {
+  const squared = (a: Rational, b: Rational) => (b.x - a.x) ** 2n + (b.y - a.y) ** 2n;
+  const pairs = ring.flatMap((a) => ring.map((b) => [a, b] as const));
+  const longest = maxOf(pairs.map(([a, b]) => squared(a, b)));
+  const [from, to] = pairs.find(([a, b]) => squared(a, b) === longest) ?? [];
+  if (from === undefined || to === undefined) return true;
+  return ring.every(({ x, y }) => {
+    const cross = (to.x - from.x) * (y - from.y) - (to.y - from.y) * (x - from.x);
+    return (cross * ofWidth) ** 2n < minWidth ** 2n * longest;
+  });
 }
 
 type Edge = readonly [a: Rational, b: Rational];
