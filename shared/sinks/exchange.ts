@@ -13,6 +13,7 @@ export class Exchange {
   readonly #request: ClientRequest;
   readonly #socket: Socket;
   readonly #closed: Promise<void>;
+  #answer: IncomingMessage | undefined;
   /** Whether the system has taken the request to its end. */
   #isFlushed = false;
   #isAcceptedEarly = false;
@@ -24,7 +25,6 @@ export class Exchange {
   constructor(request: ClientRequest, socket: Socket) {
     this.#request = request;
     this.#socket = socket;
-    let answer: IncomingMessage | undefined;
     this.response = new Promise((resolve) => {
       const fail = (error: Error) => {
         this.#failure ??= error;
@@ -32,7 +32,7 @@ export class Exchange {
         this.#stop();
       };
       request.once("response", (response) => {
-        answer = response;
+        this.#answer = response;
         // An answer that breaks off has said what counts.
         response.on("error", () => {});
         const isAccepted = outcomeOf(response.statusCode ?? 0) === "delivered";
@@ -42,7 +42,7 @@ export class Exchange {
       });
       request.on("error", fail);
       request.once("close", () => {
-        if (!this.#isFlushed || !answer?.complete) fail(new AttemptAborted("CLOSED"));
+        if (!this.#isFlushed || !this.#answer?.complete) fail(new AttemptAborted("CLOSED"));
       });
       let interimAnswers = 0;
       request.on("information", () => {
@@ -90,11 +90,17 @@ export class Exchange {
   }
 
   /**
-   * Waits until the sink ends the connection, as every request asks it to (`Connection: close`, RFC 9112 section 9.6).
+   * Waits until the sink ends the connection. When its answer is complete, this side ends first: after the request, so
+   * that the sink comes to the end only when it has read all of it, and a sink that left before answers with a reset.
    * @returns what broke it off while the sink may not have taken the whole request; undefined when it ended well, or is
    * still open after so many milliseconds.
    */
   async failureWithin(milliseconds: number): Promise<Error | undefined> {
+    const endWhenAnswered = () => {
+      if (this.#answer?.complete) this.#socket.end();
+    };
+    this.#socket.on("data", endWhenAnswered);
+    endWhenAnswered();
     let timer: NodeJS.Timeout | undefined;
     const isOver = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, milliseconds);

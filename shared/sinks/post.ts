@@ -117,6 +117,8 @@ async function send(
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
   });
+  // Not announced as the last request: Node.js and others would close after an early answer, with the body half read.
+  request.removeHeader("connection");
   const end = () => request.destroy(clock.signal.reason);
   clock.signal.addEventListener("abort", end);
   if (clock.signal.aborted) end();

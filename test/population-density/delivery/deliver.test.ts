@@ -97,7 +97,6 @@ describe("a job whose sink takes it", () => {
     const { headers } = request ?? {};
     expect(headers).toEqual({
       host: new URL(url).host,
-      connection: "close",
       "transfer-encoding": "chunked",
       "content-type": "application/json",
       authorization: "Bearer a!token~",

@@ -164,8 +164,19 @@ describe("a sink that takes a body", () => {
       ...headers,
       host: `${new URL(origin).hostname}:${port}`,
       "transfer-encoding": "chunked",
-      connection: "close",
     });
+  });
+
+  test("is left as soon as it has answered, although it was not told that the connection ends", async () => {
+    const closed: Promise<unknown>[] = [];
+    const { port } = await httpSink((request, response) => {
+      closed.push(once(request.socket, "close"));
+      request.resume().on("end", () => response.end("taken"));
+    });
+
+    expect(await postTo(port)).toEqual(delivered);
+    expect(closed).toHaveLength(1);
+    await Promise.all(closed);
   });
 
   test("gets an empty body as one", async () => {
@@ -366,6 +377,82 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     expect(got).toEqual({ bytes: count * 65_536, complete: true });
   });
 
+  /** What receivers of Node.js and its frameworks do with the rest of a request that they have answered. */
+  const readers: Record<string, (request: IncomingMessage) => Promise<number>> = {
+    "as it comes": async (request) => (await bytesOf(request)).length,
+    "with a pause after each piece": async (request) => {
+      let bytes = 0;
+      for await (const piece of request) {
+        bytes += piece.length;
+        await pause(1);
+      }
+      return bytes;
+    },
+    "by its events": (request) =>
+      new Promise((resolve, reject) => {
+        let bytes = 0;
+        request.on("data", (piece: Buffer) => {
+          bytes += piece.length;
+        });
+        request.on("end", () => resolve(bytes));
+        request.on("error", reject);
+      }),
+  };
+  const early: Record<string, RequestListener> = {
+    "ends its answer": (_, response) => response.writeHead(200).end(),
+    "answers with a text": (_, response) => response.writeHead(202).end("will be read"),
+    "sends the head of its answer at once": (request, response) => {
+      response.writeHead(200).flushHeaders();
+      request.on("end", () => response.end("read"));
+    },
+  };
+  const receivers = Object.entries(readers).flatMap(([how, read]) =>
+    Object.entries(early).flatMap(([what, answer]) =>
+      [httpSink, httpsSink].map(
+        (start) => [start === httpSink ? "http" : "https", what, how, start, answer, read] as const,
+      ),
+    ),
+  );
+  test.each(receivers)(
+    "a receiver of Node.js over %s that %s and then reads, %s, gets 10 MB",
+    async (name, _, __, start, answer, read) => {
+      const got: Promise<number>[] = [];
+      const { port } = await start((request, response) => {
+        answer(request, response);
+        got.push(read(request));
+      });
+      const { state, body } = bodyWith(160);
+      const sink = `${name}://127.0.0.1:${port}/`;
+
+      expect(await postTo(port, { sink, body, ca: certificate.cert })).toEqual(delivered);
+      expect(await Promise.all(got)).toEqual([160 * 65_536]);
+      expect(state).toMatchObject({ ended: true, closed: true });
+    },
+  );
+
+  test("one that says that it closes, and does so with the body half read, is tried again", async () => {
+    const { port } = await httpSink((request, response) => {
+      response.writeHead(200, { connection: "close" }).end();
+      request.resume();
+    });
+    const ended = await postTo(port, { body: bodyWith(160).body });
+    expect(ended).toMatchObject({ outcome: "failed" });
+  });
+
+  test("one that keeps the connection open after it has read all has taken the body", async () => {
+    const server = createTcpServer({ allowHalfOpen: true });
+    const { port } = await listen(server);
+    const sockets: Socket[] = [];
+    server.on("connection", (socket) => {
+      sockets.push(socket);
+      rawAnswer("HTTP/1.1 200 Early\r\ncontent-length: 0\r\n\r\n")(socket);
+    });
+    const { body } = bodyWith(160);
+    const ended = await postTo(port, { body, limits: { stall: 1_000 } });
+    for (const socket of sockets) socket.destroy();
+    expect(ended).toEqual(delivered);
+  });
+
   test("a sink that says at once that its answer is over gets all of them as well", async () => {
     let bytes = 0;
     const { port } = await rawSink((socket) => {
@@ -396,30 +483,36 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     expect(state.closed).toBe(true);
   });
 
-  test("one that breaks off when all is sent and not yet taken is tried again, and may hold the body", async () => {
-    const accepted = "HTTP/1.1 202 Early\r\ncontent-length: 0\r\n\r\n";
-    let taken = (_: Socket) => {};
-    const connection = new Promise<Socket>((resolve) => {
-      taken = resolve;
-    });
-    const { port } = await rawSink((socket) => {
-      socket.once("data", () => socket.pause().write(accepted, () => taken(socket)));
-    });
-    async function* body() {
-      yield Buffer.from("a");
-      yield Buffer.from("b");
-      await connection;
-      // What is left fits into what the system takes for a sink that does not read.
-      yield Buffer.from("c");
-    }
-    const beforeLastChunk = async () => {
-      setTimeout(async () => (await connection).resetAndDestroy(), 200);
-    };
+  test.each<[string, (socket: Socket) => void]>([
+    ["resets the connection", (socket) => socket.resetAndDestroy()],
+    ["closes the connection", (socket) => socket.destroy()],
+  ])(
+    "one that %s when all is sent and not yet taken is tried again, and may hold the body",
+    async (_, leave) => {
+      const accepted = "HTTP/1.1 202 Early\r\ncontent-length: 0\r\n\r\n";
+      let taken = (_: Socket) => {};
+      const connection = new Promise<Socket>((resolve) => {
+        taken = resolve;
+      });
+      const { port } = await rawSink((socket) => {
+        socket.once("data", () => socket.pause().write(accepted, () => taken(socket)));
+      });
+      async function* body() {
+        yield Buffer.from("a");
+        yield Buffer.from("b");
+        await connection;
+        // What is left fits into what the system takes for a sink that does not read, and not into what Node.js takes.
+        yield Buffer.alloc(300_000, "c");
+      }
+      const beforeLastChunk = async () => {
+        setTimeout(async () => leave(await connection), 200);
+      };
 
-    const ended = await postTo(port, { body: body(), beforeLastChunk });
+      const ended = await postTo(port, { body: body(), beforeLastChunk });
 
-    expect(ended).toMatchObject({ outcome: "failed", sentWhole: true });
-  });
+      expect(ended).toMatchObject({ outcome: "failed", sentWhole: true });
+    },
+  );
 
   test("one that takes no more is left when the time for the next chunk is over", async () => {
     const { port } = await rawSink((socket) => {
