@@ -1,13 +1,13 @@
-import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import { connect as startTls } from "node:tls";
 import { AttemptAborted, type Clock } from "./attempt-clock.ts";
+import { resolveName } from "./resolve-name.ts";
 import { mayConnect, type Reach, type Sink } from "./sink-url.ts";
 
 /** Where an attempt may connect to, and how it finds out what is there. */
 export interface ConnectOptions extends Reach {
-  /** All addresses of a host name, as they come from the system's resolver by default. */
-  readonly resolve?: (name: string) => Promise<readonly string[]>;
+  /** All addresses of a host name, by default as the machine's name servers give them; it ends when the signal aborts. */
+  readonly resolve?: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
   /** PEM of the authorities to trust instead of Node's own and those of `NODE_EXTRA_CA_CERTS`. */
   readonly ca?: string;
 }
@@ -18,15 +18,11 @@ export async function addressesOf(
   clock: Clock,
 ): Promise<readonly string[] | Error> {
   if (sink.addresses !== undefined) return sink.addresses;
-  const { resolve = lookUp } = options;
-  const addresses = await clock.within(clock.limits.lookup, "LOOKUP_TIMEOUT", () => resolve(sink.hostname));
+  const { resolve = resolveName } = options;
+  const addresses = await clock.within(clock.limits.lookup, "LOOKUP_TIMEOUT", (signal) =>
+    resolve(sink.hostname, signal),
+  );
   return addresses instanceof Error || addresses.length > 0 ? addresses : new AttemptAborted("NO_ADDRESS");
-}
-
-/** Looks up the name as it is: the dot keeps the resolver from trying it inside of a search domain. */
-async function lookUp(name: string): Promise<readonly string[]> {
-  const found = await lookup(`${name}.`, { all: true, verbatim: true });
-  return found.map(({ address }) => address);
 }
 
 /** A connection to the first of the addresses that can be connected to, ready to be written to. */

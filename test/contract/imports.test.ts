@@ -426,6 +426,7 @@ function touchesTheWorld(to: string): boolean {
     "http2",
     "https",
     "dns",
+    "dns/promises",
     "tls",
     "child_process",
     "worker_threads",

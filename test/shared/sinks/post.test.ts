@@ -19,11 +19,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { bodyOf } from "../../../functions/population-density/tiles/json.ts";
 import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 import { type PostOptions, post } from "../../../shared/sinks/post.ts";
+import { resolveName } from "../../../shared/sinks/resolve-name.ts";
 import { selfSignedCertificate } from "../../support/certificate.ts";
+import { type NameServer, openNameServer } from "../../support/name-server.ts";
 
 const allowed = parseAllowedNetworks("127.0.0.0/8:1-65535") ?? [];
 const certificate = selfSignedCertificate(["localhost", "sink.example.com"], ["127.0.0.1"]);
 const running: TcpServer[] = [];
+const nameServers: NameServer[] = [];
 
 afterEach(async () => {
   const closing = running.splice(0).map(async (server) => {
@@ -31,8 +34,14 @@ afterEach(async () => {
     server.close();
     await once(server, "close");
   });
-  await Promise.all(closing);
+  await Promise.all([...closing, ...nameServers.splice(0).map((server) => server.close())]);
 });
+
+async function nameServer(names: Parameters<typeof openNameServer>[0]): Promise<NameServer> {
+  const server = await openNameServer(names);
+  nameServers.push(server);
+  return server;
+}
 
 /** A server and how often somebody connected to it. */
 interface Listening {
@@ -828,6 +837,51 @@ describe("where a sink may be", () => {
     const forever = async () => await new Promise<never>(() => {});
     const slow = await postTo(1, { sink, resolve: forever, limits: short });
     expect(slow).toEqual({ outcome: "failed", cause: "LOOKUP_TIMEOUT", sentWhole: false });
+  });
+
+  test("is found while name servers are silent about many others", async () => {
+    const silent = Array.from({ length: 30 }, (_, index) => `silent-${index}.example.com`);
+    const names = await nameServer({
+      ...Object.fromEntries(silent.map((name) => [name, { silent: ["A", "AAAA"] }])),
+      "sink.example.com": { aliases: ["a.example.net"], addresses: ["127.0.0.1"] },
+    });
+    const { port } = await httpsSink(answering(200));
+    const resolve: PostOptions["resolve"] = (name, signal) => resolveName(name, signal, [names.address]);
+    const ending = new AbortController();
+    const limits = { lookup: 60_000, attempt: 60_000 };
+    const ended: unknown[] = [];
+    const waiting = silent.map(async (name) => {
+      ended.push(await postTo(1, { sink: `https://${name}/`, resolve, limits, signal: ending.signal }));
+    });
+    await expect.poll(() => names.questions.length).toBeGreaterThanOrEqual(2 * silent.length);
+
+    expect(await postTo(port, { sink: `${sink}:${port}/`, ca, resolve })).toEqual(delivered);
+    expect(ended).toEqual([]);
+
+    ending.abort();
+    await Promise.all(waiting);
+    expect(ended).toEqual(silent.map(() => ({ outcome: "failed", cause: "ABORTED", sentWhole: false })));
+  });
+
+  test.each([
+    ["the IPv6 address", ["127.0.0.1", "fd00::1"]],
+    ["one of the IPv4 addresses", ["127.0.0.1", "10.0.0.1"]],
+    ["the only address", ["169.254.169.254"]],
+  ])("is refused when %s that its name server gives is not allowed", async (_, addresses) => {
+    const names = await nameServer({ "sink.example.com": { addresses } });
+    const { port, connections } = await httpsSink(answering(200));
+    const resolve: PostOptions["resolve"] = (name, signal) => resolveName(name, signal, [names.address]);
+
+    expect(await postTo(port, { sink: `${sink}:${port}/`, ca, resolve })).toEqual(refused);
+    expect(connections()).toBe(0);
+  });
+
+  test("is not looked up when it is an address or localhost", async () => {
+    const { port } = await httpSink(answering(200));
+    const resolve = () => Promise.reject(new Error("looked up"));
+    for (const host of ["127.0.0.1", "localhost"]) {
+      expect(await postTo(port, { sink: `http://${host}:${port}/`, resolve })).toEqual(delivered);
+    }
   });
 
   test("is the next address when one does not let itself be connected to", async () => {

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { resolveName } from "../../../shared/sinks/resolve-name.ts";
+import { type NameRecords, type NameServer, openNameServer } from "../../support/name-server.ts";
+
+const opened: NameServer[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => server.close()));
+});
+
+async function serving(names: Readonly<Record<string, NameRecords>>): Promise<NameServer> {
+  const server = await openNameServer(names);
+  opened.push(server);
+  return server;
+}
+
+const never = new AbortController().signal;
+
+/** What becomes of a name that a server knows this of. */
+async function resolved(known: NameRecords): Promise<readonly string[]> {
+  const { address } = await serving({ "sink.example.com": known });
+  return await resolveName("sink.example.com", never, [address]);
+}
+
+describe("the addresses of a name", () => {
+  test("are those of both families, IPv4 first", async () => {
+    const addresses = ["2001:db8::7", "192.0.2.1", "2001:db8::8", "192.0.2.2"];
+    expect(await resolved({ addresses })).toEqual(["192.0.2.1", "192.0.2.2", "2001:db8::7", "2001:db8::8"]);
+  });
+
+  test("are asked for by the name as it is, never inside of a search domain", async () => {
+    const { address, questions } = await serving({});
+    await expect(resolveName("sink.example.com", never, [address])).rejects.toThrow();
+    expect([...questions].sort()).toEqual(["A sink.example.com", "AAAA sink.example.com"]);
+  });
+
+  test.each([
+    [["192.0.2.1"], ["192.0.2.1"]],
+    [["2001:db8::7"], ["2001:db8::7"]],
+    [[], []],
+  ])("are those of one family, or none, when there are no others: %j", async (addresses, expected) => {
+    expect(await resolved({ addresses })).toEqual(expected);
+  });
+
+  test("are those at the end of a chain of aliases", async () => {
+    const aliases = ["a.example.net", "b.example.org", "c.example.com"];
+    expect(await resolved({ aliases, addresses: ["192.0.2.1", "2001:db8::7"] })).toEqual([
+      "192.0.2.1",
+      "2001:db8::7",
+    ]);
+    expect(await resolved({ aliases })).toEqual([]);
+  });
+
+  test("are asked for over TCP when the answer over UDP is truncated", async () => {
+    const addresses = Array.from({ length: 100 }, (_, index) => `192.0.2.${index}`);
+    expect((await resolved({ addresses, truncated: true })).toSorted()).toEqual(addresses.toSorted());
+    expect(opened[0]?.questions).toContain("A sink.example.com over TCP");
+  });
+
+  test.each(["A", "AAAA"] as const)("are those of the other family when %s fails", async (kind) => {
+    const addresses = ["192.0.2.1", "2001:db8::7"];
+    const others = kind === "A" ? ["2001:db8::7"] : ["192.0.2.1"];
+    expect(await resolved({ addresses, failing: [kind] })).toEqual(others);
+  });
+
+  test.each(["A", "AAAA"] as const)(
+    "are those of the other family when %s is never answered",
+    async (kind) => {
+      const addresses = ["192.0.2.1", "2001:db8::7"];
+      const others = kind === "A" ? ["2001:db8::7"] : ["192.0.2.1"];
+      expect(await resolved({ addresses, silent: [kind] })).toEqual(others);
+    },
+  );
+});
+
+describe("a name without addresses", () => {
+  test("that does not exist is ENOTFOUND", async () => {
+    const { address } = await serving({});
+    await expect(resolveName("sink.example.com", never, [address])).rejects.toMatchObject({
+      code: "ENOTFOUND",
+    });
+  });
+
+  test("whose servers fail is ESERVFAIL", async () => {
+    await expect(resolved({ failing: ["A", "AAAA"] })).rejects.toMatchObject({ code: "ESERVFAIL" });
+  });
+
+  test("that may have some in the family that failed is ESERVFAIL too", async () => {
+    await expect(resolved({ failing: ["A"] })).rejects.toMatchObject({ code: "ESERVFAIL" });
+  });
+
+  test("is given up when the attempt ends, and nothing is asked any more", async () => {
+    const { address, questions } = await serving({ "sink.example.com": { silent: ["A", "AAAA"] } });
+    const ending = new AbortController();
+    const resolving = resolveName("sink.example.com", ending.signal, [address]);
+    await expect.poll(() => questions.length).toBeGreaterThan(1);
+
+    ending.abort();
+    await expect(resolving).rejects.toMatchObject({ code: "ECANCELLED" });
+  });
+
+  test("is not asked for when the attempt has ended already", async () => {
+    const { address, questions } = await serving({});
+    await expect(resolveName("sink.example.com", AbortSignal.abort(), [address])).rejects.toThrow();
+    expect(questions).toEqual([]);
+  });
+});
