@@ -25,7 +25,7 @@ export function clientDefaults() {
  * Errors that a later call may not have. SQS may prefix them with its own name or that of the service that throttled
  * it, as in `KMS.ThrottlingException`.
  */
-const throttled = new Set([
+const passing = new Set([
   "KmsThrottled",
   "OverLimit",
   "ProvisionedThroughputExceededException",
@@ -33,6 +33,8 @@ const throttled = new Set([
   "RequestThrottled",
   "ThrottlingException",
   "TooManyRequestsException",
+  // Of a program of the operator's: the service makes no transactions.
+  "TransactionConflictException",
 ]);
 
 /**
@@ -42,7 +44,7 @@ const throttled = new Set([
 export function isRetryable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const name = error.name.slice(error.name.lastIndexOf(".") + 1);
-  return throttled.has(name) || !("$fault" in error) || error.$fault !== "client";
+  return passing.has(name) || !("$fault" in error) || error.$fault !== "client";
 }
 
 /** The class of a failure, for the log: a code of Node.js, as of a connection that is refused, or the error's name. */

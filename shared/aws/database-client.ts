@@ -1,5 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { DynamoDBClient, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type Table, tableVariable } from "../table.ts";
@@ -10,10 +9,6 @@ let client: DynamoDBClient | undefined;
 
 /** The SDK's own decoder matches all of the text with a regular expression first: most of the time of a large read. */
 export const base64Decoder = (text: string) => Buffer.from(text, "base64");
-
-/** Attempts at a call that conflicts with transactions; the pauses between them double. */
-const conflictAttempts = 4;
-const conflictPauseMilliseconds = 20;
 
 /**
  * Makes one call to DynamoDB.
@@ -40,38 +35,17 @@ export function useCall(other: Call): () => void {
 /** Makes one call as the process makes all of them. */
 export const call: Call = (run) => callNow(run);
 
-/** Within a request: a call is repeated when it conflicts with a transaction on the same items. */
+/** Within a request: the attempts at a call fit into its deadline. */
 async function callInTime<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
-  for (let attempt = 1; ; attempt++) {
-    client ??= timed(new DynamoDBClient({ ...clientDefaults(), base64Decoder }), "dynamodbMilliseconds");
-    try {
-      return await run(client);
-    } catch (error) {
-      const isConflict = isTransactionConflict(error);
-      if (isConflict && attempt < conflictAttempts) {
-        await wait(Math.random() * conflictPauseMilliseconds * 2 ** attempt);
-        continue;
-      }
-      if (!isConflict && !isRetryable(error)) throw error;
-      // The client may have used up its retry tokens; a new client starts with all of them.
-      client = undefined;
-      throw new Unavailable("DynamoDB", failureOf(error));
-    }
+  client ??= timed(new DynamoDBClient({ ...clientDefaults(), base64Decoder }), "dynamodbMilliseconds");
+  try {
+    return await run(client);
+  } catch (error) {
+    if (!isRetryable(error)) throw error;
+    // The client may have used up its retry tokens; a new client starts with all of them.
+    client = undefined;
+    throw new Unavailable("DynamoDB", failureOf(error));
   }
-}
-
-const conflictErrors = new Set(["TransactionConflictException", "TransactionInProgressException"]);
-const passingReasons = new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
-
-/** Whether a call failed only because of a concurrent transaction or a throttle, so that it may succeed later. */
-export function isTransactionConflict(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  if (!(error instanceof TransactionCanceledException)) return conflictErrors.has(error.name);
-  const codes = (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code);
-  return (
-    codes.some((code) => passingReasons.has(code)) &&
-    codes.every((code) => code === "None" || passingReasons.has(code))
-  );
 }
 
 /** The deployed name of a table. */

@@ -114,7 +114,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * What DynamoDB answers in place of a result, as `isRetryable` and `isTransactionConflict` know errors.
+ * What DynamoDB answers in place of a result, as `isRetryable` knows errors.
  * @param isSkewed whether it was signed with a time that is not DynamoDB's: with the corrected one it may succeed.
  */
 function refusal(status: number, { __type = "" }: { readonly __type?: string }, isSkewed: boolean): Error {

@@ -1,5 +1,5 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import { Misconfigured } from "../errors.ts";
+import { Misconfigured, Unavailable } from "../errors.ts";
 import { type Count, embedded, writeMetrics } from "./metrics.ts";
 
 /** Every log entry of the service. An id never changes its meaning: alarms and searches rely on it. */
@@ -83,6 +83,16 @@ export function log(entry: keyof typeof logEntries, fields: Fields, counts: read
   const isWritten = levels.indexOf(level.toUpperCase()) >= levels.indexOf(logger.getLevelName());
   if (isWritten) logger[level](message, { id, ...fields, ...(counts.length > 0 ? embedded(counts) : {}) });
   else if (counts.length > 0) writeMetrics(counts);
+}
+
+/**
+ * Logs a failure that the caller need not know of: as that of a dependency which did not answer, or, with an alarm, as
+ * an internal error.
+ * @param write to log otherwise than to the function's own log.
+ */
+export function logFault(error: unknown, fields: Fields, write: typeof log = log): void {
+  if (error instanceof Unavailable) write("DEPENDENCY_FAILED", { ...fields, cause: error.message });
+  else write("CRASH", { ...fields, cause: causeOf(error) });
 }
 
 /**

@@ -3,7 +3,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { Unavailable } from "../errors.ts";
 import { failureOf, isRetryable } from "./clients.ts";
 import { connectionProblem } from "./connection.ts";
-import { base64Decoder, type Call, isTransactionConflict, useCall } from "./database-client.ts";
+import { base64Decoder, type Call, useCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
 
 /** For what an import asks of a table, all attempts and their pauses together. */
@@ -53,7 +53,7 @@ function patientCall(client: DynamoDBClient): Call {
         turn.end(isIncomplete(output) ? "throttled" : "done");
         return output;
       } catch (error) {
-        const mayPass = isTransactionConflict(error) || (isRetryable(error) && !isFinal(error));
+        const mayPass = isRetryable(error) && !isFinal(error);
         turn.end(mayPass ? "throttled" : "failed");
         if (!mayPass) throw connectionProblem(error) ?? error;
         if (attempt === maxAttempts) throw new Unavailable("DynamoDB", failureOf(error));

@@ -9,11 +9,12 @@ import { inject, vi } from "vitest";
 import * as z from "zod";
 import { densityCallers } from "../../functions/population-density/callers/tables.ts";
 import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
+import { jobStore } from "../../functions/population-density/delivery/job-store.ts";
 import { densityJobs, densityPermits } from "../../functions/population-density/delivery/tables.ts";
 import { answerTo } from "../../functions/population-density/query/answer.ts";
 import { parseQuery } from "../../functions/population-density/query/rules.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
-import { getItem, putItem, updateItem } from "../../shared/aws/database.ts";
+import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
@@ -192,17 +193,8 @@ const anything = z.looseObject({});
 /** Stores a job, and counts it among those of its caller. */
 export async function storeJob(stored: Job): Promise<Job> {
   await putItem(densityJobs, itemOf(stored), {}, ownSignal());
-  const { caller, operationId, expiresAt } = stored;
-  const counted = {
-    update: "SET expiresAt = :expiresAt ADD operations :operations",
-    condition: "NOT contains(operations, :operation)",
-    values: {
-      ":expiresAt": expiresAt,
-      ":operations": new Set([operationId]),
-      ":operation": operationId,
-    },
-  };
-  await updateItem(densityCallers, { caller }, counted, ownSignal());
+  if (!(await jobStore.reserve(stored, Number.MAX_SAFE_INTEGER, ownSignal())))
+    throw new Error("no place for a job");
   return stored;
 }
 
@@ -214,7 +206,7 @@ export async function storedJob(operationId: string): Promise<Readonly<Record<st
 /** The operations that are counted as pending of a caller, by its hash. */
 export async function pendingOf(caller: string): Promise<ReadonlySet<string>> {
   const found = await getItem(densityCallers, { caller }, ownSignal());
-  return found?.operations ?? new Set();
+  return new Set(Object.keys(found?.places ?? {}));
 }
 
 /** The body of the answer that is given at once to what a job asks. */

@@ -210,5 +210,5 @@ export async function releaseJob(operationId: string): Promise<boolean> {
  * @returns how many.
  */
 export function releaseCaller(client: string): Promise<number> {
-  return jobStore.releaseEnded(hashed(client), deadline());
+  return jobStore.releaseEnded(hashed(client), Date.now(), deadline());
 }

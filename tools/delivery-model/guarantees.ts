@@ -66,17 +66,18 @@ export class Guarantees {
   }
 
   checkAlways(): void {
-    for (const [, places] of this.#watched.jobs.places) {
-      for (const id of places) {
-        if (this.#watched.jobs.read(id)?.state !== "pending")
-          this.broken.add("a place without a pending job");
-      }
+    const { jobs } = this.#watched;
+    for (const { operationId, caller, state } of jobs.jobs.values()) {
+      if (state === "pending" && !jobs.placesOf(caller).has(operationId))
+        this.broken.add("a pending job without a place");
     }
   }
 
   checkAtEnd(plans: readonly Plan[]): void {
     for (const plan of plans) this.#checkOperation(plan);
-    for (const [, places] of this.#watched.jobs.places) {
+    const { jobs, now } = this.#watched;
+    for (const [caller, places] of jobs.places) {
+      jobs.releaseEnded(caller, now() + hour);
       if (places.size > 0) this.broken.add("a place is leaked");
     }
     this.#checkPermits();

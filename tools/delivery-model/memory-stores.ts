@@ -1,6 +1,7 @@
 import {
   cancelledByCaller,
   isForgotten,
+  isPlaceFree,
   type Job,
   type LastAttempt,
   type Outcome,
@@ -14,17 +15,21 @@ import type { Lease, PendingEntry } from "../../functions/population-density/del
  */
 export class MemoryJobs {
   readonly jobs = new Map<string, Job>();
-  readonly places = new Map<string, Set<string>>();
+  /** By caller and operation: when the place was reserved. */
+  readonly places = new Map<string, Map<string, number>>();
 
-  store(job: Job, replaces: Job | undefined, pendingLimit: number): "stored" | "exists" | "full" {
+  reserve({ caller, operationId, requestedAt }: Job, pendingLimit: number): boolean {
+    const places = this.placesOf(caller);
+    if (places.size >= pendingLimit && !places.has(operationId)) return false;
+    places.set(operationId, requestedAt);
+    return true;
+  }
+
+  store(job: Job, replaces: Job | undefined): boolean {
     const found = this.jobs.get(job.operationId);
     const isFree = found === undefined || isForgotten(found, job.requestedAt) || isUnchanged(found, replaces);
-    if (!isFree) return "exists";
-    const places = this.#placesOf(job.caller);
-    if (places.size >= pendingLimit && !places.has(job.operationId)) return "full";
-    places.add(job.operationId);
-    this.jobs.set(job.operationId, withTombstones(job, replaces));
-    return "stored";
+    if (isFree) this.jobs.set(job.operationId, withTombstones(job, replaces));
+    return isFree;
   }
 
   read(operationId: string): Job | undefined {
@@ -55,15 +60,23 @@ export class MemoryJobs {
     const { sink: _, accessToken: __, pendingSince: ___, listedAt: ____, ...left } = tombstone;
     const withdrawnIntakes = new Set([...(tombstone.withdrawnIntakes ?? []), job.intake]);
     this.jobs.set(job.operationId, { ...left, state: "withdrawn", withdrawnIntakes });
-    this.#placesOf(job.caller).delete(job.operationId);
     return true;
   }
 
-  releaseEnded(caller: string): number {
-    const places = this.#placesOf(caller);
-    const ended = [...places].filter((id) => this.jobs.get(id)?.state !== "pending");
-    for (const id of ended) places.delete(id);
-    return ended.length;
+  /**
+   * What the real store does after it has ended a job, in a write of its own.
+   * @param reservedAt of a withdrawn job, whose place may be another request's by now.
+   */
+  releasePlace({ caller, operationId }: Pick<Job, "caller" | "operationId">, reservedAt?: number): void {
+    const places = this.placesOf(caller);
+    if (reservedAt === undefined || places.get(operationId) === reservedAt) places.delete(operationId);
+  }
+
+  releaseEnded(caller: string, now: number): number {
+    const places = this.placesOf(caller);
+    const free = [...places].filter(([id, reservedAt]) => isPlaceFree(this.jobs.get(id), reservedAt, now));
+    for (const [id] of free) places.delete(id);
+    return free.length;
   }
 
   markQueued(operationId: string, now: number): boolean {
@@ -106,7 +119,7 @@ export class MemoryJobs {
   }
 
   finish(
-    { operationId, caller }: Pick<Job, "operationId" | "caller">,
+    { operationId }: Pick<Job, "operationId" | "caller">,
     lease: string,
     {
       outcome,
@@ -123,15 +136,13 @@ export class MemoryJobs {
       reason,
       ...(lastAttempt === undefined ? {} : { lastAttempt }),
     });
-    this.#placesOf(caller).delete(operationId);
     return true;
   }
 
-  cancel({ operationId, caller }: Pick<Job, "operationId" | "caller">): boolean {
+  cancel({ operationId }: Pick<Job, "operationId" | "caller">): boolean {
     const found = this.jobs.get(operationId);
     if (found?.state !== "pending") return false;
     this.jobs.set(operationId, { ...erased(found), state: "cancelled", reason: cancelledByCaller });
-    this.#placesOf(caller).delete(operationId);
     return true;
   }
 
@@ -150,8 +161,8 @@ export class MemoryJobs {
     return entries.sort((one, other) => one.pendingSince.localeCompare(other.pendingSince));
   }
 
-  #placesOf(caller: string): Set<string> {
-    const places = this.places.get(caller) ?? new Set();
+  placesOf(caller: string): Map<string, number> {
+    const places = this.places.get(caller) ?? new Map();
     this.places.set(caller, places);
     return places;
   }

@@ -198,21 +198,46 @@ class Model {
     const call = <Value>(name: string, run: () => Value) => this.#processes.call(actor, name, run);
     const { signal } = new AbortController();
     const [jobs, permits] = [this.#jobs, this.#permits];
+    /** A write that ends a job, and the one after it that releases its place, which may fail. */
+    const ending = async (
+      job: Pick<Job, "caller" | "operationId">,
+      write: Promise<boolean>,
+      reservedAt?: number,
+    ) => {
+      const hasEnded = await write;
+      const release = () => call("releasePlace", () => jobs.releasePlace(job, reservedAt));
+      if (hasEnded) await release().catch((error: unknown) => this.#ignoreUnavailable(error));
+      return hasEnded;
+    };
     return {
       jobs: {
-        store: (job, replaces, limit) => call("store", () => jobs.store(job, replaces, limit)),
+        reserve: (job, limit) => call("reserve", () => jobs.reserve(job, limit)),
+        store: (job, replaces) => call("store", () => jobs.store(job, replaces)),
         read: (id) => call("read", () => jobs.read(id)),
         promise: (job) => call("promise", () => jobs.promise(job)),
-        withdraw: (job, replaces) => call("withdraw", () => jobs.withdraw(job, replaces)),
-        releaseEnded: (caller) => call("releaseEnded", () => jobs.releaseEnded(caller)),
+        withdraw: (job, replaces) =>
+          ending(
+            job,
+            call("withdraw", () => jobs.withdraw(job, replaces)),
+            job.requestedAt,
+          ),
+        releaseEnded: (caller, now) => call("releaseEnded", () => jobs.releaseEnded(caller, now)),
         markQueued: (id, now) => call("markQueued", () => jobs.markQueued(id, now)),
         lease: (job, lease) => call("lease", () => jobs.lease(job, lease)),
         markPossiblyDelivered: (id, lease) =>
           call("markPossiblyDelivered", () => jobs.markPossiblyDelivered(id, lease)),
         scheduleRetry: (id, lease, retry) =>
           call("scheduleRetry", () => jobs.scheduleRetry(id, lease, retry)),
-        finish: (job, lease, end) => call("finish", () => jobs.finish(job, lease, end)),
-        cancel: (job) => call("cancel", () => jobs.cancel(job)),
+        finish: (job, lease, end) =>
+          ending(
+            job,
+            call("finish", () => jobs.finish(job, lease, end)),
+          ),
+        cancel: (job) =>
+          ending(
+            job,
+            call("cancel", () => jobs.cancel(job)),
+          ),
         pending: () => call("pending", () => jobs.pending()),
       },
       permits: {
@@ -250,6 +275,10 @@ class Model {
       schedule,
       workers,
     };
+  }
+
+  #ignoreUnavailable(error: unknown): void {
+    if (!(error instanceof Unavailable)) throw error;
   }
 
   /** An attempt at a sink: it begins, the last chunk is released, the answer comes; in between is time. */

@@ -12,7 +12,7 @@ import type { Ports } from "./ports.ts";
  */
 export type Acceptance = "accepted" | "joined" | "conflict" | "full" | "withdrawn" | "unknown";
 
-/** Time from the start of the request until the job must be stored. */
+/** Time from the start of the request until its place is reserved and the job is stored. */
 const storeMilliseconds = 2_600;
 
 /** Time to withdraw a job that may have been stored; it is part of the request's time. */
@@ -24,15 +24,15 @@ const queueMilliseconds = 800;
 type AcceptPorts = Pick<Ports, "clock" | "log"> & {
   readonly jobs: Pick<
     Ports["jobs"],
-    "store" | "read" | "promise" | "withdraw" | "releaseEnded" | "markQueued"
+    "reserve" | "store" | "read" | "promise" | "withdraw" | "releaseEnded" | "markQueued"
   >;
   readonly queues: Pick<Ports["queues"], "send">;
 };
 
 /**
- * Accepts a job. One transaction stores it and reserves one of its caller's places; from then on it will be delivered.
- * The message is sent at once, or by the sweep if that fails. A repeated request with the same idempotency key joins
- * the stored job.
+ * Accepts a job: reserves one of its caller's places, then stores the job; from then on it will be delivered. The
+ * message is sent at once, or by the sweep if that fails. A repeated request with the same idempotency key joins the
+ * stored job.
  *
  * @param job not stored yet, with an `intake` of its own.
  */
@@ -61,20 +61,20 @@ export async function acceptJob(
 async function storeOrJoin(
   job: Job,
   pendingLimit: number,
-  { jobs }: AcceptPorts,
+  { jobs, clock }: AcceptPorts,
   signal: AbortSignal,
 ): Promise<"stored" | Exclude<Acceptance, "withdrawn" | "unknown">> {
   let replaces: Job | undefined;
   for (;;) {
-    const stored = await jobs.store(job, replaces, pendingLimit, signal);
-    if (stored === "stored") return "stored";
-    if (stored === "full") {
-      if (pendingLimit > 0 && (await jobs.releaseEnded(job.caller, signal)) > 0) continue;
-      return "full";
-    }
+    const hasPlace = await jobs.reserve(job, pendingLimit, signal);
+    if (hasPlace && (await jobs.store(job, replaces, signal))) return "stored";
     const found = await jobs.read(job.operationId, signal);
     replaces = found?.state === "withdrawn" ? found : undefined;
-    if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) continue;
+    if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) {
+      if (hasPlace) continue;
+      if (pendingLimit > 0 && (await jobs.releaseEnded(job.caller, clock.now(), signal)) > 0) continue;
+      return "full";
+    }
     // This request stored the job, but the response was lost.
     if (found.intake === job.intake) return "stored";
     if (found.requestHash !== job.requestHash) return "conflict";

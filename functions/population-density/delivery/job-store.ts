@@ -1,8 +1,23 @@
 import * as z from "zod/mini";
-import { getItem, getItems, queryIndex, updateItem } from "../../../shared/aws/database.ts";
-import { type TransactionOperation, transactWrite } from "../../../shared/aws/transactions.ts";
+import {
+  type Condition,
+  getItem,
+  getItems,
+  putItem,
+  queryIndex,
+  type Update,
+  updateItem,
+} from "../../../shared/aws/database.ts";
+import { logFault } from "../../../shared/aws/log.ts";
 import { densityCallers } from "../callers/tables.ts";
-import { cancelledByCaller, itemOf, type Job, type LastAttempt, retentionSeconds } from "./job.ts";
+import {
+  cancelledByCaller,
+  isPlaceFree,
+  itemOf,
+  type Job,
+  type LastAttempt,
+  retentionSeconds,
+} from "./job.ts";
 import type { JobStore, PendingEntry } from "./ports.ts";
 import { densityJobs } from "./tables.ts";
 
@@ -12,36 +27,28 @@ const dayMilliseconds = 86_400_000;
 
 /** The store of jobs and of their callers' places in DynamoDB. */
 export const jobStore: JobStore = {
-  async store(stored, replaces, pendingLimit, signal) {
-    const { caller, operationId } = stored;
-    const canHaveNone = pendingLimit > 0 ? "attribute_not_exists(operations) OR " : "";
-    const result = await transactWrite(
-      [
-        {
-          kind: "put",
-          table: densityJobs,
-          ...ifFree(stored, replaces),
-          item: itemOf(keeping(stored, replaces)),
-        },
-        {
-          kind: "update",
-          table: densityCallers,
-          key: { caller },
-          update: "ADD operations :one SET expiresAt = :expiry",
-          condition: `${canHaveNone}size(operations) < :limit OR contains(operations, :id)`,
-          values: {
-            ":one": new Set([operationId]),
-            ":id": operationId,
-            ":limit": pendingLimit,
-            ":expiry": stored.expiresAt + retentionSeconds,
-          },
-        },
-      ],
-      signal,
-    );
-    if (result.isWritten) return "stored";
-    return result.failedConditions.includes(0) ? "exists" : "full";
+  async reserve({ caller, operationId, requestedAt, expiresAt }, pendingLimit, signal) {
+    const reserve = (write: Update) => updateItem(densityCallers, { caller }, write, signal);
+    const expiry = { ":expiry": expiresAt + retentionSeconds };
+    const further = {
+      update: "SET places.#id = :now, expiresAt = :expiry",
+      condition: "size(places) < :limit OR attribute_exists(places.#id)",
+      names: { "#id": operationId },
+      values: { ...expiry, ":now": requestedAt, ":limit": pendingLimit },
+    };
+    const first = {
+      update: "SET places = :places, expiresAt = :expiry",
+      condition: "attribute_not_exists(places)",
+      values: { ...expiry, ":places": { [operationId]: requestedAt } },
+    };
+    if (await reserve(further)) return true;
+    if (pendingLimit === 0) return false;
+    // Of several first requests at once, one makes the list of places.
+    return (await reserve(first)) || (await reserve(further));
   },
+
+  store: (stored, replaces, signal) =>
+    putItem(densityJobs, itemOf(keeping(stored, replaces)), ifFree(stored, replaces), signal),
 
   read: (operationId, signal) => getItem(densityJobs, { operationId }, signal),
 
@@ -66,40 +73,39 @@ export const jobStore: JobStore = {
     const withdrawnIntakes = new Set([...(left.withdrawnIntakes ?? []), withdrawn.intake]);
     const { condition, values } = ifFree(withdrawn, replaces);
     const isOwn = "intake = :intake AND #state = :pending AND attempts = :none AND promised = :no";
-    const { isWritten } = await transactWrite(
-      [
-        {
-          kind: "put",
-          table: densityJobs,
-          item: itemOf({ ...left, state: "withdrawn", withdrawnIntakes }),
-          condition: `${condition} OR (${isOwn})`,
-          names,
-          values: { ...values, ":intake": withdrawn.intake, ":none": 0, ":no": false },
-        },
-        placeReleased(withdrawn),
-      ],
+    const isWithdrawn = await putItem(
+      densityJobs,
+      itemOf({ ...left, state: "withdrawn", withdrawnIntakes }),
+      {
+        condition: `${condition} OR (${isOwn})`,
+        names,
+        values: { ...values, ":intake": withdrawn.intake, ":none": 0, ":no": false },
+      },
       signal,
     );
-    return isWritten;
+    // Another request may have taken the id, and reserved the place anew, by now.
+    if (isWithdrawn) await releasePlace(withdrawn, isReservedBy(withdrawn), signal);
+    return isWithdrawn;
   },
 
-  async releaseEnded(caller, signal) {
-    const counted = await getItem(densityCallers, { caller }, signal);
-    const operationIds = [...(counted?.operations ?? [])];
-    const keys = operationIds.map((operationId) => ({ operationId }));
+  async releaseEnded(caller, now, signal) {
+    const { places = {} } = (await getItem(densityCallers, { caller }, signal)) ?? {};
+    const keys = Object.keys(places).map((operationId) => ({ operationId }));
     const jobs = await getItems(densityJobs, keys, signal);
-    const pending = new Set(
-      jobs.filter(({ state }) => state === "pending").map(({ operationId }) => operationId),
+    const byId = new Map(jobs.map((job) => [job.operationId, job]));
+    const free = Object.entries(places).filter(([id, reservedAt]) =>
+      isPlaceFree(byId.get(id), reservedAt, now),
     );
-    const ended = operationIds.filter((operationId) => !pending.has(operationId));
-    if (ended.length === 0) return 0;
+    if (free.length === 0) return 0;
     const write = {
-      update: "DELETE operations :ended",
-      condition: "attribute_exists(caller)",
-      values: { ":ended": new Set(ended) },
+      update: `REMOVE ${free.map((_, index) => `places.#${index}`).join(", ")}`,
+      // A place that was reserved once more since it was read is not that of the job that was read.
+      condition: free.map((_, index) => `places.#${index} = :${index}`).join(" AND "),
+      names: Object.fromEntries(free.map(([id], index) => [`#${index}`, id])),
+      values: Object.fromEntries(free.map(([, reservedAt], index) => [`:${index}`, reservedAt])),
     };
     await updateItem(densityCallers, { caller }, write, signal);
-    return ended.length;
+    return free.length;
   },
 
   markQueued(operationId, now, signal) {
@@ -169,53 +175,38 @@ export const jobStore: JobStore = {
   async finish(finished, lease, { outcome, reason, lastAttempt }, signal) {
     const { operationId } = finished;
     const noted = lastAttempt === undefined ? "" : ", lastAttempt = :attempt";
-    const { isWritten } = await transactWrite(
-      [
-        {
-          kind: "update",
-          table: densityJobs,
-          key: { operationId },
-          update: `SET #state = :outcome, #reason = :reason${noted} REMOVE ${erased}`,
-          condition: isLeased,
-          names: { ...names, "#reason": "reason" },
-          values: {
-            ":outcome": outcome,
-            ":reason": reason,
-            ":lease": lease,
-            ":pending": "pending",
-            ...(lastAttempt === undefined ? {} : { ":attempt": present(lastAttempt) }),
-          },
-        },
-        placeReleased(finished),
-      ],
-      signal,
-    );
-    if (isWritten) return true;
-    const found = await getItem(densityJobs, { operationId }, signal);
-    return found?.lease === lease && found.state === outcome;
+    const write = {
+      update: `SET #state = :outcome, #reason = :reason${noted} REMOVE ${erased}`,
+      condition: isLeased,
+      names: { ...names, "#reason": "reason" },
+      values: {
+        ":outcome": outcome,
+        ":reason": reason,
+        ":lease": lease,
+        ":pending": "pending",
+        ...(lastAttempt === undefined ? {} : { ":attempt": present(lastAttempt) }),
+      },
+    };
+    if (!(await updateItem(densityJobs, { operationId }, write, signal))) {
+      const found = await getItem(densityJobs, { operationId }, signal);
+      // Otherwise this call ended it, and its response was lost.
+      if (found?.lease !== lease || found.state !== outcome) return false;
+    }
+    await releasePlace(finished, isReserved, signal);
+    return true;
   },
 
   async cancel(cancelled, signal) {
-    const { isWritten } = await transactWrite(
-      [
-        {
-          kind: "update",
-          table: densityJobs,
-          key: { operationId: cancelled.operationId },
-          update: `SET #state = :cancelled, #reason = :reason REMOVE ${erased}`,
-          condition: "#state = :pending",
-          names: { ...names, "#reason": "reason" },
-          values: {
-            ":cancelled": "cancelled",
-            ":reason": cancelledByCaller,
-            ":pending": "pending",
-          },
-        },
-        placeReleased(cancelled),
-      ],
-      signal,
-    );
-    return isWritten;
+    const { operationId } = cancelled;
+    const write = {
+      update: `SET #state = :cancelled, #reason = :reason REMOVE ${erased}`,
+      condition: "#state = :pending",
+      names: { ...names, "#reason": "reason" },
+      values: { ":cancelled": "cancelled", ":reason": cancelledByCaller, ":pending": "pending" },
+    };
+    if (!(await updateItem(densityJobs, { operationId }, write, signal))) return false;
+    await releasePlace(cancelled, isReserved, signal);
+    return true;
   },
 
   pending: (signal) => queryIndex(densityJobs, "pending", "pending", pendingEntry, signal),
@@ -259,19 +250,24 @@ function keeping(stored: Job, replaces: Job | undefined): Job {
   return withdrawnIntakes === undefined ? stored : { ...stored, withdrawnIntakes };
 }
 
-/** The operation of a transaction that releases a job's place. */
-function placeReleased({
-  caller,
-  operationId,
-  expiresAt,
-}: Pick<Job, "caller" | "operationId" | "expiresAt">): TransactionOperation {
-  return {
-    kind: "update",
-    table: densityCallers,
-    key: { caller },
-    update: "DELETE operations :one SET expiresAt = if_not_exists(expiresAt, :expiry)",
-    values: { ":one": new Set([operationId]), ":expiry": expiresAt + retentionSeconds },
-  };
+const isReserved = { condition: "attribute_exists(places.#id)" };
+
+function isReservedBy({ requestedAt }: Job) {
+  return { condition: "places.#id = :reservedAt", values: { ":reservedAt": requestedAt } };
+}
+
+/** Releases the place of a job that has ended. If that fails, a request that finds no place left releases it. */
+async function releasePlace(
+  { caller, operationId }: Pick<Job, "caller" | "operationId">,
+  condition: Condition,
+  signal: AbortSignal,
+): Promise<void> {
+  const write = { ...condition, update: "REMOVE places.#id", names: { "#id": operationId } };
+  try {
+    await updateItem(densityCallers, { caller }, write, signal);
+  } catch (error) {
+    logFault(error, { operationId });
+  }
 }
 
 const pendingEntry: z.ZodMiniType<PendingEntry> = z.object({

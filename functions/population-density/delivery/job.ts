@@ -135,6 +135,17 @@ export function isForgotten(
   return state !== "pending" && requestedAt + dayMilliseconds <= now;
 }
 
+/** The longest time between the reservation of a place and the write of its job, however late that write arrives. */
+const storeMilliseconds = 60_000;
+
+/**
+ * Whether a place can be released: its job has ended, or was not stored in time, because its request broke off.
+ * @param reservedAt in epoch milliseconds.
+ */
+export function isPlaceFree(job: Pick<Job, "state"> | undefined, reservedAt: number, now: number): boolean {
+  return job === undefined ? reservedAt + storeMilliseconds < now : job.state !== "pending";
+}
+
 /** The time before the deadline that is reserved for sending a failure. */
 const failureReserveMilliseconds = 3_600_000;
 

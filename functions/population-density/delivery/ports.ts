@@ -41,28 +41,27 @@ export interface Clock {
  * The store of jobs and of their callers' places. All writes are conditional; `false` means that nothing was written.
  */
 export interface JobStore {
+  /** Reserves one of its caller's places for a job that is to be stored. `false` when none is left. */
+  reserve(job: Job, pendingLimit: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Stores a job and reserves one of its caller's places, both or none.
+   * Stores a job for which a place is reserved. `false` when there is a job under this id.
    * @param replaces a withdrawn job under the same id, as it was read.
-   * @returns `exists` when there is a job under this id, `full` when the caller has no place left.
    */
-  store(
-    job: Job,
-    replaces: Job | undefined,
-    pendingLimit: number,
-    signal: AbortSignal,
-  ): Promise<"stored" | "exists" | "full">;
+  store(job: Job, replaces: Job | undefined, signal: AbortSignal): Promise<boolean>;
   read(operationId: string, signal: AbortSignal): Promise<Job | undefined>;
   /** Promises a job to a further request, so that it cannot be withdrawn any more. `false` when it was withdrawn. */
   promise(job: Job, signal: AbortSignal): Promise<boolean>;
   /**
-   * Withdraws the job that a request stored, or may still store, and releases its place. `false` when the job was
-   * promised to another request, an attempt has begun, or another request stored it.
+   * Withdraws the job that a request stored, or may still store, then releases its place as `finish` does. `false` when
+   * the job was promised to another request, an attempt has begun, or another request stored it.
    * @param replaces a withdrawn job under the same id, as it was read.
    */
   withdraw(job: Job, replaces: Job | undefined, signal: AbortSignal): Promise<boolean>;
-  /** Releases the places of a caller whose jobs have ended or do not exist. Returns their number. */
-  releaseEnded(caller: string, signal: AbortSignal): Promise<number>;
+  /**
+   * Releases the places of a caller that no pending job has any more (`isPlaceFree`).
+   * @returns their number; another request may have released them at the same moment.
+   */
+  releaseEnded(caller: string, now: number, signal: AbortSignal): Promise<number>;
   /** Notes that a job has a message. */
   markQueued(operationId: string, now: number, signal: AbortSignal): Promise<boolean>;
   /**
@@ -83,11 +82,11 @@ export interface JobStore {
     signal: AbortSignal,
   ): Promise<boolean>;
   /**
-   * Ends a job and releases its place, both or none. `false` when the lease was lost.
+   * Ends a job, then releases its place; if that fails, `releaseEnded` does it. `false` when the lease was lost.
    * @param end with the attempt that it ends after, unless it ends without one.
    */
   finish(
-    job: Pick<Job, "operationId" | "caller" | "expiresAt">,
+    job: Pick<Job, "operationId" | "caller">,
     lease: string,
     end: {
       readonly outcome: Outcome;
@@ -97,10 +96,10 @@ export interface JobStore {
     signal: AbortSignal,
   ): Promise<boolean>;
   /**
-   * Ends a pending job for its caller, whoever has its lease, and releases its place, both or none.
+   * Ends a pending job for its caller, whoever has its lease, then releases its place as `finish` does.
    * @returns `false` when it has ended, or does not exist.
    */
-  cancel(job: Pick<Job, "operationId" | "caller" | "expiresAt">, signal: AbortSignal): Promise<boolean>;
+  cancel(job: Pick<Job, "operationId" | "caller">, signal: AbortSignal): Promise<boolean>;
   /** The jobs that are pending, the oldest first; what was written a moment ago may be missing. */
   pending(signal: AbortSignal): Promise<readonly PendingEntry[]>;
 }

@@ -1,5 +1,4 @@
-import { causeOf } from "../../../shared/aws/log.ts";
-import { Unavailable } from "../../../shared/errors.ts";
+import { logFault } from "../../../shared/aws/log.ts";
 import { deadlineOf } from "./job.ts";
 import { reportEnd } from "./lease.ts";
 import type { PendingEntry, Ports } from "./ports.ts";
@@ -68,7 +67,6 @@ async function attempted({ log }: SweepPorts, see: () => Promise<void>): Promise
   try {
     await see();
   } catch (error) {
-    if (error instanceof Unavailable) log("DEPENDENCY_FAILED", { cause: error.message });
-    else log("CRASH", { cause: causeOf(error) });
+    logFault(error, {}, log);
   }
 }

@@ -9,6 +9,7 @@ import type * as Sweep from "../../../functions/population-density/delivery/swee
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { type Harness, openHarness, pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
+import { withTime } from "../../support/with-time.ts";
 
 let harness: Harness;
 let modules: typeof Accept & typeof JobStore & typeof ServicePorts & typeof Sweep;
@@ -106,7 +107,7 @@ describe("a job that is accepted", () => {
     const job = newJob(someOrder());
     let isLost = false;
     harness.tables.inject(({ operation }) => {
-      if (operation !== "TransactWriteItems" || isLost) return "pass";
+      if (operation !== "PutItem" || isLost) return "pass";
       isLost = true;
       return "lose";
     });
@@ -121,8 +122,7 @@ describe("a store that does not answer", () => {
     const job = newJob(someOrder());
     const started = Date.now();
     harness.tables.inject(({ operation, parameters }) => {
-      const isStore =
-        operation === "TransactWriteItems" && JSON.stringify(parameters).includes("ADD operations");
+      const isStore = operation === "PutItem" && JSON.stringify(parameters.Item).includes('"pending"');
       return isStore ? "lose" : "pass";
     });
     expect(await accept(job)).toBe("withdrawn");
@@ -147,7 +147,7 @@ describe("a store that does not answer", () => {
 
   test("many times does not lock a caller out", async () => {
     const client = crypto.randomUUID();
-    harness.tables.inject(({ operation }) => (operation === "TransactWriteItems" ? "lose" : "pass"));
+    harness.tables.inject(({ operation }) => (operation === "PutItem" ? "lose" : "pass"));
     harness.queues.inject(() => "refuse");
     const jobs = Array.from({ length: 6 }, () => newJob(someOrder({ client })));
     for (const acceptance of await Promise.all(jobs.map((job) => accept(job, 3)))) {
@@ -197,7 +197,7 @@ describe("a request that is sent again with its idempotency key", () => {
     const first = newJob(order);
     const { jobStore } = modules;
     const signal = () => AbortSignal.timeout(5_000);
-    await jobStore.store(first, undefined, 20, signal());
+    await jobStore.store(first, undefined, signal());
     const again = newJob({ ...order, now: new Date() });
     expect(await accept(again)).toBe("joined");
     expect(await storedJob(first.operationId)).toMatchObject({ intake: first.intake });
@@ -211,14 +211,31 @@ describe("a request that is sent again with its idempotency key", () => {
 
 test("a look for places that are free takes no longer than there is time, and leaves nothing behind", async () => {
   const job = newJob(someOrder({ now: new Date(Date.now() - 2_300) }));
-  const releaseEnded = (_: string, signal: AbortSignal) => wait(60_000, 0, { signal });
+  const releaseEnded = (_: string, __: number, signal: AbortSignal) => wait(60_000, 0, { signal });
   const slow = {
     ...ports(),
-    jobs: { ...modules.jobStore, store: async () => "full" as const, releaseEnded },
+    jobs: { ...modules.jobStore, reserve: async () => false, releaseEnded },
   };
   expect(await modules.acceptJob(job, 20, slow, AbortSignal.timeout(5_000))).toBe("withdrawn");
   expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
   expect(await pendingOf(job.caller)).toEqual(new Set());
+});
+
+test("of 50 requests of one caller at once, each is accepted, and none needs a transaction", async () => {
+  const client = crypto.randomUUID();
+  harness.tables.calls.length = 0;
+  const now = new Date(Date.now() + 60_000);
+  const jobs = Array.from({ length: 50 }, () => newJob(someOrder({ client, now })));
+  const acceptances = await withTime(async () => {
+    const { acceptJob } = await import("../../../functions/population-density/delivery/accept.ts");
+    const { jobStore } = await import("../../../functions/population-density/delivery/job-store.ts");
+    const patient = { ...ports(), jobs: jobStore };
+    return await Promise.all(jobs.map((job) => acceptJob(job, 50, patient, AbortSignal.timeout(100_000))));
+  });
+  expect(acceptances).toEqual(jobs.map(() => "accepted"));
+  expect((await pendingOf(jobs[0]?.caller ?? "")).size).toBe(50);
+  // Those on one item conflict, and are refused, as soon as two of them overlap.
+  expect(harness.tables.calls.filter(({ operation }) => operation.startsWith("Transact"))).toEqual([]);
 });
 
 test("the limit of pending jobs is exact, and places of jobs that are over do not count", async () => {
@@ -233,7 +250,7 @@ test("the limit of pending jobs is exact, and places of jobs that are over do no
 
 test("the sweep ends a job whose day is over, releases its place and says so", async () => {
   const job = newJob(someOrder({ now: new Date(Date.now() - 86_400_000 - 1_000) }));
-  await modules.jobStore.store(job, undefined, 20, AbortSignal.timeout(5_000));
+  await modules.jobStore.store(job, undefined, AbortSignal.timeout(5_000));
   await sweepAt(Date.now());
   expect(await storedJob(job.operationId)).toMatchObject({ state: "failed", reason: "expired" });
   expect(await pendingOf(job.caller)).toEqual(new Set());

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
 import { type Job, retentionSeconds } from "../../../functions/population-density/delivery/job.ts";
 import { listJobs } from "../../../functions/population-density/delivery/job-list-store.ts";
 import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
 import { hashed } from "../../../shared/hash.ts";
+import { tableVariable } from "../../../shared/table.ts";
 import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
 import { seeded } from "../../../tools/delivery-model/random.ts";
 import { useTables } from "../../support/database.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, someJob, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
+import { captureOutput } from "../../support/pipeline.ts";
 import { runs } from "../../support/sample.ts";
+import { withTime } from "../../support/with-time.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
 const minute = 60_000;
@@ -27,7 +31,8 @@ function aJob(changes: Partial<Job> = {}): Job {
 describe("the store of jobs", () => {
   test("stores a job with all its members and its caller's place; sink and token are erased at its end", async () => {
     const job = aJob({ accessTokenExpiresAt: Date.now() + minute });
-    expect(await jobStore.store(job, undefined, 20, signal())).toBe("stored");
+    expect(await jobStore.reserve(job, 20, signal())).toBe(true);
+    expect(await jobStore.store(job, undefined, signal())).toBe(true);
     expect(await jobStore.read(job.operationId, signal())).toEqual(job);
     expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
 
@@ -58,19 +63,21 @@ describe("the store of jobs", () => {
       { latitude: 0.1, longitude: 0.30000000000000004 },
     ];
     const job = aJob({ request: requestIn(boundary) });
-    await jobStore.store(job, undefined, 20, signal());
+    await jobStore.store(job, undefined, signal());
     expect((await jobStore.read(job.operationId, signal()))?.request.area.boundary).toEqual(boundary);
   });
 
   test("gives no more places than the limit, however many jobs of a caller come at once", async () => {
     const caller = hashed(crypto.randomUUID());
     const jobs = Array.from({ length: 12 }, () => aJob({ caller }));
-    const stored = await Promise.all(jobs.map((job) => jobStore.store(job, undefined, 5, signal())));
-    expect(stored.filter((result) => result === "stored")).toHaveLength(5);
-    expect(stored.filter((result) => result === "full")).toHaveLength(7);
-    const inPlace = jobs
-      .filter((_, index) => stored[index] === "stored")
-      .map(({ operationId }) => operationId);
+    const reserved = await Promise.all(jobs.map((job) => jobStore.reserve(job, 5, signal())));
+    expect(reserved.filter((is) => is)).toHaveLength(5);
+    const inPlace = jobs.filter((_, index) => reserved[index]).map(({ operationId }) => operationId);
+    expect(await pendingOf(caller)).toEqual(new Set(inPlace));
+    // Reserved once more, as after a response that was lost, a place counts once.
+    for (const job of jobs.filter((_, index) => reserved[index])) {
+      expect(await jobStore.reserve(job, 5, signal())).toBe(true);
+    }
     expect(await pendingOf(caller)).toEqual(new Set(inPlace));
   });
 
@@ -110,13 +117,13 @@ describe("the store of jobs", () => {
   test("keeps a late write of a withdrawn request out, also before anything was stored", async () => {
     const job = aJob();
     expect(await jobStore.withdraw(job, undefined, signal())).toBe(true);
-    expect(await jobStore.store(job, undefined, 20, signal())).toBe("exists");
+    expect(await jobStore.store(job, undefined, signal())).toBe(false);
     expect(await pendingOf(job.caller)).toEqual(new Set());
     const withdrawn = await jobStore.read(job.operationId, signal());
     expect(withdrawn).not.toHaveProperty("sink");
     const again = aJob({ operationId: job.operationId, caller: job.caller });
-    expect(await jobStore.store(again, withdrawn, 20, signal())).toBe("stored");
-    expect(await jobStore.store(job, undefined, 20, signal())).toBe("exists");
+    expect(await jobStore.store(again, withdrawn, signal())).toBe(true);
+    expect(await jobStore.store(job, undefined, signal())).toBe(false);
   });
 
   test("lists jobs that are pending, and no others", async () => {
@@ -203,14 +210,80 @@ describe("the store of jobs", () => {
     expect((await idsOf(undefined, 4)).slice(4)).toEqual(expected().slice(4));
   });
 
-  test("releases the places of jobs that are over or absent, and of no others", async () => {
+  test("releases the places of jobs that have ended or were not stored in time, and no others", async () => {
     const caller = hashed(crypto.randomUUID());
     const waiting = await storeJob(aJob({ caller }));
+    const underWay = aJob({ caller });
+    await jobStore.reserve(underWay, 20, signal());
+    await jobStore.reserve(aJob({ caller, requestedAt: Date.now() - 2 * minute }), 20, signal());
     await storeJob(aJob({ caller, state: "failed" }));
     await storeJob(aJob({ caller, state: "withdrawn" }));
-    expect(await jobStore.releaseEnded(caller, signal())).toBe(2);
-    expect(await pendingOf(caller)).toEqual(new Set([waiting.operationId]));
-    expect(await jobStore.releaseEnded(caller, signal())).toBe(0);
+    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(3);
+    expect(await pendingOf(caller)).toEqual(new Set([waiting.operationId, underWay.operationId]));
+    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(0);
+  });
+
+  test("ends a job although its place cannot be released, which the next look for a free place does", async () => {
+    const job = await storeJob(aJob());
+    const now = Date.now();
+    const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
+    await jobStore.lease(job, lease, signal());
+    const table = process.env[tableVariable(densityCallers)] ?? "";
+    vi.stubEnv(tableVariable(densityCallers), "a-table-that-does-not-exist");
+    const output = captureOutput();
+    const isFinished = await jobStore.finish(job, "a", { outcome: "delivered", reason: "a" }, signal());
+    output.stop();
+    vi.stubEnv(tableVariable(densityCallers), table);
+
+    expect(isFinished).toBe(true);
+    expect(output.text()).toContain('"NCS-002"');
+    expect(await storedJob(job.operationId)).toMatchObject({ state: "delivered" });
+    expect(await jobStore.releaseEnded(job.caller, now, signal())).toBe(1);
+  });
+
+  test("ends 50 jobs of a caller at once while it orders others, and loses none of either", async () => {
+    const caller = hashed(crypto.randomUUID());
+    const now = Date.now();
+    const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
+    const jobs: Job[] = [];
+    for (let index = 0; index < 50; index++) {
+      const job = await storeJob(aJob({ caller }));
+      await jobStore.lease(job, lease, signal());
+      jobs.push(job);
+    }
+    const others = jobs.map(() => aJob({ caller }));
+
+    const end = { outcome: "delivered", reason: "a" } as const;
+    const written = await withTime(async () => {
+      const { jobStore } = await import("../../../functions/population-density/delivery/job-store.ts");
+      return await Promise.all([
+        ...jobs.map((job) => jobStore.finish(job, "a", end, signal())),
+        ...others.map((job) => jobStore.reserve(job, 100, signal())),
+      ]);
+    });
+
+    expect(written).not.toContain(false);
+    expect(await pendingOf(caller)).toEqual(new Set(others.map(({ operationId }) => operationId)));
+  });
+
+  test("releases a hundred places at once", async () => {
+    const caller = hashed(crypto.randomUUID());
+    const requestedAt = Date.now() - 2 * minute;
+    for (let index = 0; index < 100; index++) {
+      await jobStore.reserve(aJob({ caller, requestedAt }), 100, signal());
+    }
+    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(100);
+    expect(await pendingOf(caller)).toEqual(new Set());
+  });
+
+  test("leaves the place of a withdrawn request to the one that reserved it anew", async () => {
+    const first = aJob({ requestedAt: Date.now() - 1_000 });
+    const { caller, operationId } = first;
+    const again = aJob({ caller, operationId });
+    await jobStore.reserve(first, 20, signal());
+    await jobStore.reserve(again, 20, signal());
+    expect(await jobStore.withdraw(first, undefined, signal())).toBe(true);
+    expect(await pendingOf(caller)).toEqual(new Set([operationId]));
   });
 });
 
@@ -260,11 +333,19 @@ async function compare(seed: number): Promise<void> {
       lastAttempt: pick([lastAttempt, undefined]),
     };
     const limit = pick([0, 1, 20]);
+    const ending = (hasEnded: boolean, reservedAt?: number) => {
+      if (hasEnded) memory.releasePlace(job, reservedAt);
+      return hasEnded;
+    };
     const calls = {
-      store: () => [memory.store(job, replaces, limit), jobStore.store(job, replaces, limit, signal())],
+      reserve: () => [memory.reserve(job, limit), jobStore.reserve(job, limit, signal())],
+      store: () => [memory.store(job, replaces), jobStore.store(job, replaces, signal())],
       promise: () => [memory.promise(job), jobStore.promise(job, signal())],
-      withdraw: () => [memory.withdraw(job, replaces), jobStore.withdraw(job, replaces, signal())],
-      releaseEnded: () => [memory.releaseEnded(caller), jobStore.releaseEnded(caller, signal())],
+      withdraw: () => [
+        ending(memory.withdraw(job, replaces), job.requestedAt),
+        jobStore.withdraw(job, replaces, signal()),
+      ],
+      releaseEnded: () => [memory.releaseEnded(caller, now), jobStore.releaseEnded(caller, now, signal())],
       markQueued: () => [
         memory.markQueued(operationId, now),
         jobStore.markQueued(operationId, now, signal()),
@@ -278,14 +359,17 @@ async function compare(seed: number): Promise<void> {
         memory.scheduleRetry(operationId, lease.id, retry),
         jobStore.scheduleRetry(operationId, lease.id, retry, signal()),
       ],
-      cancel: () => [memory.cancel(seen ?? job), jobStore.cancel(seen ?? job, signal())],
-      finish: () => [memory.finish(job, lease.id, end), jobStore.finish(job, lease.id, end, signal())],
+      cancel: () => [ending(memory.cancel(seen ?? job)), jobStore.cancel(seen ?? job, signal())],
+      finish: () => [
+        ending(memory.finish(job, lease.id, end)),
+        jobStore.finish(job, lease.id, end, signal()),
+      ],
     };
     const name = pick(Object.keys(calls) as (keyof typeof calls)[]);
     const [expected, found] = calls[name]();
     expect([name, step, await found]).toEqual([name, step, expected]);
     expect(await jobStore.read(operationId, signal())).toEqual(memory.read(operationId));
-    expect(await pendingOf(caller)).toEqual(memory.places.get(caller) ?? new Set());
+    expect(await pendingOf(caller)).toEqual(new Set(memory.placesOf(caller).keys()));
   }
 }
 

@@ -237,6 +237,18 @@ describe("on a service of its own", () => {
     }
   }
 
+  /** Tokens of callers nobody else uses, with all scopes. */
+  async function tokensOf(callers: number): Promise<readonly string[]> {
+    const { kid, ...jwk } = await service.signingKey();
+    const signer = { kid, jwk, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
+    return Array.from({ length: callers }, () => {
+      const scope =
+        "population-density-data:read qos-profiles:read number-recycling:check device-identifier:retrieve-identifier";
+      const claims = { ...claimsOf(crypto.randomUUID()), scope };
+      return tokenOf({ alg: "ES256", typ: "at+jwt", kid }, claims, signedBy(signer));
+    });
+  }
+
   /** Fails 30 % of the time, in a way that belongs to the job. */
   function moody(seed: number): (index: number) => SinkAnswer {
     const random = seeded(seed);
@@ -262,12 +274,7 @@ describe("on a service of its own", () => {
     hour.setEstimate(cellIn(1, 1), 500, 400, 600);
     await storeTileDays(good, encodeTileDay(Array.from({ length: 24 }, () => hour)));
     await storeTileDays(broken, Buffer.from("broken"));
-    const { kid, ...jwk } = await service.signingKey();
-    const signer = { kid, jwk, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
-    const tokens = Array.from({ length: Math.ceil(jobCount / 100) }, () => {
-      const claims = { ...claimsOf(crypto.randomUUID()), scope };
-      return tokenOf({ alg: "ES256", typ: "at+jwt", kid }, claims, signedBy(signer));
-    });
+    const tokens = await tokensOf(Math.ceil(jobCount / 100));
     const QueueUrl = service.environmentOf(
       functionOf(service, "population-density/deliver"),
     ).QUEUE_DENSITY_JOBS;
@@ -335,8 +342,8 @@ describe("on a service of its own", () => {
     const known = new Set(jobs.map(({ operationId }) => operationId));
     expect(requests.every(({ headers }) => known.has(String(headers["webhook-id"])))).toBe(true);
     expect(sinks.map((sink) => sink.maxAtOnce()).filter((max) => max > 4)).toEqual([]);
-    const counted = async () => (await itemsOf("density-callers")).map(({ operations }) => operations);
-    await expect.poll(counted).toEqual(tokens.map(() => undefined));
+    const counted = async () => (await itemsOf("density-callers")).map(({ places }) => places);
+    await expect.poll(counted).toEqual(tokens.map(() => ({})));
     expect(requests.length).toBeGreaterThan(1.1 * jobCount);
   });
 
@@ -349,5 +356,51 @@ describe("on a service of its own", () => {
     await service.invoke(functionOf(service, "population-density/sweep"), {});
     await expect.poll(() => sink?.received(url), patiently).toHaveLength(1);
     expect(sink?.received(url)[0]?.headers["webhook-id"]).toBe(job.operationId);
+  });
+
+  test("a flood of orders is accepted or refused for now, and then every operation answers as before", {
+    timeout: 600_000,
+  }, async () => {
+    const [sink] = sinks;
+    const url = sink?.urlOf() ?? "";
+    const asked = requestIn(boxIn(freshTile(), [1, 1], [1.2, 2]));
+    const tokens = await tokensOf(8);
+    const send = (token: string | undefined, at: string, body?: unknown) =>
+      service.call(at, {
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+        headers: { authorization: `Bearer ${token}` },
+      });
+    const ofEachKind = async () => {
+      const [token] = await tokensOf(1);
+      const answers = await Promise.all([
+        send(token, path, asked),
+        send(token, path, { ...asked, sink: url }),
+        send(token, "/populationdensitydata/operations"),
+        send(token, "/populationdensitydata/capabilities"),
+        send(token, "/qualityondemand/retrieve-qos-profiles", {}),
+        send(token, "/numberrecycling/check", { phoneNumber: "+34600000012", specifiedDate: "2023-12-22" }),
+        send(token, "/deviceidentifier/retrieve-identifier", { device: { phoneNumber: "+34600000001" } }),
+        send(token, "/v3/profile/authenticate", { emailaddress: "a@example.com", password: "a" }),
+      ]);
+      return answers.map(({ status }) => status);
+    };
+    const before = await ofEachKind();
+
+    const answers = await Promise.all(
+      tokens.flatMap((token) =>
+        Array.from({ length: runs(90, 8) }, () => send(token, path, { ...asked, sink: url })),
+      ),
+    );
+
+    expect(before).toEqual([200, 202, 200, 200, 200, 404, 404, 401]);
+    for (const { status } of answers) expect([202, 429, 503, 504]).toContain(status);
+    await expect.poll(ofEachKind, { timeout: 120_000, interval: 1_000 }).toEqual(before);
+    const accepted = answers.flatMap(({ status, body }) =>
+      status === 202 ? [retrievePopulationDensity.responses[202].parse(body).operationId] : [],
+    );
+    const delivered = () => sink?.received(url).map(({ headers }) => headers["webhook-id"]);
+    await expect
+      .poll(delivered, { timeout: 300_000, interval: 1_000 })
+      .toEqual(expect.arrayContaining(accepted));
   });
 });

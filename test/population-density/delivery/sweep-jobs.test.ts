@@ -34,6 +34,7 @@ async function sweepOf(
   await sweep(
     {
       jobs: {
+        reserve: unused,
         store: unused,
         promise: unused,
         withdraw: unused,
@@ -67,7 +68,7 @@ async function sweepOf(
 test("a job that cannot be read keeps the sweep from no other", async () => {
   const memory = new MemoryJobs();
   const [unreadable, expired, unsent] = [jobOf(25 * 60 * minute), jobOf(24.5 * 60 * minute), jobOf(minute)];
-  for (const one of [unreadable, expired, unsent]) memory.store(one, undefined, 20);
+  for (const one of [unreadable, expired, unsent]) memory.store(one, undefined);
   const { sent, logged } = await sweepOf(memory, {
     read: (id) => {
       if (id === unreadable.operationId) throw new TypeError("not a job");
@@ -81,7 +82,7 @@ test("a job that cannot be read keeps the sweep from no other", async () => {
 
 test("the sweep leaves what it has no time for to the next one, without a word for each job", async () => {
   const memory = new MemoryJobs();
-  for (let index = 0; index < 50; index++) memory.store(jobOf(minute + index), undefined, 20);
+  for (let index = 0; index < 50; index++) memory.store(jobOf(minute + index), undefined);
   const time = new AbortController();
   const { sent, logged } = await sweepOf(memory, { signal: time.signal, send: () => time.abort() });
   expect(sent).toHaveLength(1);

@@ -13,7 +13,6 @@ import {
   updatedItem,
   updateItem,
 } from "../../../shared/aws/database.ts";
-import { type TransactionOperation, transactWrite } from "../../../shared/aws/transactions.ts";
 import { withSchema } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
 import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
@@ -123,156 +122,6 @@ describe("a partition", () => {
   });
 });
 
-describe("a transaction", () => {
-  const read = (address: string) => getItem(items, { address }, signal);
-  const putIfAbsent = (address: string, item: object = {}): TransactionOperation => ({
-    kind: "put",
-    table: items,
-    item: { address, ...item },
-    condition: "attribute_not_exists(address)",
-  });
-  const count = (address: string, by = 1): TransactionOperation => ({
-    kind: "update",
-    table: items,
-    key: { address },
-    update: "ADD version :by",
-    condition: "attribute_exists(address)",
-    values: { ":by": by },
-  });
-
-  it("writes all of its operations", async () => {
-    const [added, changed, deleted, checked] = Array.from({ length: 4 }, () => crypto.randomUUID());
-    if (!added || !changed || !deleted || !checked) throw new Error("no addresses");
-    for (const address of [changed, deleted, checked]) {
-      await putItem(items, { address, version: 1 }, {}, signal);
-    }
-
-    const result = await transactWrite(
-      [
-        putIfAbsent(added),
-        count(changed),
-        { kind: "delete", table: items, key: { address: deleted } },
-        {
-          kind: "check",
-          table: items,
-          key: { address: checked },
-          condition: "version = :one",
-          values: { ":one": 1 },
-        },
-      ],
-      signal,
-    );
-
-    expect(result).toEqual({ isWritten: true });
-    expect(await read(added)).toEqual({ address: added });
-    expect(await read(changed)).toEqual({ address: changed, version: 2 });
-    expect(await read(deleted)).toBeUndefined();
-    expect(await read(checked)).toEqual({ address: checked, version: 1 });
-  });
-
-  it("writes nothing when one condition does not hold, and says which", async () => {
-    const [present, absent] = [crypto.randomUUID(), crypto.randomUUID()];
-    await putItem(items, { address: present, version: 1 }, {}, signal);
-    const check = (address: string): TransactionOperation => ({
-      kind: "check",
-      table: items,
-      key: { address },
-      condition: "attribute_exists(address)",
-    });
-
-    expect(await transactWrite([count(present), check(absent)], signal)).toEqual({
-      isWritten: false,
-      failedConditions: [1],
-    });
-    expect(await transactWrite([putIfAbsent(present), count(absent)], signal)).toEqual({
-      isWritten: false,
-      failedConditions: [0, 1],
-    });
-    expect(await read(present)).toEqual({ address: present, version: 1 });
-    expect(await read(absent)).toBeUndefined();
-  });
-
-  it("takes back what it has written when a later operation cannot be", async () => {
-    const [kept, added, wrong] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
-    await putItem(items, { address: kept, version: 1 }, {}, signal);
-    await putItem(items, { address: wrong, version: "not a number" }, {}, signal);
-
-    const writing = transactWrite([count(kept), putIfAbsent(added), count(wrong)], signal);
-
-    await expect(writing).rejects.toMatchObject({ name: "TransactionCanceledException" });
-    expect(await read(kept)).toEqual({ address: kept, version: 1 });
-    expect(await read(added)).toBeUndefined();
-  });
-
-  it("is written once under its token, however often it is asked for", async () => {
-    const address = crypto.randomUUID();
-    const token = crypto.randomUUID();
-    await putItem(items, { address, version: 1 }, {}, signal);
-
-    for (let time = 0; time < 3; time++) {
-      expect(await transactWrite([count(address)], signal, token)).toEqual({ isWritten: true });
-    }
-
-    expect(await read(address)).toEqual({ address, version: 2 });
-    await expect(transactWrite([count(address, 5)], signal, token)).rejects.toMatchObject({
-      name: "IdempotentParameterMismatchException",
-    });
-  });
-
-  it("is exclusive: of 60 at once that need the same place, one takes it", async () => {
-    const [place, counter] = [crypto.randomUUID(), crypto.randomUUID()];
-    await putItem(items, { address: counter, version: 0 }, {}, signal);
-
-    const results = await Promise.all(
-      Array.from({ length: 60 }, (_, index) =>
-        transactWrite([putIfAbsent(place, { index }), count(counter)], signal),
-      ),
-    );
-
-    expect(results.filter(({ isWritten }) => isWritten)).toHaveLength(1);
-    expect(await read(counter)).toEqual({ address: counter, version: 1 });
-  });
-
-  it("loses no single write that is made beside it", async () => {
-    const address = crypto.randomUUID();
-    await putItem(items, { address, version: 0 }, {}, signal);
-    const add = {
-      update: "ADD version :one",
-      condition: "version >= :zero",
-      values: { ":one": 1, ":zero": 0 },
-    };
-
-    await Promise.all(
-      Array.from({ length: 50 }, async () => {
-        await transactWrite([count(address)], signal);
-        await updateItem(items, { address }, add, signal);
-      }),
-    );
-
-    expect(await read(address)).toEqual({ address, version: 100 });
-  });
-
-  it.each<[string, TransactionOperation[], string]>([
-    ["none", [], "Member must have length greater than or equal to 1"],
-    [
-      "more than 100",
-      Array.from({ length: 101 }, () => putIfAbsent(crypto.randomUUID())),
-      "Member must have length less than or equal to 100",
-    ],
-    [
-      "two on one item",
-      [putIfAbsent("twice"), count("twice")],
-      "Transaction request cannot include multiple operations on one item",
-    ],
-  ])("of operations of which there are %s is a fault of ours", async (_, operations, message) => {
-    const writing = transactWrite(operations, signal);
-    await expect(writing).rejects.toMatchObject({
-      name: "ValidationException",
-      message: expect.stringContaining(message),
-    });
-  });
-});
-
 describe("items by their keys", () => {
   const catalogue = crypto.randomUUID();
   const name = (index: number) => `name-${index}`;
@@ -330,10 +179,7 @@ describe("a table that does not answer as it should", () => {
     const server = await countingServer(answer);
     vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
     vi.stubEnv("DEADLINE_FACTOR", "1");
-    const database = {
-      ...(await import("../../../shared/aws/database.ts")),
-      ...(await import("../../../shared/aws/transactions.ts")),
-    };
+    const database = await import("../../../shared/aws/database.ts");
     return { server, database };
   }
 
@@ -362,6 +208,7 @@ describe("a table that does not answer as it should", () => {
     "refuses for the provisioned throughput": refusing("ProvisionedThroughputExceededException"),
     "refuses for the rate": refusing("ThrottlingException"),
     "refuses for the account's rate": refusing("RequestLimitExceeded"),
+    "refuses for a transaction of another program": refusing("TransactionConflictException"),
     "has an inner failure": refusing("InternalServerError"),
   };
 
@@ -514,70 +361,6 @@ describe("a table that does not answer as it should", () => {
     await server.close();
 
     expect(error).toBe("Unavailable");
-  });
-
-  const cancelled = (...codes: string[]) =>
-    answering(
-      400,
-      JSON.stringify({
-        __type: "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-        Message: "no",
-        CancellationReasons: codes.map((Code) => ({ Code })),
-      }),
-    );
-  const operation: TransactionOperation = { kind: "delete", table: items, key: { address: "a" } };
-
-  it.each([
-    ["another transaction", cancelled("None", "TransactionConflict")],
-    ["the rate", cancelled("ThrottlingError", "None")],
-    ["the provisioned throughput", cancelled("ProvisionedThroughputExceeded", "TransactionConflict")],
-    ["itself, still under way", refusing("TransactionInProgressException")],
-  ])("is unavailable to a transaction that it cancels each time for %s", async (_, answer) => {
-    const { server, database } = await facing(answer);
-
-    const { error } = await endOf(database.transactWrite([operation], signal));
-    await server.close();
-
-    expect(error).toBe("Unavailable");
-    expect(server.requests()).toBeGreaterThan(1);
-  });
-
-  it("is asked again under the same token when a transaction was in the way", async () => {
-    const tokens: unknown[] = [];
-    const { server, database } = await facing(async (request, response) => {
-      const sent = z.looseObject({}).parse(JSON.parse(Buffer.concat(await request.toArray()).toString()));
-      tokens.push(sent.ClientRequestToken);
-      (tokens.length === 1 ? cancelled("TransactionConflict") : answering(200, "{}"))(request, response);
-    });
-
-    const result = await database.transactWrite([operation], signal, "a token");
-    await server.close();
-
-    expect(result).toEqual({ isWritten: true });
-    expect(tokens).toEqual(["a token", "a token"]);
-  });
-
-  it("lets a single write through after the transaction that was in its way", async () => {
-    let requests = 0;
-    const { server, database } = await facing((request, response) => {
-      requests++;
-      (requests === 1 ? refusing("TransactionConflictException") : answering(200, "{}"))(request, response);
-    });
-
-    const isWritten = await database.putItem(items, { address: "a" }, {}, signal);
-    await server.close();
-
-    expect(isWritten).toBe(true);
-  });
-
-  it("decides by the condition when a transaction failed for that and for another one's sake", async () => {
-    const { server, database } = await facing(cancelled("ConditionalCheckFailed", "TransactionConflict"));
-
-    const result = await database.transactWrite([operation, operation], signal);
-    await server.close();
-
-    expect(result).toEqual({ isWritten: false, failedConditions: [0] });
-    expect(server.requests()).toBe(1);
   });
 
   it.each(["ValidationException", "ResourceNotFoundException", "AccessDeniedException"])(
