@@ -1,5 +1,5 @@
 import { timedLike } from "../../../shared/aws/dependency-times.ts";
-import { causeOf } from "../../../shared/aws/log.ts";
+import { causeOf, logFault } from "../../../shared/aws/log.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { isForgotten, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
@@ -30,9 +30,9 @@ type AcceptPorts = Pick<Ports, "clock" | "log"> & {
 };
 
 /**
- * Accepts a job: reserves one of its caller's places, then stores the job; from then on it will be delivered. The
- * message is sent at once, or by the sweep if that fails. A repeated request with the same idempotency key joins the
- * stored job.
+ * Accepts a job: reserves one of its caller's places, then stores the job; from then on it will be delivered, and
+ * nothing makes the result an error. The message is sent at once, or by the sweep if that fails. A repeated request with
+ * the same idempotency key joins the stored job.
  *
  * @param job not stored yet, with an `intake` of its own.
  */
@@ -106,7 +106,7 @@ async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSigna
   }
 }
 
-/** Sends the message of a stored job. If that fails, the sweep sends one. */
+/** Sends the message of a stored job. Whatever fails, the sweep sends one. */
 async function queue(
   { operationId }: Job,
   { jobs, queues, clock, log }: AcceptPorts,
@@ -116,7 +116,6 @@ async function queue(
     await queues.send(operationId, signal);
     await jobs.markQueued(operationId, clock.now(), signal);
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    log("DEPENDENCY_FAILED", { operationId, cause: error.message });
+    logFault(error, { operationId }, log);
   }
 }

@@ -103,6 +103,45 @@ describe("a job that is accepted", () => {
     expect(await queued()).not.toContainEqual(messageOf(job));
   });
 
+  test.each([
+    ["sending is denied", "AccessDenied", 403],
+    ["the queue does not exist", "QueueDoesNotExist", 400],
+    ["the queue's key is disabled", "KmsDisabled", 400],
+  ])("is accepted though %s, which is logged as an internal error", async (_, name, status) => {
+    const job = newJob(someOrder());
+    harness.queues.inject(() => ({ refuse: { status, name } }));
+    expect(await accept(job)).toBe("accepted");
+    harness.queues.inject();
+
+    const logged = output.text().split("\n");
+    const line = logged.find((text) => text.includes(job.operationId) && text.includes('"NCS-002"'));
+    expect(line).toContain(name);
+    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending" });
+    await sweepAt(job.requestedAt + 20_000);
+    expect(await queued()).toContainEqual(messageOf(job));
+  });
+
+  test("is accepted though what the queue was given cannot be noted", async () => {
+    const job = newJob(someOrder());
+    harness.tables.inject(({ parameters }) =>
+      String(parameters.UpdateExpression).includes("queuedAt")
+        ? { refuse: { status: 400, name: "AccessDeniedException" } }
+        : "pass",
+    );
+    expect(await accept(job)).toBe("accepted");
+    expect(await queued()).toContainEqual(messageOf(job));
+  });
+
+  test("is accepted though the time of its request ends while its message is sent", async () => {
+    const job = newJob(someOrder());
+    const request = new AbortController();
+    harness.queues.inject(() => {
+      request.abort();
+      return "hang";
+    });
+    expect(await modules.acceptJob(job, 20, ports(), request.signal)).toBe("accepted");
+  });
+
   test("is stored once when the answer of the store is lost", async () => {
     const job = newJob(someOrder());
     let isLost = false;
