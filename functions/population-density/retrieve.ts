@@ -8,9 +8,20 @@ import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
 export const handler = serveStreamed(retrievePopulationDensity, async (sent) => {
-  const { body, caller, now, signal, reply, refuse } = sent;
+  const { body, caller, correlator, now, signal, reply, refuse } = sent;
   // What follows is expensive: geometry, and reading tiles.
   await sent.quotaChecked;
+  const { sink } = body;
+  const offered: readonly Format[] = sink === undefined ? mediaTypes : [json];
+  const format = preferredType(sent.listHeader("accept"), offered);
+  const keyed = { client: caller.client, idempotencyKey: sent.header("idempotency-key"), now };
+  if (sink !== undefined && keyed.idempotencyKey !== undefined && format !== undefined) {
+    const { earlierOperation, operationAddress } = await import("./operations/order.ts");
+    const operationId = await earlierOperation(keyed, { ...body, sink }, undefined, signal);
+    if (operationId !== undefined)
+      return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
+  }
+
   const query = parseQuery(body, now);
   if ("code" in query) throw refuse(query.code, query);
   const limits = {
@@ -18,12 +29,8 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
     syncLimit: setting("DENSITY_SYNC_LIMIT"),
     asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
   };
-  const { sink } = body;
   const fault = unsupported(query, limits, sink !== undefined);
   if (fault !== undefined) throw refuse(fault.code, fault);
-
-  const offered: readonly Format[] = sink === undefined ? mediaTypes : [json];
-  const format = preferredType(sent.listHeader("accept"), offered);
   if (format === undefined) {
     const message = `Accept must allow ${sink === undefined ? "one of " : ""}${offered.join(", ")}.`;
     throw refuse("NOT_ACCEPTABLE", { message });
@@ -46,16 +53,10 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
       "x-area-status": answer.status,
     });
   }
-  const { acceptOrder, idempotencyKeyOf, operationAddress } = await import("./operations/order.ts");
-  const idempotencyKey = idempotencyKeyOf(sent);
+  const { acceptOrder, checkIdempotencyKey, operationAddress } = await import("./operations/order.ts");
+  checkIdempotencyKey(keyed.idempotencyKey);
   const refund = await sent.charge(workUnitsOf(query));
-  const order = {
-    request: { ...body, sink },
-    client: caller.client,
-    correlator: sent.correlator,
-    idempotencyKey,
-    now,
-  };
+  const order = { ...keyed, request: { ...body, sink }, correlator };
   const operationId = await acceptOrder(order, refund, signal);
   return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
 });

@@ -58,6 +58,22 @@ export async function acceptJob(
   return "accepted";
 }
 
+/**
+ * Joins the job of the same request, sent before with the same idempotency key. From then on that job cannot be
+ * withdrawn.
+ * @returns `false` when there is none: it was never stored, was withdrawn, is forgotten, or is of another request.
+ */
+export async function joinJob(
+  { operationId, requestHash, requestedAt }: Pick<Job, "operationId" | "requestHash" | "requestedAt">,
+  jobs: Pick<Ports["jobs"], "read" | "promise">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await jobs.read(operationId, signal);
+  if (found === undefined || found.state === "withdrawn" || isForgotten(found, requestedAt)) return false;
+  if (found.requestHash !== requestHash) return false;
+  return found.state !== "pending" || (await jobs.promise(found, signal));
+}
+
 async function storeOrJoin(
   job: Job,
   pendingLimit: number,

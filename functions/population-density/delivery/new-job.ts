@@ -22,16 +22,28 @@ export interface JobOrder {
   readonly now: Date;
 }
 
+/**
+ * What makes two requests with one idempotency key the same: all that was sent, as its schema has parsed it; of a
+ * redelivery, the operation, the sink and its credential.
+ */
+export function requestHashOf(
+  request: Request | Pick<Request, "sink" | "sinkCredential">,
+  redelivers?: string,
+): string {
+  const { sink, sinkCredential } = request;
+  return hashed(JSON.stringify(redelivers === undefined ? request : { sink, sinkCredential, redelivers }));
+}
+
 /** Makes the job of a request. Its id is derived from caller and idempotency key; without a key it is random. */
 export function newJob({ request, redelivered, client, correlator, idempotencyKey, now }: JobOrder): Job {
   const { sink, sinkCredential, area, startTime, endTime, precision } = request;
   const { accessToken, accessTokenExpiresUtc } = sinkCredential ?? {};
   const expiresAt = accessTokenExpiresUtc === undefined ? undefined : instantOf(accessTokenExpiresUtc);
   return {
-    operationId: idempotencyKey === undefined ? crypto.randomUUID() : idOf(client, idempotencyKey),
+    operationId: idempotencyKey === undefined ? crypto.randomUUID() : operationIdOf(client, idempotencyKey),
     state: "pending",
     caller: hashed(client),
-    requestHash: hashed(JSON.stringify({ ...request, redelivers: redelivered?.operationId })),
+    requestHash: requestHashOf(request, redelivered?.operationId),
     request: { area, startTime, endTime, precision },
     requestedAt: now.getTime(),
     ...(redelivered === undefined ? {} : { asOf: answerTime(redelivered).getTime() }),
@@ -52,8 +64,11 @@ export function newJob({ request, redelivered, client, correlator, idempotencyKe
   };
 }
 
-/** A UUID of version 8, whose content RFC 9562 leaves to the implementation. */
-function idOf(client: string, idempotencyKey: string): string {
+/**
+ * The id of the operation that a caller's idempotency key belongs to: a UUID of version 8, whose content RFC 9562 leaves
+ * to the implementation.
+ */
+export function operationIdOf(client: string, idempotencyKey: string): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([client, idempotencyKey]))
     .digest("hex");

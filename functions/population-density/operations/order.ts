@@ -1,27 +1,45 @@
+import { log } from "../../../shared/aws/log.ts";
 import { setting } from "../../../shared/environment.ts";
-import { ApiError } from "../../../shared/errors.ts";
-import { acceptJob } from "../delivery/accept.ts";
+import { ApiError, Unavailable } from "../../../shared/errors.ts";
+import { acceptJob, joinJob } from "../delivery/accept.ts";
 import { jobStore } from "../delivery/job-store.ts";
-import { type JobOrder, newJob } from "../delivery/new-job.ts";
+import { type JobOrder, newJob, operationIdOf, requestHashOf } from "../delivery/new-job.ts";
 import { send, sharedPorts } from "../delivery/service-ports.ts";
 
 const maxKeyCharacters = 255;
 
 /**
- * The `Idempotency-Key` of a request.
- * @throws {ApiError} `INVALID_ARGUMENT` for one that has not 1 to 255 characters.
+ * The operation of a request that was accepted before, by its `Idempotency-Key`. It is looked for before anything is
+ * checked that the time changes, such as the period, so that a repetition is answered as the first request was.
+ * @param redelivers the id of the operation whose answer is to be delivered again, if it is.
+ * @returns its id; undefined without a key, for a new request, and for one whose key is another request's.
+ * @throws {ApiError} `TIMEOUT` when the store does not answer.
  */
-export function idempotencyKeyOf({
-  header,
-}: {
-  readonly header: (name: string) => string | undefined;
-}): string | undefined {
-  const key = header("idempotency-key");
+export async function earlierOperation(
+  { client, idempotencyKey, now }: Pick<JobOrder, "client" | "idempotencyKey" | "now">,
+  request: Parameters<typeof requestHashOf>[0],
+  redelivers: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  const operationId = operationIdOf(client, idempotencyKey);
+  const requestHash = requestHashOf(request, redelivers);
+  try {
+    const repeated = { operationId, requestHash, requestedAt: now.getTime() };
+    return (await joinJob(repeated, jobStore, signal)) ? operationId : undefined;
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    log("DEPENDENCY_FAILED", { operationId, cause: error.message });
+    throw isNotKnown();
+  }
+}
+
+/** @throws {ApiError} `INVALID_ARGUMENT` for an `Idempotency-Key` that has not 1 to 255 characters. */
+export function checkIdempotencyKey(key: string | undefined): void {
   if (key !== undefined && (key.length === 0 || key.length > maxKeyCharacters))
     throw new ApiError("INVALID_ARGUMENT", {
       message: `Idempotency-Key must have 1 to ${maxKeyCharacters} characters.`,
     });
-  return key;
 }
 
 /**
@@ -55,11 +73,15 @@ export async function acceptOrder(
     case "withdrawn":
       throw new ApiError("UNAVAILABLE");
     case "unknown":
-      throw new ApiError("TIMEOUT", {
-        message:
-          "It is not known whether the operation was accepted. Send it again with the same Idempotency-Key.",
-      });
+      throw isNotKnown();
   }
+}
+
+function isNotKnown(): ApiError {
+  return new ApiError("TIMEOUT", {
+    message:
+      "It is not known whether the operation was accepted. Send it again with the same Idempotency-Key.",
+  });
 }
 
 /**

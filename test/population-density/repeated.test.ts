@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { hashed } from "../../shared/hash.ts";
+import { boxIn, freshTile } from "../support/densities.ts";
+import { requestIn, someJob, storedJob, storeJob } from "../support/jobs.ts";
+import { authorizerContext, eventOf } from "../support/pipeline.ts";
+import { defaultSettings } from "../support/settings.ts";
+import { callStreamed } from "../support/streamed.ts";
+import { useHarness } from "../support/use-harness.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const { harness, output } = useHarness({ ...defaultSettings });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A caller nobody else uses, which sends a request for an operation with a key. */
+function caller() {
+  const client = crypto.randomUUID();
+  const context = () => authorizerContext({ scope: "population-density-data:read", client });
+  return {
+    client,
+    ask: async (
+      body: unknown,
+      headers: Readonly<Record<string, string>> = { "idempotency-key": "a key" },
+    ) => {
+      const { handler } = await import("../../functions/population-density/retrieve.ts");
+      const event = eventOf({ body: JSON.stringify(body), headers, authorizer: context() });
+      const { statusCode, headers: answered, body: bytes } = await callStreamed(handler, event);
+      const { operationId, code } = JSON.parse(bytes.toString());
+      return { statusCode, operationId, code, location: answered.location };
+    },
+    redeliver: async (operationId: string, body: unknown) => {
+      const { handler } = await import(
+        "../../functions/population-density/operations/redeliver-operation.ts"
+      );
+      const event = eventOf({
+        pathParameters: { operationId },
+        body: JSON.stringify(body),
+        headers: { "idempotency-key": "a key" },
+        authorizer: context(),
+      });
+      const { statusCode, body: text } = await handler(event, { getRemainingTimeInMillis: () => 10_000 });
+      return { statusCode, ...JSON.parse(text) };
+    },
+  };
+}
+
+/** A request for two days from now on: a minute later, its period is partly in the past. */
+function requestFromNow() {
+  const now = Date.now();
+  const period = { startTime: new Date(now).toISOString(), endTime: new Date(now + 48 * hour).toISOString() };
+  const request = requestIn(boxIn(freshTile(), [1, 1], [2, 2]));
+  return { ...request, ...period, sink: "https://sink.example.com/densities" };
+}
+
+const later = (milliseconds: number) =>
+  vi.useFakeTimers({ now: Date.now() + milliseconds, toFake: ["Date"] });
+
+describe("a request that is repeated with its Idempotency-Key", () => {
+  test.each([2 * minute, 23 * hour])("is the same operation %i ms later", async (milliseconds) => {
+    const { ask } = caller();
+    const request = requestFromNow();
+    const first = await ask(request);
+    later(milliseconds);
+
+    expect(first).toMatchObject({ statusCode: 202, operationId: expect.any(String) });
+    expect(await ask(request)).toEqual(first);
+    expect(await ask(request, { "idempotency-key": "another" })).toMatchObject({
+      statusCode: 400,
+      code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD",
+    });
+  });
+
+  test("is the same operation after its limits and precisions were changed", async () => {
+    const { ask } = caller();
+    const request = requestFromNow();
+    const first = await ask(request);
+    vi.stubEnv("DENSITY_PRECISIONS", "3");
+    const again = await ask(request);
+    vi.stubEnv("DENSITY_PRECISIONS", defaultSettings.DENSITY_PRECISIONS);
+
+    expect(again).toEqual(first);
+  });
+
+  test("is a new request when its day is over", async () => {
+    const { ask } = caller();
+    const request = requestFromNow();
+    const { operationId } = await ask(request);
+    const { jobStore } = await import("../../functions/population-density/delivery/job-store.ts");
+    const job = await jobStore.read(operationId, AbortSignal.timeout(60_000));
+    if (job === undefined) throw new Error("no job");
+    await jobStore.cancel(job, AbortSignal.timeout(60_000));
+    later(25 * hour);
+
+    expect(await ask(request)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
+  });
+
+  test("is checked as a new one when its body is another", async () => {
+    const { ask } = caller();
+    const request = requestFromNow();
+    await ask(request);
+    const other = { ...request, sink: "https://other.example.com/" };
+
+    expect(await ask(other)).toMatchObject({ statusCode: 400, code: "INVALID_ARGUMENT" });
+    later(2 * minute);
+    expect(await ask(other)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
+  });
+
+  test("cannot be withdrawn by the first one any more", async () => {
+    const { ask } = caller();
+    const request = requestFromNow();
+    const { operationId } = await ask(request);
+    expect(await storedJob(operationId)).toMatchObject({ promised: false });
+    await ask(request);
+    expect(await storedJob(operationId)).toMatchObject({ promised: true });
+  });
+
+  test("is 504, and neither 503 nor refused for its times, when its operation cannot be looked for", async () => {
+    const { ask } = caller();
+    const request = requestFromNow();
+    await ask(request);
+    later(2 * minute);
+    const jobs = process.env.TABLE_DENSITY_JOBS;
+    harness().tables.inject(({ operation, parameters }) =>
+      operation === "GetItem" && parameters.TableName === jobs ? "refuse" : "pass",
+    );
+
+    expect(await ask(request)).toMatchObject({ statusCode: 504, code: "TIMEOUT" });
+    expect(output().text()).toContain('"NCS-003"');
+  });
+
+  test("is the same operation when it redelivers one that its caller can no longer see", async () => {
+    const { client, redeliver } = caller();
+    const ended = await storeJob(
+      someJob("https://sink.example.com/", requestIn(boxIn(freshTile(), [1, 1], [2, 2])), {
+        caller: hashed(client),
+        state: "delivered",
+        requestedAt: Date.now() - 23 * hour,
+      }),
+    );
+    const body = { sink: "https://sink.example.com/again" };
+    const first = await redeliver(ended.operationId, body);
+    expect(first).toMatchObject({ statusCode: 202 });
+    later(2 * hour);
+
+    expect(await redeliver(ended.operationId, body)).toEqual(first);
+    const other = { sink: "https://other.example.com/" };
+    expect(await redeliver(ended.operationId, other)).toMatchObject({ statusCode: 404 });
+  });
+});
