@@ -243,20 +243,16 @@ export function deleteItem(
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
-export function putInput(
-  table: Table,
-  item: Readonly<Record<string, unknown>>,
-  condition: Partial<Condition>,
-) {
+function putInput(table: Table, item: Readonly<Record<string, unknown>>, condition: Partial<Condition>) {
   const Item = marshall(item, { removeUndefinedValues: true });
   return { TableName: nameOf(table), Item, ...conditionParts(condition) };
 }
 
-export function keyedInput(table: Table, key: Key, condition: Partial<Condition>) {
+function keyedInput(table: Table, key: Key, condition: Partial<Condition>) {
   return { TableName: nameOf(table), Key: marshall(key), ...conditionParts(condition) };
 }
 
-export function updateInput(
+function updateInput(
   table: Table,
   key: Key,
   { update, ...condition }: Pick<Update, "update"> & Partial<Condition>,

@@ -54,7 +54,7 @@ export class MemoryJobs {
     if (
       !(found === undefined || isOwn || isForgotten(found, job.requestedAt) || isUnchanged(found, replaces))
     ) {
-      return false;
+      return found.withdrawnIntakes?.has(job.intake) ?? false;
     }
     const tombstone = withTombstones(job, replaces);
     const { sink: _, accessToken: __, pendingSince: ___, listedAt: ____, ...left } = tombstone;

@@ -74,6 +74,7 @@ class Model {
       permits: this.#permits,
       now: () => this.#processes.time,
       wasFaulty: () => this.#processes.wasFaulty,
+      lateCalls: () => this.#processes.count.lateCalls,
       workers,
     });
     const plans = Array.from({ length: this.#chance.pick([1, 2, 6, 14]) }, (_, index) =>

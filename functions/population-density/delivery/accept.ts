@@ -108,7 +108,6 @@ async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSigna
     for (;;) {
       if (await jobs.withdraw(job, replaces, signal)) return "withdrawn";
       const found = await jobs.read(job.operationId, signal);
-      if (found?.withdrawnIntakes?.has(job.intake)) return "withdrawn";
       replaces = found?.state === "withdrawn" ? found : undefined;
       if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) continue;
       if (found.intake === job.intake) return "accepted";

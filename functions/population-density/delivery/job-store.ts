@@ -83,9 +83,14 @@ export const jobStore: JobStore = {
       },
       signal,
     );
+    if (!isWithdrawn) {
+      const found = await getItem(densityJobs, { operationId: withdrawn.operationId }, signal);
+      // Otherwise this call withdrew it, and its response was lost.
+      if (!found?.withdrawnIntakes?.has(withdrawn.intake)) return false;
+    }
     // Another request may have taken the id, and reserved the place anew, by now.
-    if (isWithdrawn) await releasePlace(withdrawn, isReservedBy(withdrawn), signal);
-    return isWithdrawn;
+    await releasePlace(withdrawn, isReservedBy(withdrawn), signal);
+    return true;
   },
 
   async releaseEnded(caller, now, signal) {

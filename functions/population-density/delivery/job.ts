@@ -136,14 +136,16 @@ export function isForgotten(
 }
 
 /** The longest time between the reservation of a place and the write of its job, however late that write arrives. */
-const storeMilliseconds = 60_000;
+const reservationMilliseconds = 60_000;
 
 /**
- * Whether a place can be released: its job has ended, or was not stored in time, because its request broke off.
+ * Whether a place can be released: its job has ended, or was not stored in time, because its request broke off. While
+ * a job is withdrawn, another request with its idempotency key may be about to store it.
  * @param reservedAt in epoch milliseconds.
  */
 export function isPlaceFree(job: Pick<Job, "state"> | undefined, reservedAt: number, now: number): boolean {
-  return job === undefined ? reservedAt + storeMilliseconds < now : job.state !== "pending";
+  const isStored = job !== undefined && job.state !== "withdrawn";
+  return isStored ? job.state !== "pending" : reservedAt + reservationMilliseconds < now;
 }
 
 /** The time before the deadline that is reserved for sending a failure. */

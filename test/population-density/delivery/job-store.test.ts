@@ -217,9 +217,11 @@ describe("the store of jobs", () => {
     await jobStore.reserve(underWay, 20, signal());
     await jobStore.reserve(aJob({ caller, requestedAt: Date.now() - 2 * minute }), 20, signal());
     await storeJob(aJob({ caller, state: "failed" }));
-    await storeJob(aJob({ caller, state: "withdrawn" }));
-    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(3);
-    expect(await pendingOf(caller)).toEqual(new Set([waiting.operationId, underWay.operationId]));
+    // Its request may be repeated just now.
+    const withdrawn = await storeJob(aJob({ caller, state: "withdrawn" }));
+    const taken = [waiting, underWay, withdrawn].map(({ operationId }) => operationId);
+    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(2);
+    expect(await pendingOf(caller)).toEqual(new Set(taken));
     expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(0);
   });
 
