@@ -3,14 +3,22 @@ import type { ParentSums } from "../import/tile-pyramid.ts";
 
 const numbers = z.array(z.number());
 
-const storedHour = z.nullable(z.object({ people: numbers, min: numbers, max: numbers, bounds: numbers }));
+const storedHour = z.nullable(
+  z.object({ people: numbers, min: numbers, max: numbers, half: numbers, suppressed: numbers }),
+);
 
 const storedSums = z.object({
   precision: z.number(),
   geohash: z.string(),
   first: z.number(),
   parts: z.array(
-    z.object({ part: z.string(), coverage: numbers, areas: numbers, hours: z.array(storedHour) }),
+    z.object({
+      part: z.string(),
+      coverage: numbers,
+      areas: numbers,
+      bounds: numbers,
+      hours: z.array(storedHour),
+    }),
   ),
 });
 
@@ -21,10 +29,11 @@ export const storedSumsOfDay = z.array(storedSums);
 export function jsonOfSums({ parts, ...place }: ParentSums): z.infer<typeof storedSums> {
   return {
     ...place,
-    parts: parts.map(({ part, coverage, areas, hours }) => ({
+    parts: parts.map(({ part, coverage, areas, bounds, hours }) => ({
       part,
       coverage: [...coverage],
       areas: [...areas],
+      bounds: [...bounds],
       hours: hours.map((hour) =>
         hour === undefined
           ? null
@@ -32,7 +41,8 @@ export function jsonOfSums({ parts, ...place }: ParentSums): z.infer<typeof stor
               people: [...hour.people],
               min: [...hour.min],
               max: [...hour.max],
-              bounds: [...hour.bounds],
+              half: [...hour.half],
+              suppressed: [...hour.suppressed],
             },
       ),
     })),
@@ -43,10 +53,11 @@ export function jsonOfSums({ parts, ...place }: ParentSums): z.infer<typeof stor
 export function sumsOfJson({ parts, ...place }: z.infer<typeof storedSums>): ParentSums {
   return {
     ...place,
-    parts: parts.map(({ part, coverage, areas, hours }) => ({
+    parts: parts.map(({ part, coverage, areas, bounds, hours }) => ({
       part,
       coverage: Uint8Array.from(coverage),
       areas: Float64Array.from(areas),
+      bounds: Uint32Array.from(bounds),
       hours: hours.map((hour) =>
         hour === null
           ? undefined
@@ -54,7 +65,8 @@ export function sumsOfJson({ parts, ...place }: z.infer<typeof storedSums>): Par
               people: Float64Array.from(hour.people),
               min: Float64Array.from(hour.min),
               max: Float64Array.from(hour.max),
-              bounds: Uint32Array.from(hour.bounds),
+              half: Float64Array.from(hour.half),
+              suppressed: Uint8Array.from(hour.suppressed),
             },
       ),
     })),

@@ -8,6 +8,7 @@
  *
  * The errors of counts are assumed to be independent: the distance to either end of a sum's range is the square root of
  * the sum of squares. The range of a group is the published interval of its sum, never that of its cells in the file.
+ * Such intervals are no errors but bounds, so their widths add up: what was counted is never outside of a range.
  */
 
 import { hoursPerDay, isCovered } from "../tiles/tile.ts";
@@ -21,13 +22,12 @@ import {
   TilePyramid,
   type TopTiles,
   type WholeHour,
+  type WholePart,
   type WholeTile,
 } from "./tile-pyramid.ts";
 
 /** What may be published of a part in a tile. */
-export interface PublishedPart extends TilePart {
-  /** The area that the part covers of each cell, in km². */
-  readonly areas: Float64Array;
+export interface PublishedPart extends Omit<WholePart, "hours"> {
   /** The 24 hours of the day in UTC, with a slot for each covered cell; undefined if the hour was not counted. */
   readonly hours: readonly (TileHour | undefined)[];
 }
@@ -116,28 +116,29 @@ function anonymous({ precision, geohash, parts }: WholeTile, marketShare: number
   return {
     precision,
     geohash,
-    parts: parts.map(({ part, coverage, areas, hours }) => {
+    parts: parts.map(({ part, coverage, areas, bounds, hours }) => {
       const cells = Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) =>
         isCovered(coverage, cell),
       );
       const published = hours.map((hour) => hour && anonymousHour(hour, cells, areas, marketShare));
-      return { part, coverage, areas, hours: published };
+      return { part, coverage, areas, bounds, hours: published };
     }),
   };
 }
 
 function anonymousHour(
-  { people, min, max, bounds }: WholeHour,
+  { people, min, max, half, suppressed }: WholeHour,
   cells: readonly number[],
   areas: Float64Array,
   marketShare: number,
 ): TileHour {
   const anonymous = new TileHour();
   for (const cell of cells) {
-    if ((bounds[cell] ?? 0) > 0) anonymous.setSuppressed(cell);
+    if (suppressed[cell] === 1) anonymous.setSuppressed(cell);
     else {
       const counted = { people: at(people, cell), min: at(min, cell), max: at(max, cell) };
-      setPeople(anonymous, cell, scaledUp(counted, marketShare), at(areas, cell));
+      const range = scaledUp(counted, marketShare, at(half, cell));
+      setPeople(anonymous, cell, range, at(areas, cell));
     }
   }
   return anonymous;

@@ -144,7 +144,12 @@ async function publishedHours(
   const item = (await readDays(name, [key])).get(key);
   const parts = await storedParts(name, item, found.parts);
   return mergedHours(
-    [...parts.values()].map((hours) => ({ hours, areas: new Float64Array(), suppressedPeople: 0 })),
+    [...parts.values()].map((hours) => ({
+      hours,
+      areas: new Float64Array(),
+      bounds: new Uint32Array(),
+      boundPeople: 0,
+    })),
   );
 }
 
@@ -155,7 +160,10 @@ export function listedParts(
   { parts, division: { renewed, created } }: Pick<FoundDay, "division" | "parts">,
 ): readonly ListedPart[] {
   const ids = new Set(renewed.map(({ id }) => id));
-  const listed = parts.map((part) => (ids.has(part.id) ? { ...part, marketShare } : part));
+  // Hours that are not counted now stay as they were scaled up.
+  const listed = parts.map((part) =>
+    ids.has(part.id) ? { ...part, marketShare: Math.min(part.marketShare, marketShare) } : part,
+  );
   return created === undefined ? listed : [...listed, { id: created.id, precision, threshold, marketShare }];
 }
 
@@ -169,16 +177,17 @@ export function contextOf(
   { parts, areas }: Pick<FoundDay, "parts" | "areas">,
   listed: readonly ListedPart[],
 ): DayContext {
-  const listedById = new Map(listed.map((part) => [part.id, part]));
+  const partOf = (id: string) => {
+    const part = listed.find((each) => each.id === id);
+    if (part === undefined) throw new Error(`part ${id} is not of the day`);
+    return part;
+  };
   return {
     date: day.date,
     kind,
     key: dayKey(day, { kind }),
     parts,
-    areasOf: (part, precision, geohash) => areas.in(part, precision, geohash),
-    suppressedPeopleOf: (part) => {
-      const { threshold = 1, marketShare = 1 } = listedById.get(part) ?? {};
-      return (threshold - 1) / 2 / marketShare;
-    },
+    cellsOf: (part, precision, geohash) => areas.in(part, partOf(part).threshold, precision, geohash),
+    boundPeopleOf: (part) => partOf(part).threshold / partOf(part).marketShare,
   };
 }

@@ -15,16 +15,17 @@ const deviations = 1.96;
  * √(n(1 − s))/s; 1.96 of these to either side contain 95 %. This error and that of the count itself are independent:
  * the distance to either end of the range is the square root of the sum of their squares. The lower end is not below
  * the people who were certainly counted. For a sum, add the counted people first: errors do not add up linearly.
- * @param share s, above 0 and at most 1; 1 changes nothing.
+ * @param share s, above 0 and at most 1; 1 extrapolates nothing.
+ * @param half counted people by which the number may be wrong in either direction beside these errors, for certain.
  */
-export function scaledUp({ people, min, max }: Range, share: number): Range {
+export function scaledUp({ people, min, max }: Range, share: number, half = 0): Range {
   checkShare(share);
-  if (share === 1) return { people, min, max };
+  if (share === 1) return { people, min: min - half, max: max + half };
   const variance = deviations ** 2 * people * (1 - share);
   return {
     people: people / share,
-    min: Math.max(min, (people - Math.sqrt((people - min) ** 2 + variance)) / share),
-    max: (people + Math.sqrt((max - people) ** 2 + variance)) / share,
+    min: Math.max(min - half, (people - Math.sqrt((people - min) ** 2 + variance) - half) / share),
+    max: (people + Math.sqrt((max - people) ** 2 + variance) + half) / share,
   };
 }
 

@@ -6,15 +6,18 @@ import { setPeople } from "./anonymous-tiles.ts";
 export interface MergedPart {
   /** Of each cell, the area of what the part covers of it, in km². */
   readonly areas: Float64Array;
+  /** How many people each cell has at most while it is suppressed, in multiples of `boundPeople`. */
+  readonly bounds: Uint32Array;
   /** The 24 hours of the day in UTC; undefined if the part was not counted in the hour. */
   readonly hours: readonly (TileHour | undefined)[];
-  /** How many people a cell that is suppressed counts as beside one that is not: from 0 to twice as many, as a rule. */
-  readonly suppressedPeople: number;
+  /** K, scaled up by the market share. */
+  readonly boundPeople: number;
 }
 
 /**
  * A tile's day from what is published of several parts and from nothing else. A cell that several parts share has the
- * people of all by the area of all, and errors that are independent; it is suppressed if it is in all of them. A
+ * people of all by the area of all; it is suppressed if it is in all of them. Beside one that is not, a suppressed part
+ * is from nobody to its maximum, and counts as half of it. The ends of ranges add up: they may be bounds of groups. A
  * part that was not counted in an hour is left out.
  * @param parts one at least, in an order that depends on nothing but the parts.
  * @returns the hours of the only part as they are.
@@ -44,22 +47,20 @@ function setMerged(merged: TileHour, cell: number, counted: readonly CountedPart
 }
 
 function setSum(merged: TileHour, cell: number, parts: readonly CountedPart[]): void {
-  let [people, squaresBelow, squaresAbove, area] = [0, 0, 0, 0];
-  for (const { hour, areas, suppressedPeople } of parts) {
+  let [people, min, max, area] = [0, 0, 0, 0];
+  for (const { hour, areas, bounds, boundPeople } of parts) {
     const here = areas[cell] ?? 0;
     area += here;
     if (hour.codes[cell] === suppressedCode) {
-      people += suppressedPeople;
-      squaresBelow += suppressedPeople ** 2;
-      squaresAbove += suppressedPeople ** 2;
+      const most = (bounds[cell] ?? 0) * boundPeople;
+      people += most / 2;
+      max += most;
     } else {
-      const density = hour.value(cell);
-      people += density * here;
-      squaresBelow += ((density - hour.minimum(cell)) * here) ** 2;
-      squaresAbove += ((hour.maximum(cell) - density) * here) ** 2;
+      people += hour.value(cell) * here;
+      min += hour.minimum(cell) * here;
+      max += hour.maximum(cell) * here;
     }
   }
-  const [min, max] = [people - Math.sqrt(squaresBelow), people + Math.sqrt(squaresAbove)];
   setPeople(merged, cell, { people, min, max }, area);
 }
 

@@ -1,12 +1,9 @@
-import { suffixesOf } from "../cover/geohash.ts";
 import { cellsPerTile } from "../tiles/tile-hour.ts";
-import { cellsIn, type Part } from "./parts.ts";
-import { finestAreas } from "./tile-pyramid.ts";
+import type { Part } from "./parts.ts";
+import { finestTile, TilePyramid, type WholePart, type WholeTile } from "./tile-pyramid.ts";
 
-const indexes: ReadonlyMap<string, number> = new Map(suffixesOf(2).map((suffix, index) => [suffix, index]));
-const singleIndexes: ReadonlyMap<string, number> = new Map(
-  suffixesOf(1).map((suffix, index) => [suffix, index]),
-);
+/** What a part has in a tile, whatever was counted. */
+export type PartCells = Pick<WholePart, "areas" | "bounds">;
 
 /** How much of a cell each part of a day covers, worked out when it is asked for. */
 export class PartAreas {
@@ -16,21 +13,21 @@ export class PartAreas {
     this.#parts = new Map(parts.map((part) => [part.id, part]));
   }
 
-  /** Of each cell of a tile, the area of what a part covers of it, in km². */
-  in(id: string, precision: number, geohash: string): Float64Array {
-    const sums = new Float64Array(cellsPerTile);
+  /** What a part has in a tile of its precision or a coarser one. @param threshold K, with which it was published. */
+  in(id: string, threshold: number, precision: number, geohash: string): PartCells {
     const part = this.#parts.get(id);
     if (part === undefined) throw new Error(`part ${id} is not of the day`);
-    const suffixes = suffixesOf(part.precision);
-    const [codes, from] = precision === 1 ? [singleIndexes, 0] : [indexes, precision - 2];
+    let found: PartCells = { areas: new Float64Array(cellsPerTile), bounds: new Uint32Array(cellsPerTile) };
+    const take = (tiles: Iterable<WholeTile>) => {
+      for (const tile of tiles) if (tile.precision === precision) found = tile.parts[0] ?? found;
+    };
+    const pyramid = new TilePyramid(threshold, { precision });
     for (const [tile, coverage] of part.coverage) {
       if (!tile.startsWith(geohash)) continue;
-      const areas = finestAreas(tile, part.precision);
-      for (const cell of cellsIn(coverage)) {
-        const parent = codes.get((tile + suffixes[cell]).slice(from, precision)) ?? Number.NaN;
-        sums[parent] = (sums[parent] ?? 0) + (areas[cell] ?? 0);
-      }
+      const parts = [{ part: id, coverage }];
+      take(pyramid.add(finestTile({ geohash: tile, hours: [] }, parts, part.precision, threshold)));
     }
-    return sums;
+    take(pyramid.end());
+    return found;
   }
 }

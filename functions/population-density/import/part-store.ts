@@ -12,7 +12,7 @@ const listedPart = z.object({
   precision: z.number(),
   /** K. */
   threshold: z.number(),
-  /** The share of all people that its numbers were scaled up from. */
+  /** The smallest share of all people that any of its numbers was scaled up from. */
   marketShare: z.number(),
 });
 

@@ -4,6 +4,7 @@ import { encodeTileDay, hoursPerDay, isCovered, readTileDay } from "../tiles/til
 import type { TileHour } from "../tiles/tile-hour.ts";
 import type { AnonymousTile } from "./anonymous-tiles.ts";
 import { filledUp, type MergedPart, mergedHours } from "./merged-parts.ts";
+import type { PartCells } from "./part-areas.ts";
 import type { ListedPart } from "./part-store.ts";
 import { union } from "./parts.ts";
 import { typicalHours } from "./typical-week.ts";
@@ -18,10 +19,10 @@ export interface DayContext {
   readonly key: string;
   /** The parts of the day before this import. */
   readonly parts: readonly ListedPart[];
-  /** Of each cell of a tile, the area of what a part covers of it, in km². */
-  readonly areasOf: (part: string, precision: number, geohash: string) => Float64Array;
+  /** What a part of the day before this import has in a tile. */
+  readonly cellsOf: (part: string, precision: number, geohash: string) => PartCells;
   /** See `MergedPart`. */
-  readonly suppressedPeopleOf: (part: string) => number;
+  readonly boundPeopleOf: (part: string) => number;
 }
 
 /** The days of a tile that are stored, of those named. */
@@ -102,13 +103,10 @@ export async function mergedItem(
   for (const id of [...new Set([...before.keys(), ...tile.parts.map(({ part }) => part)])].sort()) {
     const published = tile.parts.find(({ part }) => part === id);
     const hours = before.get(id) ?? [];
-    const suppressedPeople = context.suppressedPeopleOf(id);
-    if (published === undefined) {
-      parts.set(id, { hours, suppressedPeople, areas: context.areasOf(id, tile.precision, tile.geohash) });
-    } else {
-      const known = published.hours.map((hour, index) => hour ?? hours[index]);
-      parts.set(id, { hours: known, suppressedPeople, areas: published.areas });
-    }
+    const boundPeople = context.boundPeopleOf(id);
+    const { areas, bounds } = published ?? context.cellsOf(id, tile.precision, tile.geohash);
+    const known = published?.hours.map((hour, index) => hour ?? hours[index]) ?? hours;
+    parts.set(id, { hours: known, boundPeople, areas, bounds });
   }
   const merged = mergedHours([...parts.values()]);
   const isCounted = (hour: number) => tile.parts[0]?.hours[hour] !== undefined;

@@ -3,7 +3,7 @@ import { addToCoverage, isCovered } from "../tiles/tile.ts";
 import { cellsPerTile } from "../tiles/tile-hour.ts";
 import { rowArea } from "./cell-area.ts";
 import type { CountedHour, CountedTile } from "./counted.ts";
-import { publishedSum, suppressedBound } from "./suppression.ts";
+import { type GroupBounds, isSuppressed, publishedSum, suppressedBound } from "./suppression.ts";
 
 /** A part of a day in a tile. */
 export interface TilePart {
@@ -21,30 +21,40 @@ export interface WholeTile {
 }
 
 /** What a part has in such a tile. */
-interface WholePart extends TilePart {
+export interface WholePart extends TilePart {
+  /** The area that the part covers of each cell, in km². */
   readonly areas: Float64Array;
+  /** How many people each cell can have at most while it is suppressed, in multiples of K. */
+  readonly bounds: Uint32Array;
   readonly hours: readonly (WholeHour | undefined)[];
 }
 
 /** The people that are passed to the parents: published ones, and counted ones of suppressed cells. */
 export interface WholeHour extends CountedHour {
-  /** The maximum of a suppressed cell, in multiples of K − 1; 0 for other cells. */
-  readonly bounds: Uint32Array;
+  /** Half of the widths of the intervals that are published of all groups in a cell; `min` and `max` are without. */
+  readonly half: Float64Array;
+  /** 1 for a suppressed cell. */
+  readonly suppressed: Uint8Array;
 }
 
 /** A counted tile, in which nothing is left to be added. */
 export function finestTile(
-  { geohash, hours }: CountedTile,
+  { geohash, hours }: Pick<CountedTile, "geohash" | "hours">,
   parts: readonly TilePart[],
   precision: number,
   threshold: number,
 ): WholeTile {
   const areas = finestAreas(geohash, precision);
-  const whole = hours.map((hour) => hour && { ...hour, bounds: finestBounds(hour.people, threshold) });
+  const bounds = new Uint32Array(cellsPerTile).fill(1);
+  const half = new Float64Array(cellsPerTile);
+  const whole = hours.map(
+    (hour) =>
+      hour && { ...hour, half, suppressed: Uint8Array.from(hour.people, (count) => +(count < threshold)) },
+  );
   return {
     precision,
     geohash,
-    parts: parts.map(({ part, coverage }) => ({ part, coverage, areas, hours: whole })),
+    parts: parts.map(({ part, coverage }) => ({ part, coverage, areas, bounds, hours: whole })),
   };
 }
 
@@ -62,24 +72,20 @@ export function finestAreas(geohash: string, precision: number): Float64Array {
   return areas;
 }
 
-function finestBounds(people: Float64Array, threshold: number): Uint32Array {
-  const bounds = new Uint32Array(cellsPerTile);
-  for (let cell = 0; cell < cellsPerTile; cell++) bounds[cell] = at(people, cell) < threshold ? 1 : 0;
-  return bounds;
-}
-
 function emptyPart(part: string, alike: WholePart["hours"], cells: number): WholePart {
   return {
     part,
     coverage: new Uint8Array(cells / 8),
     areas: new Float64Array(cells),
+    bounds: new Uint32Array(cells),
     hours: alike.map(
       (hour) =>
         hour && {
           people: new Float64Array(cells),
           min: new Float64Array(cells),
           max: new Float64Array(cells),
-          bounds: new Uint32Array(cells),
+          half: new Float64Array(cells),
+          suppressed: new Uint8Array(cells),
         },
     ),
   };
@@ -121,10 +127,11 @@ function parentSums(tile: WholeTile, threshold: number): ParentSums {
         if (children.length === 0) continue;
         addToCoverage(to.coverage, parent);
         to.areas[parent] = children.reduce((area, child) => area + at(from.areas, child), 0);
+        to.bounds[parent] = suppressedBound(boundsOf(from.bounds, children), threshold);
         for (const [hour, toHour] of to.hours.entries()) {
           const fromHour = from.hours[hour];
           if (toHour !== undefined && fromHour !== undefined) {
-            setParent(toHour, parent, fromHour, children, threshold);
+            setParent(toHour, parent, fromHour, from.bounds, children, threshold);
           }
         }
       }
@@ -143,13 +150,15 @@ function putSums(above: WholeTile, { first, parts }: ParentSums): void {
     }
     to.coverage.set(from.coverage, first / 8);
     to.areas.set(from.areas, first);
+    to.bounds.set(from.bounds, first);
     for (const [hour, toHour] of to.hours.entries()) {
       const fromHour = from.hours[hour];
       if (toHour === undefined || fromHour === undefined) continue;
       toHour.people.set(fromHour.people, first);
       toHour.min.set(fromHour.min, first);
       toHour.max.set(fromHour.max, first);
-      toHour.bounds.set(fromHour.bounds, first);
+      toHour.half.set(fromHour.half, first);
+      toHour.suppressed.set(fromHour.suppressed, first);
     }
   }
 }
@@ -213,47 +222,54 @@ export function childrenOf(coverage: Uint8Array, parent: number): number[] {
   return children;
 }
 
+function boundsOf(bounds: Uint32Array, cells: readonly number[]): GroupBounds {
+  let [bound, maxBound] = [0, 0];
+  for (const cell of cells) {
+    const ofCell = bounds[cell] ?? 0;
+    bound += ofCell;
+    maxBound = Math.max(maxBound, ofCell);
+  }
+  return { bound, maxBound };
+}
+
 function setParent(
   to: WholeHour,
   parent: number,
   from: WholeHour,
+  bounds: Uint32Array,
   children: readonly number[],
   threshold: number,
 ): void {
-  const group = { people: 0, bound: 0, maxBound: 0 };
-  let [people, squaresBelow, squaresAbove] = [0, 0, 0];
-  let published = 0;
+  const grouped: number[] = [];
+  let groupPeople = 0;
+  let [people, squaresBelow, squaresAbove, half] = [0, 0, 0, 0];
   for (const child of children) {
     const counted = at(from.people, child);
-    const bound = from.bounds[child] ?? 0;
-    if (bound > 0) {
-      group.people += counted;
-      group.bound += bound;
-      group.maxBound = Math.max(group.maxBound, bound);
+    if (from.suppressed[child] === 1) {
+      grouped.push(child);
+      groupPeople += counted;
     } else {
-      published++;
       people += counted;
       squaresBelow += (counted - at(from.min, child)) ** 2;
       squaresAbove += (at(from.max, child) - counted) ** 2;
+      half += at(from.half, child);
     }
   }
-  if (published === 0) {
-    const bound = suppressedBound(group, threshold);
-    if (bound > 0) {
-      to.people[parent] = group.people;
-      to.bounds[parent] = bound;
-      return;
-    }
+  const group = { people: groupPeople, ...boundsOf(bounds, grouped) };
+  if (grouped.length === children.length && isSuppressed(group, threshold)) {
+    to.people[parent] = groupPeople;
+    to.suppressed[parent] = 1;
+    return;
   }
-  if (group.bound > 0) {
+  if (grouped.length > 0) {
     const { min, max } = publishedSum(group, threshold);
     people += (min + max) / 2;
-    squaresBelow += ((max - min) / 2) ** 2;
-    squaresAbove += ((max - min) / 2) ** 2;
+    half += (max - min) / 2;
   }
   to.people[parent] = people;
   to.min[parent] = people - Math.sqrt(squaresBelow);
   to.max[parent] = people + Math.sqrt(squaresAbove);
+  to.half[parent] = half;
 }
 
 function at(numbers: Float64Array, cell: number): number {

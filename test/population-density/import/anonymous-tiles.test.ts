@@ -110,10 +110,12 @@ interface Settled {
   readonly isSuppressed: boolean;
   /** Published, but what was counted in a suppressed cell. */
   readonly people: number;
-  /** Half of the width of the range. */
+  /** The distance to either end of the range, without groups. */
   readonly error: number;
+  /** Half of the widths of the intervals of all groups. */
+  readonly half: number;
   readonly area: number;
-  /** Of a suppressed cell: the most people it can have as far as anybody knows. */
+  /** Of a suppressed cell: the most people, in whole numbers, that it can have as far as anybody knows. */
   readonly maxPeople: number;
   /** Of a suppressed cell. */
   readonly children: readonly Settled[];
@@ -125,7 +127,16 @@ function settle(people: People, precision: number, geohash: string, groups: Grou
     const count = people.get(geohash) ?? Number.NaN;
     const isSuppressed = count < threshold;
     const area = cellArea(geohash);
-    return { isSuppressed, people: count, error: errorOf(count), area, maxPeople: 9, children: [], geohash };
+    return {
+      isSuppressed,
+      people: count,
+      error: errorOf(count),
+      half: 0,
+      area,
+      maxPeople: 9,
+      children: [],
+      geohash,
+    };
   }
   const children = childrenOf(people, geohash).map((child) => settle(people, precision, child, groups));
   const area = sum(children, "area");
@@ -138,18 +149,28 @@ function settle(people: People, precision: number, geohash: string, groups: Grou
   const published = Math.min(10 * Math.floor(total / 10), limit);
   if (others.length === 0 && published === 0) {
     const bound = limit > 0 ? 9 : maxPeople;
-    return { isSuppressed: true, people: total, error: 0, area, maxPeople: bound, children, geohash };
+    return {
+      isSuppressed: true,
+      people: total,
+      error: 0,
+      half: 0,
+      area,
+      maxPeople: bound,
+      children,
+      geohash,
+    };
   }
   let [middle, half] = [0, 0];
   if (members.length > 0) {
-    const end = published === limit ? maxPeople : published + 9;
+    const end = published === limit ? (maxPeople / 9) * 10 : published + 10;
     [middle, half] = [(published + end) / 2, (end - published) / 2];
     groups.push({ published, members });
   }
   return {
     isSuppressed: false,
     people: sum(others, "people") + middle,
-    error: Math.hypot(half, ...others.map((other) => other.error)),
+    error: Math.hypot(...others.map((other) => other.error)),
+    half: half + sum(others, "half"),
     area,
     maxPeople: 0,
     children: [],
@@ -234,7 +255,8 @@ describe("the tiles of a day", () => {
             expect(Math.abs(value - density)).toBeLessThanOrEqual(0.5001 + density / 4_000);
             expect(hour.minimum(index)).toBeLessThanOrEqual(value);
             expect(hour.maximum(index)).toBeGreaterThanOrEqual(value);
-            const ends = [settled.people - settled.error, settled.people + settled.error] as const;
+            const distance = settled.error + settled.half;
+            const ends = [settled.people - distance, settled.people + distance] as const;
             const [min, max] = ends.map((end) => Math.min(end / settled.area, maxDensity));
             expect(hour.minimum(index)).toBeLessThanOrEqual((min ?? 0) * (1 + 1e-9));
             expect(hour.maximum(index)).toBeGreaterThanOrEqual((max ?? 0) * (1 - 1e-9));

@@ -133,11 +133,11 @@ describe("an observed day", () => {
       expect(people(8, 31)).toBe("LOW_DENSITY");
       expect(people(8, 33)).toBe("NO_DATA");
       expect(people(9, 0)).toBeUndefined();
-      // 4.5 people for the suppressed cell, by the area of two of the 32 cells.
+      // 5 people for the suppressed cell, by the area of two of the 32 cells.
       const [letter = ""] = tile.slice(-1);
       const parent = suffixesOf(1).indexOf(letter) * 32;
       const found = await peopleAt(tile.slice(0, -1), day, 8, parent);
-      expect(found).toBe(Math.round((104.5 / 2) * 32));
+      expect(found).toBe(Math.round((105 / 2) * 32));
     }
     expect(await stored(tile, observedDay(friday))).toMatchObject({ madeFrom: [] });
     expect(await stored(tile, typicalDay(5))).toMatchObject({ madeFrom: [friday] });
@@ -411,9 +411,9 @@ describe("parts of a day", () => {
         found.push(await publishedHours(tile, day), await publishedHours(tile.slice(0, -1), day));
         const [letter = ""] = tile.slice(-1);
         const parent = suffixesOf(1).indexOf(letter) * 32;
-        // 100 + 9 people, as two cells may have up to 18, and 200 + 4.5 in five cells; the cell beside is alone.
+        // 100 + 10 people, as two cells may have up to 20, and 200 + 5 in five cells; the cell beside is alone.
         const people = await peopleOf(tile.slice(0, -1), day);
-        expect(people(8, parent)).toBeCloseTo((313.5 / 5) * 32, -1.3);
+        expect(people(8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
         expect(people(8, parent + 1)).toBe("LOW_DENSITY");
       }
       expect(found.slice(0, 2)).toEqual(found.slice(2));
@@ -487,16 +487,16 @@ describe("parts of a day", () => {
     const beside = { 0: 40, 1: 9, 2: 9, 3: 9 };
     const storage: DayStorage = { ...observed, ...coarser };
     await storeDay(dayOf(friday, tileOf(tile, { 8: beside })), storage);
-    expect(await typicalPeople()).toBeCloseTo((58.5 / 4) * 32, -1);
+    expect(await typicalPeople()).toBeCloseTo((60 / 4) * 32, -1);
     vi.useFakeTimers({ now: Date.now() + 400 * 86_400_000, toFake: ["Date"] });
     try {
       await storeDay(dayOf(friday, tileOf(tile, { 8: { ...beside, 4: 9 } })), storage);
     } finally {
       vi.useRealTimers();
     }
-    // Of the new cell nothing but that it is suppressed: 4.5 people.
+    // Of the new cell nothing but that it is suppressed: 5 people.
     expect((await stored(tile, observedDay(friday)))?.parts).toHaveLength(2);
-    expect(await typicalPeople()).toBeCloseTo((63 / 5) * 32, -1);
+    expect(await typicalPeople()).toBeCloseTo((65 / 5) * 32, -1);
   });
 
   test("are forgotten when typical days are counted anew", async () => {
@@ -518,12 +518,12 @@ describe("parts of a day", () => {
     const parent = suffixesOf(1).indexOf(letter) * 32;
     await storeDay(dayOf(friday, first(tile)), { ...typical, ...coarser });
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 500, 1: 4, 2: 3 } })), { ...observed, ...coarser });
-    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((509 / 3) * 32, -1);
+    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((510 / 3) * 32, -1);
     await storeDay(dayOf(friday, second(tile)), { ...typical, ...coarser });
     const people = await peopleOf(tile, typicalDay(5));
     expect(people(8, 0)).toBe(500);
     expect(people(8, 4)).toBe(200);
-    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((313.5 / 5) * 32, -1.3);
+    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
   });
 
   test("are stored by one import after the other", async () => {
@@ -538,8 +538,8 @@ describe("parts of a day", () => {
     expect(await peopleAt(one, observedDay(friday), 8, 4)).toBe(200);
     const root = one.slice(0, -1);
     const people = await peopleOf(root, observedDay(friday));
-    expect(people(8, 0)).toBeCloseTo((313.5 / 5) * 32, -1.3);
-    expect(people(8, 32)).toBeCloseTo((109 / 3) * 32, -1);
+    expect(people(8, 0)).toBeCloseTo((315 / 5) * 32, -1.3);
+    expect(people(8, 32)).toBeCloseTo((110 / 3) * 32, -1);
   });
 
   test("wait for an import that was cut short until its time is over", async () => {

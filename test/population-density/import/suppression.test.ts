@@ -7,29 +7,48 @@ import {
   encodeCoverage,
   overlap,
 } from "../../../functions/population-density/import/parts.ts";
-import { publishedSum, suppressedBound } from "../../../functions/population-density/import/suppression.ts";
+import {
+  isSuppressed,
+  publishedSum,
+  suppressedBound,
+} from "../../../functions/population-density/import/suppression.ts";
 
 describe("of a group is published", () => {
   test.each([
-    ["five cells of 5", 25, 5, { min: 20, max: 29 }, 0],
-    ["five nearly full cells", 45, 5, { min: 30, max: 45 }, 0],
-    ["three nearly full cells", 27, 3, { min: 10, max: 27 }, 0],
-    ["three cells with few", 9, 3, { min: 0, max: 9 }, 1],
-    ["two full cells", 18, 2, { min: 0, max: 18 }, 2],
-    ["two empty cells", 0, 2, { min: 0, max: 18 }, 2],
-    ["one cell", 7, 1, { min: 0, max: 9 }, 1],
-  ])("%s", (_, people, cells, sum, bound) => {
+    ["five cells of 5", 25, 5, { min: 20, max: 30 }, false],
+    ["five nearly full cells", 45, 5, { min: 30, max: 50 }, false],
+    ["three cells with fractions of people", 29.7, 3, { min: 10, max: 30 }, false],
+    ["three nearly full cells", 27, 3, { min: 10, max: 30 }, false],
+    ["three cells with few", 9, 3, { min: 0, max: 10 }, true],
+    ["two full cells", 18, 2, { min: 0, max: 20 }, true],
+    ["two empty cells", 0, 2, { min: 0, max: 20 }, true],
+    ["one cell", 7, 1, { min: 0, max: 10 }, true],
+  ])("%s", (_, people, cells, sum, isAlone) => {
     const group = { people, bound: cells, maxBound: 1 };
     expect(publishedSum(group, 10)).toEqual(sum);
-    expect(suppressedBound(group, 10)).toBe(bound);
+    expect(isSuppressed(group, 10)).toBe(isAlone);
   });
 
   test("no more than it can have without a cell that can have more than others", () => {
-    // Two cells that may have 18 together, and two that may have 9 each: without the two there are 18.
+    // In whole numbers: two cells that may have 18 together, and two that may have 9 each: without the two there are 18.
     const group = { people: 36, bound: 4, maxBound: 2 };
-    expect(publishedSum(group, 10)).toEqual({ min: 10, max: 36 });
+    expect(publishedSum(group, 10)).toEqual({ min: 10, max: 40 });
   });
 });
+
+test.each([
+  ["one cell", 1, 1, 1],
+  ["two cells", 2, 1, 2],
+  ["three cells", 3, 1, 1],
+  ["32 cells", 32, 1, 1],
+  ["three pairs of cells", 6, 2, 1],
+  ["a pair of cells", 2, 2, 2],
+])(
+  "a suppressed cell of %s can have the people of %i cells of which one has %i: bound %i",
+  (_, all, max, bound) => {
+    expect(suppressedBound({ bound: all, maxBound: max }, 10)).toBe(bound);
+  },
+);
 
 describe("the parts of a day", () => {
   const coverage = (cells: Readonly<Record<string, readonly number[]>>) =>
