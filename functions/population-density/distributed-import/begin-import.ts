@@ -2,17 +2,10 @@ import { getBytes } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { dayKey } from "../import/day-division.ts";
-import {
-  type ListedPart,
-  PartCoverages,
-  readDayParts,
-  releaseDay,
-  replaceDayParts,
-  restoreDayParts,
-} from "../import/part-store.ts";
+import { type DayLease, HeldDay } from "../import/day-lease.ts";
+import { PartCoverages, readDayParts, releaseDay, takeDay } from "../import/part-store.ts";
 import { repeated } from "../import/partition-tiles.ts";
 import { decodeCoverage } from "../import/parts.ts";
-import type { DayLease } from "../import/store-tiles.ts";
 import {
   eachJson,
   getJson,
@@ -29,36 +22,37 @@ import { storageOf } from "./storage.ts";
 const leaseMilliseconds = 3_600_000;
 
 /** The right of an execution to store its days. */
-export function leaseOf({ id }: ImportOrder): DayLease {
+function leaseOf({ id }: ImportOrder): DayLease {
   return { writer: id, milliseconds: leaseMilliseconds };
 }
 
+/** A day of an execution that `beginImport` has taken. */
+export function heldDay(order: ImportOrder, { date, listed }: Pick<PlannedDay, "date" | "listed">): HeldDay {
+  return new HeldDay(dayKey({ date }, storageOf(order)), date, listed, leaseOf(order));
+}
+
 /**
- * Lists the parts of all days, once no row has a problem: from now on their cells do not change, and no other import
- * stores these days. Nothing else was written to the table before.
+ * Takes all days, once no row has a problem: no other import stores them now. Nothing else was written to the table
+ * before, and what is published of these days stays as it is until a step stores something of them.
  * @throws {ImportError} that says why the import is refused.
  */
 export async function beginImport(order: ImportOrder): Promise<void> {
   const whole = await getJson(plan, keys.plan(order.id));
   await refuseProblems(order.id, whole);
-  const before = new Map<string, readonly ListedPart[]>();
   try {
-    for (const day of whole.days) await beginDay(order, whole.precision, day, before);
+    for (const day of whole.days) await beginDay(order, whole.precision, day);
   } catch (error) {
     // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.
     if (!(error instanceof ImportError)) throw error;
-    for (const [day, parts] of before) await restoreDayParts(day, parts, order.id);
     for (const { date } of whole.days) await releaseDay(dayKey({ date }, storageOf(order)), order.id);
     throw error;
   }
 }
 
-/** @param before gets what was listed, if this has replaced it. */
 async function beginDay(
   order: ImportOrder,
   precision: number,
-  { date, created, listed, revision }: PlannedDay,
-  before: Map<string, readonly ListedPart[]>,
+  { date, created, revision }: PlannedDay,
 ): Promise<void> {
   if (created !== undefined) {
     const coverage = decodeCoverage(await getBytes(keys.created(order.id, created)), precision);
@@ -66,13 +60,9 @@ async function beginDay(
   }
   const key = dayKey({ date }, storageOf(order));
   const { writer, milliseconds } = leaseOf(order);
-  const next = { parts: listed, writer, writerUntil: Date.now() + milliseconds };
-  const found = await readDayParts(key);
-  if (await replaceDayParts(key, next, revision === undefined ? undefined : { revision })) {
-    before.set(key, found?.parts ?? []);
-    return;
-  }
-  // An earlier attempt may have listed them.
+  const read = revision === undefined ? undefined : { revision };
+  if (await takeDay(key, writer, Date.now() + milliseconds, read)) return;
+  // An earlier attempt may have taken it.
   if ((await readDayParts(key))?.writer === writer) return;
   throw new ImportError([`${date}: another import has started to store it: repeat this one`]);
 }

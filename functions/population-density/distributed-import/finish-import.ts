@@ -8,7 +8,7 @@ import { PartCoverages, releaseDay } from "../import/part-store.ts";
 import { storeTiles } from "../import/store-tiles.ts";
 import type { ParentSums } from "../import/tile-pyramid.ts";
 import { addToDataSet } from "../tiles/data-set-store.ts";
-import { leaseOf } from "./begin-import.ts";
+import { heldDay } from "./begin-import.ts";
 import {
   eachJson,
   getJson,
@@ -49,11 +49,16 @@ async function storeCoarser(order: ImportOrder, { rows, precision, box, days }: 
   }
   const isAllStored = topPrecision(precision) <= Math.min(...storage.precisions);
   const coverages = new PartCoverages();
-  for (const day of isAllStored ? [] : days) {
+  for (const day of days) {
+    const held = heldDay(order, day);
+    if (isAllStored) {
+      await held.renew();
+      continue;
+    }
     const areas = new PartAreas(await Promise.all(day.parts.map((part) => coverages.read(part))));
     const tiles = coarserTiles(sumsOf(order.id, day.day), storage);
     const context = contextOf(day, storage, { parts: day.parts, areas }, day.listed);
-    const { items, changed } = await storeTiles(tiles, context, leaseOf(order));
+    const { items, changed } = await storeTiles(tiles, context, held);
     total.items += items;
     total.changed += changed;
   }

@@ -2,7 +2,7 @@ import { anonymousTiles } from "../import/anonymous-tiles.ts";
 import { contextOf } from "../import/day-division.ts";
 import { storeTiles } from "../import/store-tiles.ts";
 import type { ParentSums } from "../import/tile-pyramid.ts";
-import { leaseOf } from "./begin-import.ts";
+import { heldDay } from "./begin-import.ts";
 import { type ImportOrder, keys, putJson } from "./exchange.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
 import { storageOf, topPrecision } from "./storage.ts";
@@ -28,7 +28,7 @@ export async function storePrefix(order: ImportOrder, prefix: string): Promise<v
         : undefined;
     const made = anonymousTiles({ precision, tiles }, storage, division.division.partsIn, beyond);
     const context = contextOf(day, storage, division, day.listed);
-    const { items, changed } = await storeTiles(made, context, leaseOf(order));
+    const { items, changed } = await storeTiles(made, context, heldDay(order, day));
     total.items += items;
     total.changed += changed;
     if (sums.length > 0) await putJson(keys.sums(order.id, day.day, prefix), sums.map(jsonOfSums));

@@ -9,7 +9,7 @@ import { mergedHours } from "./merged-parts.ts";
 import { PartAreas } from "./part-areas.ts";
 import { type Coverages, type DayParts, type ListedPart, PartCoverages, readDayParts } from "./part-store.ts";
 import { cellsIn, type Division, divide, overlap, type Part } from "./parts.ts";
-import { type DayContext, readDays, storedParts } from "./tile-items.ts";
+import { type DayContext, StoredDays, storedParts } from "./tile-items.ts";
 import { finestAreas } from "./tile-pyramid.ts";
 import { weekdayOf } from "./typical-week.ts";
 
@@ -141,8 +141,9 @@ async function publishedHours(
 ): Promise<readonly (TileHour | undefined)[]> {
   const name = tileName(day.precision, tile.geohash);
   const key = dayKey(day, storage);
-  const item = (await readDays(name, [key])).get(key);
-  const parts = await storedParts(name, item, found.parts);
+  const days = new StoredDays(name);
+  const item = (await days.of([key])).get(key);
+  const parts = await storedParts(days, item, found.parts);
   return mergedHours(
     [...parts.values()].map((hours) => ({
       hours,

@@ -21,7 +21,7 @@ export type ListedPart = z.infer<typeof listedPart>;
 
 const dayParts = z.object({
   parts: z.array(listedPart),
-  /** Counts the imports. */
+  /** Counts the changes of what is decided from the parts. */
   revision: z.number(),
   /** The import that is storing the day, and until which epoch millisecond it has it for itself. */
   writer: z.optional(z.string()),
@@ -47,29 +47,43 @@ export function readDayParts(day: string): Promise<DayParts | undefined> {
   return getItem(days, { tile: daysPartition, day }, inTime());
 }
 
-/** @returns false when the day has changed since it was read: nothing was written. */
-export function replaceDayParts(
+/**
+ * Makes a day an import's own. Its parts stay as they are until `listDayParts`.
+ * @param until epoch milliseconds.
+ * @param read the day as its next parts were decided from; undefined if it was never published.
+ * @returns false when the day has changed since it was read: nothing was written.
+ */
+export function takeDay(
   day: string,
-  parts: Omit<DayParts, "revision" | "parts"> & { readonly parts: readonly ListedPart[] },
+  writer: string,
+  until: number,
   read: Pick<DayParts, "revision"> | undefined,
 ): Promise<boolean> {
+  const update =
+    "SET parts = if_not_exists(parts, :none), writer = :writer, writerUntil = :until ADD revision :one";
+  const values = { ":none": [], ":writer": writer, ":until": until, ":one": 1 };
   const condition =
     read === undefined
-      ? { condition: "attribute_not_exists(tile)" }
-      : { condition: "revision = :read", values: { ":read": read.revision } };
-  const revision = (read?.revision ?? 0) + 1;
-  return putItem(densities, { tile: daysPartition, day, ...parts, revision }, condition, inTime());
+      ? { condition: "attribute_not_exists(tile)", values }
+      : { condition: "revision = :read", values: { ...values, ":read": read.revision } };
+  return updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
 }
 
-/** Lists the parts of a day as before it was an import's, which has stored nothing of it. */
-export async function restoreDayParts(
+/**
+ * Lists the parts of a day before anything is published of them: from now on their cells do not change. Who has read
+ * the day before can no longer take it.
+ * @returns false when the day is another import's by now.
+ */
+export function listDayParts(
   day: string,
   parts: readonly ListedPart[],
   writer: string,
-): Promise<void> {
-  const update = "SET parts = :parts REMOVE writer, writerUntil";
-  const condition = { condition: "writer = :writer", values: { ":parts": parts, ":writer": writer } };
-  await updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
+  until: number,
+): Promise<boolean> {
+  const update = "SET parts = :parts, writerUntil = :until ADD revision :one";
+  const values = { ":parts": parts, ":until": until, ":writer": writer, ":one": 1 };
+  const condition = { condition: "writer = :writer", values };
+  return updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
 }
 
 /** @returns false when the day is another import's by now. */

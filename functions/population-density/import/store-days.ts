@@ -12,8 +12,9 @@ import {
   listedParts,
   refuseContradictions,
 } from "./day-division.ts";
-import { type ListedPart, releaseDay, replaceDayParts } from "./part-store.ts";
-import { type DayLease, type DayStored, storeTiles } from "./store-tiles.ts";
+import { type DayLease, HeldDay } from "./day-lease.ts";
+import { releaseDay, takeDay } from "./part-store.ts";
+import { type DayStored, storeTiles } from "./store-tiles.ts";
 import { callMilliseconds } from "./tile-items.ts";
 
 /**
@@ -38,12 +39,15 @@ const leaseMilliseconds = 2 * callMilliseconds + 60_000;
  */
 export async function storeDay(day: CountedDay, storage: DayStorage): Promise<DayStored> {
   const lease = { writer: randomUUID(), milliseconds: leaseMilliseconds };
-  const { found, listed } = await beginWriting(day, storage, lease);
+  const found = await beginWriting(day, storage, lease);
+  const key = dayKey(day, storage);
+  const listed = listedParts(day, storage, found);
   try {
     const tiles = anonymousTiles(day, storage, found.division.partsIn);
-    return await storeTiles(tiles, contextOf(day, storage, found, listed), lease);
+    const held = new HeldDay(key, day.date, listed, lease);
+    return await storeTiles(tiles, contextOf(day, storage, found, listed), held);
   } finally {
-    await releaseDay(dayKey(day, storage), lease.writer);
+    await releaseDay(key, lease.writer);
   }
 }
 
@@ -51,15 +55,8 @@ export async function storeDay(day: CountedDay, storage: DayStorage): Promise<Da
 const waitingMilliseconds = leaseMilliseconds + 60_000;
 const pauseMilliseconds = 200;
 
-/** A day that is this import's alone. */
-interface BegunDay {
-  readonly found: FoundDay;
-  /** Its parts from now on. */
-  readonly listed: readonly ListedPart[];
-}
-
-/** Waits until no other import stores the day. */
-async function beginWriting(day: CountedDay, storage: DayStorage, lease: DayLease): Promise<BegunDay> {
+/** Waits until no other import stores the day, which is then this import's alone. */
+async function beginWriting(day: CountedDay, storage: DayStorage, lease: DayLease): Promise<FoundDay> {
   for (
     const deadline = Date.now() + waitingMilliseconds;
     Date.now() < deadline;
@@ -67,26 +64,13 @@ async function beginWriting(day: CountedDay, storage: DayStorage, lease: DayLeas
   ) {
     const found = await divisionOf(day, storage);
     await refuseContradictions(day, storage, found);
+    // The answer to the call that took it may have been lost.
+    if (found.stored?.writer === lease.writer) return found;
     if ((found.stored?.writerUntil ?? 0) > Date.now()) continue;
-    const listed = await listParts(day, storage, found, lease);
-    if (listed !== undefined) return { found, listed };
+    const { created } = found.division;
+    if (created !== undefined) await found.coverages.write(created);
+    const until = Date.now() + lease.milliseconds;
+    if (await takeDay(dayKey(day, storage), lease.writer, until, found.stored)) return found;
   }
   throw new ImportError([`${day.date}: another import is storing it: repeat this one when it has ended`]);
-}
-
-/**
- * Lists the parts of the day before anything is published of them: from now on their cells do not change.
- * @returns undefined if another import did so since the day was read.
- */
-async function listParts(
-  day: CountedDay,
-  storage: DayStorage,
-  found: FoundDay,
-  { writer, milliseconds }: DayLease,
-): Promise<readonly ListedPart[] | undefined> {
-  const parts = listedParts(day, storage, found);
-  const { created } = found.division;
-  if (created !== undefined) await found.coverages.write(created);
-  const next = { parts, writer, writerUntil: Date.now() + milliseconds };
-  return (await replaceDayParts(dayKey(day, storage), next, found.stored)) ? parts : undefined;
 }

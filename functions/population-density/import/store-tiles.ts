@@ -2,17 +2,17 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { observedDay, replaceTileDay, tileName, typicalDay } from "../tiles/store.ts";
 import type { NewTileDay, StoredTileDay } from "../tiles/table.ts";
 import type { AnonymousTile } from "./anonymous-tiles.ts";
-import { keepDay } from "./part-store.ts";
+import type { HeldDay } from "./day-lease.ts";
 import { union } from "./parts.ts";
 import {
-  averagedItem,
+  averagedItems,
   callMilliseconds,
   coveringItem,
   covers,
   type DayContext,
   isSame,
-  mergedItem,
-  readDays,
+  mergedItems,
+  StoredDays,
 } from "./tile-items.ts";
 import { weekdayOf, weeksRemembered } from "./typical-week.ts";
 
@@ -36,87 +36,97 @@ class TileNotStored extends Error {
 /** Tiles that are being stored at a time; the items of one are written one after the other. */
 const tilesAtOnce = 8;
 
-/** The right to store a day, which one import has at a time. */
-export interface DayLease {
-  /** The import that has it. */
-  readonly writer: string;
-  /** It ends so long after it was last renewed. */
-  readonly milliseconds: number;
-}
-
 /**
- * Stores tiles of a day, some at a time, and renews the lease meanwhile.
+ * Stores tiles of a day, some at a time. Whatever is written is written while the day is the import's own.
  * @throws {ImportError} when another import has started to store the day.
  * @throws {TileNotStored} for a tile that fails; then no more calls are under way.
  */
 export async function storeTiles(
   tiles: AsyncGenerator<AnonymousTile>,
   context: DayContext,
-  { writer, milliseconds }: DayLease,
+  held: HeldDay,
 ): Promise<DayStored> {
   let [items, changed] = [0, 0];
-  let keptAt = Number.NEGATIVE_INFINITY;
   const storeInTurn = async () => {
     // The first that fails ends the tiles for all.
     for await (const tile of tiles) {
-      if (Date.now() - keptAt > milliseconds / 4) {
-        keptAt = Date.now();
-        if (!(await keepDay(context.key, writer, keptAt + milliseconds))) {
-          throw new ImportError([`${context.date}: another import has started to store it: repeat this one`]);
-        }
-      }
       const name = tileName(tile.precision, tile.geohash);
       try {
-        const stored = await storeTileAnew(name, tile, context);
+        const stored = await storeTileAnew(name, tile, context, held);
         items += stored.items;
         changed += stored.changed;
       } catch (error) {
+        if (error instanceof ImportError) throw error;
         throw new TileNotStored(name, context.date, error);
       }
     }
   };
   const ends = await Promise.allSettled(Array.from({ length: tilesAtOnce }, storeInTurn));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
+  await held.renew();
   return { items, changed };
 }
 
 /** How often a tile is read and stored anew when others change its weekdays meanwhile. */
 const maxTries = 10;
 
-async function storeTileAnew(name: string, tile: AnonymousTile, context: DayContext): Promise<DayStored> {
+async function storeTileAnew(
+  name: string,
+  tile: AnonymousTile,
+  context: DayContext,
+  held: HeldDay,
+): Promise<DayStored> {
   for (let tries = 1; ; tries++) {
     try {
-      return await storeTile(name, tile, context);
+      return await storeTile(name, tile, context, held);
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile) || tries === maxTries) throw error;
+      // By whom it was changed: an import of another date, or the one that has the day now.
+      await held.renew();
     }
   }
 }
 
-async function storeTile(name: string, tile: AnonymousTile, context: DayContext): Promise<DayStored> {
+async function storeTile(
+  name: string,
+  tile: AnonymousTile,
+  context: DayContext,
+  held: HeldDay,
+): Promise<DayStored> {
   const { date, kind, key } = context;
   const weekday = typicalDay(weekdayOf(date));
-  const stored = await readDays(name, kind === "observed" ? [key, weekday] : [weekday]);
+  const days = new StoredDays(name);
+  const stored = await days.of(kind === "observed" ? [key, weekday] : [weekday]);
   const coverage = tile.parts.map((part) => part.coverage).reduce(union);
   const typical = stored.get(weekday);
   const others = weekdays.filter((other) => other !== weekday);
   const wanted: NewTileDay[] = [];
   if (typical === undefined || !covers(typical, coverage)) {
-    for (const [day, item] of await readDays(name, others)) stored.set(day, item);
-    wanted.push(...others.map((other) => coveringItem(name, other, coverage, stored.get(other))));
+    const ofWeek = await days.of(others);
+    wanted.push(...others.map((other) => coveringItem(name, other, coverage, ofWeek.get(other))));
   }
-  const merged = await mergedItem(name, tile, coverage, stored.get(key), context);
-  if (kind === "typical") wanted.push(merged);
-  else {
+  const { ofParts, merged } = await mergedItems(days, tile, coverage, stored.get(key), context);
+  wanted.push(...ofParts, merged);
+  if (kind === "observed") {
     const dates = latestOf([date, ...(typical?.madeFrom ?? [])]);
-    const earlier = await readDays(name, dates.filter((each) => each !== date).map(observedDay));
-    const days = [...earlier.values(), ...(dates.includes(date) ? [merged] : [])];
-    wanted.push(merged, await averagedItem(name, weekday, coverage, typical, dates, days));
+    const earlier = await days.of(dates.filter((each) => each !== date).map(observedDay));
+    const observed = [...earlier.values(), ...(dates.includes(date) ? [merged] : [])];
+    wanted.push(...averagedItems(name, weekday, coverage, typical, dates, observed));
   }
   // The day's own weekday last: once it covers what the day covers, so do the others.
-  const different = wanted.filter((item) => !isSame(item, stored.get(item.day)));
-  for (const item of different) await replace(item, stored.get(item.day));
-  return { items: others.length + (kind === "observed" ? 2 : 1), changed: different.length };
+  const before = await days.of(wanted.map(({ day }) => day));
+  const different = wanted.filter((item) => !isSame(item, before.get(item.day)));
+  for (const item of different) {
+    await held.hold();
+    await replace(item, before.get(item.day));
+  }
+  const changed = different.filter(({ day }) => isAnswered(day)).length;
+  return { items: others.length + (kind === "observed" ? 2 : 1), changed };
+}
+
+/** Whether callers are answered from a day; the others have what each part has in it. */
+function isAnswered(day: string): boolean {
+  return !day.startsWith("part#");
 }
 
 const weekdays = Array.from({ length: 7 }, (_, index) => typicalDay(index + 1));
@@ -125,7 +135,7 @@ const weekdays = Array.from({ length: 7 }, (_, index) => typicalDay(index + 1));
 async function replace(item: NewTileDay, read: StoredTileDay | undefined): Promise<void> {
   if (await replaceTileDay(item, read, AbortSignal.timeout(callMilliseconds))) return;
   // The answer to a call may be lost, and the call be made again: then it is the item that is there.
-  const now = (await readDays(item.tile, [item.day])).get(item.day);
+  const now = (await new StoredDays(item.tile).of([item.day])).get(item.day);
   if (!isSame(item, now)) throw new ChangedMeanwhile(item.day);
 }
 

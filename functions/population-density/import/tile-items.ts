@@ -1,4 +1,4 @@
-import { partDay, readTileDays, writeTileDay } from "../tiles/store.ts";
+import { partDay, readTileDays } from "../tiles/store.ts";
 import type { NewTileDay, StoredTileDay } from "../tiles/table.ts";
 import { encodeTileDay, hoursPerDay, isCovered, readTileDay } from "../tiles/tile.ts";
 import type { TileHour } from "../tiles/tile-hour.ts";
@@ -25,11 +25,30 @@ export interface DayContext {
   readonly boundPeopleOf: (part: string) => number;
 }
 
-/** The days of a tile that are stored, of those named. */
-export async function readDays(tile: string, days: readonly string[]): Promise<Map<string, StoredTileDay>> {
-  const keys = days.map((day) => ({ tile, day }));
-  const found = await readTileDays(keys, AbortSignal.timeout(callMilliseconds));
-  return new Map(found.map((item) => [item.day, item]));
+/** The days of a tile as they are stored, each read once. */
+export class StoredDays {
+  readonly tile: string;
+  readonly #read = new Map<string, StoredTileDay | undefined>();
+
+  constructor(tile: string) {
+    this.tile = tile;
+  }
+
+  /** @returns those that are stored, by their names. */
+  async of(days: readonly string[]): Promise<Map<string, StoredTileDay>> {
+    const { tile } = this;
+    const unread = days.filter((day) => !this.#read.has(day));
+    const keys = unread.map((day) => ({ tile, day }));
+    const found = await readTileDays(keys, AbortSignal.timeout(callMilliseconds));
+    for (const day of unread) this.#read.set(day, undefined);
+    for (const item of found) this.#read.set(item.day, item);
+    return new Map(days.flatMap((day) => this.#pair(day)));
+  }
+
+  #pair(day: string): [string, StoredTileDay][] {
+    const item = this.#read.get(day);
+    return item === undefined ? [] : [[day, item]];
+  }
 }
 
 const daySeconds = 86_400;
@@ -50,7 +69,7 @@ function endOf(date: string): number {
  * @param listed the parts of the day: of others nobody knows what they were.
  */
 export async function storedParts(
-  name: string,
+  days: StoredDays,
   item: StoredTileDay | undefined,
   listed: readonly ListedPart[],
 ): Promise<Map<string, readonly (TileHour | undefined)[]>> {
@@ -62,10 +81,7 @@ export async function storedParts(
     for (const id of known) parts.set(id, hoursOf(item));
     return parts;
   }
-  const found = await readDays(
-    name,
-    known.map((id) => partDay(item.day, id)),
-  );
+  const found = await days.of(known.map((id) => partDay(item.day, id)));
   for (const id of known) {
     const ofPart = found.get(partDay(item.day, id));
     if (ofPart === undefined) throw new Error(`part ${id} of ${item.day} is gone`);
@@ -81,17 +97,17 @@ function hoursOf({ hours }: Pick<StoredTileDay, "hours">): (TileHour | undefined
 
 /**
  * The day with what the import publishes of its parts and what was published of the others. Hours that are not
- * counted now stay as they are stored. Of a tile with several parts, or in which anything is of no part, each part is
- * stored in an item of its own first.
+ * counted now stay as they are stored. Of a tile with several parts, or in which anything is of no part, each part has
+ * an item of its own, which is to be stored first.
  */
-export async function mergedItem(
-  name: string,
+export async function mergedItems(
+  days: StoredDays,
   tile: AnonymousTile,
   coverage: Uint8Array,
   item: StoredTileDay | undefined,
   context: DayContext,
-): Promise<NewTileDay> {
-  const before = await storedParts(name, item, context.parts);
+): Promise<{ readonly ofParts: NewTileDay[]; readonly merged: NewTileDay }> {
+  const before = await storedParts(days, item, context.parts);
   const beforeHours =
     item === undefined
       ? []
@@ -108,9 +124,8 @@ export async function mergedItem(
     const known = published?.hours.map((hour, index) => hour ?? hours[index]) ?? hours;
     parts.set(id, { hours: known, boundPeople, areas, bounds });
   }
-  const merged = mergedHours([...parts.values()]);
   const isCounted = (hour: number) => tile.parts[0]?.hours[hour] !== undefined;
-  const hours = merged.map((hour, index) => {
+  const hours = mergedHours([...parts.values()]).map((hour, index) => {
     const stored = beforeHours[index];
     if (hour === undefined || (!isCounted(index) && stored !== undefined)) return stored;
     if (stored === undefined || context.kind === "observed") return hour;
@@ -122,11 +137,8 @@ export async function mergedItem(
   const expiry =
     context.kind === "observed" ? { expiresAt: endOf(context.date) + daysKept * daySeconds } : {};
   const separate = !isOnly || item?.separate === true;
-  if (separate) {
-    for (const [id, part] of parts) await writePart(name, context.key, id, part.hours, expiry);
-  }
-  return {
-    tile: name,
+  const merged = {
+    tile: days.tile,
     day: context.key,
     hours: encodeTileDay(hours, all),
     madeFrom: [],
@@ -134,40 +146,33 @@ export async function mergedItem(
     separate,
     ...expiry,
   };
+  const ofParts = [...parts].map(([id, part]) => partItem(days.tile, context.key, id, part.hours, expiry));
+  return { ofParts: separate ? ofParts : [], merged };
 }
 
-/**
- * Only one import stores a day at a time. But the import of an observed date may concurrently write what its typical
- * weekday had: the part then holds older numbers, which were published too, until it is imported again.
- */
-async function writePart(
-  name: string,
+function partItem(
+  tile: string,
   day: string,
   id: string,
   hours: readonly (TileHour | undefined)[],
   expiry: Pick<NewTileDay, "expiresAt">,
-): Promise<void> {
-  const item = {
-    tile: name,
-    day: partDay(day, id),
-    hours: encodeTileDay(Array.from({ length: hoursPerDay }, (_, hour) => hours[hour])),
-    ...expiry,
-  };
-  const stored = (await readDays(name, [item.day])).get(item.day);
-  if (stored !== undefined && isEqual(stored.hours, item.hours) && stored.expiresAt === item.expiresAt)
-    return;
-  await writeTileDay(item, AbortSignal.timeout(callMilliseconds));
+): NewTileDay {
+  const all = Array.from({ length: hoursPerDay }, (_, hour) => hours[hour]);
+  return { tile, day: partDay(day, id), hours: encodeTileDay(all), ...expiry };
 }
 
-/** A weekday of which a day was observed: what was never observed stays as it is stored. */
-export async function averagedItem(
+/**
+ * A weekday of which a day was observed: what was never observed stays as it is stored. What was counted as typical
+ * gets items of its own, which are first: it must be there when another part of it comes.
+ */
+export function averagedItems(
   tile: string,
   day: string,
   coverage: Uint8Array,
   stored: StoredTileDay | undefined,
   madeFrom: string[],
   observed: readonly Pick<StoredTileDay, "hours">[],
-): Promise<NewTileDay> {
+): NewTileDay[] {
   const before = stored && readTileDay(stored.hours);
   const averaged = typicalHours(observed.map(({ hours }) => readTileDay(hours)));
   const hours = averaged.map((hour, index) => {
@@ -183,11 +188,8 @@ export async function averagedItem(
     parts: ownParts,
     separate: stored?.separate === true || ownParts.length > 0,
   };
-  // What was counted as typical must be there when another part of it is.
-  if (stored !== undefined && item.separate && !stored.separate) {
-    for (const id of ownParts) await writePart(tile, day, id, hoursOf(stored), {});
-  }
-  return item;
+  if (stored === undefined || stored.separate) return [item];
+  return [...ownParts.map((id) => partItem(tile, day, id, hoursOf(stored), {})), item];
 }
 
 /** An item that gives another weekday the same coverage, so that coverage does not depend on the weekday. */

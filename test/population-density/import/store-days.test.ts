@@ -10,7 +10,7 @@ import {
 import { cellArea } from "../../../functions/population-density/import/cell-area.ts";
 import type { CountedDay, CountedTile } from "../../../functions/population-density/import/counted.ts";
 import type { DayStorage } from "../../../functions/population-density/import/day-division.ts";
-import { readDayParts, replaceDayParts } from "../../../functions/population-density/import/part-store.ts";
+import { readDayParts, takeDay } from "../../../functions/population-density/import/part-store.ts";
 import { checkDay, storeDay } from "../../../functions/population-density/import/store-days.ts";
 import {
   observedDay,
@@ -546,12 +546,7 @@ describe("parts of a day", () => {
     const [tile, date] = [freshTile(), "2026-09-18"];
     const key = observedDay(date);
     const until = Date.now() + 1_500;
-    const isBegun = await replaceDayParts(
-      key,
-      { parts: [], writer: "killed", writerUntil: until },
-      await readDayParts(key),
-    );
-    expect(isBegun).toBe(true);
+    expect(await takeDay(key, "killed", until, await readDayParts(key))).toBe(true);
     await storeDay(dayOf(date, first(tile)), observed);
     expect(Date.now()).toBeGreaterThanOrEqual(until);
     expect(await peopleAt(tile, key, 8, 0)).toBe(100);
