@@ -1028,6 +1028,16 @@ export interface components {
          *         "pendingOperations": 20
          *       },
          *       "suppressionThreshold": 10,
+         *       "suppressionThresholds": [
+         *         {
+         *           "threshold": 10,
+         *           "newestObservedDay": "2026-11-14"
+         *         },
+         *         {
+         *           "threshold": 20,
+         *           "newestObservedDay": "2026-11-21"
+         *         }
+         *       ],
          *       "coverage": {
          *         "west": 4.71,
          *         "south": 45.68,
@@ -1081,8 +1091,18 @@ export interface components {
                 /** @description Operations of one caller that may be pending at the same time. */
                 readonly pendingOperations: number;
             };
-            /** @description A cell and hour with fewer people is `LOW_DENSITY`. */
+            /** @description A cell and hour with fewer people is `LOW_DENSITY`: the smallest threshold of all imports that is known. */
             readonly suppressionThreshold: number;
+            /** @description Each threshold that densities were imported with, the one of the first import first; more than one after it was raised. Typical weekdays may be made with any of them. Empty before the first import, and until the next one if all were before thresholds were recorded. */
+            readonly suppressionThresholds: readonly {
+                /** @description Absent for imports before thresholds were recorded: it may be below `suppressionThreshold`. */
+                readonly threshold?: number;
+                /**
+                 * Format: date
+                 * @description The latest day that was observed with this threshold, UTC; earlier ones may be, later ones are not. Absent if only typical weekdays were imported with it.
+                 */
+                readonly newestObservedDay?: string;
+            }[];
             /** @description The box around all cells that were ever covered, in degrees; not every cell in it is covered. A west above the east is a box across the antimeridian. Absent before the first import. */
             readonly coverage?: {
                 /** @description Longitude. */

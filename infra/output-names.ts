@@ -5,6 +5,8 @@ import type { Table } from "../shared/table.ts";
 export const outputNames = {
   apiAddress: "ApiAddress",
   apiRecordTarget: "ApiRecordTarget",
+  densityK: "DensityK",
+  densityPrecisions: "DensityPrecisions",
   densityImportBucket: "DensityImportBucketName",
   densityImportStateMachine: "DensityImportStateMachineArn",
   signingKey: "SigningKeySecretArn",

@@ -10,6 +10,8 @@ const descriptions: Readonly<Record<OutputName, string>> = {
   ApiRecordTarget: "What a DNS record of the API's host name points to",
   DensityImportBucketName: "The bucket for files of counted people, for ncs import density s3://…",
   DensityImportStateMachineArn: "The state machine that imports densities, for ncs import density s3://…",
+  DensityK: "DENSITY_K of the functions, by which ncs publishes counted people",
+  DensityPrecisions: "DENSITY_PRECISIONS of the functions, at which ncs publishes counted people",
   SigningKeySecretArn: "The secret with the key that signs access tokens",
 };
 

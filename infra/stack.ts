@@ -3,6 +3,7 @@ import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+import { configuration } from "../shared/environment.ts";
 import { addAlarms, addFaultAlarms } from "./alarms.ts";
 import { addApi } from "./api.ts";
 import { functionIds } from "./bundles.ts";
@@ -47,6 +48,10 @@ export class NetworkCapabilitiesStack extends Stack {
     const data = addData(this, dataKey, tableNames);
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
     addOutput(this, outputNames.signingKey, signingKey.secretArn);
+    const { DENSITY_K, DENSITY_PRECISIONS } = configuration;
+    const chosen = settings.configuration;
+    addOutput(this, outputNames.densityK, chosen.DENSITY_K ?? DENSITY_K.default);
+    addOutput(this, outputNames.densityPrecisions, chosen.DENSITY_PRECISIONS ?? DENSITY_PRECISIONS.default);
 
     // An operator's own secret is rotated by the operator.
     const isOurs = settings.signingKeySecretArn === undefined;

@@ -112,6 +112,18 @@ describe("configuration", () => {
     expect(made.filter((one) => one.includes('"DENSITY_SYNC_LIMIT":"40000"'))).toHaveLength(2);
     expect(made.filter((one) => one.includes("SINK_ALLOWED_NETWORKS"))).toEqual([]);
   });
+
+  test.each([
+    ["as it was given", sharedTemplate("triedSettings"), "20", "3-7"],
+    ["as it is by default", template, "10", "3-7"],
+  ])("by which densities are published is among the outputs, %s", (_, from, threshold, precisions) => {
+    const outputs = Object.fromEntries(
+      Object.entries(from.Outputs).map(([name, { Value }]) => [name, Value]),
+    );
+    expect(outputs).toMatchObject({ DensityK: threshold, DensityPrecisions: precisions });
+    const announcing = variablesOf(from).filter((made) => made.includes('"DENSITY_K"'));
+    expect(announcing).toEqual([expect.stringContaining(`"DENSITY_K":"${threshold}"`)]);
+  });
 });
 
 describe("stages", () => {

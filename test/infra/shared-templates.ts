@@ -39,6 +39,7 @@ export const triedSettings = {
   stage: "dev",
   corsOrigins: "https://app.example",
   DENSITY_SYNC_LIMIT: 123,
+  DENSITY_K: 20,
   TRUSTED_ISSUERS: [
     {
       issuer: "https://op.example",

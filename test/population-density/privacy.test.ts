@@ -1,11 +1,9 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { askAt, tablesOf } from "../../tools/bench/privacy.ts";
 import { type Ask, attack, type Scenario } from "../../tools/bench/privacy-attack.ts";
 import { randomScenario, smallScenarios } from "../../tools/bench/privacy-scenarios.ts";
-import { call, tokenWith } from "../support/client.ts";
-import { useTables } from "../support/database.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole, runs } from "../support/sample.ts";
-
-beforeAll(useTables);
 
 /** The first of the small scenarios with a cell less: its worlds fit into the hours of one week. */
 const sampleScenario: Scenario = {
@@ -16,22 +14,28 @@ const sampleScenario: Scenario = {
 };
 
 describe("nothing of few people can be computed from all that is answered over HTTP", () => {
-  let token: string;
+  let service: OwnService;
+  let ask: Ask;
   beforeAll(async () => {
-    token = await tokenWith({ scope: "population-density-data:read" });
+    // Imports of any K are only allowed into a table that no other test uses.
+    service = await startOwnService(
+      { RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "100000000" },
+      { hasDemoData: true },
+    );
+    for (const [name, value] of Object.entries(tablesOf(service))) vi.stubEnv(name, value);
+    ask = await askAt(service.url);
+  }, 120_000);
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await service.close();
   });
-  const ask: Ask = async (body) => {
-    const { status, body: answered } = await call("/populationdensitydata/retrieve", { token, body });
-    if (status !== 200) throw new Error(`status ${status}: ${JSON.stringify(answered)}`);
-    return answered;
-  };
 
   const random = Array.from({ length: runs(6, 1) }, (_, seed) => randomScenario(100 + seed, runs(160, 60)));
 
   test.each([...(isWhole ? smallScenarios : [sampleScenario]), ...random])(
     "$name",
     async (scenario) => {
-      const { worlds, answers, determined, excluded } = await attack(scenario, ask);
+      const { worlds, answers, determined, excluded } = await attack(scenario, (body) => ask(body));
       console.log(`${scenario.name}: ${worlds} worlds tried, ${answers} different answers`);
       expect(determined.slice(0, 3)).toEqual([]);
       expect(excluded.slice(0, 3)).toEqual([]);

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { cellArea } from "../../functions/population-density/import/cell-area.ts";
 import type { CountedTile } from "../../functions/population-density/import/counted.ts";
@@ -15,9 +15,9 @@ import {
   tileName,
   typicalDay,
 } from "../../functions/population-density/tiles/store.ts";
-import type { StoredTileDay } from "../../functions/population-density/tiles/table.ts";
+import { densities, type StoredTileDay } from "../../functions/population-density/tiles/table.ts";
 import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
-import { tableOutput } from "../../infra/output-names.ts";
+import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackName } from "../../infra/stack-names.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { Problems } from "../../shared/import/problems.ts";
@@ -27,7 +27,7 @@ import { datesBefore, generateDensity } from "../../tools/import/density/generat
 import { geoNamesModel } from "../../tools/import/density/geonames-model.ts";
 import { type DensityImport, importDensity } from "../../tools/import/density/import-density.ts";
 import { modelDays } from "../../tools/import/density/modelled-days.ts";
-import { useTables } from "../support/database.ts";
+import { useOwnTable, useTables } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
 import { isWhole, runs } from "../support/sample.ts";
 
@@ -35,6 +35,12 @@ let folder: string;
 beforeAll(async () => {
   useTables();
   folder = await mkdtemp(join(tmpdir(), "density-"));
+});
+beforeEach(async () => {
+  // A table has one K and keeps its precisions.
+  await useOwnTable(densities);
+  // The command sets them to what the stack has.
+  for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -388,7 +394,9 @@ describe("what is generated", () => {
 describe("the command", () => {
   test("generates days and imports them", async () => {
     const tables = {
-      [tableOutput({ name: "densities" })]: process.env[tableVariable({ name: "densities" })],
+      [tableOutput(densities)]: process.env[tableVariable(densities)],
+      [outputNames.densityK]: "10",
+      [outputNames.densityPrecisions]: "7",
     };
     const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: tables }));
     const out = join(outputs, "../lima.csv");
@@ -408,18 +416,20 @@ describe("the command", () => {
 
     const arguments_ = ["import", "density", out, "--outputs", outputs, "--market-share", "0.31"];
     const coverage = ["--coverage", out.replace(".csv", ".geojson")];
-    vi.stubEnv("DENSITY_PRECISIONS", "7");
-    vi.stubEnv(tableVariable({ name: "densities" }), "");
+    const table = process.env[tableVariable(densities)] ?? "";
+    vi.stubEnv(tableVariable(densities), "");
     const imported = await runNcs([...arguments_, ...coverage]);
 
     const rows = (await readFile(out, "utf8")).trimEnd().split("\n").length - 1;
     expect(imported.stdout).toMatch(new RegExp(`^${rows} rows, (\\d+) of (\\d+) items changed in \\S+\n$`));
     expect(imported.stderr).toBe("");
+    vi.stubEnv(tableVariable(densities), table);
     expect(await stored(tileAt(-12.155, -77.035), observedDay("2026-02-23"))).toBeDefined();
   }, 60_000);
 
   test("ends with 1 and names what is refused", async () => {
-    const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: {} }));
+    const publishing = { [outputNames.densityK]: "10", [outputNames.densityPrecisions]: "3-7" };
+    const outputs = await fileOf("outputs.json", JSON.stringify({ [stackName]: publishing }));
     const file = join(outputs, "../bad.csv");
     await writeFile(file, `${header}\nx,${friday}T08:00:00Z,1,,\n`);
     const imported = await runNcs(["import", "density", file, "--coverage", "rows", "--outputs", outputs]);

@@ -10,6 +10,8 @@ import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
 import { startBucket, type TestBucket } from "../support/objects.ts";
 
+const publishing = { [outputNames.densityK]: "20", [outputNames.densityPrecisions]: "3-6" };
+
 const stateMachineArn = "arn:aws:states:eu-west-1:123456789012:stateMachine:import";
 
 let bucket: TestBucket;
@@ -43,7 +45,7 @@ beforeAll(async () => {
   };
   await writeFile(
     outputs,
-    JSON.stringify({ [stackNames.prod]: {}, [densityImportStackOf(stackNames.prod)]: made }),
+    JSON.stringify({ [stackNames.prod]: publishing, [densityImportStackOf(stackNames.prod)]: made }),
   );
 });
 afterAll(async () => {
@@ -110,6 +112,8 @@ test("an import from a bucket ends with the words of an import on one machine", 
     typical: false,
     isRecounted: false,
     marketShare: 0.31,
+    threshold: 20,
+    precisions: [3, 4, 5, 6],
     provenance: { source: "The network", licence: "CC-BY-4.0" },
   });
   expect(await bucket.list(keys.area(order.id))).toHaveLength(1);

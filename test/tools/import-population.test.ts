@@ -5,7 +5,7 @@ import { writeArrayBuffer } from "geotiff";
 import { latLngToCell } from "h3-js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
-import { tableOutput } from "../../infra/output-names.ts";
+import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { h3CellsOf, pointsOf } from "../../tools/import/density/population/csv-rows.ts";
@@ -14,12 +14,18 @@ import type { PopulatedPoint, PopulationFile } from "../../tools/import/density/
 import { pixelsOf } from "../../tools/import/density/population/raster.ts";
 import { runNcs } from "../support/ncs.ts";
 
+/** As the tables were filled with the demo data. */
+const publishing = { [outputNames.densityK]: "10", [outputNames.densityPrecisions]: "3-7" };
+
 let folder: string;
 let outputs: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "population-"));
   const names = tables.map((table) => [tableOutput(table), inject("tableNames")[tableVariable(table)] ?? ""]);
-  outputs = await file("outputs.json", JSON.stringify({ [stackNames.dev]: Object.fromEntries(names) }));
+  outputs = await file(
+    "outputs.json",
+    JSON.stringify({ [stackNames.dev]: { ...Object.fromEntries(names), ...publishing } }),
+  );
 });
 afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
@@ -27,6 +33,7 @@ beforeEach(() => {
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", inject("databaseEndpoint"));
   for (const table of tables) vi.stubEnv(tableVariable(table), "");
+  for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
 });
 afterEach(() => vi.unstubAllEnvs());
 
@@ -173,7 +180,6 @@ describe("the command", () => {
       "--outputs",
       outputs,
     ];
-    vi.stubEnv("DENSITY_PRECISIONS", "7");
 
     const dry = await runNcs(["import", ...args, ...attribution, "--dry-run"]);
     expect(dry).toMatchObject({

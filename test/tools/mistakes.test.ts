@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
-import { tableOutput } from "../../infra/output-names.ts";
+import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { runNcs } from "../support/ncs.ts";
+
+const publishing = { [outputNames.densityK]: "10", [outputNames.densityPrecisions]: "3-7" };
 
 let folder: string;
 let outputs: string;
@@ -21,7 +23,7 @@ async function file(name: string, content: unknown): Promise<string> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "mistakes-"));
   const names = tables.map((table) => [tableOutput(table), inject("tableNames")[tableVariable(table)] ?? ""]);
-  outputs = await file("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
+  outputs = await file("outputs.json", { [stackNames.dev]: { ...Object.fromEntries(names), ...publishing } });
   devices = await file("devices.json", []);
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -43,6 +45,8 @@ function stubShell(changes: Readonly<Record<string, string | undefined>> = {}): 
     AWS_SESSION_TOKEN: undefined,
     NCS_PASSWORD: undefined,
     NCS_TOKEN: undefined,
+    DENSITY_K: undefined,
+    DENSITY_PRECISIONS: undefined,
     ...changes,
   };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
@@ -185,6 +189,44 @@ test("a broken area is named with the place, and a broken record with its number
     const { stderr } = await runNcs(["import", "qos-profiles", records, "--outputs", outputs]);
     expect(stderr).toContain("broken.json: record 2: is not JSON");
   }
+});
+
+test.each([
+  [
+    "the shell has another K than the stack announces",
+    publishing,
+    { DENSITY_K: "20" },
+    "DENSITY_K is 20 in this shell, but 10 in NetworkCapabilities-dev, as callers are told: unset it",
+  ],
+  [
+    "the shell has other precisions than the stack announces",
+    publishing,
+    { DENSITY_PRECISIONS: "3-8" },
+    "DENSITY_PRECISIONS is 3-8 in this shell, but 3-7 in NetworkCapabilities-dev, as callers are told: unset it",
+  ],
+  [
+    "the stack was deployed before it named its K",
+    {},
+    { DENSITY_K: "10" },
+    "NetworkCapabilities-dev has no DensityK: deploy this version of the service, and take the outputs of that",
+  ],
+])("counts are not imported when %s", async (_, announced, shell, said) => {
+  stubShell(shell);
+  const rows = await file("rows.csv", "geohash,startTime,people\nu05kq4w,2031-11-20T08:00:00Z,50\n");
+  const path = await file("announced.json", { [stackNames.dev]: announced });
+  const counted = await runNcs(["import", "density", rows, "--coverage", "rows", "--outputs", path]);
+  expect(counted).toMatchObject({ code: 1, stderr: expect.stringContaining(said) });
+  const box = ["--bbox", "8,46,8.1,46.1", "--source", "A", "--licence", "B"];
+  const residents = await file("residents.csv", "lat,lon,people\n46.05,8.05,100\n");
+  const grid = ["import", "population", residents, "--kind", "points", ...box, "--outputs", path];
+  expect(await runNcs(grid)).toMatchObject({ code: 1, stderr: expect.stringContaining(said) });
+});
+
+test("a shell with the K of the stack, written otherwise, is no mistake", async () => {
+  stubShell({ DENSITY_PRECISIONS: "3,4,5-7", DENSITY_K: "010" });
+  const rows = await file("rows.csv", "geohash,startTime,people\nno,2031-11-20T08:00:00Z,50\n");
+  const { stderr } = await runNcs(["import", "density", rows, "--coverage", "rows", "--outputs", outputs]);
+  expect(stderr).toContain("rows.csv: line 2");
 });
 
 test("an area whose longitudes are latitudes is recognized by the rows", async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { densities } from "../../functions/population-density/tiles/table.ts";
-import { tableOutput } from "../../infra/output-names.ts";
+import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackName } from "../../infra/stack-names.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { runNcs, spawnNcs } from "../support/ncs.ts";
@@ -17,7 +17,13 @@ let environment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ncs-"));
-  const outputs = { [stackName]: { [tableOutput(densities)]: "densities" } };
+  const outputs = {
+    [stackName]: {
+      [tableOutput(densities)]: "densities",
+      [outputNames.densityK]: "10",
+      [outputNames.densityPrecisions]: "3-7",
+    },
+  };
   await writeFile(join(folder, "outputs.json"), JSON.stringify(outputs));
   await writeFile(
     join(folder, "counted.csv"),

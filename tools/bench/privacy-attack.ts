@@ -9,6 +9,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { cellOf, geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
+import { dataSetKey } from "../../functions/population-density/tiles/data-set-store.ts";
+import { densities } from "../../functions/population-density/tiles/table.ts";
+import { deleteItem } from "../../shared/aws/database.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { importDensity } from "../import/density/import-density.ts";
@@ -52,6 +55,8 @@ export interface Findings {
   readonly excluded: readonly string[];
 }
 
+const callMilliseconds = 30_000;
+
 /** The coarsest precision that is asked; the cells have 7 characters. */
 const coarsest = 3;
 const hoursPerWeek = 7 * 24;
@@ -72,8 +77,13 @@ function freshPlaces(count: number): string[] {
   return Array.from({ length: count }, (_, index) => geohashAt(row, first + index, coarsest));
 }
 
-/** Imports every world of a scenario, sends every request after each step, and reports what the answers disclose. */
+/**
+ * Imports every world of a scenario into the table of a service that nothing else uses, sends every request after each step, and reports what the
+ * answers disclose.
+ */
 export async function attack({ name, threshold, unknowns, steps }: Scenario, ask: Ask): Promise<Findings> {
+  // Each scenario has a K of its own, and cells that no other has: it begins as in a new table.
+  await deleteItem(densities, dataSetKey, {}, AbortSignal.timeout(callMilliseconds));
   const worlds = productOf(unknowns);
   const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek));
   const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { makeAssembly } from "../assembly.ts";
 import { startDemoService } from "../local/demo-service.ts";
 import { demoData } from "../local/demo-tables.ts";
+import type { LocalService } from "../local/service.ts";
 import type { Bench, Row } from "./bench.ts";
 import { type Ask, attack } from "./privacy-attack.ts";
 import { largeScenarios, randomScenario, smallScenarios } from "./privacy-scenarios.ts";
@@ -28,13 +29,7 @@ export const privacy: Bench = {
       logs: { write: () => true },
     });
     try {
-      const variables = service.template.functions.flatMap(({ logicalId }) =>
-        Object.entries(service.environmentOf(logicalId)),
-      );
-      Object.assign(
-        process.env,
-        Object.fromEntries(variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name))),
-      );
+      Object.assign(process.env, tablesOf(service));
       return await attacked(await askAt(service.url));
     } finally {
       await service.close();
@@ -42,6 +37,12 @@ export const privacy: Bench = {
     }
   },
 };
+
+/** The environment variables of the tables of a service on this machine. */
+export function tablesOf({ template, environmentOf }: LocalService): Readonly<Record<string, string>> {
+  const variables = template.functions.flatMap(({ logicalId }) => Object.entries(environmentOf(logicalId)));
+  return Object.fromEntries(variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name)));
+}
 
 async function attacked(ask: Ask): Promise<Row[]> {
   const random = Array.from({ length: randomScenarios }, (_, seed) => randomScenario(seed, worldsEach));
@@ -70,7 +71,7 @@ const login = z.object({ Data: z.object({ access_token: z.string() }) });
 const callMilliseconds = 30_000;
 
 /** Logs in to a service with the demo data. */
-async function askAt(url: string): Promise<Ask> {
+export async function askAt(url: string): Promise<Ask> {
   const post = async (path: string, body: unknown, headers = {}): Promise<unknown> => {
     const response = await fetch(`${url}${path}`, {
       method: "POST",

@@ -4,7 +4,7 @@ import type { PopulationImport } from "../import/density/population/import-popul
 import { boxOf, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
-import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
+import { type StackOptions, usePublishingStack, withStackOptions } from "./stack.ts";
 
 /** `ncs import population`: a public grid of residents, as densities of a typical week. */
 export function addImportPopulation(
@@ -35,7 +35,7 @@ export function addImportPopulation(
     .option("--precision <length>", "length of the geohashes", wholeNumber(3, 8), 7)
     .option("--dry-run", "read the file, check it against what is stored, and write nothing")
     .action(async (file: string, options: PopulationOptions) => {
-      const stack = await useStack(options);
+      const stack = await usePublishingStack(options);
       const { people, peopleOutside, items, changed } = await run(file, options);
       const found = `${Math.round(people)} people in the box, ${Math.round(peopleOutside)} outside`;
       print(

@@ -7,7 +7,13 @@ import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
-import { type StackOptions, useDensityImport, useStack, withStackOptions } from "./stack.ts";
+import {
+  type StackOptions,
+  useDensityImport,
+  usePublishingStack,
+  useStack,
+  withStackOptions,
+} from "./stack.ts";
 
 const dryRunOption = [
   "--dry-run",
@@ -102,7 +108,7 @@ function addImportDensity(importing: Command, print: Print): void {
         print(`${rows} rows, ${changed} of ${items} items changed`);
         return;
       }
-      const stack = await useStack(options);
+      const stack = await usePublishingStack(options);
       const { rows, items, changed } = await importHere(files, { ...wanted, isDryRun: options.dryRun });
       print(
         options.dryRun === true
@@ -153,13 +159,17 @@ async function importDistributed(
   { isRecounted = false, ...wanted }: WantedDensities,
   outputs: string,
 ): Promise<DensityImported> {
-  const { importFromBucket } = await import("../import/density/import-from-bucket.ts");
+  const [{ importFromBucket }, { configuredDensities }] = await Promise.all([
+    import("../import/density/import-from-bucket.ts"),
+    import("../import/density/configured.ts"),
+  ]);
   const stateMachineArn = await useDensityImport(outputs);
   return await withProgress((show) =>
     importFromBucket({
       source,
       ...wanted,
       isRecounted,
+      ...configuredDensities(),
       stateMachineArn,
       onProgress: ({ map, ...counts }) => show({ ...counts, stage: stagesOfMaps[map] ?? map }),
     }),

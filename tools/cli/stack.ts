@@ -4,7 +4,7 @@ import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
-import { bucketVariable, type VariableName } from "../../shared/environment.ts";
+import { bucketVariable, setting, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { runningService } from "../local/running-service.ts";
@@ -38,20 +38,60 @@ function portOf(text: string): number {
  * @returns the stack's name.
  * @throws {Error} that says which option is missing, or what is wrong with it.
  */
-export async function useStack({ outputs, local }: StackOptions): Promise<string> {
+export async function useStack(options: StackOptions): Promise<string> {
+  const { name, variables } = await stackOf(options);
+  Object.assign(process.env, variables);
+  return name;
+}
+
+/** How a stack publishes densities: imports and capabilities must say the same. */
+const publishing = ["DENSITY_K", "DENSITY_PRECISIONS"] as const;
+
+/**
+ * As `useStack`, for an import of densities, which publishes by the stack's K and precisions.
+ * @throws {Error} when the stack does not name them, or the shell has others.
+ */
+export async function usePublishingStack(options: StackOptions): Promise<string> {
+  const { name, variables } = await stackOf(options);
+  requirePublishing(name, variables);
+  Object.assign(process.env, variables);
+  return name;
+}
+
+function requirePublishing(stack: string, variables: Readonly<Record<string, string>>): void {
+  for (const variable of publishing) {
+    const [announced, inShell] = [variables[variable], process.env[variable]];
+    if (announced === undefined) {
+      throw new Error(
+        `--outputs: ${stack} has no ${publishingOutputs[variable]}: deploy this version of the service, ` +
+          "and take the outputs of that",
+      );
+    }
+    const isSame =
+      inShell === undefined || String(setting(variable)) === String(setting(variable, variables));
+    if (!isSame) {
+      throw new Error(
+        `${variable} is ${inShell} in this shell, but ${announced} in ${stack}, as callers are told: unset it`,
+      );
+    }
+  }
+}
+
+async function stackOf({ outputs, local }: StackOptions): Promise<Stack> {
   if ((outputs === undefined) === (local === undefined)) {
     throw new Error(
       "say which service: --outputs FILE, which `cdk deploy --outputs-file FILE` writes, or --local for `npm start`",
     );
   }
-  if (outputs !== undefined) {
-    const { name, variables } = await deployedStack(outputs);
-    Object.assign(process.env, variables);
-    return name;
-  }
+  if (outputs !== undefined) return await deployedStack(outputs);
   const { url, environment } = runningService(local === true || local === undefined ? 3000 : local);
-  Object.assign(process.env, environment);
-  return url;
+  return { name: url, variables: environment };
+}
+
+/** A stack by its name or address, and the environment variables of its functions. */
+interface Stack {
+  readonly name: string;
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
@@ -63,7 +103,12 @@ export async function stackVariables(path: string): Promise<Readonly<Record<stri
   return (await deployedStack(path)).variables;
 }
 
-async function deployedStack(path: string) {
+const publishingOutputs = {
+  DENSITY_K: outputNames.densityK,
+  DENSITY_PRECISIONS: outputNames.densityPrecisions,
+} as const satisfies Record<(typeof publishing)[number], string>;
+
+async function deployedStack(path: string): Promise<Stack> {
   const { name, outputs } = outputsOf(await readOutputs(path), path);
   const named: readonly (readonly [variable: string, output: string])[] = [
     ...tables.map((table) => [tableVariable(table), tableOutput(table)] as const),
@@ -71,6 +116,7 @@ async function deployedStack(path: string) {
       (queue) => [queueVariable(queue), queueOutput(queue)] as const,
     ),
     ["SIGNING_KEY_SECRET_ARN" satisfies VariableName, outputNames.signingKey],
+    ...publishing.map((variable) => [variable, publishingOutputs[variable]] as const),
   ];
   const variables = Object.fromEntries(
     named.flatMap(([variable, output]) => {
@@ -82,10 +128,10 @@ async function deployedStack(path: string) {
 }
 
 /**
- * Uses the bucket of the stack that imports densities.
+ * Uses the bucket of the stack that imports densities, and the service's K and precisions.
  * @param path what `cdk deploy --outputs-file` wrote.
  * @returns the ARN of its state machine.
- * @throws {Error} when the file does not have the outputs of exactly one such stack.
+ * @throws {Error} when the file does not have the outputs of exactly one such stack and of the service.
  */
 export async function useDensityImport(path: string): Promise<string> {
   const stacks = await readOutputs(path);
@@ -96,6 +142,7 @@ export async function useDensityImport(path: string): Promise<string> {
   if (bucket === undefined || arn === undefined || others.length > 0) {
     throw new Error(`${path} has not the outputs of one stack that was deployed with -c densityImport=true`);
   }
+  await usePublishingStack({ outputs: path });
   process.env[bucketVariable] = bucket;
   return arn;
 }

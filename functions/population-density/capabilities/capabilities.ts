@@ -3,10 +3,12 @@ import { serve } from "../../../shared/http/serve.ts";
 import { maxHours, maxPoints, maxTileDays, minPoints, months } from "../query/limits.ts";
 import { readDataSet } from "../tiles/data-set-store.ts";
 import { retrieveCapabilities } from "./contract.ts";
+import { announcedThresholds } from "./thresholds.ts";
 
 /** Returns what can be asked for at the moment, and what the densities are made from. */
 export const handler = serve(retrieveCapabilities, async ({ signal, reply }) => {
-  const { coverage, newestDay, provenance = [] } = (await readDataSet(signal)) ?? {};
+  const dataSet = await readDataSet(signal);
+  const { coverage, newestDay, provenance = [] } = dataSet ?? {};
   return reply(200, {
     precisions: [...setting("DENSITY_PRECISIONS")],
     area: { minPoints, maxPoints },
@@ -16,7 +18,7 @@ export const handler = serve(retrieveCapabilities, async ({ signal, reply }) => 
       asynchronous: { slots: setting("DENSITY_ASYNC_LIMIT"), tileDays: maxTileDays.async },
       pendingOperations: setting("DENSITY_PENDING_LIMIT"),
     },
-    suppressionThreshold: setting("DENSITY_K"),
+    ...announcedThresholds(dataSet),
     ...(coverage === undefined ? {} : { coverage }),
     ...(newestDay === undefined ? {} : { newestObservedDay: newestDay }),
     provenance,

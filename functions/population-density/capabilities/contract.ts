@@ -18,6 +18,21 @@ const provenance = z.object({
   licence: z.optional(z.string().check(z.meta({ description: "Such as an SPDX identifier." }))),
 });
 
+const importedThreshold = z.object({
+  threshold: z.optional(
+    whole("Absent for imports before thresholds were recorded: it may be below `suppressionThreshold`."),
+  ),
+  newestObservedDay: z.optional(
+    z.iso.date().check(
+      z.meta({
+        description:
+          "The latest day that was observed with this threshold, UTC; earlier ones may be, later ones are not. " +
+          "Absent if only typical weekdays were imported with it.",
+      }),
+    ),
+  ),
+});
+
 const capabilities = z
   .object({
     precisions: z
@@ -43,7 +58,17 @@ const capabilities = z
         pendingOperations: whole("Operations of one caller that may be pending at the same time."),
       })
       .check(z.meta({ description: "How much may be asked for." })),
-    suppressionThreshold: whole("A cell and hour with fewer people is `LOW_DENSITY`."),
+    suppressionThreshold: whole(
+      "A cell and hour with fewer people is `LOW_DENSITY`: the smallest threshold of all imports that is known.",
+    ),
+    suppressionThresholds: z.array(importedThreshold).check(
+      z.meta({
+        description:
+          "Each threshold that densities were imported with, the one of the first import first; more than one " +
+          "after it was raised. Typical weekdays may be made with any of them. Empty before the first import, and " +
+          "until the next one if all were before thresholds were recorded.",
+      }),
+    ),
     coverage: z.optional(
       z
         .object({
@@ -91,6 +116,10 @@ const capabilities = z
             pendingOperations: 20,
           },
           suppressionThreshold: 10,
+          suppressionThresholds: [
+            { threshold: 10, newestObservedDay: "2026-11-14" },
+            { threshold: 20, newestObservedDay: "2026-11-21" },
+          ],
           coverage: { west: 4.71, south: 45.68, east: 4.99, north: 45.83 },
           newestObservedDay: "2026-11-21",
           provenance: [{ source: "Counts of the network's devices", licence: "CC-BY-4.0" }],

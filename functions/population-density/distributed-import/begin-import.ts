@@ -6,6 +6,7 @@ import { type DayLease, HeldDay } from "../import/day-lease.ts";
 import { PartCoverages, readDayParts, releaseDay, takeDay } from "../import/part-store.ts";
 import { repeated } from "../import/partition-tiles.ts";
 import { decodeCoverage } from "../import/parts.ts";
+import { recordPublishing } from "../tiles/data-set-store.ts";
 import {
   eachJson,
   getJson,
@@ -32,14 +33,15 @@ export function heldDay(order: ImportOrder, { date, listed }: Pick<PlannedDay, "
 }
 
 /**
- * Takes all days, once no row has a problem: no other import stores them now. Nothing else was written to the table
- * before, and what is published of these days stays as it is until a step stores something of them.
+ * Records K and takes all days, once no row has a problem: no other import stores them now. Nothing else was written to
+ * the table before, and what is published of these days stays as it is until a step stores something of them.
  * @throws {ImportError} that says why the import is refused.
  */
 export async function beginImport(order: ImportOrder): Promise<void> {
   const whole = await getJson(plan, keys.plan(order.id));
   await refuseProblems(order.id, whole);
   try {
+    await recordPublishing(storageOf(order), order.typical ? undefined : whole.days.at(-1)?.date);
     for (const day of whole.days) await beginDay(order, whole.precision, day);
   } catch (error) {
     // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.

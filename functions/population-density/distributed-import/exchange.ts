@@ -21,6 +21,9 @@ export const importOrder = z.object({
   typical: z.boolean(),
   isRecounted: z.boolean(),
   marketShare: z.number(),
+  /** K and precisions that the service announces. */
+  threshold: z.number(),
+  precisions: z.array(z.number()),
   provenance: z.optional(provenance),
 });
 

@@ -15,6 +15,7 @@ import { type DayParts, PartCoverages, readDayParts } from "../import/part-store
 import { type Coverage, encodeCoverage, type Part, union } from "../import/parts.ts";
 import { prefixOf } from "../import/slots.ts";
 import { weekdayOf } from "../import/typical-week.ts";
+import { checkPublishing } from "../tiles/data-set-store.ts";
 import { areaOf } from "./area.ts";
 import {
   coverageOf,
@@ -29,7 +30,7 @@ import {
   readFile,
   tilesOf,
 } from "./exchange.ts";
-import { storageOf } from "./storage.ts";
+import { refuseOtherStack, storageOf } from "./storage.ts";
 
 /**
  * Checks what the files say together and the days beside what is published of them, and plans how each is stored. Rows
@@ -37,6 +38,8 @@ import { storageOf } from "./storage.ts";
  * @throws {ImportError} that says why the import is refused.
  */
 export async function planImport(order: ImportOrder): Promise<void> {
+  refuseOtherStack(order);
+  await checkPublishing(storageOf(order));
   const files = await filesOf(order);
   refuseProblems(files);
   const [first] = files;

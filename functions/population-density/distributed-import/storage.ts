@@ -1,4 +1,5 @@
 import { setting } from "../../../shared/environment.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
 import type { DayStorage } from "../import/day-division.ts";
 import type { ImportOrder } from "./exchange.ts";
 
@@ -13,6 +14,23 @@ export function storageOf({
     threshold: setting("DENSITY_K"),
     marketShare,
   };
+}
+
+/**
+ * The function must have been deployed with what the service announces.
+ * @throws {ImportError} if it was not.
+ */
+export function refuseOtherStack(order: Pick<ImportOrder, "precisions" | "threshold">): void {
+  for (const [name, announced, own] of [
+    ["DENSITY_K", String(order.threshold), String(setting("DENSITY_K"))],
+    ["DENSITY_PRECISIONS", order.precisions.join(), setting("DENSITY_PRECISIONS").join()],
+  ]) {
+    if (announced === own) continue;
+    throw new ImportError([
+      `${name} is ${announced} in the outputs of the service, but ${own} in the stack that imports densities: ` +
+        "deploy both, with --all",
+    ]);
+  }
 }
 
 /**

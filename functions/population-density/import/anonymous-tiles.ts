@@ -11,6 +11,7 @@
  * Such intervals are no errors but bounds, so their widths add up: what was counted is never outside of a range.
  */
 
+import type { Publishing } from "../tiles/data-set.ts";
 import { hoursPerDay, isCovered } from "../tiles/tile.ts";
 import { cellsPerTile, maxDensity, TileHour } from "../tiles/tile-hour.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
@@ -42,12 +43,11 @@ export interface AnonymousTile {
   readonly parts: readonly PublishedPart[];
 }
 
-/** The rules for publishing a day. */
-export interface Anonymity {
-  /** The wanted precisions; those finer than the counted one are not made. */
-  readonly precisions: readonly number[];
-  /** K: a cell with fewer counted people is suppressed. */
-  readonly threshold: number;
+/**
+ * The rules for publishing a day: a cell with fewer counted people than the threshold is suppressed; precisions finer
+ * than the counted one are not made.
+ */
+export interface Anonymity extends Publishing {
   /** The share of all people that is counted, above 0 and at most 1; 1 if absent. */
   readonly marketShare?: number | undefined;
 }

@@ -87,7 +87,7 @@ function refuseOtherRules(day: CoveredDay, { threshold }: DayStorage, part: List
       : `from cells of precision ${part.precision}, not ${day.precision}`;
   throw new ImportError([
     `${day.date}: was published ${before}: both together would disclose suppressed counts. ` +
-      "Import it with the same threshold and precision as before",
+      "Import it with the same precision as before; after K was raised, what is published of a day stays as it is",
   ]);
 }
 

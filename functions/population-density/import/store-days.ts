@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { ImportError } from "../../../shared/import/import-error.ts";
+import { checkPublishing, recordPublishing } from "../tiles/data-set-store.ts";
 import { anonymousTiles } from "./anonymous-tiles.ts";
 import type { CountedDay } from "./counted.ts";
 import {
@@ -18,10 +19,11 @@ import { type DayStored, storeTiles } from "./store-tiles.ts";
 import { callMilliseconds } from "./tile-items.ts";
 
 /**
- * Whether a day may be stored beside what is published of it.
+ * Whether a day may be stored beside what is published of it, and by these rules.
  * @throws {ImportError} that says why not, and what can be done.
  */
 export async function checkDay(day: CountedDay, storage: DayStorage): Promise<void> {
+  await checkPublishing(storage);
   await refuseContradictions(day, storage, await divisionOf(day, storage));
 }
 
@@ -43,6 +45,7 @@ export async function storeDay(day: CountedDay, storage: DayStorage): Promise<Da
   const key = dayKey(day, storage);
   const listed = listedParts(day, storage, found);
   try {
+    await recordPublishing(storage, storage.kind === "observed" ? day.date : undefined);
     const tiles = anonymousTiles(day, storage, found.division.partsIn);
     const held = new HeldDay(key, day.date, listed, lease);
     return await storeTiles(tiles, contextOf(day, storage, found, listed), held);

@@ -1,37 +1,81 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { getItem, putItem } from "../../../shared/aws/database.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
 import { ReadCache } from "../../../shared/read-cache.ts";
 import { withSchema } from "../../../shared/table.ts";
-import { type DataSet, dataSet, type ImportedData, withImport } from "./data-set.ts";
+import {
+  type DataSet,
+  dataSet,
+  type ImportedData,
+  type Publishing,
+  refusalOf,
+  withImport,
+  withPublishing,
+} from "./data-set.ts";
 import { densities } from "./table.ts";
 
 const table = withSchema(densities, dataSet);
-const key = { tile: "data-set", day: "all" };
+/** Of the one item that has it. */
+export const dataSetKey = { tile: "data-set", day: "all" };
 
 const cache = new ReadCache<DataSet | undefined>(2 ** 16, () => 0);
 
 /** Up to `CACHE_SECONDS` old, eventually consistent; undefined before the first import. */
 export function readDataSet(signal: AbortSignal): Promise<DataSet | undefined> {
-  return cache.get(key.tile, () => getItem(table, key, signal, "eventual"));
+  return cache.get(dataSetKey.tile, () => getItem(table, dataSetKey, signal, "eventual"));
+}
+
+/**
+ * Whether an import may publish beside what is stored.
+ * @throws {ImportError} that says why not.
+ */
+export async function checkPublishing(publishing: Publishing): Promise<void> {
+  const refusal = refusalOf(await readNow(), publishing);
+  if (refusal !== undefined) throw new ImportError([refusal]);
+}
+
+/**
+ * Records K and precisions of an import before it stores anything, so that callers are never told of a larger K than
+ * what they are answered from.
+ * @param newestDay the latest observed date of the import; undefined for typical weekdays.
+ * @throws {ImportError} if it may not publish beside what is stored.
+ */
+export async function recordPublishing(publishing: Publishing, newestDay: string | undefined): Promise<void> {
+  await changeDataSet((before) => {
+    const refusal = refusalOf(before, publishing);
+    if (refusal !== undefined) throw new ImportError([refusal]);
+    return withPublishing(before, publishing, newestDay);
+  });
+}
+
+/** Adds what an import has stored. Adding it again changes nothing that callers see. */
+export async function addToDataSet(imported: ImportedData): Promise<void> {
+  await changeDataSet((before) => withImport(before, imported));
 }
 
 const callMilliseconds = 60_000;
 const maxAttempts = 20;
 
+function readNow(): Promise<DataSet | undefined> {
+  return getItem(table, dataSetKey, AbortSignal.timeout(callMilliseconds));
+}
+
 /**
- * Adds what an import has stored. Adding it again changes nothing that callers see.
+ * @param change gives undefined for a data set that stays as it is.
  * @throws {Error} when other imports change the item each time.
  */
-export async function addToDataSet(imported: ImportedData): Promise<void> {
+async function changeDataSet(change: (before: DataSet | undefined) => DataSet | undefined): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const before = await getItem(table, key, AbortSignal.timeout(callMilliseconds));
+    const before = await readNow();
+    const after = change(before);
+    if (after === undefined) return;
     const condition =
       before === undefined
         ? { condition: "attribute_not_exists(tile)" }
         : { condition: "revision = :read", values: { ":read": before.revision } };
-    const item = { ...key, ...withImport(before, imported) };
+    const item = { ...dataSetKey, ...after };
     if (await putItem(densities, item, condition, AbortSignal.timeout(callMilliseconds))) return;
     await wait(10 * (attempt + 1) * Math.random());
   }
-  throw new Error("the data set changes all the time: repeat the import");
+  throw new Error("the data set was modified concurrently; retry the import");
 }

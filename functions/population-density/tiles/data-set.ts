@@ -14,6 +14,14 @@ export const provenance = z.object({
 /** Where counts come from. */
 export type Provenance = z.infer<typeof provenance>;
 
+/** A K that densities were imported with. */
+const importedThreshold = z.object({
+  /** Undefined: what was imported before K was recorded. */
+  threshold: z.optional(z.number()),
+  /** The latest observed date that was imported with it; undefined if only typical weekdays were. */
+  newestDay: z.optional(z.string()),
+});
+
 /** What is known of all densities together, as the table holds it. */
 export const dataSet = z.object({
   /** Around all cells that were ever covered. */
@@ -24,7 +32,11 @@ export const dataSet = z.object({
   newestDay: z.optional(z.string()),
   /** Each source once, the one imported last first. */
   provenance: z.array(provenance),
-  /** Counts the imports. */
+  /** Each K once, in the order of their first imports; absent before K was recorded. */
+  thresholds: z.optional(z.array(importedThreshold)),
+  /** The supported precisions at the last import; absent before they were recorded. */
+  precisions: z.optional(z.array(z.number())),
+  /** Counts the writes. */
   revision: z.number(),
 });
 
@@ -39,6 +51,78 @@ export interface ImportedData {
   readonly provenance?: Provenance | undefined;
 }
 
+/** How an import publishes what it counted. */
+export interface Publishing {
+  /** K. */
+  readonly threshold: number;
+  /** The supported precisions. */
+  readonly precisions: readonly number[];
+}
+
+/**
+ * Why an import must not publish beside what is stored: callers were promised a larger K, or would be answered from
+ * tiles of a precision that the import leaves as they are.
+ * @returns undefined if it may.
+ */
+export function refusalOf(
+  stored: DataSet | undefined,
+  { threshold, precisions }: Publishing,
+): string | undefined {
+  const promised = Math.max(0, ...(stored?.thresholds ?? []).map((each) => each.threshold ?? 0));
+  if (threshold < promised) {
+    return (
+      `DENSITY_K is ${threshold}, but densities in the table were imported with ${promised}: ` +
+      `K may be raised, not lowered. Deploy with ${promised}, or use another table`
+    );
+  }
+  const missing = (stored?.precisions ?? []).filter((precision) => !precisions.includes(precision));
+  if (missing.length === 0) return undefined;
+  return (
+    `DENSITY_PRECISIONS is ${precisions.join()}, but densities in the table were imported at ${missing.join()} too: ` +
+    "precisions may be added, not removed. Deploy with these, or use another table"
+  );
+}
+
+/**
+ * The data set before the first tile is stored by an import.
+ * @param newestDay the latest observed date of the import; undefined for typical weekdays.
+ * @returns undefined if it stays as it is.
+ */
+export function withPublishing(
+  before: DataSet | undefined,
+  { threshold, precisions }: Publishing,
+  newestDay: string | undefined,
+): DataSet | undefined {
+  const thresholds = before === undefined ? [] : (before.thresholds ?? [unrecorded(before)]);
+  const known = thresholds.find((each) => each.threshold === threshold);
+  const newest = latestOf(known?.newestDay, newestDay);
+  const isKnown = known !== undefined && newest === known.newestDay;
+  if (isKnown && before?.precisions?.join() === precisions.join()) return undefined;
+  const added = { threshold, ...(newest === undefined ? {} : { newestDay: newest }) };
+  return {
+    provenance: [],
+    ...before,
+    thresholds:
+      known === undefined
+        ? [...thresholds, added]
+        : thresholds.map((each) => (each === known ? added : each)),
+    precisions: [...precisions],
+    revision: (before?.revision ?? 0) + 1,
+  };
+}
+
+/** What was imported before K was recorded. */
+function unrecorded({ newestDay }: DataSet): z.infer<typeof importedThreshold> {
+  return newestDay === undefined ? {} : { newestDay };
+}
+
+function latestOf(...days: (string | undefined)[]): string | undefined {
+  return days
+    .filter((day) => day !== undefined)
+    .sort()
+    .at(-1);
+}
+
 /** Older sources are forgotten. */
 const maxSources = 20;
 
@@ -46,13 +130,11 @@ const maxSources = 20;
 export function withImport(before: DataSet | undefined, imported: ImportedData): DataSet {
   const boxes = [before?.coverage, imported.coverage].filter((box) => box !== undefined);
   const coverage = boxes.length === 0 ? undefined : boxes.reduce(boxAround);
-  const newestDay = [before?.newestDay, imported.newestDay]
-    .filter((day) => day !== undefined)
-    .sort()
-    .at(-1);
+  const newestDay = latestOf(before?.newestDay, imported.newestDay);
   const { provenance: added } = imported;
   const others = (before?.provenance ?? []).filter(({ source }) => source !== added?.source);
   return {
+    ...before,
     ...(coverage === undefined ? {} : { coverage }),
     ...(newestDay === undefined ? {} : { newestDay }),
     provenance: (added === undefined ? others : [added, ...others]).slice(0, maxSources),

@@ -1,8 +1,16 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
+import { announcedThresholds } from "../../../functions/population-density/capabilities/thresholds.ts";
 import { monthsFrom } from "../../../functions/population-density/query/intervals.ts";
+import {
+  addToDataSet,
+  readDataSet,
+  recordPublishing,
+} from "../../../functions/population-density/tiles/data-set-store.ts";
+import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { call, tokenWith } from "../../support/client.ts";
+import { useOwnTable, useTables } from "../../support/database.ts";
 
 const path = "/populationdensitydata/capabilities";
 const scope = "population-density-data:read";
@@ -42,6 +50,7 @@ test("both addresses tell limits, threshold, coverage and source of the demo dat
         pendingOperations: 20,
       },
       suppressionThreshold: 10,
+      suppressionThresholds: [expect.objectContaining({ threshold: 10 })],
       provenance: expect.arrayContaining([
         { source: expect.stringMatching(/nobody was counted.*INSEE/), licence: "etalab-2.0" },
         { source: expect.stringContaining("GeoNames"), licence: "CC-BY-4.0" },
@@ -83,4 +92,53 @@ test("the time window is the one that requests are refused outside of", async ()
 
 test("401 without a token", async () => {
   expect(await call(path)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
+});
+
+describe("K is announced as it holds for what is stored", () => {
+  beforeEach(async () => {
+    useTables();
+    await useOwnTable(densities);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+  const precisions = [7];
+
+  test("before the first import it is that of the functions", async () => {
+    expect(await announcedBy("20")).toEqual({ suppressionThreshold: 20, suppressionThresholds: [] });
+  });
+
+  test("after it was raised, the smaller one is announced, and up to which day it was used", async () => {
+    await recordPublishing({ threshold: 10, precisions }, "2026-11-14");
+    await recordPublishing({ threshold: 20, precisions }, "2026-11-21");
+    expect(await announcedBy("20")).toEqual({
+      suppressionThreshold: 10,
+      suppressionThresholds: [
+        { threshold: 10, newestObservedDay: "2026-11-14" },
+        { threshold: 20, newestObservedDay: "2026-11-21" },
+      ],
+    });
+  });
+
+  test("a K of the functions that is smaller than what is stored is announced", async () => {
+    await recordPublishing({ threshold: 20, precisions }, undefined);
+    expect(await announcedBy("10")).toEqual({
+      suppressionThreshold: 10,
+      suppressionThresholds: [{ threshold: 20 }],
+    });
+  });
+
+  test("of what was imported before K was recorded, no K is announced", async () => {
+    await addToDataSet({ newestDay: "2026-11-14" });
+    await recordPublishing({ threshold: 10, precisions }, undefined);
+    expect(await announcedBy("10")).toEqual({
+      suppressionThreshold: 10,
+      suppressionThresholds: [{ newestObservedDay: "2026-11-14" }, { threshold: 10 }],
+    });
+  });
+
+  async function announcedBy(threshold: string) {
+    vi.stubEnv("DENSITY_K", threshold);
+    return announcedThresholds(await readDataSet(AbortSignal.timeout(60_000)));
+  }
 });

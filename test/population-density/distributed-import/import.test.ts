@@ -19,7 +19,7 @@ import {
 } from "../../../functions/population-density/distributed-import/exchange.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
-import { readDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
+import { readDataSet, recordPublishing } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { densityImportDefinition } from "../../../infra/density-import-definition.ts";
 import { tableVariable } from "../../../shared/table.ts";
@@ -77,12 +77,12 @@ async function freshTable(): Promise<string> {
   return TableName;
 }
 
-/** Every item, attribute by attribute and byte by byte; but how often a list of parts was written. */
+/** Every item, attribute by attribute and byte by byte; but how often a list of parts or the data set was written. */
 async function itemsOf(table: string): Promise<string[]> {
   const items: string[] = [];
   for await (const { Items = [] } of paginateScan({ client: database }, { TableName: table })) {
     for (const item of Items) {
-      if (item.tile?.S === "parts") delete item.revision;
+      if (["parts", "data-set"].includes(item.tile?.S ?? "")) delete item.revision;
       const attributes = Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1));
       items.push(
         JSON.stringify(attributes, (_, value: unknown) =>
@@ -177,6 +177,7 @@ interface Wanted {
   readonly isRecounted?: boolean;
   readonly marketShare?: number;
   readonly provenance?: Provenance;
+  readonly threshold?: number;
 }
 
 async function importOnOneMachine(
@@ -229,6 +230,8 @@ async function importDistributed(
     typical: wanted.typical === true,
     isRecounted: wanted.isRecounted === true,
     marketShare: wanted.marketShare ?? 1,
+    threshold: wanted.threshold ?? 10,
+    precisions: [3, 4, 5, 6],
     provenance: wanted.provenance,
   };
   const random = sequence(seed);
@@ -340,6 +343,35 @@ describe("a distributed import writes what an import on one machine writes, byte
       expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
     }
   }, 240_000);
+});
+
+describe("K is one fact", () => {
+  const files = { "a.csv": `${header}u04zzz,${times[0]},20,,` };
+
+  test("an import of a stack that was deployed with another K than the service is refused", async () => {
+    const distributed = await importDistributed(files, { threshold: 20 });
+    expect(distributed).toEqual({
+      status: "FAILED",
+      error: "ImportError",
+      cause:
+        "DENSITY_K is 20 in the outputs of the service, but 10 in the stack that imports densities: " +
+        "deploy both, with --all",
+    });
+    expect(await itemsOf(tables.distributed)).toEqual([]);
+  });
+
+  test("an import with a smaller K than what is stored is refused", async () => {
+    await inTable(tables.distributed, () =>
+      recordPublishing({ threshold: 12, precisions: [3, 4] }, undefined),
+    );
+    const before = await itemsOf(tables.distributed);
+    expect(await importDistributed(files, {})).toMatchObject({
+      status: "FAILED",
+      error: "ImportError",
+      cause: expect.stringMatching(/^DENSITY_K is 10, but densities in the table were imported with 12: /),
+    });
+    expect(await itemsOf(tables.distributed)).toEqual(before);
+  });
 });
 
 test("an import that loses a day to another one says so, gives the others back, and can be repeated", async () => {

@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { withImport } from "../../../functions/population-density/tiles/data-set.ts";
-import { addToDataSet, readDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
+import {
+  type DataSet,
+  refusalOf,
+  withImport,
+  withPublishing,
+} from "../../../functions/population-density/tiles/data-set.ts";
+import {
+  addToDataSet,
+  checkPublishing,
+  readDataSet,
+  recordPublishing,
+} from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
 
@@ -47,4 +57,62 @@ test("it forgets the oldest source beyond twenty", () => {
     undefined,
   );
   expect(after?.provenance).toEqual(sources.slice(1).reverse());
+});
+
+const ten = { threshold: 10, precisions: [6, 7] };
+const twenty = { threshold: 20, precisions: [6, 7, 8] };
+
+test("the first import sets K and the precisions, and a later one may raise K and add precisions", async () => {
+  await recordPublishing(ten, "2026-11-14");
+  await addToDataSet({ newestDay: "2026-11-14", provenance: { source: "A" } });
+  await recordPublishing(ten, "2026-11-13");
+  await recordPublishing(ten, undefined);
+  await recordPublishing(twenty, "2026-11-21");
+  expect(await readDataSet(inTime())).toEqual({
+    newestDay: "2026-11-14",
+    provenance: [{ source: "A" }],
+    thresholds: [
+      { threshold: 10, newestDay: "2026-11-14" },
+      { threshold: 20, newestDay: "2026-11-21" },
+    ],
+    precisions: [6, 7, 8],
+    revision: 3,
+  });
+});
+
+test.each([
+  [
+    "a smaller K",
+    { ...twenty, threshold: 15 },
+    "DENSITY_K is 15, but densities in the table were imported with 20: K may be raised, not lowered. " +
+      "Deploy with 20, or use another table",
+  ],
+  [
+    "fewer precisions",
+    { ...twenty, precisions: [7, 9] },
+    "DENSITY_PRECISIONS is 7,9, but densities in the table were imported at 6,8 too: " +
+      "precisions may be added, not removed. Deploy with these, or use another table",
+  ],
+])(
+  "an import with %s than what is stored is refused, and nothing is written",
+  async (_, publishing, said) => {
+    await recordPublishing(ten, "2026-11-14");
+    await recordPublishing(twenty, "2026-11-21");
+    const before = await readDataSet(inTime());
+    await expect(checkPublishing(publishing)).rejects.toThrow(said);
+    await expect(recordPublishing(publishing, "2026-11-28")).rejects.toThrow(said);
+    expect(await readDataSet(inTime())).toEqual(before);
+  },
+);
+
+test("of what was imported before K was recorded it says that K is not known", () => {
+  const earlier: DataSet = { newestDay: "2026-11-14", provenance: [], revision: 7 };
+  expect(refusalOf(earlier, ten)).toBeUndefined();
+  expect(withPublishing(earlier, ten, "2026-11-21")).toEqual({
+    newestDay: "2026-11-14",
+    provenance: [],
+    thresholds: [{ newestDay: "2026-11-14" }, { threshold: 10, newestDay: "2026-11-21" }],
+    precisions: [6, 7],
+    revision: 8,
+  });
 });

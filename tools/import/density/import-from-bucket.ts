@@ -31,6 +31,9 @@ export interface BucketImport {
   readonly isRecounted: boolean;
   /** For callers to read. */
   readonly provenance?: Provenance | undefined;
+  /** Supported lengths of geohashes, and K: those that the service announces. */
+  readonly precisions: readonly number[];
+  readonly threshold: number;
   /** Of the deployed state machine. */
   readonly stateMachineArn: string;
   readonly onProgress?: ((progress: BucketProgress) => void) | undefined;
@@ -63,6 +66,8 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
     typical: wanted.typical,
     isRecounted: wanted.isRecounted,
     marketShare: wanted.marketShare ?? 1,
+    threshold: wanted.threshold,
+    precisions: [...wanted.precisions],
     provenance: wanted.provenance,
   };
   if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage));

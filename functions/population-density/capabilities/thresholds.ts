@@ -1,0 +1,17 @@
+import { setting } from "../../../shared/environment.ts";
+import type { DataSet } from "../tiles/data-set.ts";
+
+/**
+ * What callers are told of K: the smallest one that is known, so that it holds for every answer, and each that densities
+ * were imported with.
+ */
+export function announcedThresholds({ thresholds = [] }: Pick<DataSet, "thresholds"> = {}) {
+  const known = thresholds.flatMap(({ threshold = [] }) => threshold);
+  return {
+    suppressionThreshold: Math.min(setting("DENSITY_K"), ...known),
+    suppressionThresholds: thresholds.map(({ threshold, newestDay }) => ({
+      ...(threshold === undefined ? {} : { threshold }),
+      ...(newestDay === undefined ? {} : { newestObservedDay: newestDay }),
+    })),
+  };
+}
