@@ -522,7 +522,7 @@ export interface components {
             /** @description The cell; as many characters as the precision says. */
             readonly geohash: string;
             /**
-             * @description `NO_DATA`: the cell is not covered, or has no data for the hour. `LOW_DENSITY`: fewer people than the suppression threshold; no numbers are published. `DENSITY_ESTIMATION`: the three numbers follow.
+             * @description `NO_DATA`: the cell is not covered, or has no data for the hour. `LOW_DENSITY`: a cell of the finest counted precision has fewer people than the suppression threshold; of a coarser one, all cells in it have, and together they may have more (six of 9 people are 54 with a threshold of 10). No numbers are published. `DENSITY_ESTIMATION`: the three numbers follow.
              * @enum {string}
              */
             readonly dataType: "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";

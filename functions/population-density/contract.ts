@@ -94,7 +94,9 @@ const cell = z
       z.meta({
         description: [
           "`NO_DATA`: the cell is not covered, or has no data for the hour.",
-          "`LOW_DENSITY`: fewer people than the suppression threshold; no numbers are published.",
+          "`LOW_DENSITY`: a cell of the finest counted precision has fewer people than the suppression threshold; of a",
+          "coarser one, all cells in it have, and together they may have more (six of 9 people are 54 with a threshold",
+          "of 10). No numbers are published.",
           "`DENSITY_ESTIMATION`: the three numbers follow.",
         ].join(" "),
       }),
