@@ -146,8 +146,11 @@ export async function mergedItems(
     separate,
     ...expiry,
   };
-  const ofParts = [...parts].map(([id, part]) => partItem(days.tile, context.key, id, part.hours, expiry));
-  return { ofParts: separate ? ofParts : [], merged };
+  const apart = separate ? [...parts] : [];
+  return {
+    ofParts: apart.map(([id, part]) => partItem(days.tile, context.key, id, part.hours, expiry)),
+    merged,
+  };
 }
 
 function partItem(

@@ -13,7 +13,10 @@ const storedTileDay = z.object({
   expiresAt: z.optional(z.number()),
   /** Ids of the parts of the day that are published in it. */
   parts: z._default(z.array(z.string()), []),
-  /** Whether what each of these parts has in it is stored in an item of its own, `partDay`. */
+  /**
+   * Whether what each of these parts has in it is stored in an item of its own, `partDay`. A tile of one part has none:
+   * it would cost half as many write units again, and twice the storage.
+   */
   separate: z._default(z.boolean(), false),
   /** Counts the writes, so that none replaces what it has not read. */
   revision: z._default(z.number(), 0),
