@@ -76,7 +76,7 @@ function addImportDensity(importing: Command, print: Print): void {
     .option("--typical", "store the dates as typical weekdays")
     .option(
       "--recounted",
-      "with --typical: people were counted again, so coverage, precision and threshold may differ from before",
+      "with --typical: people were counted again, so coverage and precision may differ from before",
     )
     .option("--source <text>", "who counted: callers read it in the capabilities", nameOf)
     .option("--licence <text>", "with --source: the licence of the numbers, such as CC-BY-4.0", nameOf)
