@@ -150,7 +150,7 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       const batches = batchesAtOnce(template, definition);
       const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
       const environment = functionEnvironment(definition, surroundings);
-      return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, maxThreads))];
+      return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, { maxThreads }))];
     }),
   );
   const poolOf = (logicalId: string) => {

@@ -6,6 +6,7 @@ import { FunctionThread, type Invocation } from "./function-thread.ts";
 import { InvocationError } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
+import { spareProcessorTime } from "./spare-processor-time.ts";
 
 /**
  * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for an event and for a result, but not
@@ -16,6 +17,8 @@ const payloadBytes = 6 * 1024 * 1024;
 const waitingMilliseconds = 35_000;
 /** One runs on each processor, and one more while another waits for a table. */
 const defaultThreads = availableParallelism() + 1;
+/** Lambda ends idle environments, too, some minutes later. Each one holds tens of megabytes here. */
+const defaultIdleMilliseconds = 30_000;
 
 /** JSON text, or a stream of any bytes. */
 type Answer = string | InvocationStream;
@@ -27,18 +30,36 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
+/** How many environments a pool has, and for how long. */
+export interface FunctionPoolLimits {
+  readonly maxThreads?: number | undefined;
+  /** An environment ends after so long without an event. */
+  readonly idleMilliseconds?: number;
+  /** Resolves when another environment may be started beside those that are there. */
+  readonly spareTime?: () => Promise<void>;
+}
+
+interface IdleThread {
+  readonly thread: FunctionThread;
+  readonly timer: NodeJS.Timeout;
+}
+
 /**
  * The execution environments of one function: warm ones are reused, new ones are started while events wait and the
- * limit is not reached, broken ones are removed. They are started one after the other: a start takes the processor for
- * longer than most events, so an event is often answered by a warm one before another has started.
+ * limit is not reached, broken and idle ones are removed. They are started one after the other, and all but the first
+ * only when there is processor time to spare: a start takes the processor for longer than most events, so an event is
+ * often answered by a warm one before another has started.
  */
 export class FunctionPool {
   readonly #definition: LocalFunction;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #logs: LogSink;
   readonly #maxThreads: number;
+  readonly #idleMilliseconds: number;
+  readonly #spareTime: () => Promise<void>;
   readonly #threads = new Set<FunctionThread>();
-  readonly #idle: FunctionThread[] = [];
+  /** The one that was used last is at the end, and is used first. */
+  readonly #idle: IdleThread[] = [];
   readonly #waiting: Waiting[] = [];
   #isStarting = false;
   #underWay = 0;
@@ -48,12 +69,18 @@ export class FunctionPool {
     definition: LocalFunction,
     environment: Readonly<Record<string, string>>,
     logs: LogSink,
-    maxThreads: number = defaultThreads,
+    {
+      maxThreads = defaultThreads,
+      idleMilliseconds = defaultIdleMilliseconds,
+      spareTime = spareProcessorTime,
+    }: FunctionPoolLimits = {},
   ) {
     this.#definition = definition;
     this.#environment = environment;
     this.#logs = logs;
     this.#maxThreads = maxThreads;
+    this.#idleMilliseconds = idleMilliseconds;
+    this.#spareTime = spareTime;
   }
 
   /**
@@ -129,8 +156,10 @@ export class FunctionPool {
 
   #serve(): void {
     while (this.#waiting.length > 0) {
-      const thread = this.#idle.pop();
-      if (thread === undefined) break;
+      const idle = this.#idle.pop();
+      if (idle === undefined) break;
+      clearTimeout(idle.timer);
+      const { thread } = idle;
       if (!thread.isAlive) continue;
       const next = this.#next();
       if (next) void this.#run(thread, next);
@@ -139,12 +168,25 @@ export class FunctionPool {
     if (this.#waiting.length > 0 && mayStart) void this.#grow();
   }
 
+  /** Keeps an environment for the next event, but not for long: it ends to free its memory. */
+  #keepIdle(thread: FunctionThread): void {
+    const timer = setTimeout(() => {
+      this.#idle.splice(this.#idle.indexOf(idle), 1);
+      void thread.stop();
+    }, this.#idleMilliseconds);
+    timer.unref();
+    const idle: IdleThread = { thread, timer };
+    this.#idle.push(idle);
+  }
+
   async #grow(): Promise<void> {
     this.#isStarting = true;
     try {
+      if (this.#threads.size > 0) await this.#spareTime();
+      if (this.#waiting.length === 0 || this.#isClosed) return;
       const thread = this.#start(this.#environment);
       await thread.ready;
-      this.#idle.push(thread);
+      this.#keepIdle(thread);
     } catch (error) {
       this.#next()?.reject(error);
     } finally {
@@ -166,7 +208,7 @@ export class FunctionPool {
     const invocation = thread.run(event, randomUUID());
     resolve(invocation);
     await invocation.ended;
-    if (thread.isAlive) this.#idle.push(thread);
+    if (thread.isAlive) this.#keepIdle(thread);
     this.#serve();
   }
 

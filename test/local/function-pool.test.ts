@@ -1,0 +1,86 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
+import { FunctionPool, type FunctionPoolLimits } from "../../tools/local/lambda/function-pool.ts";
+
+/** Answers with the thread it runs in, after the milliseconds of the event. */
+const handler = `
+import { threadId } from "node:worker_threads";
+import { setTimeout as wait } from "node:timers/promises";
+export const handler = async ({ milliseconds }) => {
+  await wait(milliseconds);
+  return threadId;
+};
+`;
+
+let folder: TemporaryFolder;
+let pool: FunctionPool;
+
+beforeEach(() => {
+  folder = temporaryFolder("function-pool-");
+  writeFileSync(join(folder.path, "index.mjs"), handler);
+});
+
+afterEach(async () => {
+  await pool.close();
+  folder.remove();
+});
+
+function open(limits: FunctionPoolLimits): void {
+  const definition = {
+    logicalId: "Sample",
+    name: "sample",
+    arn: "arn:aws:lambda:eu-west-1:000000000000:function:sample",
+    handler: "index.handler",
+    assetDirectory: folder.path,
+    memoryMegabytes: 128,
+    timeoutSeconds: 60,
+    environment: {},
+    reservedConcurrency: undefined,
+  };
+  pool = new FunctionPool(definition, {}, { write: () => true }, limits);
+}
+
+const run = (milliseconds: number) => pool.invoke({ milliseconds });
+
+describe("a pool of execution environments", () => {
+  it("ends an environment that gets no event for some time, and starts another for the next event", async () => {
+    open({ idleMilliseconds: 50 });
+    const first = await run(0);
+
+    await expect.poll(async () => await run(0), { interval: 500 }).not.toBe(first);
+  });
+
+  it("keeps an environment while events come", async () => {
+    open({ idleMilliseconds: 60_000 });
+    const first = await run(0);
+
+    expect([await run(0), await run(0)]).toEqual([first, first]);
+  });
+
+  it("answers waiting events by the environments it has while there is no processor time for another", async () => {
+    open({ maxThreads: 3, spareTime: () => new Promise(() => {}) });
+
+    const threads = await Promise.all([run(0), run(0), run(0)]);
+
+    expect(new Set(threads).size).toBe(1);
+  });
+
+  it("starts another environment for a waiting event as soon as there is processor time", async () => {
+    let spare = () => {};
+    const spareTime = new Promise<void>((resolve) => {
+      spare = resolve;
+    });
+    open({ maxThreads: 2, spareTime: () => spareTime });
+    const first = await run(0);
+    const slow = expect(run(60_000)).rejects.toThrow("stopped");
+    const waiting = run(0);
+
+    spare();
+
+    expect(await waiting).not.toBe(first);
+    await pool.close();
+    await slow;
+  });
+});
