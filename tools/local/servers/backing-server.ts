@@ -18,17 +18,19 @@ export interface BackingServer {
 }
 
 /**
- * The external server when an endpoint is given, otherwise an empty one in memory.
+ * The external server when an endpoint is given, otherwise an embedded one.
  * @param module runs in a thread of its own, says the port of 127.0.0.1 that it listens on, and exits at any message.
  * @param name of the embedded server, in errors.
+ * @param folder where the embedded server keeps what it stores; it begins empty, in memory, if undefined.
  */
 export async function openBackingServer(
   externalEndpoint: string | undefined,
   module: URL,
   name: string,
+  folder: string | undefined,
 ): Promise<BackingServer> {
   if (externalEndpoint !== undefined) return { endpoint: externalEndpoint, close: async () => {} };
-  const thread = new Worker(module, { execArgv: [] });
+  const thread = new Worker(module, { execArgv: [], workerData: { folder } });
   const close = () => stopThread(thread);
   try {
     const port = await firstMessage(thread, startMilliseconds, name);

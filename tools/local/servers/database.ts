@@ -1,10 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DescribeTableCommand,
   DynamoDBClient,
   ResourceInUseException,
+  type TableDescription,
 } from "@aws-sdk/client-dynamodb";
 import { region } from "../template/physical-names.ts";
 import type { LocalTable } from "../template/tables.ts";
@@ -12,10 +14,13 @@ import { type BackingServer, type Credentials, openBackingServer } from "./backi
 
 const tableMilliseconds = 30_000;
 
-/** The external DynamoDB when an endpoint is given, otherwise an empty one in memory. */
-export function openDatabase(externalEndpoint: string | undefined): Promise<BackingServer> {
+/**
+ * The external DynamoDB when an endpoint is given, otherwise an embedded one.
+ * @param folder where the embedded one keeps its tables; in memory if undefined.
+ */
+export function openDatabase(externalEndpoint: string | undefined, folder?: string): Promise<BackingServer> {
   const module = new URL("./database-thread.mjs", import.meta.url);
-  return openBackingServer(externalEndpoint, module, "the embedded DynamoDB");
+  return openBackingServer(externalEndpoint, module, "the embedded DynamoDB", folder);
 }
 
 /**
@@ -23,6 +28,7 @@ export function openDatabase(externalEndpoint: string | undefined): Promise<Back
  *
  * A table that exists already is left as it is. Settings that change nothing on one machine, such as time to live and
  * backups, are not applied.
+ * @throws {Error} naming a table that cannot be created, or exists with other keys or indexes.
  */
 export async function createTables(
   endpoint: string,
@@ -47,7 +53,7 @@ async function createTable(client: DynamoDBClient, table: LocalTable): Promise<v
   try {
     await client.send(new CreateTableCommand(createTableInput(table)));
   } catch (error) {
-    if (error instanceof ResourceInUseException) return;
+    if (error instanceof ResourceInUseException) return await requireSameKeys(client, table);
     throw new Error(`Table ${table.name} cannot be created: ${String(error)}`, { cause: error });
   }
   const deadline = Date.now() + tableMilliseconds;
@@ -57,6 +63,30 @@ async function createTable(client: DynamoDBClient, table: LocalTable): Promise<v
     await wait(20);
   }
   throw new Error(`Table ${table.name} is not ready after ${tableMilliseconds / 1000} s`);
+}
+
+/** A table of an earlier version may lack an index that the service reads. */
+async function requireSameKeys(client: DynamoDBClient, { name, definition }: LocalTable): Promise<void> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+  if (Table !== undefined && isDeepStrictEqual(keysOf(Table), keysOf(definition))) return;
+  throw new Error(`Table ${name} exists with other keys or indexes than this version of the service needs`);
+}
+
+type Keys = Pick<TableDescription, "KeySchema" | "GlobalSecondaryIndexes">;
+
+function keysOf({ KeySchema = [], GlobalSecondaryIndexes = [] }: Keys) {
+  const indexes = GlobalSecondaryIndexes.map((index) => ({
+    name: index.IndexName,
+    keys: namesIn(index.KeySchema),
+    attributes: index.Projection?.NonKeyAttributes?.toSorted() ?? index.Projection?.ProjectionType,
+  }));
+  const byName = (one: { name?: string | undefined }, other: { name?: string | undefined }) =>
+    `${one.name}`.localeCompare(`${other.name}`);
+  return { keys: namesIn(KeySchema), indexes: indexes.toSorted(byName) };
+}
+
+function namesIn(keys: TableDescription["KeySchema"] = []) {
+  return keys.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`);
 }
 
 function createTableInput({ name, definition }: LocalTable): CreateTableCommandInput {

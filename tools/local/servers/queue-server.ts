@@ -12,12 +12,19 @@ import { type BackingServer, type Credentials, openBackingServer } from "./backi
 /** The longest that SQS lets a poll wait for a message. */
 export const longPollSeconds = 20;
 
-/** The external SQS when an endpoint is given, otherwise an empty one in memory. */
-export function openQueueServer(externalEndpoint: string | undefined): Promise<BackingServer> {
+/**
+ * The external SQS when an endpoint is given, otherwise an embedded one.
+ * @param folder where the embedded one keeps its messages; in memory if undefined.
+ */
+export function openQueueServer(
+  externalEndpoint: string | undefined,
+  folder?: string,
+): Promise<BackingServer> {
   return openBackingServer(
     externalEndpoint,
     new URL("./queue-thread.mjs", import.meta.url),
     "the embedded SQS",
+    folder,
   );
 }
 

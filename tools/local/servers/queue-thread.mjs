@@ -1,12 +1,12 @@
 /**
  * The thread of the embedded SQS: it sends its port to the thread that started it, and exits at any
- * message.
+ * message. If its data name a folder, the messages are kept there.
  * Of fauxqs it loads the queues only. The server that fauxqs exports has S3 and SNS as well, which take longer to load
  * than everything else in a start.
  */
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 
 // Not exported.
 const load = (file) => import(new URL(`./sqs/${file}.js`, import.meta.resolve("fauxqs")).href);
@@ -34,6 +34,15 @@ const actions = [
 
 parentPort?.on("message", () => process.exit());
 const store = new SqsStore();
+const kept = await openKeptMessages(workerData?.folder);
+if (kept !== undefined) {
+  const { createQueue } = store;
+  store.createQueue = (...parameters) => {
+    const queue = createQueue.apply(store, parameters);
+    kept.attach(queue);
+    return queue;
+  };
+}
 
 // URLs of queues then contain the requested host, and not one that some machines cannot resolve.
 store.host = undefined;
@@ -65,6 +74,7 @@ const server = createServer(async (request, response) => {
   }
   try {
     const result = await router.handle({ headers: request.headers, body }, reply);
+    await kept?.written();
     response.end(JSON.stringify(result ?? {}));
   } catch (error) {
     refuse(500, "com.amazonaws.sqs#InternalError", error);
@@ -73,3 +83,10 @@ const server = createServer(async (request, response) => {
 // Node.js would close idle connections after five seconds, possibly just when a client uses one again.
 server.keepAliveTimeout = 600_000;
 server.listen(0, "127.0.0.1", () => parentPort?.postMessage(server.address().port));
+
+/** Loads LevelDB only when there is a folder. */
+async function openKeptMessages(folder) {
+  if (folder === undefined) return undefined;
+  const { KeptMessages } = await import("./kept-messages.mjs");
+  return await KeptMessages.open(folder);
+}

@@ -1,0 +1,255 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  type AttributeValue,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  paginateScan,
+  QueryCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
+import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
+import { createQueues, openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
+import type { LocalQueue } from "../../tools/local/template/queues.ts";
+import type { LocalTable } from "../../tools/local/template/tables.ts";
+import { runs } from "../support/sample.ts";
+import { credentials } from "./use-queue-server.ts";
+
+let folder: TemporaryFolder;
+const closing: (() => Promise<void> | void)[] = [];
+beforeEach(() => {
+  folder = temporaryFolder("kept-servers-");
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  folder.remove();
+});
+
+const queue = (name: string, redrive?: LocalQueue["redrive"]): LocalQueue => ({
+  logicalId: name,
+  name,
+  arn: `arn:aws:sqs:eu-west-1:000000000000:${name}`,
+  url: "",
+  visibilitySeconds: 600,
+  attributes: { VisibilityTimeout: "600" },
+  redrive,
+});
+const queues = [queue("jobs", { deadLetterLogicalId: "dead", maxReceiveCount: 1 }), queue("dead")];
+
+/** The queues of the folder, on a server that ends without being told what it should write. */
+async function openQueues() {
+  const server = await openQueueServer(undefined, folder.path);
+  const client = queueClient(server.endpoint, credentials);
+  const urls = await createQueues(server.endpoint, credentials, queues);
+  const close = async () => {
+    client.destroy();
+    await server.close();
+  };
+  closing.push(close);
+  return {
+    close,
+    send: (MessageBody: string, DelaySeconds = 0) =>
+      client.send(new SendMessageCommand({ QueueUrl: urls.get("jobs"), MessageBody, DelaySeconds })),
+    receive: async (name = "jobs") => {
+      const QueueUrl = urls.get(name);
+      const command = new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        MessageSystemAttributeNames: ["All"],
+      });
+      const { Messages = [] } = await client.send(command);
+      return Messages.map(({ Body, ReceiptHandle, Attributes }) => ({
+        body: Body,
+        receives: Attributes?.ApproximateReceiveCount,
+        remove: () => client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle })),
+        hide: (VisibilityTimeout: number) =>
+          client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout })),
+      }));
+    },
+  };
+}
+
+const bodies = (messages: readonly { readonly body: string | undefined }[]) =>
+  messages.map(({ body }) => body);
+
+describe("the embedded SQS with a folder", () => {
+  it("has every message that it acknowledged, in order, after another start", async () => {
+    const before = await openQueues();
+    for (const body of ["one", "two", "three"]) await before.send(body);
+    await before.close();
+
+    const after = await openQueues();
+
+    expect(bodies(await after.receive())).toEqual(["one", "two", "three"]);
+  });
+
+  it("gives nothing again that was deleted, and nothing that is hidden", async () => {
+    const before = await openQueues();
+    for (const body of ["deleted", "hidden", "shown again"]) await before.send(body);
+    const [deleted, , shown] = await before.receive();
+    await deleted?.remove();
+    await shown?.hide(0);
+    await before.close();
+
+    const after = await openQueues();
+
+    // Received a second time: dead, and the dead letter survives, too.
+    expect(bodies(await after.receive())).toEqual([]);
+    await after.close();
+    const later = await openQueues();
+    expect(await later.receive("dead")).toMatchObject([{ body: "shown again", receives: "3" }]);
+  });
+
+  it("shows a message when the time for which it was hidden ends, whether it ran meanwhile or not", async () => {
+    const before = await openQueues();
+    await before.send("late", 1);
+    await before.send("hidden");
+    const [hidden] = await before.receive();
+    await hidden?.hide(1);
+    await before.close();
+
+    const after = await openQueues();
+
+    await expect.poll(async () => bodies(await after.receive())).toEqual(["late"]);
+    await expect.poll(async () => bodies(await after.receive("dead"))).toEqual(["hidden"]);
+  });
+});
+
+/** Tables as functions have them: an index that has some of the attributes. */
+const table: LocalTable = {
+  logicalId: "Jobs",
+  name: "jobs",
+  definition: {
+    AttributeDefinitions: ["id", "state"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+    KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: "by-state",
+        KeySchema: [{ AttributeName: "state", KeyType: "HASH" }],
+        Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: ["turn"] },
+      },
+    ],
+    BillingMode: "PAY_PER_REQUEST",
+  },
+};
+
+function databaseClient(endpoint: string): DynamoDBClient {
+  const client = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials, maxAttempts: 1 });
+  closing.push(() => client.destroy());
+  return client;
+}
+
+async function openTables(declared = [table]): Promise<DynamoDBClient> {
+  const server = await openDatabase(undefined, folder.path);
+  closing.push(() => server.close());
+  await createTables(server.endpoint, credentials, declared);
+  return databaseClient(server.endpoint);
+}
+
+async function closeAll(): Promise<void> {
+  for (const close of closing.splice(0)) await close();
+}
+
+const module = new URL("../../tools/local/servers/database.ts", import.meta.url).href;
+
+/** Serves the tables of a folder until it is killed. */
+const program = `
+const [, module, folder] = process.argv;
+const { openDatabase } = await import(module);
+const { endpoint } = await openDatabase(undefined, folder);
+console.log(endpoint);
+`;
+
+describe("the embedded DynamoDB with a folder", () => {
+  it("has its items after another start, and makes tables that are new", async () => {
+    const before = await openTables();
+    await before.send(
+      new PutItemCommand({ TableName: "jobs", Item: { id: { S: "1" }, state: { S: "pending" } } }),
+    );
+    await closeAll();
+
+    const after = await openTables([table, { ...table, logicalId: "Other", name: "other" }]);
+
+    const Key = { id: { S: "1" } };
+    const { Item } = await after.send(new GetItemCommand({ TableName: "jobs", Key }));
+    expect(Item).toEqual({ id: { S: "1" }, state: { S: "pending" } });
+    expect((await after.send(new GetItemCommand({ TableName: "other", Key }))).Item).toBeUndefined();
+  });
+
+  it("is refused when a table has not the indexes that this version reads", async () => {
+    await openTables();
+    await closeAll();
+    const GlobalSecondaryIndexes = table.definition.GlobalSecondaryIndexes?.map((index) => ({
+      ...index,
+      IndexName: "by-other",
+    }));
+
+    const opening = openTables([{ ...table, definition: { ...table.definition, GlobalSecondaryIndexes } }]);
+
+    await expect(opening).rejects.toThrow("Table jobs exists with other keys or indexes");
+  });
+
+  it("has in an index exactly what its items say after it was killed amid writes", async () => {
+    await openTables();
+    await closeAll();
+    const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
+    for (let kill = 0; kill < runs(10, 2); kill++) {
+      const child = spawn(
+        process.execPath,
+        ["--import", "tsx/esm", "--input-type=module", "-e", program, module, folder.path],
+        { stdio: ["ignore", "pipe", "inherit"] },
+      );
+      const [endpoint] = await once(child.stdout, "data");
+      const client = databaseClient(String(endpoint).trim());
+      const ended = once(child, "exit");
+      let turns = 0;
+      const write = async (id: string) => {
+        for (let turn = 0; ; turn++) {
+          const command = new UpdateItemCommand({
+            TableName: "jobs",
+            Key: { id: { S: id } },
+            UpdateExpression: "SET #state = :state, turn = :turn",
+            ExpressionAttributeNames: { "#state": "state" },
+            ExpressionAttributeValues: { ":state": { S: `state-${turn % 3}` }, ":turn": { N: `${turn}` } },
+          });
+          await client.send(command);
+          if (++turns === 200) child.kill("SIGKILL");
+        }
+      };
+      await Promise.allSettled(ids.map(write));
+      await ended;
+
+      const after = await openTables();
+
+      const items: Record<string, AttributeValue>[] = [];
+      for await (const { Items = [] } of paginateScan({ client: after }, { TableName: "jobs" })) {
+        items.push(...Items);
+      }
+      const indexed: Record<string, AttributeValue>[] = [];
+      for (const state of ["state-0", "state-1", "state-2"]) {
+        const command = new QueryCommand({
+          TableName: "jobs",
+          IndexName: "by-state",
+          KeyConditionExpression: "#state = :state",
+          ExpressionAttributeNames: { "#state": "state" },
+          ExpressionAttributeValues: { ":state": { S: state } },
+        });
+        indexed.push(...((await after.send(command)).Items ?? []));
+      }
+      const byId = (one: Record<string, AttributeValue>, other: Record<string, AttributeValue>) =>
+        Number(one.id?.S) - Number(other.id?.S);
+      expect(items).toHaveLength(ids.length);
+      expect(indexed.sort(byId)).toEqual(items.sort(byId));
+      await closeAll();
+    }
+  });
+});

@@ -1,0 +1,86 @@
+/** The messages of the embedded SQS in a folder: fauxqs has them in memory only. */
+import { ClassicLevel } from "classic-level";
+
+/** Every message with its queue, and until when it is hidden, by the message's id. */
+export class KeptMessages {
+  #db;
+  #found;
+  #changes = [];
+  #written = Promise.resolve();
+
+  /** @throws {Error} when the folder cannot be opened. */
+  static async open(folder) {
+    const kept = new KeptMessages();
+    kept.#db = new ClassicLevel(folder, { valueEncoding: "json" });
+    await kept.#db.open();
+    kept.#found = await kept.#db.values().all();
+    return kept;
+  }
+
+  /** Puts the messages that were kept of a queue into it, and keeps every later change of its messages. */
+  attach(queue) {
+    const own = this.#found.filter(({ queueName }) => queueName === queue.name);
+    for (const kept of own.sort((one, other) => one.message.sentTimestamp - other.message.sentTimestamp)) {
+      restore(queue, kept);
+    }
+
+    const { enqueue, dequeue, deleteMessage, changeVisibility, purge } = queue;
+    const put = (message, hidden = {}) =>
+      this.#put(message.messageId, { queueName: queue.name, message, ...hidden });
+    const putHidden = (receiptHandle) => {
+      const { message, visibilityDeadline } = queue.inflightMessages.get(receiptHandle);
+      put(message, { receiptHandle, visibilityDeadline });
+    };
+    queue.enqueue = (message) => {
+      put(message);
+      enqueue.call(queue, message);
+    };
+    queue.dequeue = (...parameters) => {
+      const received = dequeue.apply(queue, parameters);
+      for (const { ReceiptHandle } of received) putHidden(ReceiptHandle);
+      return received;
+    };
+    queue.deleteMessage = (receiptHandle) => {
+      const hidden = queue.inflightMessages.get(receiptHandle);
+      if (hidden !== undefined) this.#delete(hidden.message.messageId);
+      return deleteMessage.call(queue, receiptHandle);
+    };
+    queue.changeVisibility = (receiptHandle, seconds) => {
+      const hidden = queue.inflightMessages.get(receiptHandle);
+      changeVisibility.call(queue, receiptHandle, seconds);
+      if (queue.inflightMessages.has(receiptHandle)) putHidden(receiptHandle);
+      else if (hidden !== undefined) put(hidden.message);
+    };
+    queue.purge = () => {
+      const { ready, delayed, inflight } = queue.inspectMessages();
+      const all = [...ready, ...delayed, ...inflight.map(({ message }) => message)];
+      for (const { messageId } of all) this.#delete(messageId);
+      purge.call(queue);
+    };
+  }
+
+  /** Resolves when every change until now is written, so that it outlives this program. */
+  async written() {
+    if (this.#changes.length > 0) {
+      const changes = this.#changes;
+      this.#changes = [];
+      this.#written = this.#written.then(() => this.#db.batch(changes));
+    }
+    await this.#written;
+  }
+
+  #put(key, value) {
+    // As it is now: fauxqs changes its messages.
+    this.#changes.push({ type: "put", key, value: structuredClone(value) });
+  }
+
+  #delete(key) {
+    this.#changes.push({ type: "del", key });
+  }
+}
+
+/** A message that was hidden is hidden still, unless its time has ended. */
+function restore(queue, { message, receiptHandle, visibilityDeadline }) {
+  if (receiptHandle === undefined || visibilityDeadline <= Date.now()) queue.enqueue(message);
+  else queue.inflightMessages.set(receiptHandle, { message, receiptHandle, visibilityDeadline });
+}
