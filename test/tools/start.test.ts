@@ -131,6 +131,7 @@ describe("`npm start`", () => {
     ["a port that is taken", (taken) => ["--port", taken]],
     ["a folder that is not there", () => ["--port", "0", "--data", "no-such-folder"]],
     ["a folder without data", () => ["--port", "0", "--data", "docs"]],
+    ["to keep state in a folder that has other files", () => ["--port", "0", "--keep", "docs"]],
   ];
   test.each(sampleOf(unusable, 1))(
     "refuses %s before it builds anything",

@@ -14,12 +14,12 @@ import {
 interface DemoServiceOptions
   extends Pick<
     LocalServiceOptions,
-    "environment" | "extraEnvironment" | "maxThreadsOf" | "logs" | "throttled"
+    "environment" | "extraEnvironment" | "kept" | "maxThreadsOf" | "logs" | "throttled"
   > {
   readonly port: number;
   /** The folder of the cloud assembly. The demo data are imported while it is made. */
   readonly assembly: string | Promise<string>;
-  /** Folder of the data that is imported before the port is opened. */
+  /** Folder of the data that is imported before the port is opened, unless `kept` has data already. */
   readonly data: string;
 }
 
@@ -28,11 +28,16 @@ const localSinks = "127.0.0.1/32:1024-65535";
 
 /** Serves an assembly with data in its tables. */
 export async function startDemoService(options: DemoServiceOptions): Promise<LocalService> {
+  const { data, kept } = options;
   // The SDK would warn about the local Node.js version, which is not that of the deployed functions.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
   refuseMalformedConfiguration(options.environment);
-  const isDemo = options.data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB;
-  const [assembly, demo] = await Promise.all([options.assembly, isDemo ? makeDemoTables() : undefined]);
+  const isFirst = kept?.firstStart === undefined;
+  const isDemo = data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB;
+  const [assembly, demo] = await Promise.all([
+    options.assembly,
+    isFirst && isDemo ? makeDemoTables() : undefined,
+  ]);
   try {
     return await startLocalService({
       ...options,
@@ -43,8 +48,12 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
         isFunction("profile/authenticate", definition)
           ? hashesAtOnce()
           : options.maxThreadsOf?.(definition, batches),
-      beforeListening: (backend) =>
-        demo === undefined ? importData(options.data, importEnvironment(backend)) : loadDemo(demo, backend),
+      beforeListening: async (backend) => {
+        if (!isFirst) return;
+        if (demo === undefined) await importData(data, importEnvironment(backend));
+        else await loadDemo(demo, backend);
+        await kept?.finishFirstStart(data, new Date());
+      },
     });
   } finally {
     demo?.remove();

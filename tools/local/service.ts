@@ -1,4 +1,5 @@
 import { Gateway } from "./gateway/gateway.ts";
+import type { KeptState } from "./kept-state.ts";
 import { functionEnvironment } from "./lambda/function-environment.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
 import type { InvocationStream } from "./lambda/invocation-stream.ts";
@@ -33,6 +34,8 @@ export interface LocalServiceOptions {
   readonly maxThreadsOf?: (definition: LocalFunction, batches: number | undefined) => number | undefined;
   /** Whether the API's methods are throttled as the template says; otherwise any rate is let through. */
   readonly throttled?: boolean;
+  /** Where state outlives the service; otherwise all of it ends with the service. The caller closes it. */
+  readonly kept?: KeptState | undefined;
   /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
   readonly logs?: LogSink;
   /** Runs when tables, queues, secrets and keys exist, and before the port is opened and queues are read. */
@@ -121,20 +124,21 @@ type Keep = <T extends Closable>(started: T) => T;
 export const embeddedCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<LocalBackend> {
-  const { environment: shell, configuration, logs = process.stderr } = options;
+  const { environment: shell, configuration, kept, logs = process.stderr } = options;
   const declared = loadTemplate(options.assembly);
   const credentials = credentialsOf(shell);
-  const secrets = new SecretStore(declared.secrets);
+  const secrets = new SecretStore(declared.secrets, kept?.secrets);
 
   let rotations: SecretRotations | undefined;
   const begun = () => {
     if (rotations === undefined) throw new Error("The functions that rotate secrets have not been started");
     return rotations;
   };
-  const secretsServer = keep(await openSecretsEndpoint(secrets, begun));
+  const keepSecrets = async () => await kept?.keepSecrets(secrets.stored());
+  const secretsServer = keep(await openSecretsEndpoint(secrets, begun, keepSecrets));
   const [databaseEndpoint, { queueEndpoint, template }] = await both(
-    openTables(declared, shell, keep),
-    openQueues(declared, shell, keep),
+    openTables(declared, options, keep),
+    openQueues(declared, options, keep),
   );
 
   const endpoints = { databaseEndpoint, queueEndpoint, secretsEndpoint: secretsServer.url };
@@ -168,7 +172,7 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       await poolOf(logicalId).stream(event, environment),
   };
   rotations = new SecretRotations(secrets, template.rotations, backend.invoke, logs);
-  await rotations.rotateAll();
+  await rotations.rotateNew();
   return backend;
 }
 
@@ -178,17 +182,21 @@ function batchesAtOnce({ eventSources }: Template, { logicalId }: LocalFunction)
   return own.length === 0 ? undefined : own.reduce((sum, { concurrency }) => sum + concurrency, 0);
 }
 
-async function openTables(template: Template, shell: NodeJS.ProcessEnv, keep: Keep): Promise<string> {
-  const { endpoint } = keep(await openDatabase(externalEndpoints(shell).database));
+async function openTables(
+  template: Template,
+  { environment: shell, kept }: LocalServiceOptions,
+  keep: Keep,
+): Promise<string> {
+  const { endpoint } = keep(await openDatabase(externalEndpoints(shell).database, kept?.tables));
   await createTables(endpoint, credentialsOf(shell), template.tables);
   return endpoint;
 }
 
 /** Creates the queues, after which the template can name them; a template without queues needs no server. */
-async function openQueues(template: Template, shell: NodeJS.ProcessEnv, keep: Keep) {
+async function openQueues(template: Template, { environment: shell, kept }: LocalServiceOptions, keep: Keep) {
   const external = externalEndpoints(shell).queues;
   if (template.queues.length === 0) return { queueEndpoint: external, template };
-  const { endpoint } = keep(await openQueueServer(external));
+  const { endpoint } = keep(await openQueueServer(external, kept?.queues));
   const urls = await createQueues(endpoint, credentialsOf(shell), template.queues);
   return { queueEndpoint: endpoint, template: template.withQueueUrls(urls) };
 }

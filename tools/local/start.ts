@@ -1,5 +1,6 @@
 import type { MadeAssembly } from "../assembly.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
+import type { KeptState } from "./kept-state.ts";
 
 // Registered first: a start takes seconds and must be interruptible.
 let isListening = false;
@@ -20,14 +21,22 @@ const { requireFreePort } = await import("./servers/listening-server.ts");
 function readArguments() {
   try {
     const { values } = parseArgs({
-      options: { port: { type: "string" }, data: { type: "string" }, throttle: { type: "boolean" } },
+      options: {
+        port: { type: "string" },
+        data: { type: "string" },
+        keep: { type: "string" },
+        throttle: { type: "boolean" },
+        help: { type: "boolean" },
+      },
     });
-    const { port = process.env.PORT ?? "3000", data, throttle = false } = values;
+    const { port = process.env.PORT ?? "3000", data, keep, throttle = false, help = false } = values;
     return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
       ? {
           port: Number(port),
           data: data === undefined ? undefined : fromInvocationFolder(data),
+          keep: keep === undefined ? undefined : fromInvocationFolder(keep),
           throttled: throttle,
+          help,
         }
       : undefined;
   } catch (error) {
@@ -42,6 +51,7 @@ function readArguments() {
 async function serve(
   making: Promise<MadeAssembly>,
   { port, data: folder, throttled }: NonNullable<ReturnType<typeof readArguments>>,
+  kept: KeptState | undefined,
   environment: NodeJS.ProcessEnv,
 ) {
   const [{ startDemoService }, { demoData }, { nextSteps }, { isReadable, readableLines }, { announce }] =
@@ -52,12 +62,16 @@ async function serve(
       import("./readable-lines.ts"),
       import("./running-service.ts"),
     ]);
-  const data = folder ?? demoData;
+  const data = folder ?? kept?.firstStart?.data ?? demoData;
   const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
   const assembly = making.then((made) => made.assembly);
-  const service = await startDemoService({ port, data, throttled, assembly, environment, logs });
+  const service = await startDemoService({ port, data, throttled, assembly, kept, environment, logs });
   isListening = true;
   announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
+  if (kept !== undefined) {
+    const line = { level: "INFO", message: whatIsKept(kept, data), timestamp: new Date().toISOString() };
+    logs.write(`${JSON.stringify(line)}\n`);
+  }
   console.log(`Listening on ${service.url}`);
   if (process.stdout.isTTY) {
     const paths = service.template.api.routes.map(({ path }) => path);
@@ -66,10 +80,42 @@ async function serve(
   return service;
 }
 
+function whatIsKept({ folder, firstStart }: KeptState, data: string): string {
+  return firstStart === undefined
+    ? `State is kept in ${folder}, beginning with the data of ${data}`
+    : `State of ${folder} is used, kept since ${firstStart.since}; it began with the data of ${firstStart.data}`;
+}
+
+/** @throws {Error} saying what to do when state cannot be kept there. */
+async function openKeptState(
+  folder: string,
+  data: string | undefined,
+  { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_SQS }: NodeJS.ProcessEnv,
+): Promise<KeptState> {
+  if (AWS_ENDPOINT_URL_DYNAMODB || AWS_ENDPOINT_URL_SQS) {
+    throw new Error(
+      "--keep keeps what the embedded servers store: unset AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_SQS",
+    );
+  }
+  const { KeptState } = await import("./kept-state.ts");
+  return await KeptState.open(folder, data);
+}
+
+const usage = `usage: npm start -- [--port 0…65535] [--data FOLDER] [--keep FOLDER] [--throttle]
+
+  --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 takes a free one
+  --data FOLDER  import this folder instead of the demo data
+  --keep FOLDER  keep tables, messages and keys there, and go on with them at the next start
+  --throttle     apply the API's rates`;
+
 const wanted = readArguments();
 if (wanted === undefined) {
-  console.error("usage: npm start -- [--port 0…65535] [--data FOLDER] [--throttle]");
+  console.error(usage);
   process.exit(2);
+}
+if (wanted.help) {
+  console.log(usage);
+  process.exit(0);
 }
 
 try {
@@ -80,10 +126,13 @@ try {
   // Before anything is built, which takes seconds.
   if (wanted.data !== undefined) requireDataFolder(wanted.data);
   await requireFreePort(wanted.port);
+  const { keep, data } = wanted;
+  const kept = keep === undefined ? undefined : await openKeptState(keep, data, environment);
   const making = makeAssembly();
-  const [made, service] = await Promise.all([making, serve(making, wanted, environment)]);
+  const [made, service] = await Promise.all([making, serve(making, wanted, kept, environment)]);
   await stop;
   await service.close();
+  await kept?.close();
   made.remove();
   process.exit(0);
 } catch (error) {

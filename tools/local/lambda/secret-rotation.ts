@@ -28,9 +28,10 @@ export class SecretRotations implements RotationStarter {
     this.#logs = logs;
   }
 
-  /** Rotates every secret once, as when its schedule is created. */
-  async rotateAll(): Promise<void> {
+  /** Rotates every secret that has never been rotated, as when its schedule is created. */
+  async rotateNew(): Promise<void> {
     for (const rotated of this.#rotated) {
+      if (this.#store.describe(rotated.secretArn).rotationFunctionArn !== undefined) continue;
       const token = randomUUID();
       this.#begin(rotated, token);
       await this.#run(rotated, token);

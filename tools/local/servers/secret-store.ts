@@ -3,6 +3,7 @@
  * https://docs.aws.amazon.com/secretsmanager/latest/userguide/whats-in-a-secret.html
  */
 import { randomBytes, randomUUID } from "node:crypto";
+import * as z from "zod";
 import type { LocalSecret } from "../template/secrets.ts";
 
 /** An error that the service answers with status 400; `code` is its exception's name. */
@@ -33,6 +34,24 @@ interface Secret {
   rotationFunctionArn: string | undefined;
 }
 
+/** A secret outside the store, such as in a file. */
+export const storedSecret = z.object({
+  arn: z.string(),
+  name: z.string(),
+  rotationFunctionArn: z.string().optional(),
+  versions: z.array(
+    z.object({
+      id: z.string(),
+      value: z.string().optional(),
+      labels: z.array(z.string()),
+      createdSeconds: z.number(),
+    }),
+  ),
+});
+
+/** See `storedSecret`. */
+export type StoredSecret = z.output<typeof storedSecret>;
+
 /** A version as a reader gets it. */
 export interface ReadVersion {
   readonly arn: string;
@@ -46,11 +65,22 @@ export interface ReadVersion {
 export class SecretStore {
   readonly #secrets: readonly Secret[];
 
-  constructor(secrets: readonly LocalSecret[]) {
+  /** @param stored what `stored` gave of an earlier store. */
+  constructor(secrets: readonly LocalSecret[], stored: readonly StoredSecret[] = []) {
     this.#secrets = secrets.map(({ arn, name }) => {
+      const earlier = stored.find((secret) => secret.arn === arn);
+      if (earlier !== undefined) return restored(earlier);
       const password = version(randomBytes(24).toString("base64"), ["AWSCURRENT"]);
       return { arn, name, versions: new Map([[randomUUID(), password]]), rotationFunctionArn: undefined };
     });
+  }
+
+  /** All secrets with their values, as they are now. */
+  stored(): readonly StoredSecret[] {
+    return this.#secrets.map(({ versions, ...secret }) => ({
+      ...secret,
+      versions: [...versions].map(([id, { labels, ...rest }]) => ({ id, ...rest, labels: [...labels] })),
+    }));
   }
 
   /** Reads the version with an id, or with a label; with neither, the current one. */
@@ -144,6 +174,13 @@ export class SecretStore {
     if (secret === undefined) throw notFound("the specified secret");
     return secret;
   }
+}
+
+function restored({ versions, rotationFunctionArn, ...secret }: StoredSecret): Secret {
+  const entries = versions.map(({ id, value, labels, createdSeconds }) => {
+    return [id, { value, labels: new Set(labels), createdSeconds }] as const;
+  });
+  return { ...secret, rotationFunctionArn, versions: new Map(entries) };
 }
 
 function version(value: string | undefined, labels: readonly string[]): Version {

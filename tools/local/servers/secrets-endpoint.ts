@@ -82,13 +82,19 @@ const operations: Readonly<Record<string, Operation>> = {
 /**
  * Serves a store on a free port of the loopback address.
  * @param rotations what rotates its secrets, by functions that may be started later than this server.
+ * @param keep is awaited before a call is answered, as it may have changed the store.
  */
 export function openSecretsEndpoint(
   store: SecretStore,
   rotations: () => RotationStarter,
+  keep: () => Promise<void> = async () => {},
 ): Promise<ListeningServer> {
   const server = createServer((request, response) => {
     answer(store, rotations, request)
+      .then(async (answered) => {
+        await keep();
+        return answered;
+      })
       .catch((error: unknown) => ({
         status: 500,
         body: { __type: "InternalServiceError", Message: String(error) },
