@@ -13,7 +13,7 @@ export default {
         "tools/{local/start,ncs,invoke,bench}.ts",
         "tools/{make-assembly,local/import-data}.ts",
         "test/infra/make-templates.ts",
-        "tools/local/{lambda,servers}/*.mjs",
+        "tools/local/**/*.mjs",
         "tools/import/density/parse-thread.ts",
         "tools/bench/*.{ts,mjs}",
         "test/generators/{vitest.config,*.check}.ts",

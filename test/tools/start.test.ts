@@ -96,7 +96,7 @@ describe("`npm start`", () => {
     await expectNothingLeft(started);
   }
 
-  // How far a start has come after so many milliseconds depends on the machine: before the service
+  // How far a start has come after so many milliseconds depends on the machine: before the program
   // listens for signals it ends as any program does, by the signal, and after that with 0.
   const moments = [
     [200, "Ctrl-C"],
@@ -113,7 +113,8 @@ describe("`npm start`", () => {
 
       await end(how, started);
 
-      await started.ended;
+      const code = await started.ended;
+      if (how === "SIGTERM") expect(code).toBe(0);
       await expectNothingLeft(started);
     },
     180_000,

@@ -1,10 +1,11 @@
 import type { MadeAssembly } from "../assembly.ts";
-import { exitOnSignals } from "../exit-on-signals.ts";
+import { exitOnSignals, signals } from "../exit-on-signals.ts";
 import type { KeptState } from "./kept-state.ts";
 
-// Registered first: a start takes seconds and must be interruptible.
+// Registered first: a start takes seconds and must be interruptible. Until here, `exit-at-once.mjs` has listened.
 let isListening = false;
 const stop = new Promise<void>((resolve) => {
+  for (const signal of signals) process.removeAllListeners(signal);
   exitOnSignals(() => {
     if (isListening) resolve();
     else process.exit(0);
