@@ -11,6 +11,7 @@ import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts"
 import { firstByte } from "./bench/first-byte.ts";
 import { formats } from "./bench/formats.ts";
 import { imports } from "./bench/import.ts";
+import { orders } from "./bench/orders.ts";
 import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, Bench>> = {
   privacy,
   units,
   throughput,
+  orders,
   "first-byte": firstByte,
   formats,
   console: consolePage,

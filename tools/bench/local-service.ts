@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { promisify } from "node:util";
 import * as z from "zod";
 
 const readyMilliseconds = 120_000;
@@ -13,7 +14,12 @@ export interface Server {
 /** Runs `npm start` on a free port, with the demo data and without limits of callers. */
 export async function startService(): Promise<Server> {
   const child = spawn(process.execPath, ["--import", "tsx/esm", "tools/local/start.ts", "--port", "0"], {
-    env: { ...process.env, RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
+    env: {
+      ...process.env,
+      RATE_LIMIT_PER_MINUTE: "1000000000",
+      DAILY_QUOTA: "1000000000",
+      DENSITY_PENDING_LIMIT: "100",
+    },
     stdio: ["ignore", "pipe", "ignore"],
   });
   const url = await written(child, /^Listening on (\S+)/m);
@@ -40,6 +46,16 @@ export function written(child: ChildProcess, pattern: RegExp): Promise<string> {
       resolve(found);
     });
   });
+}
+
+/** What a process has used until now; its CPU time in whole seconds, which every `ps` knows. */
+export async function usageOf({
+  process: { pid },
+}: Server): Promise<{ readonly cpuSeconds: number; readonly mebibytes: number }> {
+  const { stdout } = await promisify(execFile)("ps", ["-o", "rss=,time=", "-p", String(pid)]);
+  const [rss = "", time = ""] = stdout.trim().split(/\s+/);
+  const cpuSeconds = time.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
+  return { cpuSeconds, mebibytes: Number(rss) / 1_024 };
 }
 
 const hourMilliseconds = 3_600_000;

@@ -1,10 +1,9 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { createServer } from "node:net";
-import { promisify } from "node:util";
 import type { Bench, Row } from "./bench.ts";
-import { type Server, startService, timeIn, written } from "./local-service.ts";
+import { type Server, startService, timeIn, usageOf, written } from "./local-service.ts";
 
 const connections = 10;
 const warmUpMilliseconds = 20_000;
@@ -86,14 +85,6 @@ async function measured(start: () => Promise<Server>): Promise<Measured> {
     end();
     await ended;
   }
-}
-
-/** What a process has used until now; its CPU time in whole seconds, which every `ps` knows. */
-async function usageOf({ process: { pid } }: Server): Promise<{ cpuSeconds: number; mebibytes: number }> {
-  const { stdout } = await promisify(execFile)("ps", ["-o", "rss=,time=", "-p", String(pid)]);
-  const [rss = "", time = ""] = stdout.trim().split(/\s+/);
-  const cpuSeconds = time.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
-  return { cpuSeconds, mebibytes: Number(rss) / 1_024 };
 }
 
 async function startPrism(program: string): Promise<Server> {
