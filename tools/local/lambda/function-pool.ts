@@ -35,7 +35,7 @@ export interface FunctionPoolLimits {
   readonly maxThreads?: number | undefined;
   /** An environment ends after so long without an event. */
   readonly idleMilliseconds?: number;
-  /** Resolves when another environment may be started beside those that are there. */
+  /** Resolves when another environment may be started, if there are as many as processors. */
   readonly spareTime?: () => Promise<void>;
 }
 
@@ -46,8 +46,8 @@ interface IdleThread {
 
 /**
  * The execution environments of one function: warm ones are reused, new ones are started while events wait and the
- * limit is not reached, broken and idle ones are removed. They are started one after the other, and all but the first
- * only when there is processor time to spare: a start takes the processor for longer than most events, so an event is
+ * limit is not reached, broken and idle ones are removed. They are started one after the other, and more than there are
+ * processors only when these have time to spare: a start takes a processor for longer than most events, so an event is
  * often answered by a warm one before another has started.
  */
 export class FunctionPool {
@@ -182,7 +182,7 @@ export class FunctionPool {
   async #grow(): Promise<void> {
     this.#isStarting = true;
     try {
-      if (this.#threads.size > 0) await this.#spareTime();
+      if (this.#threads.size >= availableParallelism()) await this.#spareTime();
       if (this.#waiting.length === 0 || this.#isClosed) return;
       const thread = this.#start(this.#environment);
       await thread.ready;
