@@ -82,11 +82,16 @@ async function verdictOn<Schema extends z.ZodMiniType>(
   } catch (error) {
     if (error instanceof Unavailable) {
       log("DEPENDENCY_FAILED", { cause: error.message });
-      return { retryInSeconds: Math.min(firstRecoverySeconds * 2 ** (receives - 1), maxRecoverySeconds) };
+      return { retryInSeconds: recoverySeconds(receives) };
     }
     log("CRASH", { cause: causeOf(error) });
     return "crashed";
   }
+}
+
+/** Seconds for which a message is hidden when a dependency did not answer. */
+export function recoverySeconds(receives: number): number {
+  return Math.min(firstRecoverySeconds * 2 ** (receives - 1), maxRecoverySeconds);
 }
 
 function parseJson(text: string): unknown {

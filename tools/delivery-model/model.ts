@@ -6,7 +6,10 @@ import type { Ports } from "../../functions/population-density/delivery/ports.ts
 import type { Sent } from "../../functions/population-density/delivery/rules.ts";
 import { sweep } from "../../functions/population-density/delivery/sweep-jobs.ts";
 import { Unavailable } from "../../shared/errors.ts";
+import { queueDescription, visibilitySeconds, workerSeconds } from "../../shared/sqs/queues.ts";
+import { recoverySeconds, type Verdict } from "../../shared/sqs/worker.ts";
 import { Guarantees, isPromise } from "./guarantees.ts";
+import { MemoryQueue, type ReceivedMessage } from "./memory-queue.ts";
 import { MemoryJobs, MemoryPermits } from "./memory-stores.ts";
 import { type Behaviour, hour, jobOf, minute, type Plan, planOperation, start } from "./plan.ts";
 import { type Actor, Processes } from "./processes.ts";
@@ -28,17 +31,8 @@ export interface Run {
 }
 
 const workers = 10;
-const visibilityMilliseconds = 6 * minute;
-const functionMilliseconds = 5 * minute;
+const functionMilliseconds = workerSeconds * 1_000;
 const schedule = [2, 10, 60, 300, 900, 3_600, 10_800, 21_600];
-
-interface Message {
-  readonly operationId: string;
-  visibleAt: number;
-  receives: number;
-  handle: string;
-  isDeleted: boolean;
-}
 
 /**
  * Runs the code of deliveries on stores, a queue, sinks and a clock of the model's own: calls of all processes in a
@@ -56,7 +50,10 @@ class Model {
   readonly #guarantees: Guarantees;
   readonly #jobs = new MemoryJobs();
   readonly #permits = new MemoryPermits();
-  readonly #messages: Message[] = [];
+  readonly #queue = new MemoryQueue(
+    visibilitySeconds,
+    queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0,
+  );
   readonly #plans: Plan[];
   #lastId = 0;
 
@@ -65,7 +62,7 @@ class Model {
     this.#chance = new Chance(seed);
     this.#processes = new Processes(this.#chance, {
       begin: () => this.#receive(),
-      nextAt: () => this.#messages.filter(({ isDeleted }) => !isDeleted).map(({ visibleAt }) => visibleAt),
+      nextAt: () => this.#queue.visibleTimes(),
       ended: (actor) => this.#guarantees.uploadEnds(actor),
       thrown: (error) => this.#guarantees.broken.add(`thrown: ${String(error)}`),
     });
@@ -77,7 +74,7 @@ class Model {
       lateCalls: () => this.#processes.count.lateCalls,
       workers,
     });
-    const plans = Array.from({ length: this.#chance.pick([1, 2, 6, 14]) }, (_, index) =>
+    const plans = Array.from({ length: this.#chance.pick([1, 2, 6, 14, 30]) }, (_, index) =>
       planOperation(`operation-${index}`, this.#chance),
     );
     const again = plans
@@ -159,39 +156,32 @@ class Model {
     this.#processes.start(10_000, (actor) => sweep(this.#ports(actor), new AbortController().signal));
   }
 
-  /** Gives visible messages to workers that are free. A message may come twice, and in any order. */
+  /** Gives visible messages to workers that are free, in any order. */
   #receive(): void {
-    const visible = this.#messages.filter(
-      ({ isDeleted, visibleAt }) => !isDeleted && visibleAt <= this.#processes.time,
-    );
-    while (visible.length > 0 && this.#processes.running < workers) {
-      const [message] = visible.splice(Math.floor(this.#chance.random() * visible.length), 1);
+    while (this.#processes.running < workers) {
+      const message = this.#queue.receive(this.#processes.time, (visible) => this.#chance.pick(visible));
       if (message === undefined) return;
-      message.receives++;
-      message.handle = `handle-${++this.#lastId}`;
-      message.visibleAt = this.#processes.time + visibilityMilliseconds;
-      // At least once: now and then a message can be received although it is hidden.
       if (this.#processes.isFaulty(0.1))
-        message.visibleAt = this.#processes.time + this.#chance.pick([0, 100, 5_000]);
-      this.#work(message, message.handle);
+        this.#queue.receiveAgain(message, this.#processes.time + this.#chance.pick([0, 100, 5_000]));
+      this.#work(message);
     }
   }
 
-  #work(message: Message, receiptHandle: string): void {
-    const { operationId, receives } = message;
-    const delivery = { operationId, queue: "density-jobs", receiptHandle, receives, dead: receives > 500 };
+  #work(message: ReceivedMessage): void {
+    const delivery = { ...message, queue: "density-jobs", dead: false };
     this.#processes.start(functionMilliseconds, async (actor) => {
+      const settle = (verdict: Verdict, isAfterFault: boolean) =>
+        this.#processes.call(actor, "verdict", () =>
+          this.#queue.settle(message, verdict, this.#processes.time, isAfterFault),
+        );
+      let verdict: Verdict;
       try {
-        const verdict = await workOn(delivery, this.#ports(actor), new AbortController().signal);
-        await this.#processes.call(actor, "verdict", () => {
-          if (message.handle !== receiptHandle) return;
-          if (verdict === "ack") message.isDeleted = true;
-          else message.visibleAt = this.#processes.time + Math.ceil(verdict.retryInSeconds) * 1_000;
-        });
+        verdict = await workOn(delivery, this.#ports(actor), new AbortController().signal);
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
-        if (message.handle === receiptHandle) message.visibleAt = this.#processes.time + 30_000;
+        return await settle({ retryInSeconds: recoverySeconds(message.receives) }, true);
       }
+      await settle(verdict, false);
     });
   }
 
@@ -254,15 +244,10 @@ class Model {
         send: (operationId) =>
           call("send", () => {
             const visibleAt = this.#processes.time + this.#chance.pick([0, 0, 200, 20_000]);
-            this.#messages.push({ operationId, visibleAt, receives: 0, handle: "", isDeleted: false });
+            this.#queue.send(operationId, visibleAt);
           }),
         wake: (_, handle) =>
-          call("wake", () => {
-            const message = this.#messages.find((one) => one.handle === handle && !one.isDeleted);
-            if (message === undefined) return false;
-            message.visibleAt = this.#processes.time;
-            return true;
-          }),
+          call("wake", () => this.#queue.changeVisibility(handle, 0, this.#processes.time) !== undefined),
       },
       sinks: {
         post: (job, beforeLastChunk) => this.#post(actor, job, beforeLastChunk),
@@ -294,7 +279,7 @@ class Model {
     this.#guarantees.attemptBegins(plan);
     const behaviour = plan.behaviours[Math.min(index, plan.behaviours.length - 1)] as Behaviour;
     const computing = job.mode === "failure" ? "well" : (plan.computing[index] ?? "well");
-    const later = () => this.#processes.time + this.#chance.pick([1, 100, 3_000, 60_000]);
+    const later = () => this.#processes.time + this.#chance.pick([1, 100, 3_000, 10_000, 60_000, 120_000]);
     await this.#processes.call(actor, "post", () => this.#guarantees.uploadBegins(actor, job));
     if (this.#chance.happens(0.03)) {
       const at = this.#processes.time + this.#chance.pick([1, 100, 3_000, 30_000]);

@@ -68,7 +68,7 @@ export function planOperation(operationId: string, chance: Chance, redelivered?:
   );
   return {
     operationId,
-    caller: redelivered?.caller ?? chance.pick(["caller-a", "caller-b"]),
+    caller: redelivered?.caller ?? chance.pick(["caller-a", "caller-b", "caller-c", "caller-d", "caller-e"]),
     host: chance.pick(["host-a", "host-a", "host-b"]),
     redelivered,
     behaviours: [...before, last],
