@@ -8,7 +8,6 @@ type InternalFunctionId =
   | "authorizer/authorize"
   | "keys/rotate"
   | "population-density/deliver"
-  | "population-density/fail"
   | "population-density/sweep"
   | WebsiteId;
 
@@ -57,13 +56,6 @@ const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 /** Of functions that answer from what they have read before. */
 const cacheVariable = "CACHE_SECONDS";
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
-
-/** The tables that work on a job needs: the job, its caller's places, permits. */
-const jobTables = {
-  "density-jobs": ["GetItem", "UpdateItem"],
-  "density-callers": ["UpdateItem"],
-  "density-permits": ["DeleteItem", "GetItem", "PutItem", "Query"],
-} as const;
 
 /** Every function of the stack, with every grant. One without a record does not compile. */
 export const functionRecords: Readonly<
@@ -161,28 +153,18 @@ export const functionRecords: Readonly<
   },
   "population-density/deliver": {
     room: "delivery",
-    tables: { densities: ["BatchGetItem"], ...jobTables },
-    queues: {
-      "density-jobs": ["ChangeMessageVisibility"],
-      "density-jobs-dlq": ["ChangeMessageVisibility"],
+    tables: {
+      densities: ["BatchGetItem"],
+      "density-jobs": ["GetItem", "Query", "UpdateItem"],
+      "density-callers": ["UpdateItem"],
+      "density-permits": ["GetItem", "PutItem", "UpdateItem"],
     },
+    queues: { "density-jobs": ["ChangeMessageVisibility"] },
     consumes: "density-jobs",
     variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS", cacheVariable],
     timeoutSeconds: workerSeconds,
     memoryMegabytes: 1_024,
     impact: "Callers wait for accepted densities",
-  },
-  "population-density/fail": {
-    room: "delivery",
-    tables: jobTables,
-    queues: {
-      "density-jobs-dlq": ["ChangeMessageVisibility"],
-      "density-jobs": ["ChangeMessageVisibility"],
-    },
-    consumes: "density-jobs-dlq",
-    variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS"],
-    timeoutSeconds: workerSeconds,
-    impact: "Callers wait for the failure of a delivery",
   },
   "population-density/sweep": {
     room: "delivery",

@@ -53,18 +53,6 @@ export function queryPartition<Item>(
   return queryAll({ ...query, ConsistentRead: consistency === "strong" }, table.schema, signal);
 }
 
-/** Reads the first items of a partition in the order of its sort key, at most as many as one page holds. */
-export async function queryFirst<Item>(
-  table: Table<Item>,
-  partition: string,
-  count: number,
-  signal: AbortSignal,
-): Promise<Item[]> {
-  const query = { ...partitionQuery(table, table.partitionKey, partition), Limit: count };
-  const { Items = [] } = await call((to) => to.send(new QueryCommand(query), { abortSignal: signal }));
-  return Items.map((item) => table.schema.parse(unmarshall(item)));
-}
-
 /**
  * Reads a partition of a table's index in the order of its sort key, page after page. What was written a moment ago may
  * be missing.
@@ -78,6 +66,24 @@ export function queryIndex<Item>(
   signal: AbortSignal,
 ): Promise<Item[]> {
   return queryAll(indexQuery(table, indexOf(table, name), partition), schema, signal);
+}
+
+/**
+ * Reads the first entries of a partition of a table's index in the order of its sort key, at most as many as one page
+ * holds. What was written a moment ago may be missing.
+ * @param schema of the attributes that the index holds.
+ */
+export async function queryFirst<Item>(
+  table: Table,
+  name: string,
+  partition: string,
+  count: number,
+  schema: Schema<Item>,
+  signal: AbortSignal,
+): Promise<Item[]> {
+  const query = { ...indexQuery(table, indexOf(table, name), partition), Limit: count };
+  const { Items = [] } = await call((to) => to.send(new QueryCommand(query), { abortSignal: signal }));
+  return Items.map((item) => schema.parse(unmarshall(item)));
 }
 
 /** An index of a table, by its name. */

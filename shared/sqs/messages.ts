@@ -60,25 +60,3 @@ export async function changeVisibility(
   });
   await call((to) => to.send(command, { abortSignal: signal }));
 }
-
-/** The errors of SQS for a receipt handle whose message is no longer hidden or no longer exists. */
-const notHidden = /^(?:MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)/;
-
-/**
- * Makes a hidden message receivable, by the handle of its last receive.
- * @returns `false` when it is no longer hidden.
- */
-export async function wakeMessage(
-  queue: QueueName,
-  receiptHandle: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await changeVisibility(queue, receiptHandle, 0, signal);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && notHidden.test(error.name.replace(/^AWS\.SimpleQueueService\./, "")))
-      return false;
-    throw error;
-  }
-}

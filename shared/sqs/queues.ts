@@ -17,18 +17,14 @@ interface QueueDescription {
 
 /** Every queue, described once, a queue for dead letters before those that use it: the stack creates them in order. */
 export const queues = {
-  /** The parking queue: messages that could not be completed, for manual action. */
+  /** The dead-letter queue: messages that name no job, for manual action. */
   "density-jobs-parked": {},
   /**
-   * Messages that were received far too often: the sinks of their jobs get a failure. SQS continues to count receives
-   * in a dead-letter queue.
-   */
-  "density-jobs-dlq": { deadLetters: { queue: "density-jobs-parked", maxReceiveCount: 1_000 } },
-  /**
    * Population densities to be delivered to a sink. A message holds the id of a job and nothing else. The same message
-   * is received for each attempt, and occasionally while the job waits. Attempts are counted in the job.
+   * is received for each attempt, and whenever a job that waits asks for a permit; long before it was received as often
+   * as SQS allows it is replaced. Attempts are counted in the job.
    */
-  "density-jobs": { deadLetters: { queue: "density-jobs-dlq", maxReceiveCount: 500 } },
+  "density-jobs": { deadLetters: { queue: "density-jobs-parked", maxReceiveCount: 1_000 } },
 } as const satisfies Record<string, QueueDescription>;
 
 /** The name of a queue in this project; the deployed address is in the environment. */

@@ -13,7 +13,8 @@ export type Verdict = "ack" | { readonly retryInSeconds: number };
 /** A received message, as its handler gets it. */
 export interface Received<Message> {
   readonly message: Message;
-  readonly receiptHandle: string;
+  /** When SQS got it, in epoch milliseconds. */
+  readonly sentAt: number;
   /** How often it was received, this time included. */
   readonly receives: number;
   /** Aborts shortly before the function's time is over. */
@@ -34,8 +35,8 @@ export const verdictMilliseconds = 4_000;
 /** The first pause after a dependency did not answer, doubled with each receive of the message, … */
 const firstRecoverySeconds = 15;
 
-/** … up to this: an outage of a day must not use up the receives of a message. */
-const maxRecoverySeconds = 600;
+/** … up to this: in an outage of a day a message is received 480 times. */
+const maxRecoverySeconds = 180;
 
 /**
  * Makes the Lambda handler of a queue's messages. A worker never sends a message again: it keeps the received one and
@@ -55,7 +56,7 @@ export function work<Schema extends z.ZodMiniType>(
       Records.map(async ({ messageId, receiptHandle, body, attributes }) => {
         const receives = Number(attributes.ApproximateReceiveCount);
         const verdict = await verdictOn(body, receives, schema, (message) =>
-          handle({ message, receiptHandle, receives, signal }),
+          handle({ message, sentAt: Number(attributes.SentTimestamp), receives, signal }),
         );
         if (verdict === "ack") return [];
         if (verdict !== "crashed") await hide(queue, receiptHandle, verdict.retryInSeconds);

@@ -5,6 +5,7 @@ import {
   uploadsPerCallerAndHost,
   uploadsPerHost,
 } from "../../functions/population-density/delivery/permit-rules.ts";
+import { nextAttempt } from "../../functions/population-density/delivery/rules.ts";
 import type { MemoryJobs, MemoryPermits } from "./memory-stores.ts";
 import { hour, minute, type Plan } from "./plan.ts";
 import { type Actor, maxSkewMilliseconds } from "./processes.ts";
@@ -18,13 +19,26 @@ interface Watched {
   readonly wasFaulty: () => boolean;
   /** Calls that happened after their callers had given them up. */
   readonly lateCalls: () => number;
+  /** Whether a job has a message whose last worker has not broken off. */
+  readonly isKept: (operationId: string) => boolean;
+  /** Processes that run; a worker is free when they are fewer than the workers. */
+  readonly running: () => number;
+  readonly schedule: readonly number[];
   readonly workers: number;
 }
+
+/** How long a permit may be free while a job that may have it is due: in its first hour of waiting, and later. */
+const [maxFreeMilliseconds, maxLateFreeMilliseconds] = [20_000, 120_000];
+
+/** What the calls of an ask take in a run, and what the clocks of two workers differ by. */
+const askMilliseconds = 5_000 + 2 * maxSkewMilliseconds;
 
 /** What deliveries guarantee, and what of it a run has broken. */
 export class Guarantees {
   readonly broken = new Set<string>();
   readonly #watched: Watched;
+  /** Since when a job that is due may have a permit, in epoch milliseconds. */
+  readonly #mayGoSince = new Map<string, number>();
   readonly #uploads = new Map<
     Actor,
     { readonly host: string; readonly caller: string; readonly mode: Job["mode"] }
@@ -68,12 +82,46 @@ export class Guarantees {
   }
 
   checkAlways(): void {
+    this.#checkPlaces();
+    this.#checkFreePermits();
+  }
+
+  #checkPlaces(): void {
     const { jobs, lateCalls } = this.#watched;
     // A request whose reservation and release are both late may release the place of one that repeated it meanwhile.
     if (lateCalls() > 1) return;
     for (const { operationId, caller, state } of jobs.jobs.values()) {
       if (state === "pending" && !jobs.placesOf(caller).has(operationId))
         this.broken.add("a pending job without a place");
+    }
+  }
+
+  /** A job that is due and may have a permit all the time gets it, whatever happened to others. */
+  #checkFreePermits(): void {
+    const { jobs, permits, isKept, running, workers, schedule } = this.#watched;
+    const now = this.#watched.now();
+    const inUse = permits.read().permits;
+    for (const job of jobs.jobs.values()) {
+      const { operationId, caller, sink, notBefore, requestedAt } = job;
+      const due = notBefore ?? requestedAt;
+      const next =
+        job.state === "pending" &&
+        sink !== undefined &&
+        due <= now &&
+        isKept(operationId) &&
+        running() < workers
+          ? nextAttempt({ ...job, sink }, { now, schedule })
+          : undefined;
+      const mayGo =
+        next !== undefined &&
+        sink !== undefined &&
+        "mode" in next &&
+        limitReached(inUse, { host: sink, caller, mode: next.mode }, workers, now) === undefined;
+      if (!mayGo) this.#mayGoSince.delete(operationId);
+      else if (!this.#mayGoSince.has(operationId)) this.#mayGoSince.set(operationId, now);
+      const max = now - due < hour - minute ? maxFreeMilliseconds : maxLateFreeMilliseconds;
+      if (now - (this.#mayGoSince.get(operationId) ?? now) > max + askMilliseconds)
+        this.broken.add("a permit is free while a job waits for it");
     }
   }
 
@@ -117,7 +165,7 @@ export class Guarantees {
     // Only a worker that is gone, or a store that does not answer, leaves a permit to its own end.
     const held = permits.filter(({ holder, until }) => holder !== undefined && until > time());
     if (held.length > 0 && !wasFaulty()) this.broken.add("a permit is not released");
-    const request = { operationId: "new", host: "host-a", caller: "caller-a", mode: "answer" } as const;
+    const request = { host: "host-a", caller: "caller-a", mode: "answer" } as const;
     if (limitReached(permits, request, workers, now) !== undefined) {
       this.broken.add("a permit is never free again");
     }

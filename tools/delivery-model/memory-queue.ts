@@ -7,12 +7,14 @@ const maxHiddenMilliseconds = 12 * 3_600_000;
 export interface ReceivedMessage {
   readonly operationId: string;
   readonly receiptHandle: string;
+  readonly sentAt: number;
   /** How often it was received, this time included. */
   readonly receives: number;
 }
 
 interface Message {
   readonly operationId: string;
+  readonly sentAt: number;
   visibleAt: number;
   receives: number;
   /** Of the last receive: the only one that is valid. */
@@ -41,9 +43,12 @@ export class MemoryQueue {
     this.#maxReceiveCount = maxReceiveCount;
   }
 
-  /** @param visibleAt a message is on its way until then. */
-  send(operationId: string, visibleAt: number): void {
-    const message = { operationId, visibleAt, receives: 0, handle: "", receivedAt: visibleAt };
+  /**
+   * @param visibleAt a message is on its way until then.
+   * @param receives how often it counts as received already.
+   */
+  send(operationId: string, sentAt: number, visibleAt: number, receives: number): void {
+    const message = { operationId, sentAt, visibleAt, receives, handle: "", receivedAt: visibleAt };
     this.#messages.push({ ...message, isBrokenOff: false });
   }
 
@@ -68,8 +73,8 @@ export class MemoryQueue {
       message.receivedAt = now;
       message.visibleAt = now + this.#visibilityMilliseconds;
       message.isBrokenOff = true;
-      const { operationId, handle, receives } = message;
-      return { operationId, receiptHandle: handle, receives };
+      const { operationId, sentAt, handle, receives } = message;
+      return { operationId, receiptHandle: handle, sentAt, receives };
     }
   }
 
@@ -88,12 +93,12 @@ export class MemoryQueue {
       this.#messages = this.#messages.filter(({ handle }) => handle !== receiptHandle);
       return;
     }
-    const message = this.changeVisibility(receiptHandle, verdict.retryInSeconds, now);
+    const message = this.#changeVisibility(receiptHandle, verdict.retryInSeconds, now);
     if (message !== undefined) message.isBrokenOff = isAfterFault;
   }
 
   /** @returns undefined when SQS refuses the call. */
-  changeVisibility(receiptHandle: string, seconds: number, now: number): Message | undefined {
+  #changeVisibility(receiptHandle: string, seconds: number, now: number): Message | undefined {
     const message = this.#messages.find(({ handle }) => handle === receiptHandle);
     const visibleAt = now + Math.ceil(seconds) * 1_000;
     const isHidden = message !== undefined && message.visibleAt > now;

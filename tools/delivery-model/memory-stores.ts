@@ -6,8 +6,13 @@ import {
   type LastAttempt,
   type Outcome,
 } from "../../functions/population-density/delivery/job.ts";
-import type { PermitsInUse, Waiting } from "../../functions/population-density/delivery/permit-rules.ts";
-import type { Lease, PendingEntry } from "../../functions/population-density/delivery/ports.ts";
+import type { Permit } from "../../functions/population-density/delivery/permit-rules.ts";
+import type {
+  Lease,
+  PendingEntry,
+  StoredPermits,
+  WaitingEntry,
+} from "../../functions/population-density/delivery/ports.ts";
 
 /**
  * What the tables of jobs and callers do, in memory: each call happens at once and as a whole. A test holds that the
@@ -86,6 +91,34 @@ export class MemoryJobs {
     return true;
   }
 
+  requestMessage(operationId: string): boolean {
+    const found = this.jobs.get(operationId);
+    if (found?.state !== "pending") return false;
+    const { queuedAt: _, ...left } = found;
+    this.jobs.set(operationId, left);
+    return true;
+  }
+
+  markWaiting(operationId: string, host: string): boolean {
+    const found = this.jobs.get(operationId);
+    if (found?.state !== "pending") return false;
+    this.jobs.set(operationId, { ...found, waitsFor: host });
+    return true;
+  }
+
+  waitingFor(host: string): WaitingEntry[] {
+    const waiting = [...this.jobs.values()].filter(
+      ({ waitsFor, pendingSince }) => waitsFor === host && pendingSince !== undefined,
+    );
+    waiting.sort((one, other) => (one.pendingSince ?? "").localeCompare(other.pendingSince ?? ""));
+    return waiting.map(({ operationId, caller, mode, attempts }) => ({
+      operationId,
+      caller,
+      mode,
+      attempts,
+    }));
+  }
+
   lease(job: Job, { id, mode, now, until, isAttempt }: Lease): boolean {
     const found = this.jobs.get(job.operationId);
     if (found?.state !== "pending") return false;
@@ -94,8 +127,9 @@ export class MemoryJobs {
       found.possiblyDelivered === job.possiblyDelivered &&
       (found.notBefore === undefined || found.notBefore <= now);
     if (!isFree && found.lease !== id) return false;
+    const { waitsFor: _, ...left } = found;
     this.jobs.set(job.operationId, {
-      ...found,
+      ...left,
       lease: id,
       mode,
       notBefore: until,
@@ -175,7 +209,14 @@ export class MemoryJobs {
   }
 }
 
-function erased({ sink: _, accessToken: __, pendingSince: ___, notBefore: ____, ...left }: Job): Job {
+function erased({
+  sink: _,
+  accessToken: __,
+  pendingSince: ___,
+  notBefore: ____,
+  waitsFor: _____,
+  ...left
+}: Job): Job {
   return left;
 }
 
@@ -192,35 +233,26 @@ function withTombstones(job: Job, replaces: Job | undefined): Job {
 
 /** What the table of permits does, in memory. */
 export class MemoryPermits {
-  inUse: PermitsInUse = { permits: [], waitedUntil: 0 };
+  permits: readonly Permit[] = [];
+  readonly released = new Set<string>();
   version = 0;
-  readonly waiting = new Map<string, Waiting>();
   readonly agreed = new Set<string>();
 
-  read(): PermitsInUse & { readonly version: number } {
-    return { ...this.inUse, version: this.version };
+  read(): StoredPermits {
+    const permits = this.permits.filter(({ holder }) => holder === undefined || !this.released.has(holder));
+    return { permits, released: new Set(this.released), version: this.version };
   }
 
-  write(inUse: PermitsInUse, version: number): boolean {
+  replace({ released, version }: StoredPermits, permits: readonly Permit[]): boolean {
     if (version !== this.version) return false;
-    this.inUse = inUse;
+    this.permits = permits;
+    for (const holder of released) this.released.delete(holder);
     this.version++;
     return true;
   }
 
-  addWaiting(waiting: Waiting): void {
-    this.waiting.set(keyOf(waiting), waiting);
-  }
-
-  removeWaiting(waiting: Pick<Waiting, "limit" | "since" | "operationId">): void {
-    this.waiting.delete(keyOf(waiting));
-  }
-
-  waitingAt(limit: string): readonly Waiting[] {
-    const all = [...this.waiting.values()].filter((waiting) => waiting.limit === limit);
-    return all.sort(
-      (one, other) => one.since - other.since || (one.operationId < other.operationId ? -1 : 1),
-    );
+  release(holder: string): void {
+    if (this.version > 0) this.released.add(holder);
   }
 
   noteAgreement(host: string): void {
@@ -230,8 +262,4 @@ export class MemoryPermits {
   hasAgreed(host: string): boolean {
     return this.agreed.has(host);
   }
-}
-
-function keyOf({ limit, since, operationId }: Pick<Waiting, "limit" | "since" | "operationId">): string {
-  return JSON.stringify([limit, since, operationId]);
 }

@@ -72,6 +72,9 @@ class Model {
       now: () => this.#processes.time,
       wasFaulty: () => this.#processes.wasFaulty,
       lateCalls: () => this.#processes.count.lateCalls,
+      isKept: (operationId) => this.#queue.isKept(operationId, this.#processes.time),
+      running: () => this.#processes.running,
+      schedule,
       workers,
     });
     const plans = Array.from({ length: this.#chance.pick([1, 2, 6, 14, 30]) }, (_, index) =>
@@ -168,7 +171,6 @@ class Model {
   }
 
   #work(message: ReceivedMessage): void {
-    const delivery = { ...message, queue: "density-jobs", dead: false };
     this.#processes.start(functionMilliseconds, async (actor) => {
       const settle = (verdict: Verdict, isAfterFault: boolean) =>
         this.#processes.call(actor, "verdict", () =>
@@ -176,7 +178,7 @@ class Model {
         );
       let verdict: Verdict;
       try {
-        verdict = await workOn(delivery, this.#ports(actor), new AbortController().signal);
+        verdict = await workOn(message, this.#ports(actor), new AbortController().signal);
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
         return await settle({ retryInSeconds: recoverySeconds(message.receives) }, true);
@@ -214,6 +216,9 @@ class Model {
           ),
         releaseEnded: (caller, now) => call("releaseEnded", () => jobs.releaseEnded(caller, now)),
         markQueued: (id, now) => call("markQueued", () => jobs.markQueued(id, now)),
+        requestMessage: (id) => call("requestMessage", () => jobs.requestMessage(id)),
+        markWaiting: (id, host) => call("markWaiting", () => jobs.markWaiting(id, host)),
+        waitingFor: (host) => call("waitingFor", () => jobs.waitingFor(host)),
         lease: (job, lease) => call("lease", () => jobs.lease(job, lease)),
         markPossiblyDelivered: (id, lease) =>
           call("markPossiblyDelivered", () => jobs.markPossiblyDelivered(id, lease)),
@@ -233,10 +238,8 @@ class Model {
       },
       permits: {
         read: () => call("readPermits", () => permits.read()),
-        write: (inUse, version) => call("writePermits", () => permits.write(inUse, version)),
-        addWaiting: (waiting) => call("addWaiting", () => permits.addWaiting(waiting)),
-        removeWaiting: (waiting) => call("removeWaiting", () => permits.removeWaiting(waiting)),
-        waitingAt: (limit) => call("waitingAt", () => permits.waitingAt(limit)),
+        replace: (found, list) => call("replacePermits", () => permits.replace(found, list)),
+        release: (holder) => call("releasePermit", () => permits.release(holder)),
         noteAgreement: (host) => call("noteAgreement", () => permits.noteAgreement(host)),
         hasAgreed: (host) => call("hasAgreed", () => permits.hasAgreed(host)),
       },
@@ -244,16 +247,21 @@ class Model {
         send: (operationId) =>
           call("send", () => {
             const visibleAt = this.#processes.time + this.#chance.pick([0, 0, 200, 20_000]);
-            this.#queue.send(operationId, visibleAt);
+            // A job that has long waited: its message is about to be replaced, or should have been.
+            const receives = this.#chance.pick([0, 0, 0, 498, 960]);
+            this.#queue.send(operationId, this.#processes.time, visibleAt, receives);
           }),
-        wake: (_, handle) =>
-          call("wake", () => this.#queue.changeVisibility(handle, 0, this.#processes.time) !== undefined),
       },
       sinks: {
         post: (job, beforeLastChunk) => this.#post(actor, job, beforeLastChunk),
         hostOf: (sink) => sink,
       },
-      clock: { now: () => this.#processes.time + actor.skew, deadline: () => signal },
+      clock: {
+        now: () => this.#processes.time + actor.skew,
+        deadline: () => signal,
+        pause: (milliseconds) =>
+          this.#processes.call(actor, "pause", () => {}, this.#processes.time + milliseconds),
+      },
       random: this.#chance.random,
       newId: () => `id-${++this.#lastId}`,
       log: () => {},

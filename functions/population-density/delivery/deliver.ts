@@ -5,5 +5,5 @@ import { workerPorts } from "./worker-ports.ts";
 
 /** Delivers densities to a sink: at most one attempt each time a job's message is received. */
 export const handler = work("density-jobs", jobMessage, ({ message, signal, ...received }) =>
-  workOn({ ...message, ...received, queue: "density-jobs", dead: false }, workerPorts(), signal),
+  workOn({ ...message, ...received }, workerPorts(), signal),
 );

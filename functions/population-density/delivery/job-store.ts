@@ -4,6 +4,7 @@ import {
   getItem,
   getItems,
   putItem,
+  queryFirst,
   queryIndex,
   type Update,
   updateItem,
@@ -18,7 +19,7 @@ import {
   type LastAttempt,
   retentionSeconds,
 } from "./job.ts";
-import type { JobStore, PendingEntry } from "./ports.ts";
+import type { JobStore, PendingEntry, WaitingEntry } from "./ports.ts";
 import { densityJobs } from "./tables.ts";
 
 const names = { "#state": "state" };
@@ -123,6 +124,25 @@ export const jobStore: JobStore = {
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
+  requestMessage(operationId, signal) {
+    const write = {
+      update: "REMOVE queuedAt",
+      condition: "#state = :pending",
+      names,
+      values: { ":pending": "pending" },
+    };
+    return updateItem(densityJobs, { operationId }, write, signal);
+  },
+
+  markWaiting(operationId, host, signal) {
+    const values = { ":host": host, ":pending": "pending" };
+    const write = { update: "SET waitsFor = :host", condition: "#state = :pending", names, values };
+    return updateItem(densityJobs, { operationId }, write, signal);
+  },
+
+  waitingFor: (host, signal) =>
+    queryFirst(densityJobs, "waiting", host, waitingEntriesRead, waitingEntry, signal),
+
   lease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until, isAttempt }, signal) {
     const isFree =
       "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
@@ -130,7 +150,7 @@ export const jobStore: JobStore = {
     const write = {
       update:
         "SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, " +
-        `startedAt = if_not_exists(startedAt, :now)${noted}`,
+        `startedAt = if_not_exists(startedAt, :now)${noted} REMOVE waitsFor`,
       // A call that is repeated because its response was lost counts once.
       condition: `#state = :pending AND (lease = :lease OR (${isFree}))`,
       names: { ...names, "#mode": "mode" },
@@ -218,7 +238,7 @@ export const jobStore: JobStore = {
 };
 
 /** What a job that has ended does not keep. */
-const erased = "notBefore, sink, accessToken, pendingSince";
+const erased = "notBefore, waitsFor, sink, accessToken, pendingSince";
 
 const isLeased = "lease = :lease AND #state = :pending";
 
@@ -274,6 +294,16 @@ async function releasePlace(
     logFault(error, { operationId });
   }
 }
+
+/** Of a host's waiting jobs, as many as one caller may have. */
+const waitingEntriesRead = 100;
+
+const waitingEntry: z.ZodMiniType<WaitingEntry> = z.object({
+  operationId: z.string(),
+  caller: z.string(),
+  mode: z.enum(["answer", "failure"]),
+  attempts: z.number(),
+});
 
 const pendingEntry: z.ZodMiniType<PendingEntry> = z.object({
   operationId: z.string(),

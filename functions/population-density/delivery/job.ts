@@ -68,7 +68,10 @@ export const job = z.object({
   withdrawnIntakes: z.optional(z.set(z.string())),
   /** When the job became pending, ISO 8601; absent afterwards. The sort key of the index of pending jobs. */
   pendingSince: z.optional(z.string()),
-  /** When SQS confirmed a message of the job, in epoch milliseconds. */
+  /**
+   * When SQS confirmed the last message of the job, in epoch milliseconds; absent when none was confirmed, or when
+   * another one is needed.
+   */
   queuedAt: z.optional(z.number()),
   /** When the first attempt began. */
   startedAt: z.optional(z.number()),
@@ -79,6 +82,8 @@ export const job = z.object({
   lease: z.optional(z.string()),
   /** No attempt begins before this time, in epoch milliseconds: one is under way, or the next is not due. */
   notBefore: z.optional(z.number()),
+  /** Hash of the sink's host and port, from when the job found no permit until an attempt begins. */
+  waitsFor: z.optional(z.string()),
   /** Whether the sink is to get the answer or a failure. */
   mode: z.enum(["answer", "failure"]),
   /** Whether the sink may hold the whole body of the mode. One that may hold the answer never gets a failure. */

@@ -3,29 +3,29 @@ import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, LastAttempt, Outcome, PendingJob } from "./job.ts";
-import type { PermitRequest } from "./permit-rules.ts";
-import { acquireOrWait, releasePermit } from "./permits.ts";
+import { limitReached, type PermitRequest } from "./permit-rules.ts";
+import { acquirePermit } from "./permits.ts";
 import type { Lease, Ports, WorkerPorts } from "./ports.ts";
 import {
   type AttemptResult,
   attemptMilliseconds,
   dependsOnHost,
+  maxPermitWaitSeconds,
+  messageState,
   nextAttempt,
   nextStep,
   permitWaitSeconds,
   type Step,
+  secondsUntilDue,
 } from "./rules.ts";
 
 /** A message of a job, as a worker has it. */
 export interface JobMessage {
   readonly operationId: string;
-  /** The queue it was received from. With the receipt handle, it can be hidden or made visible. */
-  readonly queue: string;
-  readonly receiptHandle: string;
+  /** When SQS got it, in epoch milliseconds. */
+  readonly sentAt: number;
   /** How often it was received, this time included. */
   readonly receives: number;
-  /** Whether it is a dead letter: then the answer is not tried again. */
-  readonly dead: boolean;
 }
 
 /** Longer than a worker may run: a worker whose lease or permit is older no longer runs. */
@@ -42,65 +42,131 @@ export const recordMilliseconds = 4_000;
 /** Reserved to release the permit. */
 export const releaseMilliseconds = 4_000;
 
-/** Added to the time for which a message is hidden, because clocks differ. */
-const skewSeconds = 1;
-
 /** Thrown when an attempt has lost its lease. */
 class LeaseLost extends Error {}
+
+/** For so long a worker that has ended a job goes on with others. The last of them has four fifths of its time left. */
+const followingMilliseconds = 60_000;
 
 /**
  * Works on the job that a message names: makes an attempt if one is due, records its result, and returns the verdict on
  * the message. However often messages are received, there is one attempt at a time, none before it is due, and one
- * outcome. A message is acknowledged only when its job has ended or does not exist.
+ * outcome. A message is acknowledged only when its job has ended, does not exist, or has another message.
+ *
+ * When the job has ended, the worker works on the jobs that wait for its permit, one after the other, whose own messages
+ * find them ended.
  *
  * @param signal aborts everything but the recording.
  * @throws {Unavailable} when a store does not answer; the attempt may then be repeated.
  */
 export async function workOn(message: JobMessage, ports: WorkerPorts, signal: AbortSignal): Promise<Verdict> {
   const { operationId } = message;
-  const found = await ports.jobs.read(operationId, signal);
-  if (found === undefined) ports.log("JOB_GONE", { operationId });
-  if (found === undefined || found.state !== "pending") return "ack";
+  const beganAt = ports.clock.now();
+  const job = await ports.jobs.read(operationId, signal);
+  if (job === undefined) ports.log("JOB_GONE", { operationId });
+  if (job === undefined || job.state !== "pending") return "ack";
+  const state = messageState(job, message);
+  if (state === "replaced") return "ack";
+  // Until the sweep has sent another message, this one remains the job's.
+  if (state === "worn") await ports.jobs.requestMessage(operationId, signal);
+  const result = await workOnJob(job, ports, signal);
+  let host = freeHost(result);
+  while (host !== undefined && ports.clock.now() - beganAt < followingMilliseconds) {
+    const free = host;
+    host = await unlessUnavailable(ports, () => workOnNext(free, ports, signal));
+  }
+  return result.verdict;
+}
+
+/** What work on a job comes to. */
+interface JobResult {
+  /** On a message of the job. */
+  readonly verdict: Verdict;
+  /** The host of which a permit was released. */
+  readonly released?: string;
+}
+
+/** The host that a worker goes on with: when the job has not ended, its message must be hidden first. */
+function freeHost({ verdict, released }: JobResult): string | undefined {
+  return verdict === "ack" ? released : undefined;
+}
+
+/**
+ * Works on the oldest job that waits for a permit of a host and may have it. A job of which an attempt has failed is
+ * left to its own message, with which it has all the time of a worker.
+ * @returns the host that the worker goes on with.
+ */
+async function workOnNext(
+  host: string,
+  ports: WorkerPorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [{ permits }, waiting] = await Promise.all([
+    ports.permits.read(signal),
+    ports.jobs.waitingFor(host, signal),
+  ]);
   const now = ports.clock.now();
-  const { notBefore = 0, sink } = found;
-  if (notBefore > now) return { retryInSeconds: (notBefore - now) / 1_000 + skewSeconds };
+  const next = waiting.find(
+    ({ caller, mode, attempts }) =>
+      attempts === 0 && limitReached(permits, { host, caller, mode }, ports.workers, now) === undefined,
+  );
+  const job = next && (await ports.jobs.read(next.operationId, signal));
+  return job?.state === "pending" ? freeHost(await workOnJob(job, ports, signal)) : undefined;
+}
+
+/** Makes an attempt at a pending job if it is due and there is a permit, or ends the job. */
+async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): Promise<JobResult> {
+  const now = ports.clock.now();
+  const { operationId, notBefore = 0, sink } = found;
+  if (notBefore > now) return { verdict: { retryInSeconds: secondsUntilDue(found, notBefore, now) } };
   if (sink === undefined) throw new Error("a pending job without a sink");
   const job = { ...found, sink };
 
   const lease = ports.newId();
-  const next = nextAttempt(job, { now, schedule: ports.schedule }, message.dead);
+  const next = nextAttempt(job, { now, schedule: ports.schedule });
   if ("kind" in next) {
-    if (!(await begin(job, { id: lease, mode: job.mode, now, isAttempt: false }, ports, signal)))
-      return whenLeaseIsOver;
-    return await end(job, lease, next, ports);
+    const isOurs = await begin(job, { id: lease, mode: job.mode, now, isAttempt: false }, ports, signal);
+    return { verdict: isOurs ? await end(job, lease, next, ports) : retryAfterLease };
   }
-  const request: PermitRequest = {
-    operationId,
-    holder: lease,
-    host: ports.sinks.hostOf(sink),
-    caller: job.caller,
-    mode: next.mode,
-  };
-  const wait = await waitForPermit(request, job, message, ports, signal);
-  if (wait !== undefined) return wait;
+  const host = ports.sinks.hostOf(sink);
+  const { caller, requestedAt } = job;
+  const since = job.notBefore ?? requestedAt;
+  const request: PermitRequest = { operationId, holder: lease, host, caller, mode: next.mode, since };
+  const holdingBack = await acquirePermit(request, now + leaseMilliseconds, ports, signal);
+  if (holdingBack !== undefined) {
+    if (job.waitsFor === undefined) await ports.jobs.markWaiting(operationId, host, signal);
+    return { verdict: { retryInSeconds: permitWaitSeconds(since, holdingBack, now, ports.random()) } };
+  }
   try {
-    const at = ports.clock.now();
-    if (!(await begin(job, { id: lease, mode: next.mode, now: at, isAttempt: true }, ports, signal)))
-      return whenLeaseIsOver;
-    const number = job.attempts + 1;
-    const lastAttempt = { number, at };
-    const startedAt = job.startedAt ?? at;
-    const begun = { ...job, mode: next.mode, attempts: number, startedAt, lastAttempt };
-    const result = await attempt(begun, lease, request.host, ports, signal);
-    if (result === "lease lost") return whenLeaseIsOver;
-    return await record(begun, lease, await stepAfter(begun, result, request.host, ports), result, ports);
+    return {
+      verdict: await attemptJob(job, { lease, mode: next.mode, host }, ports, signal),
+      released: host,
+    };
   } finally {
     await release(request, ports);
   }
 }
 
-/** Another worker has the lease. */
-const whenLeaseIsOver: Verdict = { retryInSeconds: leaseMilliseconds / 1_000 };
+/** Makes an attempt, and records its result. */
+async function attemptJob(
+  job: PendingJob,
+  { lease, mode, host }: { readonly lease: string; readonly mode: Job["mode"]; readonly host: string },
+  ports: WorkerPorts,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const at = ports.clock.now();
+  if (!(await begin(job, { id: lease, mode, now: at, isAttempt: true }, ports, signal)))
+    return retryAfterLease;
+  const number = job.attempts + 1;
+  const lastAttempt = { number, at };
+  const begun = { ...job, mode, attempts: number, startedAt: job.startedAt ?? at, lastAttempt };
+  const result = await attempt(begun, lease, host, ports, signal);
+  if (result === "lease lost") return retryAfterLease;
+  return await record(begun, lease, await stepAfter(begun, result, host, ports), result, ports);
+}
+
+/** Another worker has the lease, and may soon record that the job is due again. */
+const retryAfterLease: Verdict = { retryInSeconds: maxPermitWaitSeconds };
 
 function begin(
   job: Job,
@@ -109,21 +175,6 @@ function begin(
   signal: AbortSignal,
 ): Promise<boolean> {
   return jobs.lease(job, { ...lease, until: lease.now + leaseMilliseconds }, signal);
-}
-
-/** Acquires a permit, or returns for how long the message is hidden. */
-async function waitForPermit(
-  request: PermitRequest,
-  job: Job,
-  { queue, receiptHandle, receives }: JobMessage,
-  ports: WorkerPorts,
-  signal: AbortSignal,
-): Promise<Verdict | undefined> {
-  const since = job.notBefore ?? job.requestedAt;
-  const until = ports.clock.now() + leaseMilliseconds;
-  const message = { since, queue, receiptHandle, isNew: receives === 1 };
-  if (await acquireOrWait(request, until, message, ports, signal)) return undefined;
-  return { retryInSeconds: permitWaitSeconds(job, since, ports.clock.now(), ports.random()) };
 }
 
 /** Sends the answer or the failure. An answer that cannot be computed is a result too. */
@@ -214,7 +265,7 @@ async function record(
   const notBefore = clock.now() + inSeconds * 1_000;
   const retry = { mode, possiblyDelivered, notBefore, lastAttempt };
   const isOurs = await jobs.scheduleRetry(operationId, lease, retry, clock.deadline(recordMilliseconds));
-  return isOurs ? { retryInSeconds: inSeconds } : whenLeaseIsOver;
+  return isOurs ? { retryInSeconds: inSeconds } : retryAfterLease;
 }
 
 /** Ends a job before the verdict on its message is returned. */
@@ -225,7 +276,7 @@ async function end(
   ports: WorkerPorts,
 ): Promise<Verdict> {
   const { jobs, clock } = ports;
-  if (!(await jobs.finish(job, lease, step, clock.deadline(recordMilliseconds)))) return whenLeaseIsOver;
+  if (!(await jobs.finish(job, lease, step, clock.deadline(recordMilliseconds)))) return retryAfterLease;
   reportEnd(job, step, ports);
   return "ack";
 }
@@ -248,8 +299,8 @@ export function reportEnd(
 }
 
 /** Releases a permit. If that fails, the permit expires by itself, and the result of the attempt is kept. */
-async function release(request: PermitRequest, ports: WorkerPorts): Promise<void> {
+async function release({ holder }: PermitRequest, ports: WorkerPorts): Promise<void> {
   await unlessUnavailable(ports, () =>
-    releasePermit(request, ports, ports.clock.deadline(releaseMilliseconds)),
+    ports.permits.release(holder, ports.clock.deadline(releaseMilliseconds)),
   );
 }

@@ -1,7 +1,7 @@
 import type { log } from "../../../shared/aws/log.ts";
 import type { writeMetrics } from "../../../shared/aws/metrics.ts";
 import type { Job, LastAttempt, Outcome } from "./job.ts";
-import type { PermitsInUse, Waiting } from "./permit-rules.ts";
+import type { Permit } from "./permit-rules.ts";
 import type { Sent } from "./rules.ts";
 
 /**
@@ -27,14 +27,15 @@ export interface Ports {
 }
 
 /** The ports of a worker, which never sends to the queue that it consumes. */
-export type WorkerPorts = Omit<Ports, "queues"> & { readonly queues: Pick<Queues, "wake"> };
+export type WorkerPorts = Omit<Ports, "queues">;
 
-/** The time, and signals that abort after some of it. */
+/** The time, pauses, and signals that abort after some of it. */
 export interface Clock {
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** @param since when the time began, in epoch milliseconds; now unless it is given. */
   readonly deadline: (milliseconds: number, since?: number) => AbortSignal;
+  readonly pause: (milliseconds: number) => Promise<void>;
 }
 
 /**
@@ -64,6 +65,12 @@ export interface JobStore {
   releaseEnded(caller: string, now: number, signal: AbortSignal): Promise<number>;
   /** Notes that a job has a message. */
   markQueued(operationId: string, now: number, signal: AbortSignal): Promise<boolean>;
+  /** Notes that a pending job needs another message: the next sweep sends it. */
+  requestMessage(operationId: string, signal: AbortSignal): Promise<boolean>;
+  /** Notes that a pending job waits for a permit of a host. */
+  markWaiting(operationId: string, host: string, signal: AbortSignal): Promise<boolean>;
+  /** The jobs that wait for permits of a host, the oldest requests first; what was written a moment ago may be missing. */
+  waitingFor(host: string, signal: AbortSignal): Promise<readonly WaitingEntry[]>;
   /**
    * Begins an attempt: counts it, records what it sends, and excludes other workers until `lease.until`.
    * @param job as it was read; `false` when it has changed since.
@@ -120,18 +127,24 @@ export type PendingEntry = Pick<Job, "operationId" | "queuedAt" | "startedAt"> &
   readonly pendingSince: string;
 };
 
-/** The store of permits and of the jobs that wait for one. */
+/** An entry of the index of jobs that wait for permits. */
+export type WaitingEntry = Pick<Job, "operationId" | "caller" | "mode" | "attempts">;
+
+/** The permits in use or expired, as they were read. */
+export interface StoredPermits {
+  readonly permits: readonly Permit[];
+  /** Holders of permits that were released, and are not among the permits any more. */
+  readonly released: ReadonlySet<string>;
+  readonly version: number;
+}
+
+/** The store of permits. */
 export interface PermitStore {
-  read(signal: AbortSignal): Promise<PermitsInUse & { readonly version: number }>;
-  /** Replaces all permits, unless somebody else did so since they were read. */
-  write(inUse: PermitsInUse, version: number, signal: AbortSignal): Promise<boolean>;
-  addWaiting(waiting: Waiting, signal: AbortSignal): Promise<void>;
-  removeWaiting(
-    waiting: Pick<Waiting, "limit" | "since" | "operationId">,
-    signal: AbortSignal,
-  ): Promise<void>;
-  /** Those who wait at a limit, the longest waiting first, as many of them as one caller can have. */
-  waitingAt(limit: string, signal: AbortSignal): Promise<readonly Waiting[]>;
+  read(signal: AbortSignal): Promise<StoredPermits>;
+  /** Replaces the permits that were read, unless somebody else did so since. */
+  replace(read: StoredPermits, permits: readonly Permit[], signal: AbortSignal): Promise<boolean>;
+  /** Releases the permit of a holder, if it has one. Nothing conflicts with that. */
+  release(holder: string, signal: AbortSignal): Promise<void>;
   /** Notes that a host answered with 2xx, for some months. */
   noteAgreement(host: string, signal: AbortSignal): Promise<void>;
   hasAgreed(host: string, signal: AbortSignal): Promise<boolean>;
@@ -141,8 +154,6 @@ export interface PermitStore {
 export interface Queues {
   /** Gives a job to the workers. */
   send(operationId: string, signal: AbortSignal): Promise<void>;
-  /** Makes a hidden message visible. `false` when it is not hidden any more. */
-  wake(queue: string, receiptHandle: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Sending to sinks. */

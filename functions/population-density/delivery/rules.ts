@@ -1,4 +1,5 @@
 import { deadlineOf, isAboutToExpire, type Job, type Outcome, type PendingJob } from "./job.ts";
+import type { Permit } from "./permit-rules.ts";
 
 /** The result of sending; see `post` of `shared/sinks`. */
 export interface Sent {
@@ -53,13 +54,10 @@ const maxFailureRetrySeconds = 60;
 /**
  * Decides what the next attempt at a due job sends, or that the job ends without one. The decision is recorded with the
  * lease, before anything is sent.
- *
- * @param dead whether the message of the job is a dead letter: then the answer is not sent again.
  */
 export function nextAttempt(
   job: PendingJob,
   { now, schedule }: Pick<Circumstances, "now" | "schedule">,
-  dead: boolean,
 ): { readonly mode: Job["mode"] } | Extract<Step, { kind: "finish" }> {
   const maxAttempts = schedule.length + 1;
   if (deadlineOf(job) - now < attemptMilliseconds) return failed("expired");
@@ -69,7 +67,7 @@ export function nextAttempt(
     return job.attempts < maxFailureAttempts(schedule) ? { mode: "failure" } : failed("attempts exhausted");
   }
   const isExhausted = job.attempts >= maxAttempts;
-  if (!dead && !isExhausted && !isAboutToExpire(job, now)) return { mode: "answer" };
+  if (!isExhausted && !isAboutToExpire(job, now)) return { mode: "answer" };
   if (job.possiblyDelivered) return failed("possibly delivered");
   return { mode: "failure" };
 }
@@ -172,27 +170,71 @@ export function retryDelay(
 }
 
 const minPermitWaitSeconds = 5;
-const maxPermitWaitSeconds = 600;
+
+/** No permit is free for longer than this while a job that may have it waits. */
+export const maxPermitWaitSeconds = 20;
+
+/** Added to the time until a job is due, because clocks differ. */
+const skewSeconds = 1;
 
 /**
- * The message of a job that begins to wait for a permit now is visible again after this time: the rest of its worker's
- * time, the longest wait with its random part, and a minute because clocks differ.
+ * Seconds for which the message of a job that is not due is hidden. A job of which an attempt is under way may be due
+ * long before its lease is over, and then its other message may be the only one.
  */
-export const maxHiddenMilliseconds = attemptMilliseconds + maxPermitWaitSeconds * 1_200 + 60_000;
+export function secondsUntilDue(
+  { lastAttempt }: Pick<Job, "lastAttempt">,
+  notBefore: number,
+  now: number,
+): number {
+  const seconds = (notBefore - now) / 1_000 + skewSeconds;
+  const isUnderWay = lastAttempt !== undefined && lastAttempt.outcome === undefined;
+  return isUnderWay ? Math.min(seconds, maxPermitWaitSeconds) : seconds;
+}
 
 /**
- * Seconds for which a job that waits for a permit is hidden: longer the longer it has waited, as it is woken anyway,
- * and no longer than a quarter of the time in which an attempt may still begin.
+ * Seconds after which a job that found no permit asks for one again: 5 to 20. Those that have waited as long as any job
+ * that is being sent ask twice as often as the newest.
  *
- * @param since when it was due, in epoch milliseconds.
+ * @param since when the job was due, in epoch milliseconds.
+ * @param holdingBack the permits that hold it back; see `limitReached`.
+ * @param random from 0 to 1.
  */
 export function permitWaitSeconds(
-  job: Pick<Job, "requestedAt">,
   since: number,
+  holdingBack: readonly Permit[],
   now: number,
   random: number,
 ): number {
-  const waited = Math.min((now - since) / 2_000, maxPermitWaitSeconds);
-  const left = (deadlineOf(job) - attemptMilliseconds - now) / 4_000;
-  return Math.max(minPermitWaitSeconds, Math.min(waited, left)) * (0.8 + 0.4 * random);
+  const longest = Math.max(1, ...holdingBack.map((permit) => now - dueTimeOf(permit)));
+  const age = Math.min(1, Math.max(0, now - since) / longest);
+  return Math.max(minPermitWaitSeconds, maxPermitWaitSeconds * (1 - age / 2) * (0.5 + 0.5 * random));
+}
+
+/** When the job of a permit was due, or when it got the permit if the previous version wrote it. */
+function dueTimeOf({ since, until }: Permit): number {
+  return since ?? until - attemptMilliseconds;
+}
+
+/**
+ * After so many receives a message is replaced. SQS keeps a message for 1,000: the others are enough for a day in which
+ * a table does not answer.
+ */
+const maxReceives = 500;
+
+/** The time within which a message that was sent is noted in its job. */
+const notedWithinMilliseconds = 60_000;
+
+/**
+ * What becomes of a received message, besides what its job needs: it is `replaced` when another one of the job was sent
+ * later, and `worn` when another one is to be sent.
+ *
+ * @param sentAt when SQS got it, in epoch milliseconds.
+ */
+export function messageState(
+  { queuedAt }: Pick<Job, "queuedAt">,
+  { sentAt, receives }: { readonly sentAt: number; readonly receives: number },
+): "replaced" | "worn" | "good" {
+  if (queuedAt === undefined) return "good";
+  if (queuedAt - sentAt > notedWithinMilliseconds) return "replaced";
+  return receives > maxReceives ? "worn" : "good";
 }

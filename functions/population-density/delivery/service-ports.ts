@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { log } from "../../../shared/aws/log.ts";
 import { writeMetrics } from "../../../shared/aws/metrics.ts";
 import { deadlineFactor } from "../../../shared/environment.ts";
@@ -10,6 +11,7 @@ export const sharedPorts = {
     now: () => Date.now(),
     deadline: (milliseconds, since = Date.now()) =>
       AbortSignal.timeout(Math.max(0, since + milliseconds * deadlineFactor() - Date.now())),
+    pause: (milliseconds) => wait(milliseconds),
   } satisfies Clock,
   random: () => Math.random(),
   newId: () => crypto.randomUUID(),

@@ -34,11 +34,14 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
   }
 }
 
-function isWithoutMessage({ queuedAt, startedAt }: PendingEntry): boolean {
-  return queuedAt === undefined && startedAt === undefined;
+function isWithoutMessage({ queuedAt }: PendingEntry): boolean {
+  return queuedAt === undefined;
 }
 
-/** Sends a message, then notes that in the job. A crash in between leads to a second message, which does no harm. */
+/**
+ * Sends a message, then notes that in the job. A crash in between leads to a second message; the older one is
+ * acknowledged when it is received next.
+ */
 async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, queues, clock } = ports;
   await attempted(ports, async () => {

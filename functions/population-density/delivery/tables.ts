@@ -8,13 +8,19 @@ export const densityJobs = table({
   partitionKey: "operationId",
   timeToLive: "expiresAt",
   ephemeral: true,
-  // Only pending jobs have the first sort key, and withdrawn ones do not have the second.
+  // Only pending jobs have `pendingSince`, only those that wait for a permit `waitsFor`; withdrawn ones have no `listedAt`.
   indexes: [
     {
       name: "pending",
       partitionKey: "state",
       sortKey: "pendingSince",
       attributes: ["queuedAt", "startedAt"],
+    },
+    {
+      name: "waiting",
+      partitionKey: "waitsFor",
+      sortKey: "pendingSince",
+      attributes: ["caller", "mode", "attempts"],
     },
     { name: "by-caller", partitionKey: "caller", sortKey: "listedAt", attributes: ["state"] },
   ],
@@ -28,10 +34,11 @@ const permit = z.object({
   host: z.string(),
   caller: z.string(),
   mode: z.enum(["answer", "failure"]),
+  since: z.optional(z.number()),
   until: z.number(),
 });
 
-/** Permits of uploads, all in one item; who waits for one, by limit; hosts that ever took something. */
+/** Permits of uploads, all in one item, and the hosts that ever took something. */
 export const densityPermits = table({
   name: "density-permits",
   partitionKey: "limit",
@@ -40,7 +47,8 @@ export const densityPermits = table({
   ephemeral: true,
   schema: z.object({
     version: z.number(),
-    waitedUntil: z.optional(z.number()),
+    /** Holders of permits that were released since the permits were written. */
+    released: z.optional(z.set(z.string())),
     permits: z.pipe(
       z.pipe(
         z.string(),

@@ -1,5 +1,4 @@
 import { setting } from "../../../shared/environment.ts";
-import { wakeMessage } from "../../../shared/sqs/messages.ts";
 import { maxWorkers } from "../../../shared/sqs/queues.ts";
 import { jobStore } from "./job-store.ts";
 import { permitStore } from "./permit-store.ts";
@@ -13,7 +12,6 @@ export function workerPorts(): WorkerPorts {
     ...sharedPorts,
     jobs: jobStore,
     permits: permitStore,
-    queues: { wake: wakeMessage },
     sinks,
     schedule: setting("SINK_RETRY_SECONDS"),
     workers: maxWorkers,

@@ -352,6 +352,14 @@ async function compare(seed: number): Promise<void> {
         memory.markQueued(operationId, now),
         jobStore.markQueued(operationId, now, signal()),
       ],
+      markWaiting: () => [
+        memory.markWaiting(operationId, caller),
+        jobStore.markWaiting(operationId, caller, signal()),
+      ],
+      requestMessage: () => [
+        memory.requestMessage(operationId),
+        jobStore.requestMessage(operationId, signal()),
+      ],
       lease: () => [memory.lease(seen ?? job, lease), jobStore.lease(seen ?? job, lease, signal())],
       markPossiblyDelivered: () => [
         memory.markPossiblyDelivered(operationId, lease.id),

@@ -1,50 +1,23 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  handOver,
-  limitReached,
-  type Permit,
-  type Waiting,
-} from "../../../functions/population-density/delivery/permit-rules.ts";
+import { limitReached, type Permit } from "../../../functions/population-density/delivery/permit-rules.ts";
 
 const now = 1_000_000;
-const workers = 10;
 let last = 0;
 
 function permit(host: string, caller: string, changes: Partial<Permit> = {}): Permit {
   const id = String(++last);
-  return {
-    operationId: id,
-    holder: `holder-${id}`,
-    host,
-    caller,
-    mode: "answer",
-    until: now + 1,
-    ...changes,
-  };
+  const permit = { operationId: id, holder: `holder-${id}`, host, caller, mode: "answer" as const };
+  return { ...permit, since: now, until: now + 1, ...changes };
 }
 
-function waiting(host: string, caller: string, since: number): Waiting {
-  const limit = `host ${host}`;
-  const operationId = String(++last);
-  return { limit, since, operationId, host, caller, mode: "answer", queue: "q", receiptHandle: "r" };
-}
-
-const may = (permits: readonly Permit[], host: string, caller: string, mode: Permit["mode"] = "answer") =>
-  limitReached(permits, { operationId: "new", host, caller, mode }, workers, now) === undefined;
-
-/** Takes permits for as long as there are some, in turn for each of some callers, each at hosts of its own. */
-function fill(callers: number): Permit[] {
-  const permits: Permit[] = [];
-  for (let turn = 0; turn < 20; turn++) {
-    for (let caller = 0; caller < callers; caller++) {
-      const host = `host-${caller}-${turn}`;
-      if (permits.length < workers && may(permits, host, `caller-${caller}`)) {
-        permits.push(permit(host, `caller-${caller}`));
-      }
-    }
-  }
-  return permits;
-}
+const may = (
+  permits: readonly Permit[],
+  host: string,
+  caller: string,
+  mode: Permit["mode"] = "answer",
+  workers = 10,
+) => limitReached(permits, { host, caller, mode }, workers, now) === undefined;
 
 describe("an upload", () => {
   test("is one of four to its host, and one of three of its caller to it", () => {
@@ -55,31 +28,96 @@ describe("an upload", () => {
     expect(may([...three, permit("h", "b")], "h", "c")).toBe(false);
   });
 
-  test("of a caller finds half of the workers that others leave free, and one in any case", () => {
-    expect(fill(1)).toHaveLength(5);
-    expect(fill(4).length).toBeLessThan(workers);
-    expect(may(fill(4), "free", "somebody else")).toBe(true);
-    const many = fill(10);
-    expect(many).toHaveLength(10);
-    expect(new Set(many.map(({ caller }) => caller)).size).toBe(10);
+  test("is the only one of its caller while half of the workers are in use", () => {
+    const five = Array.from({ length: 5 }, (_, index) => permit(`host-${index}`, "a"));
+    expect(may(five.slice(1), "free", "a")).toBe(true);
+    expect(may(five, "free", "a")).toBe(false);
+    expect(may(five, "free", "b")).toBe(true);
+    expect(may([...five, permit("h", "b")], "free", "b")).toBe(false);
   });
 
-  test("waits for no permit whose time is over, and not for the one that is kept for it", () => {
+  test("waits for no permit whose time is over", () => {
     const over = Array.from({ length: 4 }, () => permit("h", "a", { until: now }));
     expect(may(over, "h", "a")).toBe(true);
-    const kept = [1, 2, 3].map(() => permit("h", "b"));
-    const own: Permit = { operationId: "new", host: "h", caller: "a", mode: "answer", until: now + 1 };
-    expect(may([...kept, own], "h", "a")).toBe(true);
-    expect(may([...kept, { ...own, operationId: "another" }], "h", "a")).toBe(false);
+  });
+});
+
+describe("the permits that hold a job back", () => {
+  const held = (permits: readonly Permit[], host: string, caller: string, mode: Permit["mode"] = "answer") =>
+    limitReached(permits, { host, caller, mode }, 10, now);
+
+  test("are those of the limit that is reached", () => {
+    const own = [permit("h", "a"), permit("h", "a"), permit("h", "a")];
+    const other = permit("h", "b");
+    const failure = permit("h", "a", { mode: "failure" });
+    expect(held(own, "h", "a")).toEqual(own);
+    expect(held([...own, other], "h", "c")).toEqual([...own, other]);
+    expect(held([...own, other, failure], "i", "b")).toEqual([...own, other, failure]);
+    expect(held([permit("h", "c", { mode: "failure" }), failure], "h", "d", "failure")).toHaveLength(2);
+  });
+});
+
+/** Permits after many uploads began and ended in any order, each only if it may, and never more than workers. */
+const anyUse = fc
+  .record({
+    workers: fc.integer({ min: 2, max: 30 }),
+    steps: fc.array(
+      fc.record({
+        isEnd: fc.boolean(),
+        caller: fc.integer({ min: 0, max: 20 }),
+        host: fc.integer({ min: 0, max: 40 }),
+        isFailure: fc.boolean(),
+      }),
+      { maxLength: 150 },
+    ),
+  })
+  .map(({ workers, steps }) => {
+    let permits: Permit[] = [];
+    for (const { isEnd, caller, host, isFailure } of steps) {
+      const mode = isFailure ? "failure" : "answer";
+      const [hostName, callerName] = [`host-${host}`, `caller-${caller}`];
+      if (isEnd) permits = permits.filter((_, index) => index !== host % Math.max(1, permits.length));
+      else if (permits.length < workers && may(permits, hostName, callerName, mode, workers))
+        permits.push(permit(hostName, callerName, { mode }));
+    }
+    return { workers, permits };
+  });
+
+describe("workers", () => {
+  test("are not all in use while no more callers than half of them have uploads, whatever began and ended", () => {
+    fc.assert(
+      fc.property(anyUse, ({ workers, permits }) => {
+        const callers = new Set(permits.map(({ caller }) => caller)).size;
+        if (callers <= workers / 2) expect(permits.length).toBeLessThan(workers);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    [10, 6],
+    [50, 26],
+    [200, 101],
+  ])("of %i are all in use when %i callers upload as much as they may to slow sinks", (workers, callers) => {
+    const permits: Permit[] = [];
+    let begun = 0;
+    for (; permits.length < workers; begun++) {
+      for (let host = 0; host < workers; host++) {
+        const [hostName, caller] = [`host-${begun}-${host}`, `caller-${begun}`];
+        if (permits.length < workers && may(permits, hostName, caller, "answer", workers))
+          permits.push(permit(hostName, caller));
+      }
+    }
+    expect(begun).toBe(callers);
   });
 });
 
 describe("a failure", () => {
-  test("is sent however busy its host and its caller are, two at a time to a host", () => {
+  test("is sent however busy its host is with answers, two at a time to a host", () => {
     const uploads = Array.from({ length: 4 }, () => permit("h", "a"));
     expect(may(uploads, "h", "a", "failure")).toBe(true);
     const failures = [1, 2].map((caller) => permit("h", `b${caller}`, { mode: "failure" }));
-    expect(may([...uploads, ...failures], "h", "a", "failure")).toBe(false);
+    expect(may([...uploads, ...failures], "h", "c", "failure")).toBe(false);
     expect(may(failures, "h", "a")).toBe(true);
   });
 
@@ -90,32 +128,10 @@ describe("a failure", () => {
   });
 
   test("takes a worker that others do not find free", () => {
-    const failures = Array.from({ length: 8 }, (_, index) => permit(`h${index}`, "a", { mode: "failure" }));
+    const failures = Array.from({ length: 5 }, (_, index) =>
+      permit(`h${index}`, `c${index}`, { mode: "failure" }),
+    );
+    expect(may([...failures.slice(1), permit("i", "b")], "j", "b")).toBe(false);
     expect(may(failures, "j", "b")).toBe(true);
-    expect(may([...failures, permit("j", "b")], "k", "b")).toBe(false);
-  });
-});
-
-describe("a permit that comes free", () => {
-  test("is kept for who has waited longest, so that nobody overtakes him", () => {
-    const [second, first] = [waiting("h", "c", 20), waiting("h", "b", 10)];
-    const inUse = [1, 2, 3].map(() => permit("h", "a"));
-    const { permits, woken } = handOver(inUse, [second, first], workers, now);
-    expect(woken).toEqual([first]);
-    expect(limitReached(permits, { ...second, operationId: "new" }, workers, now)).toBeDefined();
-    expect(limitReached(permits, first, workers, now)).toBeUndefined();
-  });
-
-  test("goes to the next when the first may not have it, and to several when there are several", () => {
-    const inUse = [1, 2, 3].map(() => permit("h", "a"));
-    const blocked = waiting("h", "a", 1);
-    const others = [waiting("h", "b", 2), waiting("i", "b", 3)];
-    expect(handOver(inUse, [blocked, ...others], workers, now).woken).toEqual(others);
-  });
-
-  test("is not kept for ever for who does not come", () => {
-    const { permits } = handOver([], [waiting("h", "a", 1)], workers, now);
-    expect(permits).toHaveLength(1);
-    expect(permits[0]?.until).toBeLessThanOrEqual(now + 10_000);
   });
 });

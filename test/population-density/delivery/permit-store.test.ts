@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Waiting } from "../../../functions/population-density/delivery/permit-rules.ts";
+import * as z from "zod";
 import { permitStore } from "../../../functions/population-density/delivery/permit-store.ts";
-import { maxHiddenMilliseconds } from "../../../functions/population-density/delivery/rules.ts";
+import { acquirePermit } from "../../../functions/population-density/delivery/permits.ts";
+import { sharedPorts } from "../../../functions/population-density/delivery/service-ports.ts";
 import { densityPermits } from "../../../functions/population-density/delivery/tables.ts";
-import { putItem } from "../../../shared/aws/database.ts";
+import { getItem, putItem } from "../../../shared/aws/database.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { withSchema } from "../../../shared/table.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
@@ -15,57 +18,93 @@ beforeAll(async () => {
 });
 afterAll(() => vi.unstubAllEnvs());
 
-function waiting(limit: string, since: number): Waiting {
-  const operationId = crypto.randomUUID();
-  const message = { queue: "density-jobs", receiptHandle: crypto.randomUUID() };
-  return { limit, since, operationId, host: "host", caller: "caller", mode: "answer", ...message };
-}
-
-describe("who waits for a permit", () => {
-  test("is found by the limit, the longest waiting first, until it is removed", async () => {
-    const limit = `host ${crypto.randomUUID()}`;
-    expect(await permitStore.waitingAt(limit, signal())).toEqual([]);
-    // As texts, 9 would come after 10.
-    const [first, second] = [waiting(limit, 9), waiting(limit, 10)];
-    await permitStore.addWaiting(second, signal());
-    await permitStore.addWaiting(first, signal());
-    await permitStore.addWaiting(waiting(`${limit} other`, 1), signal());
-    expect(await permitStore.waitingAt(limit, signal())).toEqual([first, second]);
-    const again = { ...first, receiptHandle: "newer" };
-    await permitStore.addWaiting(again, signal());
-    expect(await permitStore.waitingAt(limit, signal())).toEqual([again, second]);
-    await permitStore.removeWaiting(first, signal());
-    expect(await permitStore.waitingAt(limit, signal())).toEqual([second]);
-  });
+/** The item as the previous version of the service reads it: other attributes are not its own. */
+const previousPermit = z.strictObject({
+  operationId: z.string(),
+  holder: z.optional(z.string()),
+  host: z.string(),
+  caller: z.string(),
+  mode: z.enum(["answer", "failure"]),
+  since: z.optional(z.number()),
+  until: z.number(),
 });
 
-test("permits are replaced only by who has read the last ones", async () => {
+describe("permits", () => {
   const permit = { operationId: "a", host: "h", caller: "c", mode: "answer", until: Date.now() } as const;
-  const holders: readonly string[] = Array.from({ length: 6 }, () => crypto.randomUUID());
-  await Promise.all(
-    holders.map(async (holder) => {
-      for (;;) {
-        const { permits, waitedUntil, version } = await permitStore.read(signal());
-        const inUse = { permits: [...permits, { ...permit, holder }], waitedUntil: waitedUntil + 1 };
-        if (await permitStore.write(inUse, version, signal())) return;
-      }
-    }),
-  );
-  const { permits, waitedUntil, version } = await permitStore.read(signal());
-  expect(permits.map(({ holder }) => holder).sort()).toEqual([...holders].sort());
-  expect(version).toBe(holders.length);
-  expect(waitedUntil).toBe(holders.length);
-  expect(await permitStore.write({ permits, waitedUntil }, version - 1, signal())).toBe(false);
-});
 
-test("permits that an older version of the service has written, without `waitedUntil`, let releases look for jobs", async () => {
-  const { version } = await permitStore.read(signal());
-  const item = { limit: "permits", entry: "all", permits: "[]", version: version + 1 };
-  await putItem(densityPermits, item, {}, signal());
-  const found = await permitStore.read(signal());
-  expect(found.waitedUntil).toBeGreaterThanOrEqual(Date.now() + maxHiddenMilliseconds - 60_000);
-  await permitStore.write(found, found.version, signal());
-  expect(await permitStore.read(signal())).toEqual({ ...found, version: version + 2 });
+  test("are replaced only by who has read the last ones", async () => {
+    const found = await permitStore.read(signal());
+    const next = [...found.permits, { ...permit, holder: "one", since: 1 }];
+    expect(await permitStore.replace(found, next, signal())).toBe(true);
+    expect(await permitStore.replace(found, [], signal())).toBe(false);
+    expect(await permitStore.read(signal())).toEqual({
+      permits: next,
+      released: new Set(),
+      version: found.version + 1,
+    });
+  });
+
+  test("are released whoever replaces them at the same time", async () => {
+    const before = await permitStore.read(signal());
+    const three = ["one", "two", "three"].map((holder) => ({ ...permit, holder, since: 1 }));
+    await permitStore.replace(before, three, signal());
+    await permitStore.release("one", signal());
+    const found = await permitStore.read(signal());
+    expect(found.permits.map(({ holder }) => holder)).toEqual(["two", "three"]);
+
+    await permitStore.release("two", signal());
+    expect(await permitStore.replace(found, found.permits, signal())).toBe(true);
+
+    const { permits, released } = await permitStore.read(signal());
+    expect(permits.map(({ holder }) => holder)).toEqual(["three"]);
+    expect(released).toEqual(new Set(["two"]));
+  });
+
+  test("of the previous version are read, with those it reserved without a holder and its `waitedUntil`", async () => {
+    const { version } = await permitStore.read(signal());
+    const item = { limit: "permits", entry: "all", permits: JSON.stringify([permit]), waitedUntil: 1 };
+    await putItem(densityPermits, { ...item, version: version + 1 }, {}, signal());
+    expect(await permitStore.read(signal())).toMatchObject({ permits: [permit], version: version + 1 });
+  });
+
+  test("are written as the previous version reads them", async () => {
+    const found = await permitStore.read(signal());
+    await permitStore.replace(found, [{ ...permit, holder: "one", since: 1 }], signal());
+    const item = z.object({ permits: z.string(), version: z.number() });
+    const stored = await getItem(
+      withSchema(densityPermits, item),
+      { limit: "permits", entry: "all" },
+      signal(),
+    );
+    expect(stored?.version).toBe(found.version + 1);
+    expect(z.array(previousPermit).parse(JSON.parse(stored?.permits ?? ""))).toHaveLength(1);
+  });
+
+  test("are acquired and released by many workers at once, none of which loses or forgets one", async () => {
+    const workers = 20;
+    const ports = { ...sharedPorts, permits: permitStore, workers };
+    const requests = Array.from({ length: workers }, (_, index) => ({
+      operationId: crypto.randomUUID(),
+      holder: crypto.randomUUID(),
+      host: hashed(`host ${index}`),
+      caller: hashed(`caller ${index}`),
+      mode: "answer" as const,
+      since: Date.now(),
+    }));
+    const until = Date.now() + 600_000;
+
+    const refused = await Promise.all(requests.map((one) => acquirePermit(one, until, ports, signal())));
+    const { permits } = await permitStore.read(signal());
+    await Promise.all(requests.map(({ holder }) => permitStore.release(holder, signal())));
+
+    expect(refused.filter((one) => one !== undefined)).toEqual([]);
+    expect(permits.map(({ holder }) => holder)).toEqual(
+      expect.arrayContaining(requests.map(({ holder }) => holder)),
+    );
+    expect((await permitStore.read(signal())).permits.filter((one) => one.until === until)).toEqual([]);
+    // An item of DynamoDB has at most 400 KB: 200 permits are far smaller.
+    expect((JSON.stringify(permits).length / workers) * 200).toBeLessThan(100_000);
+  });
 });
 
 test("a host that has answered 2xx is known as one that agreed, and no other is", async () => {

@@ -9,15 +9,17 @@ import {
 import {
   attemptMilliseconds,
   isPossiblyDelivered,
+  messageState,
   nextAttempt,
   nextStep,
   permitWaitSeconds,
   retryDelay,
   type Sent,
+  secondsUntilDue,
 } from "../../../functions/population-density/delivery/rules.ts";
 import { configuration } from "../../../shared/environment.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../../shared/sqs/queues.ts";
-import { reserveMilliseconds, verdictMilliseconds } from "../../../shared/sqs/worker.ts";
+import { recoverySeconds, reserveMilliseconds, verdictMilliseconds } from "../../../shared/sqs/worker.ts";
 import { someJob } from "../../support/jobs.ts";
 
 const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
@@ -113,7 +115,7 @@ describe("what a sink may hold", () => {
 });
 
 describe("the next attempt", () => {
-  const next = (job: PendingJob, dead = false) => nextAttempt(job, { now, schedule }, dead);
+  const next = (job: PendingJob) => nextAttempt(job, { now, schedule });
 
   test("sends the answer as often as the schedule has it, counted when it begins, and then the failure", () => {
     expect(next(aJob({ attempts: 0 }))).toEqual({ mode: "answer" });
@@ -139,7 +141,7 @@ describe("the next attempt", () => {
       let job = aJob({ attempts: 0 });
       const modes: string[] = [];
       for (;;) {
-        const begun = nextAttempt(job, circumstances, false);
+        const begun = nextAttempt(job, circumstances);
         if ("kind" in begun) break;
         modes.push(begun.mode);
         job = { ...job, mode: begun.mode, attempts: job.attempts + 1 };
@@ -158,11 +160,6 @@ describe("the next attempt", () => {
     expect(deadlineOf(tooLate)).toBeGreaterThan(now);
   });
 
-  test("of a dead letter is the failure", () => {
-    expect(next(aJob(), true)).toEqual({ mode: "failure" });
-    expect(next(aJob({ possiblyDelivered: true }), true)).toMatchObject({ outcome: "failed" });
-  });
-
   test("is none when the token has ended, or will have by then", () => {
     expect(next(aJob({ accessTokenExpiresAt: now }))).toMatchObject({ reason: "token expired" });
     expect(next(aJob({ accessTokenExpiresAt: now + 1 }))).toEqual({ mode: "answer" });
@@ -179,22 +176,74 @@ test("a large body is sent three times to a host that never took anything, and a
   expect(stepAfter(aJob({ attempts: 3 }), failed(), 0.5, false)).toMatchObject({ mode: "answer" });
 });
 
-test("a job that waits a day for a permit is received far less often than makes a message dead", () => {
-  let at = now;
-  let receives = 0;
-  while (at < now + 24 * hour - attemptMilliseconds) {
-    at += permitWaitSeconds({ requestedAt: now }, now, at, 0) * 1_000;
-    receives++;
-  }
-  expect(receives).toBeLessThan((queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0) / 2);
+describe("a job that waits for a permit", () => {
+  /** A permit of a job that was due so many seconds ago. */
+  const permit = (lateSeconds: number) => ({
+    operationId: "o",
+    holder: "h",
+    host: "host",
+    caller: "caller",
+    mode: "answer" as const,
+    since: now - lateSeconds * 1_000,
+    until: now + 1,
+  });
+  const wait = (waitedSeconds: number, lateSeconds: number, random = 1) =>
+    permitWaitSeconds(now - waitedSeconds * 1_000, [permit(0), permit(lateSeconds)], now, random);
+
+  test("asks again after 5 to 20 s, however long it has waited and whatever the clocks say", () => {
+    for (const waited of [-5, 0, 1, 60, 3_600, 86_400]) {
+      for (const late of [-5, 0, 1, 60, 3_600, 86_400]) {
+        for (const random of [0, 0.5, 1]) {
+          expect(wait(waited, late, random)).toBeGreaterThanOrEqual(5);
+          expect(wait(waited, late, random)).toBeLessThanOrEqual(20);
+        }
+      }
+    }
+  });
+
+  test("asks twice as often as a newer one when no job that is being sent was due before it", () => {
+    for (const late of [60, 600, 6_000]) expect(wait(late, late)).toBe(wait(0, late) / 2);
+  });
+
+  test("is held back by permits that the previous version wrote as by jobs that were due when they got them", () => {
+    const { since: _, ...old } = { ...permit(0), until: now - 60_000 + attemptMilliseconds };
+    expect(permitWaitSeconds(now - 60_000, [old], now, 1)).toBe(10);
+    expect(permitWaitSeconds(now, [old], now, 1)).toBe(20);
+  });
 });
 
-test("a wait for a permit ends while there is time to begin an attempt", () => {
-  for (const leftMinutes of [60, 20, 10, 7, 6]) {
-    const at = now + 24 * hour - leftMinutes * 60_000;
-    const wait = permitWaitSeconds({ requestedAt: now }, now, at, 1) * 1_000;
-    expect(24 * hour - (at + wait - now)).toBeGreaterThanOrEqual(attemptMilliseconds);
-  }
+describe("the message of a job", () => {
+  const sentAt = now - hour;
+
+  test("is good while it is the one that was confirmed last", () => {
+    expect(messageState({ queuedAt: sentAt + 10_000 }, { sentAt, receives: 500 })).toBe("good");
+    expect(messageState({ queuedAt: sentAt - 3_000 }, { sentAt, receives: 1 })).toBe("good");
+  });
+
+  test("is worn after half of the receives that SQS keeps it for, until another one is asked for", () => {
+    const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
+    expect(messageState({ queuedAt: sentAt }, { sentAt, receives: max / 2 + 1 })).toBe("worn");
+    expect(messageState({ queuedAt: undefined }, { sentAt, receives: max / 2 + 1 })).toBe("good");
+  });
+
+  test("is replaced when another one was confirmed later", () => {
+    expect(messageState({ queuedAt: sentAt + 60_001 }, { sentAt, receives: 1 })).toBe("replaced");
+  });
+
+  test("survives a day in which no table answers, received as often as before it is replaced", () => {
+    const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
+    let receives = max / 2;
+    for (let seconds = 0; seconds < 86_400; seconds += recoverySeconds(receives)) receives++;
+    expect(receives).toBeLessThan(max);
+  });
+});
+
+test("a job is asked for again when it is due, and soon while an attempt is under way", () => {
+  const at = now + 600_000;
+  expect(secondsUntilDue({ lastAttempt: undefined }, at, now)).toBe(601);
+  expect(secondsUntilDue({ lastAttempt: { number: 1, at: now, outcome: "failed" } }, at, now)).toBe(601);
+  expect(secondsUntilDue({ lastAttempt: { number: 1, at: now } }, at, now)).toBe(20);
+  expect(secondsUntilDue({ lastAttempt: { number: 1, at: now } }, now + 4_000, now)).toBe(5);
 });
 
 test("recording an attempt, giving its permit back and hiding its message fit into the reserve of a worker", () => {

@@ -39,6 +39,9 @@ async function sweepOf(
         promise: unused,
         withdraw: unused,
         releaseEnded: unused,
+        requestMessage: unused,
+        markWaiting: unused,
+        waitingFor: unused,
         markPossiblyDelivered: unused,
         scheduleRetry: unused,
         cancel: unused,
@@ -55,7 +58,7 @@ async function sweepOf(
           send();
         },
       },
-      clock: { now: () => now, deadline: () => signal },
+      clock: { now: () => now, deadline: () => signal, pause: unused },
       newId: () => crypto.randomUUID(),
       log: (event) => void logged.push(event),
       writeMetrics: () => {},
@@ -88,4 +91,17 @@ test("the sweep leaves what it has no time for to the next one, without a word f
   expect(sent).toHaveLength(1);
   expect(logged.length).toBeLessThanOrEqual(1);
   expect((await sweepOf(memory)).sent).toHaveLength(49);
+});
+
+test("a job whose message is worn gets another one, also when attempts have begun", async () => {
+  const memory = new MemoryJobs();
+  const begun = { ...jobOf(5 * minute), queuedAt: now - 4 * minute, startedAt: now - 3 * minute };
+  memory.store(begun, undefined);
+  expect((await sweepOf(memory)).sent).toEqual([]);
+
+  memory.requestMessage(begun.operationId);
+
+  expect((await sweepOf(memory)).sent).toEqual([begun.operationId]);
+  expect(memory.read(begun.operationId)?.queuedAt).toBe(now);
+  expect((await sweepOf(memory)).sent).toEqual([]);
 });

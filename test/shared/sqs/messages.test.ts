@@ -37,9 +37,9 @@ describe("a message", () => {
   });
 
   test("goes to the queue that is named", async () => {
-    await queues.sendMessage("density-jobs-dlq", message, signal());
+    await queues.sendMessage("density-jobs-parked", message, signal());
     expect(await received()).toEqual([]);
-    expect((await harness.receive("density-jobs-dlq")).Records).toHaveLength(1);
+    expect((await harness.receive("density-jobs-parked")).Records).toHaveLength(1);
   });
 
   test("of a queue whose address is not in the environment is an error that names the variable", async () => {
@@ -80,15 +80,6 @@ describe("a message that was received", () => {
     const seconds = await hide(1_000_000);
     expect(seconds).toBeLessThan(43_200 - 300);
     expect(seconds).toBeGreaterThan(41_000);
-  });
-
-  test("is woken by its handle, and a handle of no message says that there is nothing to wake", async () => {
-    await send();
-    const [record] = await received();
-    await queues.changeVisibility(queue, record?.receiptHandle ?? "", 600, signal());
-    expect(await queues.wakeMessage(queue, record?.receiptHandle ?? "", signal())).toBe(true);
-    expect(await received()).toHaveLength(1);
-    expect(await queues.wakeMessage(queue, crypto.randomUUID(), signal())).toBe(false);
   });
 
   test("and is gone cannot be hidden, which is not that the queue is unavailable", async () => {
