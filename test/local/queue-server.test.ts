@@ -1,4 +1,9 @@
-import { ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { setTimeout } from "node:timers/promises";
+import {
+  ChangeMessageVisibilityCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
 import { describe, expect, it } from "vitest";
 import { createQueues } from "../../tools/local/servers/queue-server.ts";
 import type { LocalQueue } from "../../tools/local/template/queues.ts";
@@ -67,6 +72,56 @@ describe("the queues of a template", () => {
   it("that wait for each other as dead-letter queues are refused by name", async () => {
     const queues = [queue("one", "two"), queue("two", "one"), queue("free")];
     await expect(createQueues(server().endpoint, credentials, queues)).rejects.toThrow("one, two");
+  });
+});
+
+describe("a hidden message", () => {
+  /** A message that was received once, and what changes when it is visible. */
+  async function received(name: string) {
+    const urls = await createQueues(server().endpoint, credentials, [
+      { ...queue(name), attributes: { VisibilityTimeout: "30" }, visibilitySeconds: 30 },
+    ]);
+    const QueueUrl = urls.get(name);
+    await client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
+    const receive = async (VisibilityTimeout: number) => {
+      const { Messages = [] } = await client().send(
+        new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }),
+      );
+      return Messages[0]?.ReceiptHandle;
+    };
+    const hide = async (ReceiptHandle: string | undefined, VisibilityTimeout: number) => {
+      const change = { QueueUrl, ReceiptHandle, VisibilityTimeout };
+      const changed = client().send(new ChangeMessageVisibilityCommand(change));
+      return await changed.then(
+        () => "hidden",
+        (error: Error) => error.name,
+      );
+    };
+    return { receive, hide };
+  }
+
+  it("is changed by the handle of its last receive, and by no earlier one", async () => {
+    const { receive, hide } = await received("handles");
+    const first = await receive(30);
+    expect(await hide(first, 0)).toBe("hidden");
+    const second = await receive(30);
+    expect(await hide(first, 10)).toMatch(/MessageNotInflight/);
+    expect(await hide(second, 10)).toBe("hidden");
+  });
+
+  it("is not changed once it is visible, though nobody has received it since", async () => {
+    const { receive, hide } = await received("visible");
+    const handle = await receive(1);
+    await setTimeout(1_050);
+    expect(await hide(handle, 10)).toMatch(/MessageNotInflight/);
+  });
+
+  it("is hidden for twelve hours after its receive at most", async () => {
+    const { receive, hide } = await received("long");
+    const handle = await receive(30);
+    expect(await hide(handle, 43_190)).toBe("hidden");
+    await setTimeout(20);
+    expect(await hide(handle, 43_200)).toMatch(/InvalidParameterValue/);
   });
 });
 

@@ -10,7 +10,11 @@ import { parentPort, workerData } from "node:worker_threads";
 
 // Not exported.
 const load = (file) => import(new URL(`./sqs/${file}.js`, import.meta.resolve("fauxqs")).href);
-const [{ SqsStore }, { SqsRouter }] = await Promise.all([load("sqsStore"), load("sqsRouter")]);
+const [{ SqsStore }, { SqsRouter }, { SqsError }] = await Promise.all([
+  load("sqsStore"),
+  load("sqsRouter"),
+  load("../common/errors"),
+]);
 
 const actions = [
   "changeMessageVisibility",
@@ -49,10 +53,43 @@ store.host = undefined;
 
 const router = new SqsRouter(store);
 for (const action of actions) {
-  router.register(`${action[0].toUpperCase()}${action.slice(1)}`, async (...parameters) => {
+  router.register(`${action[0].toUpperCase()}${action.slice(1)}`, async (body, ...others) => {
     const loaded = await load(`actions/${action}`);
-    return await loaded[action](...parameters);
+    if (action === "changeMessageVisibility") checkVisibility(body);
+    const result = await loaded[action](body, ...others);
+    if (action === "receiveMessage") noteReceives(body, result);
+    return result;
   });
+}
+
+/** When the hidden messages of a queue were received, by their entries in it. */
+const receivedAt = new WeakMap();
+
+function noteReceives({ QueueUrl }, { Messages = [] }) {
+  const hidden = store.getQueue(QueueUrl)?.inflightMessages;
+  for (const { ReceiptHandle } of Messages) {
+    const entry = hidden?.get(ReceiptHandle);
+    if (entry !== undefined) receivedAt.set(entry, Date.now());
+  }
+}
+
+/** SQS hides no message for longer than this after its receive. */
+const maxHiddenMilliseconds = 43_200_000;
+
+/** What fauxqs leaves out: a message is visible at its time, polled or not; and is hidden for 12 hours at most. */
+function checkVisibility({ QueueUrl, ReceiptHandle, VisibilityTimeout }) {
+  const queue = store.getQueue(QueueUrl);
+  queue?.processTimers();
+  const entry = queue?.inflightMessages.get(ReceiptHandle);
+  if (entry === undefined) return;
+  const total = Date.now() - (receivedAt.get(entry) ?? 0) + VisibilityTimeout * 1_000;
+  if (total > maxHiddenMilliseconds) {
+    throw new SqsError(
+      "InvalidParameterValue",
+      `Value ${VisibilityTimeout} for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the ` +
+        "message is beyond the limit [43200 seconds].",
+    );
+  }
 }
 
 const server = createServer(async (request, response) => {
