@@ -161,7 +161,7 @@ export const functionRecords: Readonly<
     },
     queues: { "density-jobs": ["ChangeMessageVisibility"] },
     consumes: "density-jobs",
-    variables: ["SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS", cacheVariable],
+    variables: ["MAX_WORKERS", "SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS", cacheVariable],
     timeoutSeconds: workerSeconds,
     memoryMegabytes: 1_024,
     impact: "Callers wait for accepted densities",

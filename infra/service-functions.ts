@@ -51,6 +51,7 @@ function environmentOf(scope: Construct, id: FunctionId, { data, signingKey, set
   const { tables: granted = {}, queues: used = {}, variables = [] } = functionRecords[id];
   const valueFor = (name: VariableName): string => {
     if (name === "SIGNING_KEY_SECRET_ARN") return signingKey.secretArn;
+    if (name === "MAX_WORKERS") return String(settings.maxWorkers);
     if (name === "CORS_ORIGINS") return originsPattern(settings.corsOrigins);
     if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));
     return settings.configuration[name] ?? configuration[name].default;

@@ -1,7 +1,6 @@
 import type { Node } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
 import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
-import { maxWorkers } from "../shared/sqs/queues.ts";
 import { functionIds } from "./bundles.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { parseOrigins } from "./origins.ts";
@@ -36,6 +35,8 @@ export interface Settings {
    * Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`.
    */
   readonly tableNames: Readonly<Partial<Record<TableName, string>>>;
+  /** Maximum of concurrent delivery workers. */
+  readonly maxWorkers: number;
   /** Reserved concurrency by function, which is also its maximum. */
   readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
   /** Configuration of the functions that differs from its default; `-c DENSITY_K=20` as any other setting. */
@@ -72,6 +73,10 @@ export function settingsIn(node: Node): Settings {
 
   const stage = (text("stage", new RegExp(`^(?:${Object.keys(stages).join("|")})$`), "dev or prod") ??
     "prod") as Stage;
+  const maxWorkers = Number(
+    text("maxWorkers", /^(?:[2-9]|[1-9]\d|1\d\d|200)$/, "a whole number from 2 to 200") ??
+      stages[stage].maxWorkers,
+  );
   const rate = count("throttlingRate") ?? requestRateOf(stage);
   const signingKeySecretArn = arn(
     "signingKeySecretArn",
@@ -114,12 +119,14 @@ export function settingsIn(node: Node): Settings {
         return chosen === undefined ? [] : [[name, chosen]];
       }),
     ),
+    maxWorkers,
     reservedConcurrency: reservationsIn(
       text(
         "reservedConcurrency",
         /^[^:,]+:\d{1,4}(?:,[^:,]+:\d{1,4})*$/,
         "a list such as profile/authenticate:50",
       ),
+      maxWorkers,
     ),
     configuration: configurationIn(node),
     releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
@@ -153,8 +160,8 @@ function originsIn(list: unknown): readonly string[] {
   return origins;
 }
 
-/** A worker needs at least `maxWorkers` executions: with fewer, valid messages would become dead letters. */
-function reservationsIn(list: string | undefined): Settings["reservedConcurrency"] {
+/** A worker needs at least `maxWorkers` executions: with fewer, messages are received for which none is left. */
+function reservationsIn(list: string | undefined, maxWorkers: number): Settings["reservedConcurrency"] {
   if (list === undefined) return {};
   const reserved = list.split(",").map((item) => {
     const [name, count] = item.split(":");

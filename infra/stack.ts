@@ -68,7 +68,7 @@ export class NetworkCapabilitiesStack extends Stack {
     const live = traits.releasesGradually
       ? this.#release(functions, settings, topic)
       : (name: FunctionId) => functions[name];
-    for (const name of made) addTriggers(this, name, data, functions[name], live(name));
+    for (const name of made) addTriggers(this, name, data, settings, functions[name], live(name));
     const api = addApi(this, { settings, traits, live });
 
     const watched = {

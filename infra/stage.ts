@@ -40,6 +40,8 @@ export interface StageTraits {
   readonly maxRequestRate: number;
   /** The executions that logins may keep busy if none are reserved for them. */
   readonly loginExecutions: number;
+  /** Maximum of concurrent delivery workers, unless a setting says another. */
+  readonly maxWorkers: number;
 }
 
 /** The one list of differences between stages; everything else is the same. */
@@ -55,6 +57,7 @@ export const stages = {
     alarmsNotify: false,
     maxRequestRate: 100,
     loginExecutions: 10,
+    maxWorkers: 10,
   },
   /** For callers. */
   prod: {
@@ -67,6 +70,7 @@ export const stages = {
     alarmsNotify: true,
     maxRequestRate: 800,
     loginExecutions: 50,
+    maxWorkers: 50,
   },
 } as const satisfies Record<string, StageTraits>;
 

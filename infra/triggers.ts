@@ -4,11 +4,11 @@ import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping, type IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import { maxWorkers } from "../shared/sqs/queues.ts";
 import { constructName } from "./bundles.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { Data } from "./data.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
+import type { Settings } from "./settings.ts";
 
 /**
  * Adds what invokes a function besides a route, as in its record: a queue or a schedule.
@@ -18,6 +18,7 @@ export function addTriggers(
   scope: Construct,
   id: FunctionId,
   { queues }: Data,
+  { maxWorkers }: Settings,
   worker: ServiceFunction,
   live: IFunction,
 ): void {

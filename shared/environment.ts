@@ -214,6 +214,8 @@ const wiring = {
     "be a JSON object with a list of routes for each scope",
   ),
   SIGNING_KEY_SECRET_ARN: text,
+  /** Maximum of concurrent delivery workers. Lambda's event source mappings have a maximum concurrency of at least 2. */
+  MAX_WORKERS: count(2, 200),
   /** The origins whose pages may use the API, as a regular expression; empty for none. */
   CORS_ORIGINS: { read: (value) => value, must: "be text" },
 } as const satisfies Record<string, Format<unknown>>;

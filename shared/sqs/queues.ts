@@ -1,9 +1,6 @@
 /** The time-out of a worker. It may send hundreds of megabytes to a slow sink. */
 export const workerSeconds = 300;
 
-/** Maximum of concurrent workers per queue. */
-export const maxWorkers = 10;
-
 /**
  * The visibility time-out. Lambda requires that it is not shorter than a worker's time-out. When it ends, the lease of
  * a worker that crashed has ended too.

@@ -231,6 +231,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       const valueFor = (name: VariableName): unknown => {
         if (name === "SIGNING_KEY_SECRET_ARN") return { Ref: secret.logicalId };
         if (name === "ROUTES_BY_SCOPE") return expect.any(String);
+        if (name === "MAX_WORKERS") return stage === "prod" ? "50" : "10";
         if (name === "CORS_ORIGINS")
           return stage === "dev" ? originsPattern(localSettings.corsOrigins.split(",")) : "";
         return configuration[name].default;
@@ -347,7 +348,7 @@ test("what is reserved is reserved for the functions named, and for no other", (
   );
   expect(Object.fromEntries(made)).toEqual({
     [functionOf("profile/authenticate")]: 50,
-    [functionOf("population-density/deliver")]: 10,
+    [functionOf("population-density/deliver")]: 50,
   });
 });
 

@@ -4,8 +4,10 @@ import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { queueOutput } from "../../infra/output-names.ts";
+import { stages } from "../../infra/stage.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
+import { everySetting } from "./shared-templates.ts";
 import {
   arnOf,
   attribute,
@@ -16,6 +18,7 @@ import {
   queueOf,
   reference,
   resourcesOf,
+  sharedTemplate,
   type Template,
   template,
   textOf,
@@ -66,7 +69,11 @@ const grantingPolicy = z.object({
   }),
 });
 
-const functionProperties = z.object({ Role: attribute, Timeout: z.number() });
+const functionProperties = z.object({
+  Role: attribute,
+  Timeout: z.number(),
+  Environment: z.object({ Variables: z.looseObject({ MAX_WORKERS: z.string().optional() }) }),
+});
 
 const names = Object.keys(queues) as QueueName[];
 
@@ -216,7 +223,10 @@ function nameOf(id: FunctionId, from: Template): unknown {
   return { "Fn::Join": ["", [name, ":live"]] };
 }
 
-describe.each(eachStage)("consumers of %s", (_stage, from) => {
+describe.each([
+  ...eachStage.map(([stage, from]) => [stage, from, String(stages[stage].maxWorkers)] as const),
+  ["a stage with every setting", sharedTemplate("configured"), everySetting.maxWorkers] as const,
+])("consumers of %s", (_stage, from, maxWorkersSet) => {
   const mappings = resourcesOf("AWS::Lambda::EventSourceMapping", mappingProperties, from);
 
   test("each function that consumes a queue gets its messages once, and no other function gets any", () => {
@@ -269,6 +279,11 @@ describe.each(eachStage)("consumers of %s", (_stage, from) => {
       // AWS takes nothing below 2.
       expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
       expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeLessThanOrEqual(maxWorkers);
+    });
+
+    test("knows how many of it run at a time, as the setting says", () => {
+      expect(worker.Environment.Variables.MAX_WORKERS).toBe(maxWorkersSet);
+      expect(String(mapping.properties.ScalingConfig.MaximumConcurrency)).toBe(maxWorkersSet);
     });
 
     test("is not given a message again while it may still be at it", () => {

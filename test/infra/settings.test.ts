@@ -56,6 +56,8 @@ describe("settings", () => {
     [{ throttlingBurst: "many" }, "throttlingBurst must be a whole number"],
     [{ release: "now" }, "release must be canary or at-once"],
     [{ gatewayLogRole: "none" }, "gatewayLogRole must be own or existing"],
+    [{ maxWorkers: "1" }, "maxWorkers must be a whole number from 2 to 200"],
+    [{ maxWorkers: "201" }, "maxWorkers must be a whole number from 2 to 200"],
     [{ reservedConcurrency: "50" }, "reservedConcurrency must be a list such as profile/authenticate:50"],
     [
       { reservedConcurrency: "profile/login:5" },
@@ -67,8 +69,12 @@ describe("settings", () => {
     ],
     // Lambda would receive messages that no execution is left for, until they are dead.
     [
-      { reservedConcurrency: "population-density/deliver:9" },
-      "reservedConcurrency of population-density/deliver must be at least 10",
+      { reservedConcurrency: "population-density/deliver:49" },
+      "reservedConcurrency of population-density/deliver must be at least 50",
+    ],
+    [
+      { stage: "dev", maxWorkers: 100, reservedConcurrency: "population-density/deliver:99" },
+      "reservedConcurrency of population-density/deliver must be at least 100",
     ],
   ])("%j is refused, and it is said why", (context, message) => {
     expect(() => settingsOf(context)).toThrow(message);
@@ -81,6 +87,15 @@ describe("settings", () => {
         /^The environment of authorizer\/authorize has up to \d+ bytes; Lambda takes 4096\. Its longest variable is TRUSTED_ISSUERS\.$/,
       ),
     });
+  });
+
+  test.each([
+    [{}, 50],
+    [{ stage: "dev" }, 10],
+    [{ stage: "dev", maxWorkers: "200" }, 200],
+    [{ maxWorkers: 2 }, 2],
+  ])("%j has as many delivery workers as the setting says, or the stage", (context, workers) => {
+    expect(settingsOf(context).maxWorkers).toBe(workers);
   });
 
   test("to try things out nobody need be notified", () => {

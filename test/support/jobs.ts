@@ -68,7 +68,11 @@ export async function openHarness(
   }
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", tables.url);
   vi.stubEnv("AWS_ENDPOINT_URL_SQS", queueEndpoint.url);
-  const fitting = { SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535", DENSITY_PENDING_LIMIT: "20" };
+  const fitting = {
+    SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
+    DENSITY_PENDING_LIMIT: "20",
+    MAX_WORKERS: "10",
+  };
   for (const [name, value] of Object.entries({ ...fitting, ...settings })) vi.stubEnv(name, value);
 
   const addressOf = (queue: QueueName) => addresses.get(queue) ?? "";
@@ -118,7 +122,7 @@ export async function openHarness(
 
 /**
  * Lets stores of jobs work on tables of their own, until `vi.unstubAllEnvs`. The service's sweep would queue pending
- * jobs, and its workers would take permits, and wake jobs that wait for one, whose messages are in no queue of theirs.
+ * jobs, and its workers would take permits, and go on with jobs that wait for one.
  */
 export async function useOwnJobs(): Promise<void> {
   for (const table of [densityJobs, densityCallers, densityPermits]) await useOwnTable(table);

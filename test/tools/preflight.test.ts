@@ -33,7 +33,7 @@ const counted = (endpoints as readonly Endpoint[])
   .reduce((sum, method) => sum + (stageThrottling(prod).named[method]?.rate ?? Number.NaN), 0);
 
 /** Executions of logins, of both consumers of queues, of the sweep, and of the burst of one path. */
-const executions = 50 + 2 * 10 + 1 + prod.throttling.burst;
+const executions = 50 + 50 + 1 + prod.throttling.burst;
 
 let account: Partial<typeof usual> & { role?: string } = {};
 let server: ListeningServer;

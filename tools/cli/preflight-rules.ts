@@ -4,7 +4,6 @@ import type { Settings } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
 import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
-import { maxWorkers } from "../../shared/sqs/queues.ts";
 
 /** What an account may use in a region; everything in it shares this. */
 export interface AccountQuotas {
@@ -124,12 +123,12 @@ function ratesOf(settings: Settings): { readonly counted: number; readonly densi
  * at their rates or of the burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
  */
 function executionsOf(settings: Settings): number {
-  const { stage, throttling, reservedConcurrency, densityImport } = settings;
+  const { stage, throttling, reservedConcurrency, densityImport, maxWorkers } = settings;
   const { counted, densities } = ratesOf(settings);
   const steady = (counted - densities) * requestSeconds + densities * densitySeconds;
   const others = Math.ceil(Math.max(steady, throttling.burst));
   const logins = reservedConcurrency["profile/authenticate"] ?? stages[stage].loginExecutions;
   const reserved = Object.values(reservedConcurrency).reduce((sum, count) => sum + count, 0);
-  const needed = logins + 2 * maxWorkers + 1 + (densityImport ? tasksAtOnce : 0) + others;
+  const needed = logins + maxWorkers + 1 + (densityImport ? tasksAtOnce : 0) + others;
   return reserved === 0 ? needed : Math.max(needed, reserved + unreservedExecutions);
 }

@@ -1,5 +1,4 @@
 import { setting } from "../../../shared/environment.ts";
-import { maxWorkers } from "../../../shared/sqs/queues.ts";
 import { jobStore } from "./job-store.ts";
 import { permitStore } from "./permit-store.ts";
 import type { WorkerPorts } from "./ports.ts";
@@ -14,6 +13,6 @@ export function workerPorts(): WorkerPorts {
     permits: permitStore,
     sinks,
     schedule: setting("SINK_RETRY_SECONDS"),
-    workers: maxWorkers,
+    workers: setting("MAX_WORKERS"),
   };
 }
