@@ -50,11 +50,36 @@ export async function deliveryTimes(): Promise<readonly Row[]> {
       ),
     ];
     await closeSinks([one, ...sinks]);
+    const five = await Promise.all([1, 2, 3, 4, 5].map((caller) => tokenOf(`of-five-${caller}`)));
+    for (const uploadSeconds of [1, 10]) rows.push(await burstRow(service, five, uploadSeconds));
     return rows;
   } finally {
     await service.close();
     remove();
   }
+}
+
+/** Jobs of each of some callers to one host. */
+const jobsOfCaller = 20;
+
+/** How long some callers' uploads to one host take, over the time in which all of its permits would always be in use. */
+async function burstRow(
+  service: LocalService,
+  tokens: readonly string[],
+  uploadSeconds: number,
+): Promise<Row> {
+  const [sink] = await openSinks(1, uploadSeconds * 1_000);
+  if (sink === undefined) throw new Error("no sink");
+  const count = tokens.length * jobsOfCaller;
+  const seconds = await deliver(service, count, () => sink.url, ...tokens);
+  await closeSinks([sink]);
+  const ratio = seconds / ((count * uploadSeconds) / uploadsPerHost);
+  return {
+    what: `${tokens.length} callers × ${jobsOfCaller} answers to one host, a sink that takes ${uploadSeconds} s, over the ideal`,
+    measured: `${ratio.toFixed(2)} × (${seconds.toFixed(1)} s)`,
+    bar: "≤ 1.25 ×",
+    holds: ratio <= 1.25,
+  };
 }
 
 interface BenchSink {
