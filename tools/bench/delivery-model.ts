@@ -6,13 +6,14 @@ const runs = 10_000;
 /** Whether deliveries keep their guarantees whatever happens to the processes. */
 export const deliveryModel: Bench = {
   about: [
-    "The code of deliveries on stores, a queue, sinks and a clock in memory. Each run has a seed of its own: up to 14",
-    "operations of two callers; calls of all processes in random order; processes killed before and after calls; calls",
-    "refused, responses lost, calls made late; messages duplicated and late; clocks that differ by up to 6 s; sinks that",
-    "answer 2xx, 4xx and 5xx, early, late or not at all; callers that cancel, and have answers delivered again. Each run",
-    "checks that a sink gets one kind of outcome, and none after its operation was cancelled as not delivered, that nothing",
-    "accepted is lost, that nothing refused with 503 is delivered, that nothing is sent too late, that the limits of uploads",
-    "hold, and that no place and no permit is leaked.",
+    "The code of deliveries on stores, a queue, sinks and a clock in memory. Each run has a seed of its own: up to 60",
+    "operations of five callers; calls of all processes in random order; processes killed before and after calls; calls",
+    "refused, responses lost, calls made late; messages duplicated and late, and hidden by the rules of SQS; clocks that",
+    "differ by up to 6 s; sinks that answer 2xx, 4xx and 5xx, early, late or not at all; callers that cancel, and have",
+    "answers delivered again. Each run checks that a sink gets one kind of outcome, and none after its operation was",
+    "cancelled as not delivered, that nothing accepted is lost, that nothing refused with 503 is delivered, that nothing is",
+    "sent too late, that the limits of uploads hold, that no permit is free for more than 20 s while a job that may have it",
+    "is due, and that no place and no permit is leaked.",
   ].join("\n"),
   run: async () => {
     const sums = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0 };
