@@ -4,6 +4,7 @@ import { functionIds } from "../../infra/bundles.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
+import type { LocalFunction } from "../../tools/local/template/functions.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedFolder } from "../infra/template.ts";
 
@@ -38,19 +39,24 @@ test("the stage for callers can be served locally: every route, by its own funct
 test("and does what the stage does that is served: aliases and versions change nothing here", () => {
   const dev = loadTemplate(inject("assembly"));
   const { functions, tables, queues, eventSources, rotations, secrets, api } = prod;
-  // Folders, names of the stages and rates are not the same; everything else is.
-  const withoutFolder = (one: (typeof functions)[number]) => ({ ...one, assetDirectory: "" });
+  // Folders, names of the stages, rates and numbers of workers are not the same; everything else is.
+  const withoutFolder = ({ environment: { MAX_WORKERS: _, ...environment }, ...one }: LocalFunction) => ({
+    ...one,
+    environment,
+    assetDirectory: "",
+  });
+  const withoutWorkers = ({ concurrency: _, ...source }: (typeof eventSources)[number]) => source;
   const unnamed = (value: unknown) =>
     JSON.parse(JSON.stringify(value).replaceAll(stackNames.dev, stackNames.prod));
   expect(functions.map(withoutFolder)).toEqual(unnamed(dev.functions.map(withoutFolder)));
-  expect({ tables, queues, eventSources, rotations, secrets }).toEqual({
+  expect(eventSources.map(withoutWorkers)).toEqual(dev.eventSources.map(withoutWorkers));
+  expect({ tables, queues, rotations, secrets }).toEqual({
     tables: unnamed(dev.tables),
     queues: dev.queues,
-    eventSources: dev.eventSources,
     rotations: dev.rotations,
     secrets: dev.secrets,
   });
-  expect(eventSources).toHaveLength(2);
+  expect(eventSources.map(({ concurrency }) => concurrency)).toEqual([50]);
   expect(api.authorizers).toEqual(dev.api.authorizers);
   expect(api.routes).toEqual(dev.api.routes);
 });
