@@ -31,14 +31,17 @@ describe("200", () => {
     ["a phone number", phone],
     ["an IPv4 address and port", ipv4],
     ["an IPv6 address", ipv6],
-  ])("by %s: exactly the device, without the identifier", async (_, device) => {
-    const answer = await retrieve({ device });
-    expect(answer).toMatchObject({ status: 200, body: first });
-    expect(Object.keys(answer.body as object).sort()).toEqual(Object.keys(first).sort());
-    expect(answer.headers.get("x-correlator")).toBe("imei-1");
-  });
+  ])(
+    "POST /retrieve-identifier returns exactly the device found by %s, without the identifier",
+    async (_, device) => {
+      const answer = await retrieve({ device });
+      expect(answer).toMatchObject({ status: 200, body: first });
+      expect(Object.keys(answer.body as object).sort()).toEqual(Object.keys(first).sort());
+      expect(answer.headers.get("x-correlator")).toBe("imei-1");
+    },
+  );
 
-  test("both addresses answer", async () => {
+  test("POST /retrieve-identifier and its alias return 200", async () => {
     expect(await retrieve({ device: phone }, {}, alias)).toMatchObject({ status: 200, body: first });
   });
 
@@ -48,11 +51,14 @@ describe("200", () => {
     ["all of them", { ...reserved, ...ipv6, ...ipv4, ...phone }, phone],
     ["one beside a reserved one", { ...phone, ...reserved }, phone],
     ["a known one beside an unknown one", { ...phone, ...unknown }, phone],
-  ])("of several identifiers the one used comes back as it was sent: %s", async (_, device, used) => {
-    expect((await retrieve({ device })).body).toEqual({ device: used, ...first });
-  });
+  ])(
+    "POST /retrieve-identifier returns the identifier it used as it was sent: %s",
+    async (_, device, used) => {
+      expect((await retrieve({ device })).body).toEqual({ device: used, ...first });
+    },
+  );
 
-  test("a 3-legged token asks about its subject, consent given or not", async () => {
+  test("POST /retrieve-identifier returns the device of a 3-legged token's subject, with or without consent", async () => {
     expect((await retrieve({}, { subscription: "s-0001" })).body).toEqual(first);
     expect(await retrieve({}, { subscription: "s-0005" })).toMatchObject({
       status: 200,
@@ -74,11 +80,11 @@ describe("400", () => {
     ["a public address alone", { device: { ipv4Address: { publicAddress: "203.0.113.10" } } }],
     ["a malformed IPv6 address", { device: { ipv6Address: "1::2::3" } }],
     ["an array", []],
-  ])("INVALID_ARGUMENT: %s", async (_, body) => {
+  ])("POST /retrieve-identifier returns 400 INVALID_ARGUMENT for %s", async (_, body) => {
     expect(await retrieve(body)).toMatchObject(refused(400, "INVALID_ARGUMENT"));
   });
 
-  test("INVALID_ARGUMENT: identifiers of different devices, before consent and applicability", async () => {
+  test("POST /retrieve-identifier returns 400 for identifiers of different devices before it checks consent", async () => {
     for (const device of [
       { ...phone, ...ofAnother },
       { phoneNumber: "+34600000005", ...ofAnother },
@@ -88,21 +94,21 @@ describe("400", () => {
     }
   });
 
-  test("OUT_OF_RANGE: a port", async () => {
+  test("POST /retrieve-identifier returns 400 OUT_OF_RANGE for an invalid port", async () => {
     const device = { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 65_536 } };
     expect(await retrieve({ device })).toMatchObject(refused(400, "OUT_OF_RANGE"));
   });
 });
 
 describe("401 and 403", () => {
-  test("UNAUTHENTICATED without a token, PERMISSION_DENIED with one of another scope", async () => {
+  test("POST /retrieve-identifier returns 401 without a token and 403 for a token of another scope", async () => {
     expect(await call(path, { body: {} })).toMatchObject(refused(401, "UNAUTHENTICATED"));
     expect(await retrieve({}, { scope: "qos-profiles:read" })).toMatchObject(
       refused(403, "PERMISSION_DENIED"),
     );
   });
 
-  test("PERMISSION_DENIED: a subscriber who did not consent, with a 2-legged token", async () => {
+  test("POST /retrieve-identifier returns 403 for a subscriber without consent and a 2-legged token", async () => {
     const answer = await retrieve({ device: { phoneNumber: "+34600000005" } });
     expect(answer).toMatchObject(refused(403, "PERMISSION_DENIED"));
     expect(answer.body).toMatchObject({ message: "The subscriber has not consented to this." });
@@ -110,13 +116,13 @@ describe("401 and 403", () => {
 });
 
 describe("404 IDENTIFIER_NOT_FOUND", () => {
-  test("an unknown identifier, also beside a known one that comes later", async () => {
+  test("POST /retrieve-identifier returns 404 for an unknown identifier, even before a known one", async () => {
     for (const device of [unknown, { phoneNumber: "+34699999999", ...ipv6 }]) {
       expect(await retrieve({ device })).toMatchObject(refused(404, "IDENTIFIER_NOT_FOUND"));
     }
   });
 
-  test("a token of a subscription that is gone", async () => {
+  test("POST /retrieve-identifier returns 404 for a token of a deleted subscription", async () => {
     expect(await retrieve({}, { subscription: crypto.randomUUID() })).toMatchObject(
       refused(404, "IDENTIFIER_NOT_FOUND"),
     );
@@ -124,11 +130,11 @@ describe("404 IDENTIFIER_NOT_FOUND", () => {
 });
 
 describe("422", () => {
-  test("MISSING_IDENTIFIER: a 2-legged token and no device", async () => {
+  test("POST /retrieve-identifier returns 422 MISSING_IDENTIFIER for a 2-legged token without a device", async () => {
     expect(await retrieve({})).toMatchObject(refused(422, "MISSING_IDENTIFIER"));
   });
 
-  test("UNNECESSARY_IDENTIFIER: a 3-legged token and any identifier", async () => {
+  test("POST /retrieve-identifier returns 422 UNNECESSARY_IDENTIFIER for a device and a 3-legged token", async () => {
     for (const device of [phone, reserved]) {
       expect(await retrieve({ device }, { subscription: "s-0001" })).toMatchObject(
         refused(422, "UNNECESSARY_IDENTIFIER"),
@@ -136,11 +142,11 @@ describe("422", () => {
     }
   });
 
-  test("UNSUPPORTED_IDENTIFIER: an access identifier alone", async () => {
+  test("POST /retrieve-identifier returns 422 UNSUPPORTED_IDENTIFIER for an access identifier alone", async () => {
     expect(await retrieve({ device: reserved })).toMatchObject(refused(422, "UNSUPPORTED_IDENTIFIER"));
   });
 
-  test("SERVICE_NOT_APPLICABLE: a device outside the service, by identifier and by token", async () => {
+  test("POST /retrieve-identifier returns 422 SERVICE_NOT_APPLICABLE for a device outside the service", async () => {
     const notApplicable = refused(422, "SERVICE_NOT_APPLICABLE");
     expect(await retrieve({ device: { phoneNumber: "+34600000004" } })).toMatchObject(notApplicable);
     expect(await retrieve({}, { subscription: "s-0004" })).toMatchObject(notApplicable);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { areInconsistent, equipmentNumbers } from "../../functions/device-identifier/rules.ts";
 import { plainDevice as device } from "../support/device.ts";
 
-test("the numbers of a device agree: one serial, one type, the check digit left out of the version", () => {
+test("equipmentNumbers returns an IMEI, IMEISV and TAC that agree, the check digit left out of the IMEISV", () => {
   const digits = (length: number) => fc.stringMatching(new RegExp(`^[0-9]{${length}}$`));
   fc.assert(
     fc.property(digits(15), digits(2), (imei, softwareVersion) => {
@@ -22,13 +22,13 @@ describe("identifiers", () => {
   const other = { ...device, subscription: "s-2" };
 
   test.each([
-    ["one", [device], false],
-    ["two of one subscription", [device, { ...device }], false],
-    ["two of different subscriptions", [device, other], true],
-    ["a known one and an unknown one", [device, undefined], false],
-    ["two of one and a third of another", [device, device, other], true],
-    ["none that is known", [undefined, undefined], false],
-  ])("%s", (_, found, inconsistent) => {
+    ["one device", false, [device]],
+    ["one subscription twice", false, [device, { ...device }]],
+    ["two subscriptions", true, [device, other]],
+    ["a known and an unknown device", false, [device, undefined]],
+    ["one subscription twice and another", true, [device, device, other]],
+    ["unknown devices", false, [undefined, undefined]],
+  ])("areInconsistent for identifiers of %s is %s", (_, inconsistent, found) => {
     expect(areInconsistent(found)).toBe(inconsistent);
   });
 });

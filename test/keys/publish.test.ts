@@ -1,5 +1,5 @@
 import { createLocalJWKSet, jwtVerify } from "jose";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
 import { publicJwk } from "../../shared/token.ts";
@@ -9,7 +9,7 @@ const path = "/.well-known/jwks.json";
 const keySet = z.strictObject({ keys: z.array(z.strictObject(publicJwk.shape)).min(1) });
 const login = z.object({ Data: z.object({ access_token: z.string() }) });
 
-it("200 without a token: public members of public keys and nothing else, to be kept for five minutes", async () => {
+test("GET /.well-known/jwks.json returns 200 with public key members only, cacheable for five minutes", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "k-1" } });
 
   expect(status).toBe(200);
@@ -20,13 +20,13 @@ it("200 without a token: public members of public keys and nothing else, to be k
   expect(keySet.safeParse(body).error).toBeUndefined();
 });
 
-it("200 whatever stands in the Authorization header", async () => {
+test("GET /.well-known/jwks.json returns 200 whatever the Authorization header holds", async () => {
   for (const authorization of ["Bearer garbage", "Basic YTpi", "nonsense"]) {
     expect(await call(path, { headers: { authorization } })).toMatchObject({ status: 200 });
   }
 });
 
-it("verifies the token of a login, for whoever has nothing but this address", async () => {
+test("GET /.well-known/jwks.json returns keys that verify the token of a login", async () => {
   const credentials = { emailaddress: "qos-only@example.com", password: "qos only pass" };
   const { Data } = login.parse((await call("/v3/profile/authenticate", { body: credentials })).body);
   const { keys } = keySet.parse((await call(path)).body);
@@ -42,7 +42,7 @@ it("verifies the token of a login, for whoever has nothing but this address", as
   expect(keys.map(({ kid }) => kid)).toContain(protectedHeader.kid);
 });
 
-it("400 with a correlator that is not valid, and the answer is not kept", async () => {
+test("GET /.well-known/jwks.json returns an uncacheable 400 for an invalid correlator", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
 
   expect(status).toBe(400);

@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { decodeProtectedHeader } from "jose";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
@@ -124,7 +124,7 @@ async function newLogin(): Promise<string> {
   return loginAnswer.parse(JSON.parse(body)).Data.access_token;
 }
 
-it("has made the first key when the service starts, and signs with it", async () => {
+test("the rotation has made the first key when the service starts, and logins are signed with it", async () => {
   const key = await service.signingKey();
 
   expect(await publishedIds()).toEqual([key.kid]);
@@ -132,7 +132,7 @@ it("has made the first key when the service starts, and signs with it", async ()
   expect(await endOf(key.kid)).toBeUndefined();
 });
 
-it("changes the key that signs only after its last step, and refuses no token at any moment", async () => {
+test("the rotation changes the signing key after its last step, and no token is refused meanwhile", async () => {
   const old = await service.signingKey();
   const token = randomUUID();
 
@@ -163,7 +163,7 @@ it("changes the key that signs only after its last step, and refuses no token at
   ]);
 });
 
-it("is known to an authorizer that looked for an unknown key a moment before, long before it signs", async () => {
+test("the new key is known to an authorizer that has just looked for an unknown key, long before it signs", async () => {
   const current = await service.signingKey();
   const unknown = { ...current, kid: randomUUID() };
   expect(await statusWith(freshTokenOf(unknown))).toBe(401);
@@ -175,7 +175,7 @@ it("is known to an authorizer that looked for an unknown key a moment before, lo
   expect(publicKeyCacheSeconds + ownKeysCooldownSeconds).toBeLessThan(firstUseSeconds);
 });
 
-it("publishes both keys afterwards, the old one until its last token has surely ended", async () => {
+test("the rotation publishes both keys, the old one until its last token has expired", async () => {
   const old = await service.signingKey();
   const before = Date.now() / 1_000;
   await rotate();
@@ -191,7 +191,7 @@ it("publishes both keys afterwards, the old one until its last token has surely 
   expect(await endOf(old.kid)).toBeLessThan(lastTokenEnds + 300);
 });
 
-it("can repeat every step without changing what the first time did", async () => {
+test("every step of the rotation can be repeated without changing its result", async () => {
   const old = await service.signingKey();
   const token = randomUUID();
   const pending = async () => {
@@ -224,7 +224,7 @@ it("can repeat every step without changing what the first time did", async () =>
   expect(VersionIdsToStages[token]).toContain("AWSCURRENT");
 });
 
-it("does not test a key that was not published, nor finish a version that holds none", async () => {
+test("the rotation refuses to test an unpublished key and to finish a version without a key", async () => {
   const current = await service.signingKey();
   const token = randomUUID();
 
@@ -238,7 +238,7 @@ it("does not test a key that was not published, nor finish a version that holds 
   expect(decodeProtectedHeader(await newLogin()).kid).toBe(current.kid);
 });
 
-it("does not finish with a key that was published too late to be known everywhere when it signs", async () => {
+test("the rotation refuses a key that was published too late to be known everywhere when it signs", async () => {
   const token = randomUUID();
   await step("createSecret", token);
   await step("setSecret", token);
@@ -256,7 +256,7 @@ it("does not finish with a key that was published too late to be known everywher
   await step("testSecret", token);
 });
 
-it("keeps no key in the secret whose time is over", async () => {
+test("the rotation removes expired keys from the secret", async () => {
   await rotate();
   await letNewestKeySign();
   const signing = await service.signingKey();
@@ -268,7 +268,7 @@ it("keeps no key in the secret whose time is over", async () => {
   expect(kid).not.toBe(signing.kid);
 });
 
-it("never publishes a private member, and hides a key whose end has passed", async () => {
+test("the key set has no private members and no expired keys", async () => {
   const { d, kid, ...open } = await service.signingKey();
   const retired = randomUUID();
   const jwk = { ...open, kid: retired, alg: "ES256", use: "sig" };

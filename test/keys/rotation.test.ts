@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DeleteItemCommand, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import type { accessToken } from "../../functions/profile/access-token.ts";
 import { configuration } from "../../shared/environment.ts";
@@ -125,7 +125,7 @@ const kidOf = (token: string) => decodeProtectedHeader(token).kid ?? "";
 
 const rotations = runs(2, 1);
 
-it("refuses no token at any moment of rotations in a row, here and wherever its keys are kept", async () => {
+test("no token is refused during rotations in a row, here and by a verifier that has kept earlier keys", async () => {
   const keptElsewhere = await publishedKeys();
   const first = await service.signingKey();
   const signers = [first];
@@ -229,7 +229,7 @@ describe("as time goes by after two rotations in a row", () => {
     return z.object({ expiresAt: z.number().optional() }).parse(unmarshall(Item)).expiresAt;
   }
 
-  it("a key is public before it signs and until its last token has expired", async () => {
+  test("a key is published before it signs and until its last token has expired", async () => {
     const before = { keys: await publishedKeys(), at: Date.now() };
     // One that remembers the key before for as long as it may, and one that knows everything.
     const remembering = await coldSigner();
@@ -274,7 +274,7 @@ describe("as time goes by after two rotations in a row", () => {
     expect(await endOf(newest)).toBeUndefined();
   }, 60_000);
 
-  it("a function that remembers only the key before is done with it before the new one must sign", async () => {
+  test("a login function that has cached the previous key signs with the new one once it must", async () => {
     const remembering = await coldSigner();
     const now = Date.now();
     await remembering.tokenAt(new Date(now));
@@ -289,7 +289,7 @@ describe("as time goes by after two rotations in a row", () => {
     expect(await signsAfter(firstUseSeconds + 10)).toBe(kid);
   });
 
-  it("a key that an operator threw away is not published again once its time is over", async () => {
+  test("a key that an operator deleted is not published again once it has expired", async () => {
     const thrownAway = (await service.signingKey()).kid;
     await rotate();
     const over = new Date(Date.now() + (firstUseSeconds + 10) * 1_000);
@@ -308,7 +308,7 @@ describe("as time goes by after two rotations in a row", () => {
     expect(published).not.toContain(thrownAway);
   });
 
-  it("an authorizer with the oldest keys that it may have takes a new key's first token without asking", async () => {
+  test("an authorizer with the oldest keys it may cache accepts a new key's first token without fetching", async () => {
     await rotate();
     const { kid } = await service.signingKey();
     const signer = await coldSigner();

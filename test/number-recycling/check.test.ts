@@ -30,20 +30,23 @@ describe("200", () => {
     ["nobody holds it now", "+34600000014", "2023-01-01", true],
     ["nobody has held it since", "+34600000014", "2025-07-01", true],
     ["the same subscriber signed again", "+34600000015", "2022-12-31", false],
-  ])("%s", async (_, phoneNumber, specifiedDate, phoneNumberRecycled) => {
-    const answer = await check({ phoneNumber, specifiedDate });
-    expect(answer).toMatchObject({ status: 200, body: { phoneNumberRecycled } });
-    expect(Object.keys(answer.body as object)).toEqual(["phoneNumberRecycled"]);
-    expect(answer.headers.get("x-correlator")).toBe("number-1");
-  });
+  ])(
+    "POST /numberrecycling/check (%s: %s, %s) returns phoneNumberRecycled %s",
+    async (_, phoneNumber, specifiedDate, phoneNumberRecycled) => {
+      const answer = await check({ phoneNumber, specifiedDate });
+      expect(answer).toMatchObject({ status: 200, body: { phoneNumberRecycled } });
+      expect(Object.keys(answer.body as object)).toEqual(["phoneNumberRecycled"]);
+      expect(answer.headers.get("x-correlator")).toBe("number-1");
+    },
+  );
 
-  test("both addresses answer, and today is allowed", async () => {
+  test("POST /numberrecycling/check and its alias return 200 for today", async () => {
     const body = { phoneNumber: "+34600000011", specifiedDate: dayOf(new Date()) };
     expect(await check(body)).toMatchObject({ status: 200, body: { phoneNumberRecycled: false } });
     expect(await check(body, {}, alias)).toMatchObject({ status: 200, body: { phoneNumberRecycled: false } });
   });
 
-  test("a 3-legged token asks about the number of its subject", async () => {
+  test("POST /numberrecycling/check returns the answer for the number of a 3-legged token's subject", async () => {
     const claims = { subscription: "s-0001" };
     expect(await check({ specifiedDate: "2021-05-04" }, claims)).toMatchObject({
       body: { phoneNumberRecycled: false },
@@ -64,11 +67,11 @@ describe("400", () => {
     ["a malformed number", { phoneNumber: "34600000011", specifiedDate: "2024-02-20" }],
     ["null as number", { phoneNumber: null, specifiedDate: "2024-02-20" }],
     ["a malformed number before a date in the future", { phoneNumber: "1", specifiedDate: "2999-01-01" }],
-  ])("INVALID_ARGUMENT: %s", async (_, body) => {
+  ])("POST /numberrecycling/check returns 400 INVALID_ARGUMENT for %s", async (_, body) => {
     expect(await check(body)).toMatchObject(refused(400, "INVALID_ARGUMENT"));
   });
 
-  test("OUT_OF_RANGE: tomorrow, before anything is said about the number or the token", async () => {
+  test("POST /numberrecycling/check returns 400 OUT_OF_RANGE for tomorrow before it looks up the number", async () => {
     for (const body of [{ phoneNumber: "+34600000011" }, { phoneNumber: "+34699999999" }, {}]) {
       expect(await check({ ...body, specifiedDate: tomorrow() })).toMatchObject(refused(400, "OUT_OF_RANGE"));
     }
@@ -80,7 +83,7 @@ describe("400", () => {
 const specifiedDate = "2023-12-22";
 
 describe("401, 403 and 429", () => {
-  test("UNAUTHENTICATED and PERMISSION_DENIED", async () => {
+  test("POST /numberrecycling/check returns 401 without a token and 403 for a token of another scope", async () => {
     expect(await call(path, { body: {} })).toMatchObject(refused(401, "UNAUTHENTICATED"));
     expect(await check({}, { scope: "qos-profiles:read" })).toMatchObject(refused(403, "PERMISSION_DENIED"));
   });
@@ -89,19 +92,19 @@ describe("401, 403 and 429", () => {
 describe("404 IDENTIFIER_NOT_FOUND", () => {
   beforeAll(useTables);
 
-  test("a number that was never assigned here", async () => {
+  test("POST /numberrecycling/check returns 404 for a number that was never assigned", async () => {
     expect(await check({ phoneNumber: "+34699999999", specifiedDate })).toMatchObject(
       refused(404, "IDENTIFIER_NOT_FOUND"),
     );
   });
 
-  test("a number whose first assignment is still to come", async () => {
+  test("POST /numberrecycling/check returns 404 for a number whose first assignment is in the future", async () => {
     const phoneNumber = `+98${Date.now()}`.slice(0, 15);
     await replaceHistory(phoneNumber, [{ phoneNumber, subscriber: "s", from: tomorrow() }], signal);
     expect(await check({ phoneNumber, specifiedDate })).toMatchObject(refused(404, "IDENTIFIER_NOT_FOUND"));
   });
 
-  test("a token of a subscription that is gone, or that has no number", async () => {
+  test("POST /numberrecycling/check returns 404 for a token of a subscription without a number", async () => {
     const subscription = crypto.randomUUID();
     expect(await check({ specifiedDate }, { subscription })).toMatchObject(
       refused(404, "IDENTIFIER_NOT_FOUND"),
@@ -114,23 +117,23 @@ describe("404 IDENTIFIER_NOT_FOUND", () => {
 });
 
 describe("422", () => {
-  test("MISSING_IDENTIFIER: a 2-legged token and no number", async () => {
+  test("POST /numberrecycling/check returns 422 MISSING_IDENTIFIER for a 2-legged token without a number", async () => {
     expect(await check({ specifiedDate })).toMatchObject(refused(422, "MISSING_IDENTIFIER"));
   });
 
-  test("UNNECESSARY_IDENTIFIER: a 3-legged token and a number, its own included", async () => {
+  test("POST /numberrecycling/check returns 422 UNNECESSARY_IDENTIFIER for a number and a 3-legged token", async () => {
     const answer = await check({ specifiedDate, phoneNumber: "+34600000001" }, { subscription: "s-0001" });
     expect(answer).toMatchObject(refused(422, "UNNECESSARY_IDENTIFIER"));
   });
 
-  test("SERVICE_NOT_APPLICABLE: a device outside the service, by number and by token", async () => {
+  test("POST /numberrecycling/check returns 422 SERVICE_NOT_APPLICABLE for a device outside the service", async () => {
     const notApplicable = refused(422, "SERVICE_NOT_APPLICABLE");
     expect(await check({ specifiedDate, phoneNumber: "+34600000004" })).toMatchObject(notApplicable);
     expect(await check({ specifiedDate }, { subscription: "s-0004" })).toMatchObject(notApplicable);
   });
 });
 
-test("a history that is replaced is gone as a whole, and a number in it never looks unassigned", async () => {
+test("a replaced history is gone as a whole, and its number never looks unassigned meanwhile", async () => {
   useTables();
   const phoneNumber = `+97${Date.now()}`.slice(0, 15);
   const first = [

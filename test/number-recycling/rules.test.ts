@@ -43,7 +43,7 @@ function simulated(history: readonly Assignment[], specified: number, today: num
 }
 
 describe("recycling", () => {
-  test("agrees with a look at every day, for any history, day and today", () => {
+  test("isRecycled agrees with a check of every day, for any history, date and today", () => {
     fc.assert(
       fc.property(histories, fc.nat({ max: 40 }), fc.nat({ max: 40 }), (history, one, other) => {
         const [specified, today] = [Math.min(one, other), Math.max(one, other)];
@@ -68,11 +68,11 @@ describe("recycling", () => {
     ["the last day of the gap", "2024-09-20", true],
     ["the first day of the one who holds it now", "2024-09-21", false],
     ["today", "2026-11-21", false],
-  ])("%s", (_, date, recycled) => {
+  ])("isRecycled for %s (%s) is %s", (_, date, recycled) => {
     expect(isRecycled(history, date, "2026-11-21")).toBe(recycled);
   });
 
-  test("the same subscriber signing again, at once or after a gap, is no change", () => {
+  test("isRecycled is false when the same subscriber signs again, at once or after a gap", () => {
     const again = [
       { subscriber: "a", from: "2021-01-01", to: "2022-12-31" },
       { subscriber: "a", from: "2023-03-01" },
@@ -81,13 +81,13 @@ describe("recycling", () => {
     expect(isRecycled(again, "2023-01-15", "2026-11-21")).toBe(true);
   });
 
-  test("a number that nobody holds now has been given up by its subscriber", () => {
+  test("isRecycled is true for a number that its subscriber has given up and nobody holds", () => {
     expect(
       isRecycled([{ subscriber: "a", from: "2022-01-01", to: "2025-06-30" }], "2023-01-01", "2026-11-21"),
     ).toBe(true);
   });
 
-  test("what is planned for tomorrow changes nothing today", () => {
+  test("isRecycled ignores what is planned for tomorrow", () => {
     const planned = [
       { subscriber: "a", from: "2022-01-01", to: "2026-11-21" },
       { subscriber: "b", from: "2026-11-22" },
@@ -98,11 +98,11 @@ describe("recycling", () => {
 });
 
 describe("overlaps", () => {
-  test("a sound history has none, in whatever order", () => {
+  test("overlapping assignments are not found in a sound history, in whatever order", () => {
     fc.assert(fc.property(histories, (history) => overlapsIn([...history].reverse()).length === 0));
   });
 
-  test("one is found exactly when two assignments share a day", () => {
+  test("overlapping assignments are found exactly when two assignments share a day", () => {
     const lone = fc.record({
       subscriber: fc.constantFrom("a", "b"),
       start: fc.nat({ max: 12 }),
@@ -123,7 +123,7 @@ describe("overlaps", () => {
     );
   });
 
-  test("an open assignment overlaps everything after it, the earlier named first", () => {
+  test("an open assignment overlaps every later one and is named first", () => {
     const open = { subscriber: "a", from: "2020-01-01" };
     const later = { subscriber: "b", from: "2024-01-01", to: "2024-02-01" };
     expect(overlapsIn([later, open])).toEqual([[open, later]]);

@@ -47,7 +47,7 @@ async function logIn(body: unknown, at = path) {
   return { ...answer, body: answer.body as unknown as LoggedIn };
 }
 
-test("200: a login gives exactly the members of the specification, and is never kept by a cache", async () => {
+test("POST /v3/profile/authenticate returns 200 with exactly the specified members and no-store", async () => {
   const { status, headers, body } = await logIn(app);
 
   expect(status).toBe(200);
@@ -71,16 +71,16 @@ test("200: a login gives exactly the members of the specification, and is never 
   });
 });
 
-test("200: both addresses of the operation answer", async () => {
+test("POST /profile/authenticate, the alias, returns 200", async () => {
   expect((await logIn(app, "/profile/authenticate")).status).toBe(200);
 });
 
-test("200: the address is compared without case, and a bearer token that is sent is ignored", async () => {
+test("POST /authenticate ignores the case of the address and any bearer token", async () => {
   const body = { ...app, emailaddress: "APP@Example.com" };
   expect((await call(path, { body, token: "not.a.token" })).status).toBe(200);
 });
 
-test("200: the last login is the time of this one", async () => {
+test("POST /authenticate returns the time of this login as the last login", async () => {
   const before = Date.now();
   const { body } = await logIn(ada);
   const last = Date.parse(String(body.Data.UserProfile.DateLastLogin));
@@ -89,7 +89,7 @@ test("200: the last login is the time of this one", async () => {
   expect(last).toBeLessThanOrEqual(Date.now() + 1_000);
 });
 
-test("a login without a subscription gets a 2-legged token with the claims of RFC 9068", async () => {
+test("POST /authenticate returns a 2-legged token with the claims of RFC 9068 without a subscription", async () => {
   const { body } = await logIn(app);
   const claims = accessTokenClaims.parse(decodeJwt(body.Data.access_token));
 
@@ -103,7 +103,7 @@ test("a login without a subscription gets a 2-legged token with the claims of RF
   expect(claims).not.toHaveProperty("subscription");
 });
 
-test("a login linked to a subscription gets a 3-legged token that names no phone number", async () => {
+test("POST /authenticate returns a 3-legged token without a phone number for a linked login", async () => {
   const { body } = await logIn(ada);
   const claims = decodeJwt(body.Data.access_token);
 
@@ -111,7 +111,7 @@ test("a login linked to a subscription gets a 3-legged token that names no phone
   expect(JSON.stringify(claims)).not.toContain("+34");
 });
 
-test("two tokens of one login differ", async () => {
+test("POST /authenticate returns another token for each login", async () => {
   const [first, second] = await Promise.all([logIn(app), logIn(app)]);
   expect(decodeJwt(first.body.Data.access_token).jti).not.toBe(decodeJwt(second.body.Data.access_token).jti);
 });
@@ -122,18 +122,18 @@ test.each([
   ["an array", []],
   ["no JSON", "{"],
   ["nothing", ""],
-])("400 INVALID_ARGUMENT: %s", async (_, body) => {
+])("POST /authenticate returns 400 INVALID_ARGUMENT for %s", async (_, body) => {
   const answer = await call(path, { method: "POST", body });
   expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
 });
 
-test("400 INVALID_ARGUMENT: a bad correlator is not echoed", async () => {
+test("POST /authenticate returns 400 for an invalid correlator and does not echo it", async () => {
   const answer = await call(path, { body: app, headers: { "x-correlator": "a b" } });
   expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
   expect(answer.headers.get("x-correlator")).not.toBe("a b");
 });
 
-test("401: nobody learns from the answer whether an account exists", async () => {
+test("POST /authenticate returns the same 401 whether or not the account exists", async () => {
   const bodies = [
     {},
     { emailaddress: "" },
@@ -152,7 +152,7 @@ test("401: nobody learns from the answer whether an account exists", async () =>
   }
 });
 
-test("401: an account without a password lets nobody in", async () => {
+test("POST /authenticate returns 401 for an account without a password", async () => {
   useTables();
   const EmailAddress = `${crypto.randomUUID()}@example.com`;
   const account = {
@@ -169,7 +169,7 @@ test("401: an account without a password lets nobody in", async () => {
 });
 
 test.each(["an account that exists", "an account that does not exist"])(
-  "429: failures of %s are throttled, the right password included, and others go on",
+  "POST /authenticate returns 429 after too many failures of %s, and 200 to others",
   async (kind) => {
     useTables();
     const emailaddress = `${crypto.randomUUID()}@example.com`;
@@ -201,7 +201,7 @@ test.each(["an account that exists", "an account that does not exist"])(
 );
 
 test.each(["an account that exists", "an account that does not exist"])(
-  "429: a login of %s that only has to wait for others under way is to come again in a second",
+  "POST /authenticate returns 429 with Retry-After 1 while other logins of %s are under way",
   async (kind) => {
     useTables();
     const emailaddress = `${crypto.randomUUID()}@example.com`;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, scryptSync } from "node:crypto";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
 import { countersOf } from "../../functions/profile/rules.ts";
@@ -30,7 +30,7 @@ const profileOf = (EmailAddress: string, passwordHash: string) => ({
   passwordHash,
 });
 
-describe("a login that ends in a fault of ours", () => {
+describe("a fault during a login", () => {
   const { harness, output } = useHarness(defaultSettings);
 
   /** What a login is answered with, and what its counters hold afterwards. */
@@ -64,7 +64,7 @@ describe("a login that ends in a fault of ours", () => {
   const isRead = (operation: string, parameters: Readonly<Record<string, unknown>>) =>
     operation === "GetItem" && parameters.TableName === process.env[tableVariable({ name: "profiles" })];
 
-  it("costs the caller no attempt when the store fails: 503", async () => {
+  test("a login that fails with 503 because the store fails costs no attempt", async () => {
     const address = await account(await hashPassword(password));
     harness().tables.inject(({ operation, parameters }) =>
       isRead(operation, parameters) ? "refuse" : "pass",
@@ -75,7 +75,7 @@ describe("a login that ends in a fault of ours", () => {
     expect(answer).toEqual({ statusCode: 503, counted: [0, 0] });
   });
 
-  it("costs the caller no attempt when the request's time is over: 504", async () => {
+  test("a login that times out with 504 costs no attempt", async () => {
     const address = await account(await hashPassword(password));
     const held: (() => void)[] = [];
     harness().tables.inject(({ operation, parameters }) => {
@@ -91,19 +91,19 @@ describe("a login that ends in a fault of ours", () => {
     expect(answer).toEqual({ statusCode: 504, counted: [0, 0] });
   });
 
-  it("costs the caller no attempt when the function fails: 500", async () => {
+  test("a login that crashes with 500 costs no attempt", async () => {
     const address = await account("not a hash of ours");
 
     expect(await logIn(address, password, 10_000)).toEqual({ statusCode: 500, counted: [0, 0] });
   });
 
-  it("is told apart from a wrong password, which stays counted", async () => {
+  test("a login with a wrong password stays counted", async () => {
     const address = await account(await hashPassword(password));
 
     expect(await logIn(address, "wrong", 10_000)).toEqual({ statusCode: 401, counted: [1, 1] });
   });
 
-  it("says in the log when even its attempt could not be withdrawn, and not whose it was", async () => {
+  test("a login whose attempt cannot be withdrawn is logged as NCS-005 without the address", async () => {
     const address = await account(await hashPassword(password));
     const isWithdrawal = (parameters: Readonly<Record<string, unknown>>) =>
       String(parameters.UpdateExpression).startsWith("ADD attempts :less");
@@ -172,7 +172,7 @@ describe("over HTTP", () => {
       body: JSON.stringify({ emailaddress, password: sent }),
     });
 
-  it("failures of the store leave the right password its attempts, and guesses count as ever", async () => {
+  test("a login succeeds after failures of the store, and guesses still count against the limit", async () => {
     const address = await account(await hashPassword(password));
     const failsToRead: Fault = ({ operation }) => (operation === "GetItem" ? "refuse" : "pass");
     database.inject(failsToRead);
@@ -185,7 +185,7 @@ describe("over HTTP", () => {
     expect((await logIn(address)).status).toBe(429);
   }, 30_000);
 
-  it("a right login renews a hash of weaker parameters, for the same password", async () => {
+  test("a successful login renews a hash of weaker parameters for the same password", async () => {
     const weak = weakHash(password);
     const address = await account(weak);
 
@@ -200,7 +200,7 @@ describe("over HTTP", () => {
     expect(await hashOf(address)).toBe(renewed);
   });
 
-  it("a login is right though its hash was renewed by another between its look at it and its end", async () => {
+  test("a login succeeds although another login renews its hash meanwhile", async () => {
     const address = await account(weakHash(password));
     const current = await hashPassword(password);
     let renewal: Promise<void> | undefined;
@@ -220,7 +220,7 @@ describe("over HTTP", () => {
     expect(await hashOf(address)).toBe(current);
   });
 
-  it("a login is right, and soon answered, though the renewed hash cannot be written", async () => {
+  test("a login succeeds although the write of its renewed hash hangs", async () => {
     const weak = weakHash(password);
     const address = await account(weak);
     database.inject(({ parameters }) =>

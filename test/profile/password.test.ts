@@ -20,7 +20,7 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
-test("a password matches its hash and no other", async () => {
+test("passwordMatches accepts the password of a hash and no other", async () => {
   stubHashing(...cheap);
   const hash = await hashPassword("correct horse");
 
@@ -29,7 +29,7 @@ test("a password matches its hash and no other", async () => {
   expect(await passwordMatches("", hash)).toBe(false);
 });
 
-test("a password with zero bytes behind it, or its own digest, is another password", async () => {
+test("passwordMatches refuses the password with zero bytes appended, and its digest", async () => {
   stubHashing(...cheap);
   const long = "x".repeat(100);
   const hash = await hashPassword("correct horse");
@@ -38,22 +38,22 @@ test("a password with zero bytes behind it, or its own digest, is another passwo
   expect(await passwordMatches(digest, await hashPassword(long))).toBe(false);
 });
 
-test("a hash names its function and parameters, at least OWASP's", async () => {
+test("hashPassword names its function and parameters, which are at least OWASP's", async () => {
   expect(await hashPassword("any")).toMatch(/^\$sha256-scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
 });
 
-test("a hash has a salt of its own", async () => {
+test("hashPassword salts every hash differently", async () => {
   stubHashing(...cheap);
   expect(await hashPassword("same")).not.toBe(await hashPassword("same"));
 });
 
-test("a password typed in another Unicode form is the same password", async () => {
+test("passwordMatches accepts a password typed in another Unicode normal form", async () => {
   stubHashing(...cheap);
   const composed = "caf\u00e9";
   expect(await passwordMatches(composed.normalize("NFD"), await hashPassword(composed))).toBe(true);
 });
 
-test("without a hash nothing matches, after the same work", async () => {
+test("passwordMatches refuses everything without a hash, after the same work", async () => {
   // In a sample half as much work as deployed functions do.
   const ln = isWhole ? 15 : 14;
   if (!isWhole) stubHashing(String(ln), "http://127.0.0.1:8000");
@@ -72,11 +72,11 @@ test("without a hash nothing matches, after the same work", async () => {
   expect(unknown / known).toBeLessThan(3);
 });
 
-test("a stored hash of another form is a fault, not a wrong password", async () => {
+test("passwordMatches throws for a stored hash of an unknown form", async () => {
   await expect(passwordMatches("x", "plain text")).rejects.toThrow("malformed");
 });
 
-test("a hash of less memory or less work than today's is outdated, and no other", () => {
+test("isOutdated is true exactly for a hash of less memory or less work than today's", () => {
   expect(isOutdated(hashWith("ln=15,r=8,p=3"))).toBe(false);
   for (const weaker of ["ln=14,r=8,p=6", "ln=15,r=8,p=1", "ln=15,r=4,p=3", "ln=10,r=8,p=1"]) {
     expect(isOutdated(hashWith(weaker))).toBe(true);
@@ -84,7 +84,7 @@ test("a hash of less memory or less work than today's is outdated, and no other"
   for (const other of ["ln=17,r=8,p=1", "ln=16,r=8,p=2"]) expect(isOutdated(hashWith(other))).toBe(false);
 });
 
-test("a cheaper hash, as tests make them, is made on this machine only, and outdated elsewhere", async () => {
+test("hashPassword makes cheap hashes only on one machine, and isOutdated is true for them elsewhere", async () => {
   stubHashing("4", "http://127.0.0.1:8000");
   const hash = await hashPassword("any");
   expect(hash).toContain("$ln=4,r=8,p=3$");

@@ -30,7 +30,7 @@ async function begin(counters: readonly Counter[], at = now) {
   return { attempt, refusal: await beginAttempt(attempt, counters, at, signal) };
 }
 
-test("of many attempts at once exactly as many pass as the limit allows", async () => {
+test("beginAttempt lets exactly as many concurrent attempts pass as the limit allows", async () => {
   const counters = countersWith({ accountAndSource: 7, source: 100, account: 100 });
 
   const begun = await Promise.all(Array.from({ length: 40 }, () => begin(counters)));
@@ -40,7 +40,7 @@ test("of many attempts at once exactly as many pass as the limit allows", async 
   for (const { counter } of refusals) expect(counter).toBe(counters[0]);
 });
 
-test("an attempt that is refused is counted nowhere", async () => {
+test("beginAttempt counts a refused attempt nowhere", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 3, account: 10 });
   const [pair, source, account] = counters;
   if (!pair || !source || !account) throw new Error("three counters are expected");
@@ -53,7 +53,7 @@ test("an attempt that is refused is counted nowhere", async () => {
   expect((await begin([account])).refusal?.counter).toBe(account);
 });
 
-test("an attempt that is withdrawn makes room for one other, however often it is withdrawn", async () => {
+test("an attempt withdrawn several times makes room for one other", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const { attempt } = await begin(counters);
   await begin(counters);
@@ -65,7 +65,7 @@ test("an attempt that is withdrawn makes room for one other, however often it is
   expect((await begin(counters)).refusal).toBeDefined();
 });
 
-test("an attempt whose count is sent twice counts once", async () => {
+test("an attempt whose write is sent twice counts once", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const attempt = newAttempt();
 
@@ -76,7 +76,7 @@ test("an attempt whose count is sent twice counts once", async () => {
   expect((await begin(counters)).refusal).toBeDefined();
 });
 
-test("a refusal says whether failures alone are the reason, or attempts under way as well", async () => {
+test("a refused attempt reports whether failures alone reached the limit", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 9, account: 9 });
   const [first, second] = [await begin(counters), await begin(counters)];
   expect((await begin(counters)).refusal?.reason).toBe("underWay");
@@ -87,7 +87,7 @@ test("a refusal says whether failures alone are the reason, or attempts under wa
   expect((await begin(counters)).refusal?.reason).toBe("failures");
 });
 
-test("a failure stays one: withdrawing it later changes nothing", async () => {
+test("an attempt recorded as a failure stays counted when it is withdrawn later", async () => {
   const counters = countersWith({ accountAndSource: 1, source: 9, account: 9 });
   const { attempt } = await begin(counters);
   await failAttempt(attempt, counters, signal);
@@ -97,7 +97,7 @@ test("a failure stays one: withdrawing it later changes nothing", async () => {
   expect((await begin(counters)).refusal?.reason).toBe("failures");
 });
 
-test("attempts of executions that ended without a word lapse by themselves, and failures do not", async () => {
+test("attempts of executions that died lapse, and failures do not", async () => {
   const all = countersWith({ accountAndSource: 60, source: 90, account: 90 });
   const counters = isWhole ? all : all.slice(0, 1);
   const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
@@ -115,7 +115,7 @@ test("attempts of executions that ended without a word lapse by themselves, and 
   expect(passed).toBe(59);
 });
 
-test("a limit of nought lets nothing pass", async () => {
+test("beginAttempt lets nothing pass under a limit of 0", async () => {
   const counters = countersWith({ accountAndSource: 0, source: 9, account: 9 });
   expect((await begin(counters)).refusal).toEqual({ counter: counters[0], reason: "failures" });
 });
@@ -129,14 +129,14 @@ const profile = () => ({
   passwordHash: "$scrypt$ln=15,r=8,p=3$AAAA$BBBB",
 });
 
-test("a login is found by its address in lower case, whatever the case it was written in", async () => {
+test("findProfile finds a profile by its address in lower case, whatever its case when it was stored", async () => {
   const written = profile();
   await replaceProfile(written, signal);
 
   expect(await findProfile(written.EmailAddress.toLowerCase(), signal)).toEqual(written);
 });
 
-test("a login is recorded only while the password that was checked is the account's", async () => {
+test("a login is recorded only while the checked password is still the account's", async () => {
   const written = profile();
   await replaceProfile(written, signal);
 
@@ -149,7 +149,7 @@ test("a login is recorded only while the password that was checked is the accoun
   );
 });
 
-test("a hash is renewed only in place of the one that was checked", async () => {
+test("a hash is renewed only in place of the hash that was checked", async () => {
   const written = profile();
   await replaceProfile(written, signal);
   const hashOf = async () => (await findProfile(written.EmailAddress.toLowerCase(), signal))?.passwordHash;
@@ -160,7 +160,7 @@ test("a hash is renewed only in place of the one that was checked", async () => 
   expect(await hashOf()).toBe("new");
 });
 
-test("an address is not handed to another profile by an import", async () => {
+test("replaceProfile refuses to hand an address to another profile", async () => {
   const written = profile();
   await replaceProfile(written, signal);
 

@@ -15,7 +15,7 @@ const notFound = { status: 404, body: { status: 404, code: "NOT_FOUND" } };
 const noProfile = { message: "There is no QoS profile with this name, or none for this subject." };
 
 describe("200", () => {
-  test("both addresses give the profile", async () => {
+  test("GET /qos-profiles/{name} and its alias return 200 with the profile", async () => {
     const expected = {
       status: 200,
       body: { name: "QOS_VOICE", countryAvailability: [{ countryName: "FR", networks: ["20801"] }] },
@@ -24,17 +24,17 @@ describe("200", () => {
     expect(await get("QOS_VOICE", {}, alias)).toMatchObject(expected);
   });
 
-  test("a 2-legged token reads any profile, restricted and inactive ones included", async () => {
+  test("GET /qos-profiles/{name} returns restricted and inactive profiles to a 2-legged token", async () => {
     expect(await get("QOS_RESTRICTED")).toMatchObject({ status: 200, body: { name: "QOS_RESTRICTED" } });
     expect((await get("QOS_RESTRICTED")).body).not.toHaveProperty("restricted");
     expect(await get("QOS_NIGHTLY")).toMatchObject({ status: 200, body: { status: "INACTIVE" } });
   });
 
-  test("a 3-legged token reads what is available to its subject", async () => {
+  test("GET /qos-profiles/{name} returns a profile available to the subject of a 3-legged token", async () => {
     expect((await get("QOS_RESTRICTED", { subscription: "s-0001" })).status).toBe(200);
   });
 
-  test("a name is percent-decoded once", async () => {
+  test("GET /qos-profiles/{name} percent-decodes the name once", async () => {
     expect(await get("QOS%5F%45")).toMatchObject({ status: 200, body: { name: "QOS_E" } });
     expect(await get("QOS%255FE")).toMatchObject({ status: 400 });
   });
@@ -42,7 +42,7 @@ describe("200", () => {
 
 describe("400 INVALID_ARGUMENT", () => {
   test.each(["ab", "a".repeat(257), "QOS%20E", "QOS%E", "%FF%FE%FD", "QOS%2FE", "caf%C3%A9"])(
-    "%s",
+    "GET /qos-profiles/%s returns 400 INVALID_ARGUMENT",
     async (name) => {
       const answer = await get(name);
       expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
@@ -52,7 +52,7 @@ describe("400 INVALID_ARGUMENT", () => {
 });
 
 describe("401 and 403", () => {
-  test("UNAUTHENTICATED without a valid token", async () => {
+  test("GET /qos-profiles/{name} returns 401 UNAUTHENTICATED without a valid token", async () => {
     expect(await call(`${path}/QOS_E`)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
     expect(await call(`${path}/QOS_E`, { token: "a.b.c" })).toMatchObject({
       status: 401,
@@ -60,7 +60,7 @@ describe("401 and 403", () => {
     });
   });
 
-  test("PERMISSION_DENIED with a token of another scope", async () => {
+  test("GET /qos-profiles/{name} returns 403 PERMISSION_DENIED for a token of another scope", async () => {
     expect(await get("QOS_E", { scope: "number-recycling:check" })).toMatchObject({
       status: 403,
       body: { code: "PERMISSION_DENIED" },
@@ -69,12 +69,12 @@ describe("401 and 403", () => {
 });
 
 describe("404 NOT_FOUND", () => {
-  test("a name that nobody has, the longest included", async () => {
+  test("GET /qos-profiles/{name} returns 404 NOT_FOUND for unknown names, the longest included", async () => {
     expect(await get("QOS_UNKNOWN")).toMatchObject({ ...notFound, body: noProfile });
     expect(await get("a".repeat(256))).toMatchObject(notFound);
   });
 
-  test("to a 3-legged token a profile that its subject cannot use looks like one that is not there", async () => {
+  test("GET /qos-profiles/{name} returns the same 404 for an unavailable as for an unknown profile", async () => {
     const unavailable = await get("QOS_VOICE", { subscription: "s-0001" });
     const absent = await get("QOS_UNKNOWN", { subscription: "s-0001" });
     expect(unavailable).toMatchObject(notFound);
@@ -84,7 +84,7 @@ describe("404 NOT_FOUND", () => {
   });
 });
 
-test("addresses that are no route of this service are not found, with a token and without", async () => {
+test("GET of an unknown path returns 404 with and without a token", async () => {
   for (const address of [
     `${path}`,
     `${path}/QOS_E/more`,

@@ -33,12 +33,12 @@ const ofFirst = ["QOS_E", "QOS_L", "QOS_M", "QOS_RESTRICTED", "QOS_S"];
 const inSpain = unrestricted.filter((name) => name !== "QOS_VOICE");
 
 describe("200", () => {
-  test("both addresses list the catalogue by name, whatever the status, without what is restricted", async () => {
+  test("POST /retrieve-qos-profiles and its alias list unrestricted profiles of every status by name", async () => {
     expect(await names({})).toEqual(unrestricted);
     expect(await retrieve({}, {}, alias)).toMatchObject({ status: 200 });
   });
 
-  test("a profile has the members of the specification and no others", async () => {
+  test("POST /retrieve-qos-profiles returns exactly the specified members of a profile", async () => {
     const { body } = await retrieve({ name: "QOS_E" });
     expect(body).toEqual([
       {
@@ -62,7 +62,7 @@ describe("200", () => {
     );
   });
 
-  test("criteria are joined by and; no match is an empty list", async () => {
+  test("POST /retrieve-qos-profiles returns profiles that meet all criteria, or an empty list", async () => {
     expect(await names({ status: "DEPRECATED" })).toEqual(["QOS_LEGACY"]);
     expect(await names({ name: "QOS_LEGACY", status: "DEPRECATED" })).toEqual(["QOS_LEGACY"]);
     expect(await names({ name: "QOS_LEGACY", status: "ACTIVE" })).toEqual([]);
@@ -100,17 +100,20 @@ describe("200", () => {
     ["a device without a list, abroad", { phoneNumber: "+34600000002" }, unrestricted],
     ["a device without a list, in Spain", { phoneNumber: "+34600000005" }, inSpain],
     ["a device that may use none", { phoneNumber: "+34600000003" }, []],
-  ])("a device by %s", async (_, device, expected) => {
-    expect(await names({ device })).toEqual(expected);
-  });
+  ])(
+    "POST /retrieve-qos-profiles returns the profiles of a device found by %s",
+    async (_, device, expected) => {
+      expect(await names({ device })).toEqual(expected);
+    },
+  );
 
-  test("a 3-legged token lists what is available to its subject", async () => {
+  test("POST /retrieve-qos-profiles returns what is available to the subject of a 3-legged token", async () => {
     expect(await names({}, { subscription: "s-0001" })).toEqual(ofFirst);
     expect(await names({ name: "QOS_E" }, { subscription: "s-0001" })).toEqual(["QOS_E"]);
     expect(await names({}, { subscription: "s-0003" })).toEqual([]);
   });
 
-  test("members nobody asked for are ignored", async () => {
+  test("POST /retrieve-qos-profiles ignores unknown members", async () => {
     expect(await names({ name: "QOS_E", unknown: { deep: [1] } })).toEqual(["QOS_E"]);
   });
 });
@@ -152,28 +155,31 @@ describe("400", () => {
     ["no JSON", "{'name':1}"],
     ["nothing", ""],
     ["bytes that are not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ])("INVALID_ARGUMENT: %s", async (_, body) => {
+  ])("POST /retrieve-qos-profiles returns 400 INVALID_ARGUMENT for %s", async (_, body) => {
     const answer = await retrieve(body);
     expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
     expect(answer.headers.get("x-correlator")).toBe("qos-1");
   });
 
-  test.each([-1, 65_536, 1e300])("OUT_OF_RANGE: port %d", async (publicPort) => {
-    const answer = await retrieve(ipv4({ publicAddress: "203.0.113.10", publicPort }));
-    expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "OUT_OF_RANGE" } });
-  });
+  test.each([-1, 65_536, 1e300])(
+    "POST /retrieve-qos-profiles returns 400 OUT_OF_RANGE for port %d",
+    async (publicPort) => {
+      const answer = await retrieve(ipv4({ publicAddress: "203.0.113.10", publicPort }));
+      expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "OUT_OF_RANGE" } });
+    },
+  );
 
-  test.each([0, 65_535])("port %d is in range", async (publicPort) => {
+  test.each([0, 65_535])("POST /retrieve-qos-profiles accepts port %d", async (publicPort) => {
     const answer = await retrieve(ipv4({ publicAddress: "203.0.113.10", publicPort }));
     expect(answer).toMatchObject({ status: 404, body: { code: "IDENTIFIER_NOT_FOUND" } });
   });
 
-  test("a malformed identifier is refused even with a token that makes it unnecessary", async () => {
+  test("POST /retrieve-qos-profiles returns 400 for a malformed identifier even with a 3-legged token", async () => {
     const answer = await retrieve({ device: { phoneNumber: "1" } }, { subscription: "s-0001" });
     expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
   });
 
-  test("an error names the member at fault and never its value", async () => {
+  test("POST /retrieve-qos-profiles names the invalid member in its 400 and never its value", async () => {
     const { body } = await retrieve({ device: { phoneNumber: "+000612345678" } });
     expect(body).toMatchObject({ message: expect.stringContaining("device.phoneNumber") });
     expect(JSON.stringify(body)).not.toContain("612345678");
@@ -181,14 +187,14 @@ describe("400", () => {
 });
 
 describe("401 and 403", () => {
-  test("UNAUTHENTICATED without a token", async () => {
+  test("POST /retrieve-qos-profiles returns 401 UNAUTHENTICATED without a token", async () => {
     const answer = await call(path, { body: {}, headers: { "x-correlator": "qos-2" } });
     expect(answer).toMatchObject({ status: 401, body: { status: 401, code: "UNAUTHENTICATED" } });
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
     expect(answer.headers.get("x-correlator")).toBe("qos-2");
   });
 
-  test("PERMISSION_DENIED with a token of another scope, or of none", async () => {
+  test("POST /retrieve-qos-profiles returns 403 PERMISSION_DENIED for a token of another scope or none", async () => {
     for (const scope of ["number-recycling:check", ""]) {
       expect(await retrieve({}, { scope })).toMatchObject({
         status: 403,
@@ -211,14 +217,14 @@ describe("404", () => {
       "an unknown first identifier beside a known one",
       { phoneNumber: "+34699999999", ipv6Address: "2001:db8:1:1::1" },
     ],
-  ])("IDENTIFIER_NOT_FOUND: %s", async (_, device) => {
+  ])("POST /retrieve-qos-profiles returns 404 IDENTIFIER_NOT_FOUND for %s", async (_, device) => {
     expect(await retrieve({ device })).toMatchObject({
       status: 404,
       body: { status: 404, code: "IDENTIFIER_NOT_FOUND" },
     });
   });
 
-  test("IDENTIFIER_NOT_FOUND: a token of a subscription that is gone", async () => {
+  test("POST /retrieve-qos-profiles returns 404 for a token of a deleted subscription", async () => {
     expect(await retrieve({}, { subscription: crypto.randomUUID() })).toMatchObject({
       status: 404,
       body: { code: "IDENTIFIER_NOT_FOUND" },
@@ -227,32 +233,35 @@ describe("404", () => {
 });
 
 describe("405", () => {
-  test.each(["GET", "PUT", "DELETE", "PATCH"])("METHOD_NOT_ALLOWED: %s of this address", async (method) => {
-    const answer = await call(path, {
-      method,
-      token: await tokenWith(),
-      headers: { "x-correlator": "qos-3" },
-    });
-    expect(answer).toMatchObject({ status: 405, body: { status: 405, code: "METHOD_NOT_ALLOWED" } });
-    expect(answer.headers.get("x-correlator")).toBe("qos-3");
-  });
+  test.each(["GET", "PUT", "DELETE", "PATCH"])(
+    "%s /retrieve-qos-profiles returns 405 METHOD_NOT_ALLOWED",
+    async (method) => {
+      const answer = await call(path, {
+        method,
+        token: await tokenWith(),
+        headers: { "x-correlator": "qos-3" },
+      });
+      expect(answer).toMatchObject({ status: 405, body: { status: 405, code: "METHOD_NOT_ALLOWED" } });
+      expect(answer.headers.get("x-correlator")).toBe("qos-3");
+    },
+  );
 });
 
 describe("422", () => {
-  test("SERVICE_NOT_APPLICABLE: a device outside the service, by identifier and by token", async () => {
+  test("POST /retrieve-qos-profiles returns 422 SERVICE_NOT_APPLICABLE for a device outside the service", async () => {
     const refused = { status: 422, body: { status: 422, code: "SERVICE_NOT_APPLICABLE" } };
     expect(await retrieve({ device: { phoneNumber: "+34600000004" } })).toMatchObject(refused);
     expect(await retrieve({}, { subscription: "s-0004" })).toMatchObject(refused);
   });
 
-  test("UNSUPPORTED_IDENTIFIER: an access identifier alone", async () => {
+  test("POST /retrieve-qos-profiles returns 422 UNSUPPORTED_IDENTIFIER for an access identifier alone", async () => {
     expect(await retrieve({ device: { networkAccessIdentifier: "123@example.com" } })).toMatchObject({
       status: 422,
       body: { status: 422, code: "UNSUPPORTED_IDENTIFIER" },
     });
   });
 
-  test("UNNECESSARY_IDENTIFIER: any identifier with a 3-legged token, its own included", async () => {
+  test("POST /retrieve-qos-profiles returns 422 UNNECESSARY_IDENTIFIER for a device and a 3-legged token", async () => {
     for (const device of [{ phoneNumber: "+34600000001" }, { networkAccessIdentifier: "123@example.com" }]) {
       expect(await retrieve({ device }, { subscription: "s-0001" })).toMatchObject({
         status: 422,

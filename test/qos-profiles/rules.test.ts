@@ -8,7 +8,7 @@ import { plainDevice as device } from "../support/device.ts";
 const profile: QosProfileRecord = { name: "QOS_E", status: "ACTIVE" };
 
 describe("availability to a device", () => {
-  test("a device's own list decides alone, restricted or not, whatever the country", () => {
+  test("isAvailableTo follows a device's own list alone, restricted or not, whatever the country", () => {
     const listed = { ...device, qosProfiles: ["QOS_E"] };
     const elsewhere = { ...profile, restricted: true, countryAvailability: [{ countryName: "FR" }] };
 
@@ -17,26 +17,26 @@ describe("availability to a device", () => {
     expect(isAvailableTo({ ...device, qosProfiles: [] }, profile)).toBe(false);
   });
 
-  test("without a list a restricted profile is not available", () => {
+  test("isAvailableTo is false for a restricted profile and a device without a list", () => {
     expect(isAvailableTo(device, { ...profile, restricted: true })).toBe(false);
     expect(isAvailableTo(device, { ...profile, restricted: false })).toBe(true);
   });
 
   test.each([
-    ["no countries named", undefined, true],
-    ["the country", [{ countryName: "ES" }], true],
-    ["the country and the network", [{ countryName: "ES", networks: ["21401", "21407"] }], true],
-    ["the country with other networks", [{ countryName: "ES", networks: ["21401"] }], false],
-    ["the country with an empty list of networks", [{ countryName: "ES", networks: [] }], false],
-    ["another country with the same network", [{ countryName: "FR", networks: ["21407"] }], false],
-    ["an empty list of countries", [], false],
-    ["one of two entries", [{ countryName: "FR" }, { countryName: "ES" }], true],
-  ])("available in %s", (_, countryAvailability, available) => {
+    ["no countries", true, undefined],
+    ["the country", true, [{ countryName: "ES" }]],
+    ["the country and the network", true, [{ countryName: "ES", networks: ["21401", "21407"] }]],
+    ["the country with other networks", false, [{ countryName: "ES", networks: ["21401"] }]],
+    ["the country with an empty list of networks", false, [{ countryName: "ES", networks: [] }]],
+    ["another country with the same network", false, [{ countryName: "FR", networks: ["21407"] }]],
+    ["an empty list of countries", false, []],
+    ["one of two entries", true, [{ countryName: "FR" }, { countryName: "ES" }]],
+  ])("isAvailableTo for a profile with %s is %s", (_, available, countryAvailability) => {
     const restricted = countryAvailability === undefined ? profile : { ...profile, countryAvailability };
     expect(isAvailableTo(device, restricted)).toBe(available);
   });
 
-  test("nothing is available to a device the service does not apply to", () => {
+  test("isAvailableTo is false for a device that the service does not apply to", () => {
     const listed = { ...device, qosProfiles: ["QOS_E"], notApplicable: ["qos-profiles"] };
     expect(isAvailableTo(listed, profile)).toBe(false);
     expect(isAvailableTo({ ...device, notApplicable: ["number-recycling"] }, profile)).toBe(true);
@@ -44,7 +44,7 @@ describe("availability to a device", () => {
 });
 
 describe("listing", () => {
-  test("without a device everything is listed but what is restricted, whatever its status", () => {
+  test("profiles of every status are listed without a device, except restricted ones", () => {
     const list = isListed(undefined, {});
     expect(
       ["ACTIVE", "INACTIVE", "DEPRECATED"].map((status) => list({ name: "x", status } as QosProfileRecord)),
@@ -52,7 +52,7 @@ describe("listing", () => {
     expect(list({ ...profile, restricted: true })).toBe(false);
   });
 
-  test("every criterion narrows the list: two together list what each lists alone", () => {
+  test("two criteria together list the intersection of what each lists alone", () => {
     const names = fc.constantFrom("QOS_E", "QOS_S", "QOS_M");
     const statuses = fc.constantFrom("ACTIVE" as const, "INACTIVE" as const, "DEPRECATED" as const);
     const records = fc.record({ name: names, status: statuses, restricted: fc.boolean() });
@@ -82,7 +82,7 @@ describe("rates and durations of a profile", () => {
     unit: fc.constantFrom(...(Object.keys(durationUnits) as (keyof typeof durationUnits)[])),
   });
 
-  test("a minimum above its maximum is found in whatever units they are given", () => {
+  test("contradictionIn finds a minimum above its maximum in whatever units they are given", () => {
     fc.assert(
       fc.property(rate, rate, (less, more) => {
         const exceeds = BigInt(less.value) * rateUnits[less.unit] > BigInt(more.value) * rateUnits[more.unit];
@@ -109,7 +109,7 @@ describe("rates and durations of a profile", () => {
     [{ minDuration: { value: 25, unit: "Hours" }, maxDuration: { value: 1, unit: "Days" } }, "minDuration"],
     [{ minDuration: { value: 25 }, maxDuration: { value: 1, unit: "Days" } }, undefined],
     [{}, undefined],
-  ] as const)("%j", (members, found) => {
+  ] as const)("contradictionIn %j finds %s", (members, found) => {
     expect(contradictionIn({ ...profile, ...members })).toBe(found);
   });
 });

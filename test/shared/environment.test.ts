@@ -19,7 +19,7 @@ function errorOf(read: () => unknown): Error | undefined {
 }
 
 describe("a variable", () => {
-  test.each(names)("%s may have its default", (name) => {
+  test.each(names)("setting accepts the default of %s", (name) => {
     expect(errorOf(() => setting(name, { [name]: configuration[name].default }))).toBeUndefined();
   });
 
@@ -54,12 +54,12 @@ describe("a variable", () => {
         "its algorithms a list of " +
         "ES256, ES384, ES512, EdDSA, Ed25519, PS256, PS384, PS512, RS256, RS384, RS512",
     ],
-  ])("%s that is malformed says what it must be", (name, texts, must) => {
+  ])("setting reports what %s must be when it is malformed", (name, texts, must) => {
     const messages = texts.map((text) => errorOf(() => setting(name, { [name]: text }))?.message);
     expect(messages).toEqual(texts.map(() => `${name} must ${must}`));
   });
 
-  test.each(names)("%s never shows its value", (name) => {
+  test.each(names)("setting does not repeat the value of %s in its error", (name) => {
     const value = "zq-canary\u0000";
     const message = errorOf(() => setting(name, { [name]: value }))?.message;
     expect(message ?? "").not.toContain("canary");
@@ -109,7 +109,7 @@ describe("a variable", () => {
     ["on one machine", "", "local", true],
     ["on one machine whose shell is a function", "127.0.0.1:9001", "local", true],
   ])(
-    "may name keys over http on loopback only when the service runs there: %s",
+    "setting accepts keys over http on loopback only when the service runs locally: %s",
     (_, api, stream, isAllowed) => {
       vi.stubEnv("AWS_LAMBDA_RUNTIME_API", api === "" ? undefined : api);
       vi.stubEnv("AWS_LAMBDA_LOG_STREAM_NAME", stream);
@@ -122,13 +122,13 @@ describe("a variable", () => {
     },
   );
 
-  test("takes an example of what it must be", () => {
+  test("setting accepts the examples that its errors give", () => {
     expect(setting("DENSITY_PRECISIONS", { DENSITY_PRECISIONS: "3-5,7" })).toEqual([3, 4, 5, 7]);
     const networks = "10.0.0.0/8:443,[fd12::]/16:8080-8090";
     expect(setting("SINK_ALLOWED_NETWORKS", { SINK_ALLOWED_NETWORKS: networks })).toHaveLength(2);
   });
 
-  test("that is absent says what it must be, too", () => {
+  test("setting and resourceName report what a missing variable must be", () => {
     expect(errorOf(() => setting("DENSITY_K", {}))?.message).toBe(
       "DENSITY_K must be a whole number from 1 to 1000000",
     );
@@ -137,7 +137,7 @@ describe("a variable", () => {
 });
 
 describe("the log of a function", () => {
-  test("says which variable is malformed and what it must be", () => {
+  test("causeOf names the malformed variable and what it must be, without its value", () => {
     vi.stubEnv("DENSITY_PENDING_LIMIT", "zq-canary");
     const cause = causeOf(errorOf(() => setting("DENSITY_PENDING_LIMIT")));
     expect(cause).toMatch(
@@ -146,7 +146,7 @@ describe("the log of a function", () => {
     expect(cause).not.toContain("canary");
   });
 
-  test("says of any other error where it came from, and not its message", () => {
+  test("causeOf gives the class and stack of any other error without its message", () => {
     const cause = causeOf(new TypeError("zq-canary"));
     expect(cause).toMatch(/^TypeError\n {4}at /);
     expect(cause).not.toContain("canary");

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { hashed } from "../../shared/hash.ts";
 import type { RateLimitResult } from "../../shared/quota.ts";
@@ -58,7 +58,7 @@ afterAll(() => {
   vi.resetModules();
 });
 
-it("of forty requests at once exactly one passes when one is left", async () => {
+test("countRequest lets one of forty concurrent requests pass when one is left", async () => {
   limits({ rate: 10 });
   const client = anyone();
   await countMany(client, 9, () => noon);
@@ -70,7 +70,7 @@ it("of forty requests at once exactly one passes when one is left", async () => 
   expect(await counted(client)).toMatchObject({ minuteCount: 10, dayCount: 10 });
 });
 
-it("of forty first requests at once exactly as many pass as the rate allows", async () => {
+test("countRequest lets as many of forty concurrent first requests pass as the rate allows", async () => {
   limits({ rate: 12 });
   const client = anyone();
 
@@ -80,7 +80,7 @@ it("of forty first requests at once exactly as many pass as the rate allows", as
   expect(new Set(results.map(({ code }) => code))).toEqual(new Set([undefined, "TOO_MANY_REQUESTS"]));
 });
 
-it("of forty requests at once exactly as many pass as the daily quota allows", async () => {
+test("countRequest lets as many of forty concurrent requests pass as the daily quota allows", async () => {
   limits({ quota: 7 });
   const client = anyone();
 
@@ -90,7 +90,7 @@ it("of forty requests at once exactly as many pass as the daily quota allows", a
   expect(new Set(results.map(({ code }) => code))).toEqual(new Set([undefined, "QUOTA_EXCEEDED"]));
 });
 
-it("over the rate: refused until the minute ends, counted nowhere, allowed again in the next", async () => {
+test("countRequest refuses requests over the rate until the minute ends, without counting them", async () => {
   limits({ rate: 2 });
   const client = anyone();
   for (const at of [noon, noon + second]) expect((await count(client, at)).code).toBeUndefined();
@@ -110,7 +110,7 @@ it("over the rate: refused until the minute ends, counted nowhere, allowed again
   expect(await counted(client)).toMatchObject({ minuteCount: 1, dayCount: 3 });
 });
 
-it("says to wait for a minute at most", async () => {
+test("countRequest asks a caller over the rate to wait for a minute at most", async () => {
   limits({ rate: 1 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: minute - 1 }), async (into) => {
@@ -127,7 +127,7 @@ it("says to wait for a minute at most", async () => {
   );
 });
 
-it("over the daily quota: refused until the next day in UTC, whatever the minute", async () => {
+test("countRequest refuses requests over the daily quota until the next day in UTC", async () => {
   limits({ rate: 1, quota: 2 });
   const client = anyone();
   const eleven = midnight + 23 * 60 * minute;
@@ -147,7 +147,7 @@ it("over the daily quota: refused until the next day in UTC, whatever the minute
   expect(await counted(client)).toMatchObject({ dayCount: 1, minuteCount: 1 });
 });
 
-it("reports what is left of the limit that is nearer, and when its window ends", async () => {
+test("countRequest reports what is left of the nearer limit and when its window ends", async () => {
   limits({ rate: 3, quota: 5 });
   const client = anyone();
   const ofMinute = (remaining: number) => ({ allowance: { limit: 3, remaining, resetSeconds: 60 } });
@@ -162,14 +162,14 @@ it("reports what is left of the limit that is nearer, and when its window ends",
   expect(await count(client, midnight + day)).toEqual(ofMinute(2));
 });
 
-it("reports the longer wait of two limits that are as near", async () => {
+test("countRequest reports the longer wait of two limits that are equally near", async () => {
   limits({ rate: 2, quota: 2 });
   expect(await count(anyone(), noon)).toEqual({
     allowance: { limit: 2, remaining: 1, resetSeconds: day / 2 / second },
   });
 });
 
-it("reports to each of many requests at once another number of what is left", async () => {
+test("countRequest reports a different remaining number to each of many concurrent requests", async () => {
   limits({ rate: 40 });
   const client = anyone();
   await count(client, noon);
@@ -180,7 +180,7 @@ it("reports to each of many requests at once another number of what is left", as
   expect(left).toEqual(Array.from({ length: 20 }, (_, index) => 38 - index));
 });
 
-it("a limit of zero lets nobody through", async () => {
+test("countRequest lets nobody through under a limit of zero", async () => {
   limits({ rate: 0 });
   const allowance = { limit: 0, remaining: 0 };
   expect(await count(anyone(), noon)).toMatchObject({ code: "TOO_MANY_REQUESTS", allowance });
@@ -191,7 +191,7 @@ it("a limit of zero lets nobody through", async () => {
 /** How many requests come at once. */
 const many = runs(60, 20);
 
-it("loses and invents nothing when a minute ends among many requests", async () => {
+test("countRequest counts every request exactly once when a minute ends among them", async () => {
   const client = anyone();
   await count(client, noon);
 
@@ -205,7 +205,7 @@ it("loses and invents nothing when a minute ends among many requests", async () 
   });
 });
 
-it("loses and invents nothing when a day ends among many requests", async () => {
+test("countRequest counts every request exactly once when a day ends among them", async () => {
   const client = anyone();
   await countMany(client, 5, () => midnight + day - 1);
 
@@ -215,7 +215,7 @@ it("loses and invents nothing when a day ends among many requests", async () => 
   expect(await counted(client)).toMatchObject({ day: midnight / day + 1, dayCount: many, minuteCount: many });
 });
 
-it("counts every request once when the clocks of functions differ at the end of a minute", async () => {
+test("countRequest counts every request once when the clocks of functions differ at the end of a minute", async () => {
   const client = anyone();
 
   const results = await countMany(client, many, (index) => noon + minute + (index % 2 === 0 ? -1 : 0));
@@ -224,7 +224,7 @@ it("counts every request once when the clocks of functions differ at the end of 
   expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, dayCount: many });
 });
 
-it("lets no more through than the rate when a clock is behind", async () => {
+test("countRequest lets no more through than the rate when a clock is behind", async () => {
   limits({ rate: 3 });
   const client = anyone();
   for (let request = 0; request < 3; request++) await count(client, noon + minute);
@@ -233,7 +233,7 @@ it("lets no more through than the rate when a clock is behind", async () => {
   expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, minuteCount: 3 });
 });
 
-it("one caller at its limit leaves the others alone", async () => {
+test("countRequest lets other callers pass when one is at its limit", async () => {
   limits({ rate: 1 });
   const busy = anyone();
   const other = anyone();
@@ -245,7 +245,7 @@ it("one caller at its limit leaves the others alone", async () => {
   expect(second.code).toBeUndefined();
 });
 
-it("counts on in the same window under limits that have changed since", async () => {
+test("countRequest continues the same window when the limits change", async () => {
   limits({ rate: 2 });
   const client = anyone();
   await countMany(client, 2, () => noon);
@@ -256,7 +256,7 @@ it("counts on in the same window under limits that have changed since", async ()
   expect(await count(client, noon)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
 });
 
-it("keeps a caller's counters until its day is over and forgets them soon after", async () => {
+test("countRequest keeps a caller's counters until the day is over and lets them expire soon after", async () => {
   const client = anyone();
   await count(client, noon);
 
@@ -265,7 +265,7 @@ it("keeps a caller's counters until its day is over and forgets them soon after"
   expect(expiresAt * second).toBeLessThanOrEqual(midnight + 3 * day);
 });
 
-it("agrees with a simple count for any sequence of moments", async () => {
+test("countRequest agrees with a simple model for any sequence of times", async () => {
   const gap = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 20 * second }) },
     { weight: 2, arbitrary: fc.integer({ min: 0, max: 3 * minute }) },
@@ -301,7 +301,7 @@ it("agrees with a simple count for any sequence of moments", async () => {
   );
 });
 
-it("throws, and lets nobody through uncounted, when a caller's counters are damaged", async () => {
+test("countRequest throws when a caller's counters are damaged", async () => {
   const client = anyone();
   await putItem(quotas, { caller: hashed(client), day: "today" }, {}, signal);
 
@@ -316,7 +316,7 @@ describe("the work of a request", () => {
     return await countWork(client, units, allowance, new Date(noon), signal);
   };
 
-  it("counts against the day's quota, not against the rate", async () => {
+  test("countWork counts against the daily quota and not against the rate", async () => {
     limits({ rate: 50, quota: 100 });
     const client = anyone();
 
@@ -325,7 +325,7 @@ describe("the work of a request", () => {
     expect(await work(client, 60)).toEqual({ allowance: ofDay(100, 26) });
   });
 
-  it("beyond what is left is refused, says what is left, and counts nothing", async () => {
+  test("countWork refuses work beyond what is left, reports what is left and counts nothing", async () => {
     limits({ quota: 10 });
     const client = anyone();
 
@@ -339,7 +339,7 @@ describe("the work of a request", () => {
     expect(await work(client, 8)).toEqual({ allowance: ofDay(10, 0) });
   });
 
-  it("of requests at once passes exactly as often as the quota allows", async () => {
+  test("countWork passes exactly as often as the quota allows for concurrent requests", async () => {
     limits({ quota: 100 });
     const client = anyone();
     const admitted = await countMany(client, 20, () => noon);
@@ -352,7 +352,7 @@ describe("the work of a request", () => {
     expect(await counted(client)).toMatchObject({ dayCount: 95 });
   });
 
-  it("counts into the day that has begun meanwhile", async () => {
+  test("countWork counts into the day that has begun meanwhile", async () => {
     limits({ quota: 10 });
     const client = anyone();
     const { allowance } = await count(client, midnight + day - 1);

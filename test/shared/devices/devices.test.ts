@@ -33,10 +33,10 @@ async function find(device: Device) {
   return identifier === undefined ? undefined : await findDevice(identifier, signal);
 }
 
-describe("the identifiers of a request", () => {
+describe("identifiersOf", () => {
   const device = { phoneNumber: "+34600000001", ipv6Address: "2001:db8::1" };
 
-  test("decide in the order phone number, IPv4, IPv6; an access identifier is none", () => {
+  test("identifiersOf returns phone number, IPv4 and IPv6 in this order and no access identifier", () => {
     const ipv4Address = { publicAddress: "203.0.113.1", publicPort: 1 };
     const keys = identifiersOf({ ...device, ipv4Address, networkAccessIdentifier: "a@b" }).map(
       ({ key }) => key.split("#")[0],
@@ -45,7 +45,7 @@ describe("the identifiers of a request", () => {
     expect(identifiersOf({ networkAccessIdentifier: "a@b" })).toEqual([]);
   });
 
-  test("an IPv6 address means its /64, however it is written", () => {
+  test("identifiersOf returns the same key for every address of a /64, however it is written", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 }), (groups) => {
         const long = groups.map((group) => group.toString(16).padStart(4, "0")).join(":");
@@ -59,7 +59,7 @@ describe("the identifiers of a request", () => {
   });
 });
 
-describe("whom a request is about", () => {
+describe("request subject", () => {
   const caller = { client: "c", scopes: [], expires: 0 };
   const phone = { phoneNumber: "+34600000001" };
   const identifierOnly = { networkAccessIdentifier: "a@b" };
@@ -86,13 +86,13 @@ describe("whom a request is about", () => {
       identifierOnly,
       { refused: "UNNECESSARY_IDENTIFIER" },
     ],
-  ])("%s", (_, token, device, subject) => {
+  ])("subjectOf resolves %s", (_, token, device, subject) => {
     expect(subjectOf(token, device && identifiersOf(device))).toEqual(subject);
   });
 });
 
 describe("stored devices", () => {
-  test("a device is found by each of its identifiers", async () => {
+  test("findDevice finds a device by each of its identifiers", async () => {
     const device = someDevice();
     await storeDevice(device);
     const [address] = device.ipv4Addresses;
@@ -114,7 +114,7 @@ describe("stored devices", () => {
     ).toBeUndefined();
   });
 
-  test("a device without NAT is found by its address, from any port", async () => {
+  test("findDevice finds a device without NAT by its address, from any port", async () => {
     const publicAddress = `192.0.2.${(made % 250) + 1}`;
     const device = { ...someDevice(), ipv4Addresses: [{ publicAddress, privateAddress: publicAddress }] };
     await storeDevice(device);
@@ -123,7 +123,7 @@ describe("stored devices", () => {
     ).toEqual(device);
   });
 
-  test("identifiers that a device gives up are free for another", async () => {
+  test("releaseIdentifiers frees the identifiers that a device gives up for another", async () => {
     const before = someDevice();
     await storeDevice(before);
     const after = { ...someDevice(), subscription: before.subscription };
@@ -137,14 +137,14 @@ describe("stored devices", () => {
     expect(await find({ phoneNumber: after.phoneNumber })).toEqual(after);
   });
 
-  test("the items of a device are told apart", () => {
+  test("keysOf returns different keys for a device", () => {
     const keys = keysOf(someDevice());
     expect(new Set(keys).size).toBe(keys.length);
   });
 });
 
 describe("a device record", () => {
-  test("an IMEI has a valid check digit: of ten last digits one is right", () => {
+  test("deviceRecord accepts exactly one of ten check digits of an IMEI", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{14}$/), (digits) => {
         const right = "0123456789"
@@ -157,7 +157,7 @@ describe("a device record", () => {
   });
 
   test.each(["2001:db8::/48", "2001:db8::1/64", "2001:db8:1:1::", "203.0.113.0/24", "x", "fe80::%1/64"])(
-    "an IPv6 prefix is a /64 without host bits: %s is not",
+    "deviceRecord refuses the IPv6 prefix %s, which is no /64 without host bits",
     (prefix) => {
       expect(deviceRecord.shape.ipv6Prefix.safeParse(prefix).success).toBe(false);
     },

@@ -7,7 +7,7 @@ const csv = "text/csv";
 const lines = "application/x-ndjson";
 const offered = [json, geo, csv, lines] as const;
 
-describe("the type that Accept prefers", () => {
+describe("preferredType", () => {
   test.each([
     ["no header", undefined, json],
     ["an empty header", "", json],
@@ -37,7 +37,7 @@ describe("the type that Accept prefers", () => {
     ["a weight above 1", `${csv};q=2, ${geo};q=0.1`, geo],
     ["nothing that is a media range", "json, q=1, ;", json],
     ["a range with a kind alone", `*/json, ${csv}`, csv],
-  ])("of %s", (_, accept, type) => {
+  ])("preferredType resolves %s", (_, accept, type) => {
     expect(preferredType(accept, offered)).toBe(type);
   });
 
@@ -47,7 +47,7 @@ describe("the type that Accept prefers", () => {
     ["every type at weight 0", "*/*;q=0"],
     ["a type of which another is the beginning", "application/geo"],
     ["the one type at weight 0.000", "text/csv;q=0.000"],
-  ])("is none of %s", (_, accept) => {
+  ])("preferredType returns undefined for %s", (_, accept) => {
     expect(preferredType(accept, offered)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../shared/errors.ts";
 import { parseJsonObject } from "../../../shared/http/body.ts";
 
@@ -23,8 +23,8 @@ const nestedObjects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".
 /** An object of so many bytes. */
 const sized = (bytes: number) => `{"a":"${"x".repeat(bytes - 8)}"}`;
 
-describe("a body is read", () => {
-  it("as text and as base64 alike", () => {
+describe("a valid body", () => {
+  test("parseJsonObject reads a body from text and from base64 alike", () => {
     const text = '{"word":"grüße 🙂","number":1.5,"nothing":null}';
     const value = { word: "grüße 🙂", number: 1.5, nothing: null };
 
@@ -32,7 +32,7 @@ describe("a body is read", () => {
     expect(parseJsonObject(base64(text), true)).toEqual(value);
   });
 
-  it("up to exactly 64 KiB, counted in bytes", () => {
+  test("parseJsonObject accepts a body of exactly 64 KiB and refuses one byte more", () => {
     const umlauts = `{"a":"${"ü".repeat((65_536 - 8) / 2)}"}`;
     for (const body of [sized(65_536), umlauts]) {
       expect(Buffer.byteLength(body)).toBe(65_536);
@@ -44,7 +44,7 @@ describe("a body is read", () => {
     }
   });
 
-  it("up to exactly 32 levels", () => {
+  test("parseJsonObject accepts 32 levels of nesting and refuses 33", () => {
     for (const make of [nested, nestedObjects]) {
       expect(refusalOf(make(32))).toBeUndefined();
       expect(refusalOf(make(33))).toBe("The body is nested deeper than 32 levels.");
@@ -53,12 +53,12 @@ describe("a body is read", () => {
   });
 });
 
-describe("a body is refused", () => {
-  it.each([null, ""])("when there is none: %j", (body) => {
+describe("an invalid body", () => {
+  test.each([null, ""])("parseJsonObject refuses the missing body %j", (body) => {
     expect(refusalOf(body)).toBe("The request has no body.");
   });
 
-  it.each([
+  test.each([
     ["{", 1, 2],
     ["word", 1, 1],
     ["{'a':1}", 1, 2],
@@ -69,27 +69,30 @@ describe("a body is refused", () => {
     ["undefined", 1, 1],
     [" ", 1, 2],
     ['{"a":"\n"}', 1, 6],
-  ])("when it is not JSON: %j, with the place", (body, line, column) => {
+  ])("parseJsonObject refuses %j as no JSON and reports line %i, column %i", (body, line, column) => {
     const message = `The body is not JSON: see line ${line}, column ${column}.`;
     expect(refusalOf(body)).toBe(message);
     expect(refusalOf(base64(body), true)).toBe(message);
   });
 
-  it.each(["[]", '[{"word":"w"}]', "null", "1", '"text"', "true"])("when it is no object: %s", (body) => {
-    expect(refusalOf(body)).toBe("The body is not a JSON object.");
-  });
+  test.each(["[]", '[{"word":"w"}]', "null", "1", '"text"', "true"])(
+    "parseJsonObject refuses %s, which is no object",
+    (body) => {
+      expect(refusalOf(body)).toBe("The body is not a JSON object.");
+    },
+  );
 
-  it.each([
+  test.each([
     [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d],
     [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00],
     [0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d],
     [0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d],
     [0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d],
-  ])("when its bytes are not UTF-8", (...bytes) => {
+  ])("parseJsonObject refuses bytes that are not UTF-8", (...bytes) => {
     expect(refusalOf(base64(Uint8Array.from(bytes)), true)).toBe("The body is not UTF-8.");
   });
 
-  it("when it has as many levels as fit, and when it has a hundred thousand", () => {
+  test("parseJsonObject refuses a hundred thousand levels of nesting without overflowing the stack", () => {
     expect(refusalOf(nested(32_000))).toBe("The body is nested deeper than 32 levels.");
     expect(refusalOf(nestedObjects(10_000))).toBe("The body is nested deeper than 32 levels.");
     expect(refusalOf(nested(100_000))).toBeDefined();
@@ -98,7 +101,7 @@ describe("a body is refused", () => {
   });
 });
 
-it("members named like those of a prototype are members and change nothing", () => {
+test("parseJsonObject treats __proto__ and constructor as plain members", () => {
   const body = parseJsonObject(
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
     false,

@@ -8,15 +8,15 @@ afterEach(() => vi.unstubAllEnvs());
 
 const allowed = "https://app.example";
 
-describe("the headers of a response", () => {
-  test("are left as they are while no origin is allowed", () => {
+describe("withCors", () => {
+  test("withCors adds no header while no origin is allowed", () => {
     for (const list of [undefined, ""]) {
       vi.stubEnv("CORS_ORIGINS", list);
       expect(withCors({ link: "<a>" }, allowed)).toEqual({ link: "<a>" });
     }
   });
 
-  test("name the origin of an allowed page, that one alone", () => {
+  test("withCors names only the origin of the request when it is allowed", () => {
     vi.stubEnv("CORS_ORIGINS", originsPattern(["https://other.example", allowed]));
     expect(withCors({ link: "<a>" }, allowed)).toEqual({
       link: "<a>",
@@ -27,7 +27,7 @@ describe("the headers of a response", () => {
   });
 
   test.each(["https://evil.example", "null", `${allowed}.evil.example`, undefined])(
-    "say only that they vary, to a page of %s",
+    "withCors adds nothing but vary for the origin %s",
     (origin) => {
       vi.stubEnv("CORS_ORIGINS", originsPattern([allowed]));
       expect(withCors({}, origin)).toEqual({ vary: "origin" });
@@ -36,7 +36,7 @@ describe("the headers of a response", () => {
   );
 });
 
-test("every header that an endpoint declares can be read by a page", () => {
+test("exposedHeaders has every header that an endpoint declares", () => {
   const safelisted = [
     "cache-control",
     "content-language",

@@ -10,20 +10,20 @@ async function* chunksOf(text: string): AsyncGenerator<Buffer> {
 const small = '{"said":"word"}';
 const large = JSON.stringify(Array.from({ length: 90_000 }, (_, index) => ({ index })));
 
-describe("a body in chunks", () => {
-  test("that is small stays as it is", async () => {
+describe("encodedBody", () => {
+  test("encodedBody leaves a small body as it is", async () => {
     const { headers, chunks } = await encodedBody(chunksOf(small), "gzip");
     expect(headers).toEqual({ vary: "accept-encoding" });
     expect(String(await buffer(chunks))).toBe(small);
   });
 
-  test("may be empty", async () => {
+  test("encodedBody returns an empty body for no chunks", async () => {
     const { chunks } = await encodedBody(chunksOf(""), "gzip");
     expect(await buffer(chunks)).toHaveLength(0);
   });
 
   test.each(["gzip", "GZIP", "br, gzip;q=0.5", "*", "identity;q=0.1, *;q=1"])(
-    "is compressed when it is large and the caller accepts it: %s",
+    "encodedBody compresses a large body for Accept-Encoding %s",
     async (accepted) => {
       const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
       expect(headers).toEqual({ "content-encoding": "gzip", vary: "accept-encoding" });
@@ -34,7 +34,7 @@ describe("a body in chunks", () => {
   );
 
   test.each([undefined, "", "identity", "br", "gzip;q=0", "gzip;q=0, *", "*;q=0", "gzip;q=x"])(
-    "stays as it is for who does not: %s",
+    "encodedBody does not compress a large body for Accept-Encoding %s",
     async (accepted) => {
       const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
       expect(headers).toEqual({ vary: "accept-encoding" });
@@ -42,7 +42,7 @@ describe("a body in chunks", () => {
     },
   );
 
-  test("is compressed chunk by chunk: what was written can be read before the next is", async () => {
+  test("encodedBody flushes each chunk so that it can be read before the next one is written", async () => {
     let isAsked = false;
     let end = () => {};
     const slow = async function* () {
@@ -64,29 +64,35 @@ describe("a body in chunks", () => {
     expect(isAsked).toBe(true);
   });
 
-  test.each(["gzip", "identity"])("throws what its chunks throw: %s", async (accepted) => {
-    const failing = (after: number) =>
-      async function* () {
-        for (let index = 0; index < after; index++) yield Buffer.alloc(65_536, "x");
-        throw new RangeError("broken");
-      };
-    await expect(encodedBody(failing(0)(), accepted)).rejects.toThrow(RangeError);
-    const { chunks } = await encodedBody(failing(3)(), accepted);
-    await expect(buffer(chunks)).rejects.toThrow(RangeError);
-  });
+  test.each(["gzip", "identity"])(
+    "encodedBody throws what its chunks throw, with Accept-Encoding %s",
+    async (accepted) => {
+      const failing = (after: number) =>
+        async function* () {
+          for (let index = 0; index < after; index++) yield Buffer.alloc(65_536, "x");
+          throw new RangeError("broken");
+        };
+      await expect(encodedBody(failing(0)(), accepted)).rejects.toThrow(RangeError);
+      const { chunks } = await encodedBody(failing(3)(), accepted);
+      await expect(buffer(chunks)).rejects.toThrow(RangeError);
+    },
+  );
 
-  test.each(["gzip", "identity"])("has ended when who stopped reading goes on: %s", async (accepted) => {
-    let hasEnded = false;
-    const source = async function* () {
-      try {
-        yield* chunksOf(large);
-      } finally {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        hasEnded = true;
-      }
-    };
-    const { chunks } = await encodedBody(source(), accepted);
-    for await (const _ of chunks) break;
-    expect(hasEnded).toBe(true);
-  });
+  test.each(["gzip", "identity"])(
+    "encodedBody ends its source before a reader that stops early goes on, with Accept-Encoding %s",
+    async (accepted) => {
+      let hasEnded = false;
+      const source = async function* () {
+        try {
+          yield* chunksOf(large);
+        } finally {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          hasEnded = true;
+        }
+      };
+      const { chunks } = await encodedBody(source(), accepted);
+      for await (const _ of chunks) break;
+      expect(hasEnded).toBe(true);
+    },
+  );
 });

@@ -9,10 +9,13 @@ test.each([
   ["api.example.com", "/qualityondemand/qos-profiles/QOS_E", byName, "https://api.example.com"],
   ["api.example.com", "/live//openapi.json/", "/openapi.json", "https://api.example.com/live"],
   ["api.example.com", "/live", "/", "https://api.example.com/live"],
-])("the address at %s of %s, which is %s, is %s", (domainName, path, resource, address) => {
-  const event = { resource, requestContext: { identity, domainName, path } };
-  expect(incomingRequest(event).address).toBe(address);
-});
+])(
+  "an event for host %s, path %s and resource %s has the address %s",
+  (domainName, path, resource, address) => {
+    const event = { resource, requestContext: { identity, domainName, path } };
+    expect(incomingRequest(event).address).toBe(address);
+  },
+);
 
 test.each([
   ["127.0.0.1:3000", "http", "http://127.0.0.1:3000"],
@@ -20,16 +23,16 @@ test.each([
   ["api.example.com:443", "https", "https://api.example.com:443"],
   ["api.example.com:443", undefined, "https://api.example.com:443"],
   ["api.example.com", "http", "https://api.example.com"],
-])("the address at %s, asked over %s, is %s", (domainName, scheme, address) => {
+])("an event for host %s with X-Forwarded-Proto %s has the address %s", (domainName, scheme, address) => {
   const headers = scheme === undefined ? null : { "X-Forwarded-Proto": scheme };
   expect(incomingRequest({ headers, requestContext: { identity, domainName } }).address).toBe(address);
 });
 
-test("the address is unknown when the event names no domain", () => {
+test("an event without a domain name has no address", () => {
   expect(incomingRequest({ requestContext: { identity } }).address).toBeUndefined();
 });
 
-test("a header that is a list has all of its lines", () => {
+test("listHeader joins all lines of a header that was sent several times", () => {
   const headers = { Accept: "application/json;q=0.1" };
   const multiValueHeaders = { Accept: ["text/csv", "application/json;q=0.1"] };
   const event = { headers, multiValueHeaders, requestContext: { identity } };

@@ -40,7 +40,7 @@ const nearJson = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join("")),
 );
 
-test("a place is found exactly where JSON.parse refuses, and all before it could be JSON", () => {
+test("invalidJsonAt finds a position exactly when JSON.parse throws, and what precedes it could be JSON", () => {
   fc.assert(
     fc.property(nearJson, (text) => {
       const place = invalidJsonAt(text);

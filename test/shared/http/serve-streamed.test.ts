@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
 import type { Handle } from "../../../shared/http/request.ts";
@@ -48,8 +48,8 @@ beforeEach(() => {
 });
 afterEach(() => output.stop());
 
-describe("a streamed response", () => {
-  it("has every chunk, the usual headers, and one line of log with its bytes", async () => {
+describe("serveStreamed", () => {
+  test("serveStreamed sends every chunk with the usual headers and logs one line with the bytes", async () => {
     const { statusCode, headers, body, fault } = await calling(async ({ stream }) => stream(200, notes(100)));
     expect({ statusCode, fault }).toEqual({ statusCode: 200, fault: undefined });
     expect(headers).toMatchObject({ "content-type": "application/json", vary: "accept-encoding" });
@@ -59,7 +59,7 @@ describe("a streamed response", () => {
     expect(lines("NCS-001")[0].firstByteMilliseconds).toBeLessThanOrEqual(lines("NCS-001")[0].milliseconds);
   });
 
-  it("is compressed for who accepts that", async () => {
+  test("serveStreamed compresses the response for a caller that accepts gzip", async () => {
     const chunks = async function* () {
       yield Buffer.from(JSON.stringify(["x".repeat(10_000)]));
     };
@@ -69,7 +69,7 @@ describe("a streamed response", () => {
     expect(JSON.parse(String(gunzipSync(body)))[0]).toHaveLength(10_000);
   });
 
-  it("may be a reply with a body of its schema, or a declared error", async () => {
+  test("serveStreamed sends a reply with a body of its schema, or a declared error", async () => {
     const accepted = await calling(async ({ reply }) => reply(202, { id: "a" }));
     expect([accepted.statusCode, String(accepted.body)]).toEqual([202, '{"id":"a"}']);
     const refused = await calling(({ refuse }) => Promise.reject(refuse("NOT_FOUND")));
@@ -77,7 +77,7 @@ describe("a streamed response", () => {
     expect([accepted.fault, refused.fault]).toEqual([undefined, undefined]);
   });
 
-  it("is an error with its status when there is no first chunk", async () => {
+  test("serveStreamed answers an error with its status when the first chunk fails", async () => {
     const failing = async function* (): AsyncGenerator<Buffer> {
       yield await Promise.reject(new RangeError("a phone number"));
     };
@@ -86,7 +86,7 @@ describe("a streamed response", () => {
     expect(output.text()).not.toContain("a phone number");
   });
 
-  it("is 504 when the first chunk does not come in time", async () => {
+  test("serveStreamed answers 504 when the first chunk misses the deadline", async () => {
     const waiting = async function* (): AsyncGenerator<Buffer> {
       yield await new Promise<Buffer>(() => {});
     };
@@ -96,27 +96,30 @@ describe("a streamed response", () => {
     expect(statusCode).toBe(504);
   });
 
-  it.each(["identity", "gzip"])("is cut by a later fault, and never parses: %s", async (accepted) => {
-    const event = eventOf({ headers: { "accept-encoding": accepted } });
-    const large = async function* () {
-      yield Buffer.from(`["${"x".repeat(65_533)}",`);
-      yield* notes(5, 3);
-    };
-    const { statusCode, headers, body, fault } = await calling(
-      async ({ stream }) => stream(200, large()),
-      event,
-    );
-    expect(statusCode).toBe(200);
-    expect(headers["content-encoding"]).toBe(accepted === "gzip" ? "gzip" : undefined);
-    if (accepted === "gzip") expect(() => gunzipSync(body)).toThrow("unexpected end of file");
-    else expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
-    expect(fault).toMatchObject({ name: "ResponseCut", message: "" });
-    expect(lines("NCS-002")).toHaveLength(1);
-    expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "INTERNAL", bytes: body.length }]);
-    expect(output.text()).not.toContain("a phone number");
-  });
+  test.each(["identity", "gzip"])(
+    "serveStreamed cuts the response at a fault after the first chunk, with Accept-Encoding %s",
+    async (accepted) => {
+      const event = eventOf({ headers: { "accept-encoding": accepted } });
+      const large = async function* () {
+        yield Buffer.from(`["${"x".repeat(65_533)}",`);
+        yield* notes(5, 3);
+      };
+      const { statusCode, headers, body, fault } = await calling(
+        async ({ stream }) => stream(200, large()),
+        event,
+      );
+      expect(statusCode).toBe(200);
+      expect(headers["content-encoding"]).toBe(accepted === "gzip" ? "gzip" : undefined);
+      if (accepted === "gzip") expect(() => gunzipSync(body)).toThrow("unexpected end of file");
+      else expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
+      expect(fault).toMatchObject({ name: "ResponseCut", message: "" });
+      expect(lines("NCS-002")).toHaveLength(1);
+      expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "INTERNAL", bytes: body.length }]);
+      expect(output.text()).not.toContain("a phone number");
+    },
+  );
 
-  it("waits for a caller who reads slowly", async () => {
+  test("serveStreamed waits for a caller that reads slowly", async () => {
     let max = 0;
     const read = async (chunks: readonly Uint8Array[]) => {
       max = Math.max(max, Buffer.concat(chunks).length);
@@ -127,7 +130,7 @@ describe("a streamed response", () => {
     expect(max).toBeLessThanOrEqual(2 * 65_536);
   });
 
-  it("is given up when its caller does not read", async () => {
+  test("serveStreamed gives up when its caller does not read", async () => {
     const read = () => new Promise<void>(() => {});
     const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), {
       remainingMilliseconds: 500,
@@ -139,7 +142,7 @@ describe("a streamed response", () => {
     expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
   });
 
-  it("is given up, too, when its time ends between two chunks", async () => {
+  test("serveStreamed gives up when its time ends between two chunks", async () => {
     const late = async function* () {
       yield Buffer.from("[");
       // The timer of the body, which is shorter, ends first.

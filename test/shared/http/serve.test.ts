@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { endpoint } from "../../../shared/endpoint.ts";
 import { ApiError, type Code, errorRow, errors, Unavailable } from "../../../shared/errors.ts";
@@ -129,23 +129,26 @@ afterAll(() => {
 });
 
 describe("query parameters", () => {
-  it("are parsed by their schemas, and others are ignored", async () => {
+  test("serve parses query parameters by their schemas and ignores others", async () => {
     expect((await askListed(null)).body).toBe('{"state":"any","count":"5"}');
     const { body } = await askListed({ state: "old", count: "7", other: "x" });
     expect(body).toBe('{"state":"old","count":"7"}');
   });
 
-  it.each([{ state: "none" }, { state: "" }, { count: "12" }])("are refused by name: %j", async (query) => {
-    const result = await askListed(query);
-    expect(codeOf(result)).toBe("INVALID_ARGUMENT");
-    expect(messageOf(result)).toBe(
-      query.count === undefined ? "state must be one of old, new." : "count must be a digit.",
-    );
-  });
+  test.each([{ state: "none" }, { state: "" }, { count: "12" }])(
+    "serve refuses the invalid query %j and names the parameter",
+    async (query) => {
+      const result = await askListed(query);
+      expect(codeOf(result)).toBe("INVALID_ARGUMENT");
+      expect(messageOf(result)).toBe(
+        query.count === undefined ? "state must be one of old, new." : "count must be a digit.",
+      );
+    },
+  );
 });
 
-describe("an answer", () => {
-  it("carries the declared headers, a correlator and a type", async () => {
+describe("the response", () => {
+  test("serve responds with the declared headers, a correlator and a content type", async () => {
     const { statusCode, headers, body } = await askOpen({ body: '{"word":"hello"}' });
 
     expect(statusCode).toBe(200);
@@ -154,18 +157,18 @@ describe("an answer", () => {
     expect(headers?.["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("carries the headers that its reply gives, which know the path that was called", async () => {
+  test("serve adds the headers of the reply and tells the handler the path that was called", async () => {
     expect((await askListed(null, "/v1/listed")).headers).toMatchObject({ location: "/v1/listed" });
     expect((await askListed(null)).headers).toMatchObject({ location: "/listed" });
   });
 
-  it("has no member that its schema does not name", async () => {
+  test("serve drops members of the body that the response schema does not name", async () => {
     const secret = { said: "yes", passwordHash: "$scrypt$", __proto__: { subscription: "sub-1" } };
     const { body } = await askOpen({}, async ({ reply }) => reply(200, secret));
     expect(body).toBe('{"said":"yes"}');
   });
 
-  it("of another shape than its schema is 500 and says nothing of it", async () => {
+  test("serve responds 500 without the value when the body does not fit the response schema", async () => {
     const wrong = { said: 34600000001 } as unknown as { said: string };
     const result = await askOpen({}, async ({ reply }) => reply(200, wrong));
 
@@ -174,21 +177,24 @@ describe("an answer", () => {
     expect(result.body).not.toContain("34600000001");
   });
 
-  it("has the schema of its own status", async () => {
+  test("serve applies the schema of the status that the handler replies with", async () => {
     const { statusCode, body } = await askOpen({}, async ({ reply }) => reply(202, { later: true }));
     expect(statusCode).toBe(202);
     expect(JSON.parse(body)).toEqual({ later: true });
   });
 
-  it.each([201, 204, 404, 0])("with the status %d, which is not declared, is 500", async (status) => {
-    const undeclared = status as 200;
-    const result = await askOpen({}, async ({ reply }) => reply(undeclared, { said: "yes" }));
-    expect(codeOf(result)).toBe("INTERNAL");
-  });
+  test.each([201, 204, 404, 0])(
+    "serve responds 500 when the handler replies with the undeclared status %d",
+    async (status) => {
+      const undeclared = status as 200;
+      const result = await askOpen({}, async ({ reply }) => reply(undeclared, { said: "yes" }));
+      expect(codeOf(result)).toBe("INTERNAL");
+    },
+  );
 });
 
-describe("what a handler gets", () => {
-  it("is the parsed request: caller, body, source and one moment", async () => {
+describe("the request of a handler", () => {
+  test("serve hands the handler the parsed caller, body, source address and time", async () => {
     let seen: Parameters<Handle<typeof guarded>>[0] | undefined;
     const before = Date.now();
     const client = crypto.randomUUID();
@@ -205,7 +211,7 @@ describe("what a handler gets", () => {
     expect(seen?.signal.aborted).toBe(false);
   });
 
-  it("holds no caller where no token is needed, whatever the context says", async () => {
+  test("serve hands no caller to an endpoint without a scope, whatever the authorizer says", async () => {
     let seen: unknown = "never called";
     await askOpen({ authorizer: authorizerContext() }, async ({ caller, reply }) => {
       seen = caller;
@@ -242,8 +248,8 @@ describe("the order of checks", () => {
     ["the handler", {}, "NOT_FOUND", errors.NOT_FOUND.message],
   ];
 
-  it.each(faults.map((fault, index) => [fault[0], index] as const))(
-    "is the specified one: a request with this and every later fault is refused for %s",
+  test.each(faults.map((fault, index) => [fault[0], index] as const))(
+    "serve checks %s before everything that is specified to come later",
     async (_, index) => {
       const [, , code, message] = faults[index] ?? faults[0] ?? [];
       // The earlier fault of two in the same member is the one that is sent.
@@ -260,7 +266,7 @@ describe("the order of checks", () => {
     },
   );
 
-  it("refuses for the quota whatever the handler came to", async () => {
+  test("serve responds QUOTA_EXCEEDED over the quota even when the handler crashes", async () => {
     vi.stubEnv("DAILY_QUOTA", "0");
     const result = await askGuarded({}, async () => {
       throw new Error("crash");
@@ -273,7 +279,7 @@ describe("x-correlator", () => {
   const valid = fc.stringMatching(/^[a-zA-Z0-9\-_:;./<>{}]{1,256}$/);
   const isValid = (text: string) => /^[a-zA-Z0-9\-_:;./<>{}]{0,256}$/.test(text) && !text.includes("\n");
 
-  it("is echoed when it is valid, by answers and errors alike", async () => {
+  test("serve echoes a valid x-correlator in answers and errors", async () => {
     await fc.assert(
       fc.asyncProperty(valid, fc.constantFrom("{}", "[]"), async (sent, body) => {
         const { headers } = await askOpen({ headers: { "x-correlator": sent }, body });
@@ -282,7 +288,7 @@ describe("x-correlator", () => {
     );
   });
 
-  it("is 400 when it is not, and then echoed nowhere", async () => {
+  test("serve responds 400 to an invalid x-correlator and does not echo it", async () => {
     const invalid = fc.oneof(
       anyText({ minLength: 1, maxLength: 300 }).filter((text) => !isValid(text)),
       fc
@@ -302,8 +308,8 @@ describe("x-correlator", () => {
     );
   });
 
-  it.each([{}, { "x-correlator": "" }, null])(
-    "is one of ours when %j are all headers there are",
+  test.each([{}, { "x-correlator": "" }, null])(
+    "serve makes a new x-correlator for each request with the headers %j",
     async (headers) => {
       const [first, second] = await Promise.all([askOpen({ headers }), askOpen({ headers })]);
 
@@ -313,8 +319,8 @@ describe("x-correlator", () => {
     },
   );
 
-  it.each(["x-correlator", "X-Correlator", "X-CORRELATOR", "x-CoRrElAtOr"])(
-    "is read from %s",
+  test.each(["x-correlator", "X-Correlator", "X-CORRELATOR", "x-CoRrElAtOr"])(
+    "serve reads the correlator from a header named %s",
     async (name) => {
       const { headers } = await askOpen({ headers: { [name]: "c-1" } });
       expect(headers?.["x-correlator"]).toBe("c-1");
@@ -341,18 +347,21 @@ describe("the caller", () => {
       expires: String(Math.floor(Date.now() / 1_000) - 60),
     }),
   };
-  it.each(Object.entries(contexts))("is nobody with %s: 401, and nothing is read", async (_, authorizer) => {
-    const handle = vi.fn(answerGuarded);
+  test.each(Object.entries(contexts))(
+    "serve responds 401 without calling the handler for %s",
+    async (_, authorizer) => {
+      const handle = vi.fn(answerGuarded);
 
-    const result = await askGuarded({ authorizer }, handle);
+      const result = await askGuarded({ authorizer }, handle);
 
-    expect(codeOf(result)).toBe("UNAUTHENTICATED");
-    expect(messageOf(result)).toBe(errors.UNAUTHENTICATED.message);
-    expect(result.headers?.["www-authenticate"]).toBe("Bearer");
-    expect(handle).not.toHaveBeenCalled();
-  });
+      expect(codeOf(result)).toBe("UNAUTHENTICATED");
+      expect(messageOf(result)).toBe(errors.UNAUTHENTICATED.message);
+      expect(result.headers?.["www-authenticate"]).toBe("Bearer");
+      expect(handle).not.toHaveBeenCalled();
+    },
+  );
 
-  it("is counted once a request, also when the request is wrong", async () => {
+  test("serve counts every request of a caller once, invalid ones included", async () => {
     vi.stubEnv("DAILY_QUOTA", "2");
     const authorizer = authorizerContext();
 
@@ -368,7 +377,7 @@ describe("the caller", () => {
     expect(Number(results[2]?.headers?.["retry-after"])).toBeLessThanOrEqual(86_400);
   });
 
-  it("with a name of thousands of characters is a caller like any other", async () => {
+  test("serve responds 200 to a caller whose client id has 4,000 characters", async () => {
     expect(await askGuarded({ authorizer: authorizerContext({ client: "c".repeat(4_000) }) })).toMatchObject({
       statusCode: 200,
     });
@@ -376,7 +385,7 @@ describe("the caller", () => {
 });
 
 describe("a path parameter", () => {
-  it("is decoded once", async () => {
+  test("serve percent-decodes a path parameter once", async () => {
     const nameOf = async (name: string) => JSON.parse((await askNamed({ name })).body);
 
     expect(await nameOf("QOS%5FE")).toEqual({ name: "QOS_E" });
@@ -386,8 +395,8 @@ describe("a path parameter", () => {
     expect(await nameOf("a+b")).toEqual({ name: "a+b" });
   });
 
-  it.each(["%", "%4", "%zz", "%ff", "%C3", "a%E0%A4b", "%ED%A0%80"])(
-    "is 400 as %s, which cannot be decoded",
+  test.each(["%", "%4", "%zz", "%ff", "%C3", "a%E0%A4b", "%ED%A0%80"])(
+    "serve responds 400 to the path parameter %s, which cannot be decoded",
     async (name) => {
       const result = await askNamed({ name });
       expect(codeOf(result)).toBe("INVALID_ARGUMENT");
@@ -395,7 +404,7 @@ describe("a path parameter", () => {
     },
   );
 
-  it("is 400 when its schema refuses it, or when it is not there", async () => {
+  test("serve responds 400 to a path parameter that is missing or does not fit its schema", async () => {
     expect(codeOf(await askNamed({ name: "x".repeat(21) }))).toBe("INVALID_ARGUMENT");
     expect(codeOf(await askNamed({ other: "x" }))).toBe("INVALID_ARGUMENT");
     expect(codeOf(await askNamed({}))).toBe("INVALID_ARGUMENT");
@@ -413,13 +422,13 @@ describe("a body that the schema refuses", () => {
     ['{"number":"10"}', "INVALID_ARGUMENT", "number must be a number."],
     ['{"number":10,"word":1}', "INVALID_ARGUMENT", "word must be a string. number must be less than 10."],
   ];
-  it.each(refused)("%s is %s", async (body, code, message) => {
+  test.each(refused)("serve refuses the body %s as %s", async (body, code, message) => {
     const result = await askOpen({ body });
     expect(codeOf(result)).toBe(code);
     expect(messageOf(result)).toBe(message);
   });
 
-  it("says nothing of unknown members, of any name", async () => {
+  test("serve ignores unknown members, __proto__ and constructor included", async () => {
     const body =
       '{"word":"w","__proto__":{"number":99},"constructor":{"prototype":{"polluted":1}},"toString":1}';
     let seen: object | undefined;
@@ -435,13 +444,13 @@ describe("a body that the schema refuses", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  it("does not take a member of a prototype for one that was sent", async () => {
+  test("serve does not read members from a __proto__ in the body", async () => {
     const { body } = await askOpen({ body: '{"__proto__":{"word":"inherited"}}' });
     expect(JSON.parse(body)).toEqual({ said: "nothing" });
   });
 });
 
-describe("a failure of ours", () => {
+describe("faults", () => {
   const secret = "subscriber +34600000001 of sub-1";
   const thrown: Record<string, unknown> = {
     "an error": new Error(secret),
@@ -453,8 +462,8 @@ describe("a failure of ours", () => {
     "an object": { status: 404, code: secret, message: secret },
     "an imitation of a refusal": Object.assign(new Error(secret), { name: "ApiError", code: "NOT_FOUND" }),
   };
-  it.each(Object.entries(thrown))(
-    "is 500 without a word of the inside when %s is thrown",
+  test.each(Object.entries(thrown))(
+    "serve responds 500 with the catalogue's message when a handler throws %s",
     async (_, error) => {
       const result = await askOpen({}, async () => {
         throw error;
@@ -466,14 +475,14 @@ describe("a failure of ours", () => {
     },
   );
 
-  it("is 500 when the handler throws before it waits", async () => {
+  test("serve responds 500 when a handler throws synchronously", async () => {
     const result = await askOpen({}, () => {
       throw new Error(secret);
     });
     expect(codeOf(result)).toBe("INTERNAL");
   });
 
-  it("is 503 with Retry-After when a dependency does not answer", async () => {
+  test("serve responds 503 with Retry-After when a dependency does not answer", async () => {
     const result = await askOpen({}, async () => {
       throw new Unavailable("DynamoDB", "TimeoutError");
     });
@@ -483,7 +492,7 @@ describe("a failure of ours", () => {
     expect(Number(result.headers?.["retry-after"])).toBeGreaterThan(0);
   });
 
-  it("is the row of the catalogue for every code", async () => {
+  test("serve responds with the status, message and headers of the catalogue for every code", async () => {
     for (const code of Object.keys(errors) as Code[]) {
       const result = await askOpen({}, async () => {
         throw new ApiError(code);
@@ -499,7 +508,7 @@ describe("a failure of ours", () => {
     }
   });
 
-  it("says what the refusing place says in place of the catalogue", async () => {
+  test("serve prefers the message and Retry-After of refuse to those of the catalogue", async () => {
     const result = await askOpen({}, async ({ refuse }) => {
       throw refuse("TOO_MANY_REQUESTS", { message: "Wait.", retryAfterSeconds: 77 });
     });
@@ -509,7 +518,7 @@ describe("a failure of ours", () => {
 });
 
 describe("the deadline", () => {
-  it("answers 504 before the function's time is up, and aborts what waits", async () => {
+  test("serve responds 504 before the function's time is up and aborts the signal", async () => {
     let signal: AbortSignal | undefined;
     const started = performance.now();
     const hanging: Handle<typeof open> = (request) => {
@@ -528,7 +537,7 @@ describe("the deadline", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it("is 504 whatever the abort makes the handler throw", async () => {
+  test("serve responds 504 even if the aborted handler throws another error", async () => {
     const obedient: Handle<typeof open> = ({ signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener("abort", () => reject(new Unavailable("DynamoDB", "AbortError")));
@@ -541,7 +550,7 @@ describe("the deadline", () => {
     expect(codeOf(result)).toBe("TIMEOUT");
   });
 
-  it("is five seconds, however much time the function has", async () => {
+  test("serve responds 504 after five seconds, however much time the function has", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     vi.stubEnv("DEADLINE_FACTOR", "1");
     try {
@@ -564,7 +573,7 @@ describe("the deadline", () => {
     }
   });
 
-  it("leaves nothing behind that keeps the process alive, or aborts later, once it has answered", async () => {
+  test("serve stops its timer and never aborts the signal once it has responded", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       let signal: AbortSignal | undefined;
@@ -581,7 +590,7 @@ describe("the deadline", () => {
   });
 });
 
-describe("what a handler names to be undone", () => {
+describe("onFault", () => {
   /** What was undone while a handler that ends in some way was served. */
   async function undoneBy(end: Handle<typeof open>, milliseconds = 10_000) {
     const undone: boolean[] = [];
@@ -596,15 +605,15 @@ describe("what a handler names to be undone", () => {
     return { status: result.statusCode, undone };
   }
 
-  it.each([
+  test.each([
     [500, () => Promise.reject(new TypeError("broken"))],
     [503, () => Promise.reject(new Unavailable("DynamoDB", "TimeoutError"))],
     [504, () => new Promise<never>(() => {})],
-  ])("is undone before %i is answered, with time of its own", async (status, end) => {
+  ])("serve runs the rollback before it responds %i, with a time-out of its own", async (status, end) => {
     expect(await undoneBy(end, 600)).toEqual({ status, undone: [false] });
   });
 
-  it("is left alone when the caller is answered or refused", async () => {
+  test("serve runs no rollback when it responds 200 or 404", async () => {
     expect(await undoneBy(answerOpen)).toEqual({ status: 200, undone: [] });
     expect(await undoneBy(async ({ refuse }) => Promise.reject(refuse("NOT_FOUND")))).toEqual({
       status: 404,
@@ -612,7 +621,7 @@ describe("what a handler names to be undone", () => {
     });
   });
 
-  it("does not keep the answer waiting for longer than a second, nor change it, and the log says so", async () => {
+  test("serve responds 503 and logs NCS-005 when the rollback hangs", async () => {
     const output = captureOutput();
     const started = performance.now();
     const result = await askOpen({}, async ({ onFault }) => {
@@ -628,7 +637,7 @@ describe("what a handler names to be undone", () => {
   });
 });
 
-describe("nothing a caller sent, but for a valid correlator, comes back in an error", () => {
+describe("privacy of errors", () => {
   /** A word that occurs nowhere by chance. */
   const marker = fc.stringMatching(/^[q-z]{12}$/);
   const place = fc.constantFrom(
@@ -644,7 +653,7 @@ describe("nothing a caller sent, but for a valid correlator, comes back in an er
     (text: string): Sent => ({ pathParameters: { name: text }, body: "[]" }),
   );
 
-  it("from the body, the headers or the path", async () => {
+  test("serve repeats nothing of the body, the headers or the path in an error", async () => {
     await fc.assert(
       fc.asyncProperty(marker, place, async (text, put) => {
         const result = await askOpen(put(text));
@@ -656,7 +665,7 @@ describe("nothing a caller sent, but for a valid correlator, comes back in an er
     );
   });
 
-  it("from the path parameter", async () => {
+  test("serve repeats nothing of the path parameter in an error", async () => {
     await fc.assert(
       fc.asyncProperty(marker, async (text) => {
         const result = await askNamed({ name: `${text}${text}` });
@@ -667,7 +676,7 @@ describe("nothing a caller sent, but for a valid correlator, comes back in an er
     );
   });
 
-  it("from the token", async () => {
+  test("serve repeats nothing of the token in an error", async () => {
     await fc.assert(
       fc.asyncProperty(marker, async (text) => {
         const context = authorizerContext({
@@ -693,7 +702,7 @@ function written(): Record<string, unknown>[] {
     .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
 }
 
-describe("what a caller has left", () => {
+describe("X-RateLimit headers", () => {
   const answering: Handle<typeof guarded> = async ({ reply }) => reply(200, { said: "yes" });
   const refusing: Handle<typeof guarded> = async ({ refuse }) => {
     throw refuse("NOT_FOUND");
@@ -708,7 +717,7 @@ describe("what a caller has left", () => {
   });
   const nothing = { limit: undefined, remaining: undefined, reset: undefined };
 
-  it("is reported with every answer to a request that was counted, and with the refusal", async () => {
+  test("serve reports the allowance with every counted response and with the 429", async () => {
     vi.stubEnv("DAILY_QUOTA", "2");
     const authorizer = authorizerContext();
 
@@ -728,18 +737,18 @@ describe("what a caller has left", () => {
     }
   });
 
-  it.each<[string, Sent, Handle<typeof guarded>]>([
+  test.each<[string, Sent, Handle<typeof guarded>]>([
     ["a request that is invalid", { body: "[]" }, answering],
     ["the refusal of a handler", {}, refusing],
     ["a fault", {}, crashing],
-  ])("is reported with %s", async (_, sent, handle) => {
+  ])("serve reports the allowance with %s", async (_, sent, handle) => {
     vi.stubEnv("DAILY_QUOTA", "5");
     const result = await askGuarded(sent, handle);
     expect(result.statusCode).toBeGreaterThanOrEqual(400);
     expect(limitHeaders(result)).toMatchObject({ limit: "5", remaining: "4" });
   });
 
-  it("is not reported with 429 of a limit that has no window", async () => {
+  test("serve reports no allowance with a 429 of a limit without a window", async () => {
     const result = await askGuarded({}, async ({ quotaChecked, refuse }) => {
       await quotaChecked;
       throw refuse("TOO_MANY_REQUESTS");
@@ -748,12 +757,12 @@ describe("what a caller has left", () => {
     expect(limitHeaders(result)).toEqual(nothing);
   });
 
-  it("is not reported where nothing is counted", async () => {
+  test("serve reports no allowance when nothing is counted", async () => {
     expect(limitHeaders(await askOpen())).toEqual(nothing);
     expect(limitHeaders(await askGuarded({ authorizer: undefined }))).toEqual(nothing);
   });
 
-  it("is what the place that refuses says", async () => {
+  test("serve reports the allowance that refuse is given", async () => {
     const result = await askOpen({}, async ({ refuse }) => {
       throw refuse("TOO_MANY_REQUESTS", { allowance: { limit: 20, remaining: 0, resetSeconds: 77 } });
     });
@@ -761,7 +770,7 @@ describe("what a caller has left", () => {
   });
 });
 
-describe("the metrics", () => {
+describe("metrics", () => {
   const counted = () =>
     written()
       .filter((line) => "_aws" in line)
@@ -774,7 +783,7 @@ describe("the metrics", () => {
       );
   const RequestMilliseconds = expect.any(Number);
 
-  it("are in the line of each request: the request, its error, and what the handler measured", async () => {
+  test("serve logs the request, its error and what the handler measured as metrics", async () => {
     await askGuarded();
     await askGuarded({ body: "[]" });
     await askOpen({}, async ({ measure, refuse }) => {
@@ -796,7 +805,7 @@ describe("the metrics", () => {
     ]);
   });
 
-  it("count a request whose time was over, and nothing that comes of it later", async () => {
+  test("serve counts a request that timed out once and ignores what the handler measures later", async () => {
     const late: Handle<typeof open> = ({ measure, signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener("abort", () =>
@@ -814,7 +823,7 @@ describe("the metrics", () => {
     ]);
   });
 
-  it("that cannot be written are no reason not to answer", async () => {
+  test("serve responds 200 when the log cannot be written", async () => {
     const write = vi.spyOn(process.stdout, "write").mockImplementation(() => {
       throw new Error("EPIPE");
     });
@@ -823,7 +832,7 @@ describe("the metrics", () => {
   });
 });
 
-describe("the log", () => {
+describe("log", () => {
   const phone = "+34600000077";
   const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
   const fields = [
@@ -848,7 +857,7 @@ describe("the log", () => {
 
   const lines = () => written();
 
-  it("has one line for each request: what was asked, what came of it, and a hash of who asked", async () => {
+  test("serve logs one line for each request with its operation, status and a hash of the caller", async () => {
     const client = crypto.randomUUID();
     await askGuarded({ authorizer: authorizerContext({ client }), headers: { "x-correlator": "c-9" } });
     await askGuarded({
@@ -865,7 +874,7 @@ describe("the log", () => {
     expect(output.text()).not.toContain(client);
   });
 
-  it("holds no body, token, number, address or client, whatever becomes of a request", async () => {
+  test("serve logs no body, token, number, address or client, whatever becomes of a request", async () => {
     const sent: Sent = {
       headers: { authorization: `Bearer ${token}`, "x-correlator": `bad ${phone}` },
       pathParameters: { name: phone },
@@ -899,7 +908,7 @@ describe("the log", () => {
     expect([...new Set(lines().flatMap(Object.keys))].filter((field) => !fields.includes(field))).toEqual([]);
   });
 
-  it("logs the class and the places of a crash, never its message, of however many lines", async () => {
+  test("serve logs the class and stack of a crash without its message, however many lines it has", async () => {
     await askOpen({}, async () => {
       throw new RangeError(`first line\n    at ${phone} (second line)\n    at ${token}`);
     });
@@ -911,7 +920,7 @@ describe("the log", () => {
     expect(output.text()).not.toContain(token);
   });
 
-  it("names the invocation, and how long the request waited for each service", async () => {
+  test("serve logs the invocation's id and how long the request waited for each service", async () => {
     await serve(guarded, async ({ reply }) => reply(200, { said: "hello" }))(
       eventOf({ body: JSON.stringify({ word: "hello" }), authorizer: authorizerContext() }),
       { awsRequestId: "1b2c", getRemainingTimeInMillis: () => 10_000 },
@@ -922,7 +931,7 @@ describe("the log", () => {
     expect(line).not.toHaveProperty("sqsMilliseconds");
   });
 
-  it("does not write a correlator that was refused", async () => {
+  test("serve does not log a refused correlator", async () => {
     await askOpen({ headers: { "x-correlator": "not valid" } });
 
     expect(output.text()).not.toContain("not valid");
