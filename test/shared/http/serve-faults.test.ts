@@ -1,0 +1,195 @@
+import type { APIGatewayProxyResult } from "aws-lambda";
+import { describe, expect, test, vi } from "vitest";
+import { ApiError, type Code, errorRow, errors, Unavailable } from "../../../shared/errors.ts";
+import { serve } from "../../../shared/http/serve.ts";
+import { captureOutput, eventOf } from "../../support/pipeline.ts";
+import { answerOpen, askOpen, codeOf, type Handle, messageOf, open, useServe } from "./sample-endpoints.ts";
+
+useServe();
+
+describe("faults", () => {
+  const secret = "subscriber +34600000001 of sub-1";
+  const thrown: Record<string, unknown> = {
+    "an error": new Error(secret),
+    "an error of another kind": new TypeError(secret),
+    "an error with a cause": new Error(secret, { cause: new Error(secret) }),
+    text: secret,
+    nothing: undefined,
+    null: null,
+    "an object": { status: 404, code: secret, message: secret },
+    "an imitation of a refusal": Object.assign(new Error(secret), { name: "ApiError", code: "NOT_FOUND" }),
+  };
+  test.each(Object.entries(thrown))(
+    "serve responds 500 with the catalogue's message when a handler throws %s",
+    async (_, error) => {
+      const result = await askOpen({}, async () => {
+        throw error;
+      });
+
+      expect(codeOf(result)).toBe("INTERNAL");
+      expect(messageOf(result)).toBe(errors.INTERNAL.message);
+      expect(JSON.stringify(result)).not.toContain("34600000001");
+    },
+  );
+
+  test("serve responds 500 when a handler throws synchronously", async () => {
+    const result = await askOpen({}, () => {
+      throw new Error(secret);
+    });
+    expect(codeOf(result)).toBe("INTERNAL");
+  });
+
+  test("serve responds 503 with Retry-After when a dependency does not answer", async () => {
+    const result = await askOpen({}, async () => {
+      throw new Unavailable("DynamoDB", "TimeoutError");
+    });
+
+    expect(codeOf(result)).toBe("UNAVAILABLE");
+    expect(messageOf(result)).toBe(errors.UNAVAILABLE.message);
+    expect(Number(result.headers?.["retry-after"])).toBeGreaterThan(0);
+  });
+
+  test("serve responds with the status, message and headers of the catalogue for every code", async () => {
+    for (const code of Object.keys(errors) as Code[]) {
+      const result = await askOpen({}, async () => {
+        throw new ApiError(code);
+      });
+
+      expect(codeOf(result)).toBe(code);
+      expect(result.statusCode).toBe(errorRow(code).status);
+      expect(messageOf(result)).toBe(errorRow(code).message);
+      expect(result.headers?.["www-authenticate"]).toBe(result.statusCode === 401 ? "Bearer" : undefined);
+      const wait = errorRow(code).retryAfterSeconds;
+      expect(result.headers?.["retry-after"]).toBe(wait === undefined ? undefined : String(wait));
+      expect(result.headers).not.toHaveProperty("x-kind");
+    }
+  });
+
+  test("serve prefers the message and Retry-After of refuse to those of the catalogue", async () => {
+    const result = await askOpen({}, async ({ refuse }) => {
+      throw refuse("TOO_MANY_REQUESTS", { message: "Wait.", retryAfterSeconds: 77 });
+    });
+    expect(messageOf(result)).toBe("Wait.");
+    expect(result.headers?.["retry-after"]).toBe("77");
+  });
+});
+
+describe("the deadline", () => {
+  test("serve responds 504 before the function's time is up and aborts the signal", async () => {
+    let signal: AbortSignal | undefined;
+    const started = performance.now();
+    const hanging: Handle<typeof open> = (request) => {
+      signal = request.signal;
+      return new Promise(() => {});
+    };
+
+    const result = await serve(open, hanging)(eventOf({ body: "{}" }), {
+      getRemainingTimeInMillis: () => 600,
+    });
+
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(codeOf(result)).toBe("TIMEOUT");
+    expect(result.statusCode).toBe(504);
+    expect(messageOf(result)).toBe(errors.TIMEOUT.message);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test("serve responds 504 even if the aborted handler throws another error", async () => {
+    const obedient: Handle<typeof open> = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new Unavailable("DynamoDB", "AbortError")));
+      });
+
+    const result = await serve(open, obedient)(eventOf({ body: "{}" }), {
+      getRemainingTimeInMillis: () => 300,
+    });
+
+    expect(codeOf(result)).toBe("TIMEOUT");
+  });
+
+  test("serve responds 504 after five seconds, however much time the function has", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.stubEnv("DEADLINE_FACTOR", "1");
+    try {
+      let result: APIGatewayProxyResult | undefined;
+      const invocation = { getRemainingTimeInMillis: () => 900_000 };
+      const answering = serve(open, () => new Promise(() => {}))(eventOf({ body: "{}" }), invocation).then(
+        (answered) => {
+          result = answered;
+        },
+      );
+
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(result).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      await answering;
+      expect(result?.statusCode).toBe(504);
+    } finally {
+      vi.unstubAllEnvs();
+      vi.useRealTimers();
+    }
+  });
+
+  test("serve stops its timer and never aborts the signal once it has responded", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let signal: AbortSignal | undefined;
+      await askOpen({}, async (request) => {
+        signal = request.signal;
+        return request.reply(200, { said: "yes" });
+      });
+
+      expect(vi.getTimerCount()).toBe(0);
+      expect(signal?.aborted).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("onFault", () => {
+  /** What was undone while a handler that ends in some way was served. */
+  async function undoneBy(end: Handle<typeof open>, milliseconds = 10_000) {
+    const undone: boolean[] = [];
+    const output = captureOutput();
+    const result = await serve(open, async (request) => {
+      request.onFault(async (signal) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        undone.push(signal.aborted);
+      });
+      return await end(request);
+    })(eventOf({ body: "{}" }), { getRemainingTimeInMillis: () => milliseconds }).finally(output.stop);
+    return { status: result.statusCode, undone };
+  }
+
+  test.each([
+    [500, () => Promise.reject(new TypeError("broken"))],
+    [503, () => Promise.reject(new Unavailable("DynamoDB", "TimeoutError"))],
+    [504, () => new Promise<never>(() => {})],
+  ])("serve runs the rollback before it responds %i, with a time-out of its own", async (status, end) => {
+    expect(await undoneBy(end, 600)).toEqual({ status, undone: [false] });
+  });
+
+  test("serve runs no rollback when it responds 200 or 404", async () => {
+    expect(await undoneBy(answerOpen)).toEqual({ status: 200, undone: [] });
+    expect(await undoneBy(async ({ refuse }) => Promise.reject(refuse("NOT_FOUND")))).toEqual({
+      status: 404,
+      undone: [],
+    });
+  });
+
+  test("serve responds 503 and logs NCS-005 when the rollback hangs", async () => {
+    const output = captureOutput();
+    const started = performance.now();
+    const result = await askOpen({}, async ({ onFault }) => {
+      onFault(
+        (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      );
+      throw new Unavailable("DynamoDB", "TimeoutError");
+    }).finally(output.stop);
+
+    expect(result.statusCode).toBe(503);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(output.text()).toContain('"NCS-005"');
+  });
+});

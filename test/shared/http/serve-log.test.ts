@@ -1,0 +1,176 @@
+import { describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { serve } from "../../../shared/http/serve.ts";
+import { authorizerContext, eventOf, type Sent } from "../../support/pipeline.ts";
+import { askGuarded, askOpen, guarded, type Handle, linesOf, open, useServe } from "./sample-endpoints.ts";
+
+const written = useServe();
+
+describe("metrics", () => {
+  const counted = () =>
+    linesOf(written())
+      .filter((line) => "_aws" in line)
+      .map((line) =>
+        Object.fromEntries(
+          Object.entries(line).filter(
+            ([name]) => name === "operation" || name === "code" || /^[A-Z]/.test(name),
+          ),
+        ),
+      );
+  const RequestMilliseconds = expect.any(Number);
+
+  test("serve logs the request, its error and what the handler measured as metrics", async () => {
+    await askGuarded();
+    await askGuarded({ body: "[]" });
+    await askOpen({}, async ({ measure, refuse }) => {
+      measure({ metric: "LoginFailures" });
+      throw refuse("UNAUTHENTICATED");
+    });
+
+    expect(counted()).toEqual([
+      { operation: "say", Requests: 1, RequestMilliseconds },
+      { operation: "say", Requests: 1, RequestMilliseconds, code: "INVALID_ARGUMENT", Errors: 1 },
+      {
+        operation: "say",
+        Requests: 1,
+        RequestMilliseconds,
+        code: "UNAUTHENTICATED",
+        Errors: 1,
+        LoginFailures: 1,
+      },
+    ]);
+  });
+
+  test("serve counts a request that timed out once and ignores what the handler measures later", async () => {
+    const late: Handle<typeof open> = ({ measure, signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () =>
+          setTimeout(() => {
+            measure({ metric: "LoginFailures" });
+            reject(new Error("late"));
+          }),
+        );
+      });
+    await serve(open, late)(eventOf({ body: "{}" }), { getRemainingTimeInMillis: () => 300 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(counted()).toEqual([
+      { operation: "say", Requests: 1, RequestMilliseconds, code: "TIMEOUT", Errors: 1 },
+    ]);
+  });
+
+  test("serve responds 200 when the log cannot be written", async () => {
+    const write = vi.spyOn(process.stdout, "write").mockImplementation(() => {
+      throw new Error("EPIPE");
+    });
+    expect(await askGuarded()).toMatchObject({ statusCode: 200 });
+    expect(write).toHaveBeenCalled();
+  });
+});
+
+describe("log", () => {
+  const phone = "+34600000077";
+  const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
+  const fields = [
+    "caller",
+    "cause",
+    "code",
+    "coldStart",
+    "correlator",
+    "id",
+    "level",
+    "message",
+    "milliseconds",
+    "operation",
+    "sampling_rate",
+    "service",
+    "status",
+    "timestamp",
+    "xray_trace_id",
+    ...["_aws", "awsRequestId", "dynamodbMilliseconds"],
+    ...["Errors", "QuotaNotCounted", "RequestMilliseconds", "Requests"],
+  ];
+
+  const lines = () => linesOf(written());
+
+  test("serve logs one line for each request with its operation, status and a hash of the caller", async () => {
+    const client = crypto.randomUUID();
+    await askGuarded({ authorizer: authorizerContext({ client }), headers: { "x-correlator": "c-9" } });
+    await askGuarded({
+      authorizer: authorizerContext({ client }),
+      headers: { "x-correlator": "c-9" },
+      body: "[]",
+    });
+
+    const [answered, refused, ...more] = lines();
+    expect(more).toEqual([]);
+    expect(answered).toMatchObject({ id: "NCS-001", operation: "say", status: 200, correlator: "c-9" });
+    expect(refused).toMatchObject({ id: "NCS-001", status: 400, code: "INVALID_ARGUMENT" });
+    expect(answered?.caller).toBe(refused?.caller);
+    expect(written()).not.toContain(client);
+  });
+
+  test("serve logs no body, token, number, address or client, whatever becomes of a request", async () => {
+    const sent: Sent = {
+      headers: { authorization: `Bearer ${token}`, "x-correlator": `bad ${phone}` },
+      pathParameters: { name: phone },
+      authorizer: authorizerContext({ client: `client-${phone}`, subscription: `sub-${phone}` }),
+      body: JSON.stringify({ word: phone, emailaddress: "ada@example.com", unknown: token }),
+    };
+    const fine = { ...sent, headers: { authorization: `Bearer ${token}` } };
+    const throwing = (error: unknown) => async () => {
+      throw error;
+    };
+    const itself: Record<string, unknown> = { phone };
+    itself.itself = itself;
+
+    await askGuarded(sent);
+    await askGuarded(fine);
+    await askGuarded({ ...fine, body: `{"word": ${phone}` });
+    await askGuarded({ ...fine, authorizer: { client: phone } });
+    await askGuarded(fine, throwing(new Error(`no device ${phone}`, { cause: new Error(phone) })));
+    await askGuarded(fine, throwing(Object.assign(new Error(phone), { request: { token, phone } })));
+    await askGuarded(fine, throwing(phone));
+    await askGuarded(fine, throwing(itself));
+    await askGuarded(fine, throwing(z.object({ word: z.number() }).safeParse({ word: phone }).error));
+    await askGuarded(fine, async ({ reply }) => reply(200, { said: [phone] } as unknown as { said: string }));
+    vi.stubEnv("DAILY_QUOTA", "0");
+    await askGuarded(fine);
+
+    expect(lines().filter(({ id }) => id === "NCS-001")).toHaveLength(11);
+    expect(lines().filter(({ id }) => id === "NCS-002")).toHaveLength(6);
+    for (const word of ["34600000077", token, "example.com", "192.0.2.1"])
+      expect(written()).not.toContain(word);
+    expect([...new Set(lines().flatMap(Object.keys))].filter((field) => !fields.includes(field))).toEqual([]);
+  });
+
+  test("serve logs the class and stack of a crash without its message, however many lines it has", async () => {
+    await askOpen({}, async () => {
+      throw new RangeError(`first line\n    at ${phone} (second line)\n    at ${token}`);
+    });
+
+    const crash = lines().find(({ id }) => id === "NCS-002");
+    expect(crash?.cause).toContain("RangeError");
+    expect(crash?.cause).toContain("serve-log.test.ts");
+    expect(written()).not.toContain("34600000077");
+    expect(written()).not.toContain(token);
+  });
+
+  test("serve logs the invocation's id and how long the request waited for each service", async () => {
+    await serve(guarded, async ({ reply }) => reply(200, { said: "hello" }))(
+      eventOf({ body: JSON.stringify({ word: "hello" }), authorizer: authorizerContext() }),
+      { awsRequestId: "1b2c", getRemainingTimeInMillis: () => 10_000 },
+    );
+
+    const [line] = lines();
+    expect(line).toMatchObject({ awsRequestId: "1b2c", dynamodbMilliseconds: expect.any(Number) });
+    expect(line).not.toHaveProperty("sqsMilliseconds");
+  });
+
+  test("serve does not log a refused correlator", async () => {
+    await askOpen({ headers: { "x-correlator": "not valid" } });
+
+    expect(written()).not.toContain("not valid");
+    expect(lines()[0]?.correlator).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
