@@ -157,20 +157,16 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
   const alarms = alarmsIn(from);
   const counted = countedIn(from);
 
-  describe.each(alarms)("$logicalId", ({ properties }) => {
+  describe.each(alarms)("$logicalId", ({ logicalId, properties }) => {
     const { Namespace, MetricName, Dimensions } = properties;
 
-    test("says in sentences what people lose", () => {
-      expect(properties.AlarmDescription).toMatch(/^(?:Callers|People) [a-z].*[a-z`]\.$/);
-    });
-
-    test("is off while nothing happens", () => {
+    test(`alarm ${logicalId} of ${stage} is off without data`, () => {
       expect(properties.TreatMissingData).toBe("notBreaching");
       expect(properties.ComparisonOperator).toBe("GreaterThanOrEqualToThreshold");
       expect(properties.Threshold).toBeGreaterThan(0);
     });
 
-    test("watches something that is measured, of something that exists", () => {
+    test(`alarm ${logicalId} of ${stage} watches a metric that exists with the statistic that misses nothing`, () => {
       const statistic = properties.Statistic ?? properties.ExtendedStatistic;
       if (Namespace === stackNames[stage]) {
         const inLog = counted.some((one) => one.MetricName === MetricName);
@@ -185,7 +181,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
       }
     });
 
-    test("goes off within minutes", () => {
+    test(`alarm ${logicalId} of ${stage} is raised within minutes`, () => {
       // A metric has a value a minute.
       expect(properties.Period % 60).toBe(0);
       expect(properties.Period * properties.EvaluationPeriods).toBeGreaterThanOrEqual(60);
@@ -194,19 +190,12 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
       expect(properties.Period * properties.EvaluationPeriods).toBeLessThanOrEqual(max);
     });
 
-    test("tells nobody unless somebody is named", () => {
+    test(`alarm ${logicalId} of ${stage} has no action unless a topic is set`, () => {
       expect(properties.AlarmActions).toEqual([]);
     });
   });
 
-  test("each says something of its own, but those of two workers who lose the same", () => {
-    const descriptions = allAlarmsIn(from).map(({ properties }) => properties.AlarmDescription);
-    const workers = Object.values(functionRecords).filter(({ consumes }) => consumes !== undefined);
-    const kindsOfWorkers = ["JobsFailed", "Recursive"].length;
-    expect(new Set(descriptions).size).toBe(descriptions.length - kindsOfWorkers * (workers.length - 1));
-  });
-
-  test("a share of 5xx raises one, not a number, and only of enough requests", () => {
+  test(`an alarm of ${stage} is raised at a share of 5xx among at least 20 requests`, () => {
     const { properties } = only(
       sharesIn(from).filter(({ logicalId }) => logicalId.startsWith("RequestsFailing")),
       "alarms",
@@ -222,7 +211,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
     expect(properties.Threshold).toBe(5);
   });
 
-  test("every failure, slowness and refusal that a caller of the API can meet raises one", () => {
+  test(`the alarms of ${stage} watch every failure, latency and throttling that a caller can meet`, () => {
     const watchedIn = (namespace: string) =>
       new Set(
         alarms
@@ -237,7 +226,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
     }
   });
 
-  test("it is the stage's own API that is watched", () => {
+  test(`the alarms of ${stage} watch the API of this stage`, () => {
     const { Name } = only(
       resourcesOf("AWS::ApiGateway::RestApi", z.object({ Name: z.string() }), from),
       "APIs",
@@ -250,7 +239,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
     }
   });
 
-  test("every table that is read or written raises one when DynamoDB turns requests away", () => {
+  test(`the alarms of ${stage} watch the throttling of every table that is read or written`, () => {
     const watching = (metric: string) =>
       alarms
         .filter(({ properties }) => properties.MetricName === metric)
@@ -287,7 +276,7 @@ describe("nobody waits in vain without an alarm", () => {
   const consumed = new Set(Object.values(functionRecords).map(({ consumes }) => consumes));
 
   test.each(queueNames.filter((name) => !consumed.has(name)))(
-    "the first message in %s, where no function takes it, raises one",
+    "an alarm is raised at the first message in %s, which no function consumes",
     (name) => {
       expect(alarmOn("ApproximateNumberOfMessagesVisible", ofQueue(name)).Threshold).toBe(1);
     },
@@ -298,7 +287,7 @@ describe("nobody waits in vain without an alarm", () => {
     ["JOB_EXPIRED", "population-density/deliver"],
     ["JOB_EXPIRED", "population-density/sweep"],
   ] as const;
-  test.each(ending)("the first line %s of %s raises one", (entry, id) => {
+  test.each(ending)("an alarm is raised at the first log line %s of %s", (entry, id) => {
     const filter = only(
       countedIn(template).filter(
         ({ LogGroupName, FilterPattern }) =>
@@ -310,13 +299,13 @@ describe("nobody waits in vain without an alarm", () => {
     expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
   });
 
-  test("jobs that no worker begins raise one, long before their day is over", () => {
+  test("an alarm is raised for jobs that no worker begins within an hour", () => {
     const { Threshold } = alarmOn("OldestUnstartedJobSeconds", []);
     expect(Threshold).toBeGreaterThan(2 * workerSeconds);
     expect(Threshold).toBeLessThan(3_600);
   });
 
-  test("jobs that are about to end without a word raise one, jobs on schedule raise none", () => {
+  test("an alarm is raised for jobs about to expire and not for jobs on schedule", () => {
     const { Threshold } = alarmOn("OldestJobSeconds", []);
     const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
     const longest = schedule.map(
@@ -327,7 +316,7 @@ describe("nobody waits in vain without an alarm", () => {
   });
 });
 
-test("a signing key that could not be renewed raises one, unless the operator renews it", () => {
+test("an alarm is raised at a failed rotation of the signing key, unless the operator rotates it", () => {
   expect(alarmOn("Errors", ofFunction("keys/rotate")).Threshold).toBe(1);
   const without = alarmsIn(configured).filter(({ properties }) =>
     isDeepStrictEqual(properties.Dimensions, ofFunction("keys/rotate")),
@@ -335,7 +324,7 @@ test("a signing key that could not be renewed raises one, unless the operator re
   expect(without).toEqual([]);
 });
 
-test("a signing key that is not replaced raises one, unless the operator replaces it", () => {
+test("an alarm is raised for an old signing key, unless the operator replaces it", () => {
   const { Threshold } = alarmOn("SigningKeyAgeDays", []);
   expect(Threshold).toBeGreaterThan(30);
   const watched = alarmsIn(configured).map(({ properties }) => properties.MetricName);
@@ -368,7 +357,7 @@ describe("objectives", () => {
     ["DensityLatency", "DensityMilliseconds", "PR(:1500)", 5],
     ["FirstAttempt", "FirstAttemptSeconds", "PR(:60)", 1],
   ])(
-    "%s is watched in four windows, for a fast and a slow use of its budget",
+    "the objective %s is watched in four windows, for a fast and a slow use of its budget",
     (name, metric, stat, budget) => {
       for (const [speed, factor, periods] of [
         ["BurnsFast", 14.4, [3_600, 300]],
@@ -393,7 +382,7 @@ describe("objectives", () => {
     },
   );
 
-  test("an API that was busy for a day and gets nothing raises an alarm", () => {
+  test("an alarm is raised when an API that was busy for a day gets no request", () => {
     const count = z.looseObject({
       MetricName: z.literal("Count"),
       Period: z.number(),
@@ -410,12 +399,12 @@ describe("objectives", () => {
     ]);
   });
 
-  test("of the stage to try things out are none", () => {
+  test("the stage dev has no composite alarms", () => {
     expect(resourcesOf("AWS::CloudWatch::CompositeAlarm", compositeProperties, template)).toEqual([]);
   });
 });
 
-test("every alarm notifies the topic that is named, except those that are part of another", () => {
+test("every alarm notifies the topic that is set, except parts of composite alarms", () => {
   const parts = resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, configured).filter(({ properties }) =>
     isPart(properties),
   );
@@ -433,19 +422,19 @@ describe("dashboard", () => {
   const dashboards = (from: Template) =>
     resourcesOf("AWS::CloudWatch::Dashboard", z.object({ DashboardBody: z.unknown() }), from);
 
-  test("shows everything that is counted, and what AWS measures of the API, its functions, tables and queues", () => {
+  test("the dashboard shows every metric of the service and those of its AWS resources", () => {
     const shown = textOf(only(dashboards(deployed), "dashboards").properties.DashboardBody);
     const wanted = [...metricNames, "Latency", "4XXError", "5XXError", "Throttles", "ReadThrottleEvents"];
     expect([...wanted, "ApproximateAgeOfOldestMessage"].filter((name) => !shown.includes(name))).toEqual([]);
     expect(() => JSON.parse(shown)).not.toThrow();
   });
 
-  test("is there for callers' stage alone: each costs by the month", () => {
+  test("the stage dev has no dashboard", () => {
     expect(dashboards(template)).toEqual([]);
   });
 });
 
-test("an endpoint's own alarm names it by its summary", () => {
+test("an alarm of each endpoint's function names the endpoint's summary", () => {
   const descriptions = alarmsIn(deployed).map(({ properties }) => properties.AlarmDescription);
   const unnamed = endpoints.filter(
     ({ summary }) => !descriptions.some((one) => one.includes(`"${summary}"`)),

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/areas.ts";
-import { requestRateOf } from "../../infra/throttling.ts";
-import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { localSettings } from "../../infra/settings.ts";
+import type { Throttling } from "../../infra/stage.ts";
+import { stageThrottling } from "../../infra/throttling.ts";
+import { settingsOf } from "../support/deployment-settings.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
   configured,
@@ -50,35 +51,27 @@ const telling = new RegExp(
   ].join("|"),
 );
 
-/** Every path, as the settings of a stage name it. */
-const paths = [...new Set(endpoints.flatMap(pathsOf))].map((path) => `/${path.replaceAll("/", "~1")}`);
-
-/** The methods that need a token and have no limit of their own, as the settings of a stage name them. */
-const guardedMethods = (endpoints as readonly Endpoint[])
-  .filter(({ scope }) => scope !== null)
-  .flatMap((endpoint) => pathsOf(endpoint).map((path) => [endpoint.method, path] as const))
-  .filter(([, path]) => !/\/(?:operations|capabilities)/.test(path))
-  .map(([verb, path]) => [verb, `/${path.replaceAll("/", "~1")}`] as const);
-
-/** The methods of operations, as the settings of a stage name them. */
-const operationMethods = (
-  [
-    ["GET", ""],
-    ["GET", "~1{operationId}"],
-    ["DELETE", "~1{operationId}"],
-    ["POST", "~1{operationId}~1redeliver"],
-  ] as const
-).flatMap(([verb, rest]) =>
-  ["/~1populationdensitydata", "/~1population-density-data~1v0.3"].map(
-    (family) => [verb, `${family}~1operations${rest}`] as const,
-  ),
-);
+/** The settings that a stage has for the throttling of a deployment: for each named method, and for all others. */
+function settingsFor(context: Readonly<Record<string, unknown>>) {
+  const { named, others } = stageThrottling(settingsOf(context));
+  const limit = (ResourcePath: string, HttpMethod: string, { rate, burst }: Throttling) => ({
+    ResourcePath,
+    HttpMethod,
+    ThrottlingRateLimit: rate,
+    ThrottlingBurstLimit: burst,
+  });
+  const each = Object.entries(named).map(([method, throttling]) => {
+    const [, path = "", verb = ""] = /^(.*)\/([A-Z]+)$/.exec(method) ?? [];
+    return limit(path === "/" ? "/" : `/${path.replaceAll("/", "~1")}`, verb, throttling);
+  });
+  return [limit("/*", "*", others), ...each];
+}
 
 describe.each(eachStage)("API of %s", (stage, from) => {
   const { properties, dependsOn } = stageOf(from);
   const line = z.record(z.string(), z.string()).parse(JSON.parse(properties.AccessLogSetting.Format));
 
-  test("each line of the access log is JSON with one variable for each member, as text", () => {
+  test(`the access log of ${stage} is JSON with one variable for each member`, () => {
     for (const variable of Object.values(line)) expect(variable).toMatch(/^\$context\.[a-zA-Z.]+$/);
     expect(line).toMatchObject({
       requestId: "$context.requestId",
@@ -87,7 +80,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     });
   });
 
-  test("no line holds a body, a token, a query, a path as it was sent, an address or a caller", () => {
+  test(`the access log of ${stage} holds no body, token, query, path, address or caller`, () => {
     expect(Object.values(line).filter((variable) => telling.test(variable))).toEqual([]);
     // The pattern itself finds what it is for.
     const found = [
@@ -108,7 +101,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(found).toEqual([]);
   });
 
-  test("the log is a group of its own that forgets, and API Gateway may write there before it is to", () => {
+  test(`the access log of ${stage} expires, and the API's stage depends on the right to write it`, () => {
     const [group] = properties.AccessLogSetting.DestinationArn["Fn::GetAtt"];
     expect(from.Resources[group]).toMatchObject({
       Type: "AWS::Logs::LogGroup",
@@ -123,39 +116,15 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(account.deletionPolicy).toBe("Retain");
   });
 
-  test("each method is throttled, logins, documents and pages below the others, and logged in no other way", () => {
-    const each = requestRateOf(stage);
-    const logins = stage === "prod" ? 100 : 20;
-    const setting = (HttpMethod: string, ResourcePath: string, rate: number, burst: number) => ({
-      HttpMethod,
-      ResourcePath,
-      ThrottlingRateLimit: rate,
-      ThrottlingBurstLimit: burst,
-    });
-    const expected = [
-      setting("*", "/*", 2, 2),
-      ...guardedMethods.map(([verb, path]) => setting(verb, path, each, Math.ceil(each / 2))),
-      setting("POST", "/~1v3~1profile~1authenticate", logins, logins / 4),
-      setting("POST", "/~1profile~1authenticate", logins, logins / 4),
-      setting("GET", "/~1populationdensitydata~1capabilities", 40, 20),
-      setting("GET", "/~1population-density-data~1v0.3~1capabilities", 40, 20),
-      ...operationMethods.map(([verb, path]) => setting(verb, path, 70, 35)),
-      setting("GET", "/~1.well-known~1jwks.json", 20, 10),
-      setting("GET", "/~1openapi.json", 20, 10),
-      setting("GET", "/~1.well-known~1api-catalog", 20, 10),
-      setting("HEAD", "/~1.well-known~1api-catalog", 20, 10),
-      setting("GET", "/", 10, 10),
-      setting("GET", "/~1reference", 10, 10),
-      setting("GET", "/~1assets~1{name}", 40, 40),
-      // The template of dev allows pages of this machine, which ask first.
-      ...(stage === "dev" ? paths.map((path) => setting("OPTIONS", path, 15, 10)) : []),
-    ];
+  test(`the stage ${stage} throttles each method as stageThrottling says and logs it in no other way`, () => {
+    // The template of dev allows pages of this machine, which ask first.
+    const expected = settingsFor(stage === "dev" ? { stage, ...localSettings } : { stage });
     expect(properties.MethodSettings).toHaveLength(expected.length);
     expect(properties.MethodSettings).toEqual(expect.arrayContaining(expected));
   });
 
   // https://github.com/hashicorp/terraform-provider-aws/issues/15855
-  test("no setting names a method ANY, and all together are few: API Gateway refuses others", () => {
+  test(`the stage ${stage} has no setting for ANY, and few patches, as API Gateway refuses others`, () => {
     expect(properties.MethodSettings.filter(({ HttpMethod }) => HttpMethod === "ANY")).toEqual([]);
     const patches = properties.MethodSettings.flatMap(
       ({ HttpMethod: _verb, ResourcePath: _path, ...fields }) => Object.keys(fields),
@@ -163,11 +132,11 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(patches.length).toBeLessThanOrEqual(stage === "prod" ? 80 : 120);
   });
 
-  test("requests are traced in callers' stage alone", () => {
+  test(`the stage ${stage} traces requests only if it is prod`, () => {
     expect(properties.TracingEnabled).toBe(stage === "prod");
   });
 
-  test("TLS is 1.2 or newer, under the API's own host name too", () => {
+  test(`the API of ${stage} requires TLS 1.2 under its own host name too`, () => {
     expect(apiOf(from)).toMatchObject({
       SecurityPolicy: "TLS_1_2",
       EndpointConfiguration: { Types: ["REGIONAL"] },
@@ -176,33 +145,12 @@ describe.each(eachStage)("API of %s", (stage, from) => {
   });
 });
 
-test("throttling is what is said, and lets through no more logins at once than have executions reserved", () => {
-  const { properties } = stageOf(configured);
-  const login = { HttpMethod: "POST", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 25 };
-  const capabilities = { HttpMethod: "GET", ThrottlingRateLimit: 40, ThrottlingBurstLimit: 20 };
-  const expected = [
-    { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: 2, ThrottlingBurstLimit: 2 },
-    ...guardedMethods.map(([HttpMethod, ResourcePath]) => ({
-      HttpMethod,
-      ResourcePath,
-      ThrottlingRateLimit: 40,
-      ThrottlingBurstLimit: 60,
-    })),
-    { ResourcePath: "/~1v3~1profile~1authenticate", ...login },
-    { ResourcePath: "/~1profile~1authenticate", ...login },
-    { ResourcePath: "/~1populationdensitydata~1capabilities", ...capabilities },
-    { ResourcePath: "/~1population-density-data~1v0.3~1capabilities", ...capabilities },
-    ...operationMethods.map(([HttpMethod, ResourcePath]) => ({
-      HttpMethod,
-      ResourcePath,
-      ThrottlingRateLimit: 40,
-      ThrottlingBurstLimit: 35,
-    })),
-  ];
-  expect(properties.MethodSettings).toEqual(expect.arrayContaining(expected));
+test("the settings throttlingRate, throttlingBurst and reservedConcurrency reach the stage", () => {
+  const { MethodSettings } = stageOf(configured).properties;
+  expect(MethodSettings).toEqual(expect.arrayContaining(settingsFor(everySetting)));
 });
 
-test("an account whose API Gateway may write logs already is left as it is", () => {
+test("gatewayLogRole existing leaves the account's role for logs as it is", () => {
   const { Resources } = configured;
   const kinds = Object.entries(Resources).filter(
     ([, { Type, Properties }]) =>
@@ -215,7 +163,7 @@ describe("a host name of the operator's", () => {
   const { certificateArn, domainName } = everySetting;
   const withoutZone = sharedTemplate("someSettings");
 
-  test("is served with the operator's certificate, over TLS 1.2 or newer", () => {
+  test("a custom domain has the operator's certificate and requires TLS 1.2", () => {
     const { properties } = only(
       resourcesOf("AWS::ApiGateway::DomainName", z.record(z.string(), z.unknown()), configured),
       "domains",
@@ -230,7 +178,7 @@ describe("a host name of the operator's", () => {
     expect(apiOf(configured).SecurityPolicy).toBe("TLS_1_2");
   });
 
-  test("leads to the one stage, from its root", () => {
+  test("a custom domain maps its root to the stage", () => {
     const { properties } = only(
       resourcesOf(
         "AWS::ApiGateway::BasePathMapping",
@@ -242,13 +190,13 @@ describe("a host name of the operator's", () => {
     expect(properties.Stage.Ref).toBe(stageOf(configured).logicalId);
   });
 
-  test("is the only one: the API's own answers no longer", () => {
+  test("a custom domain disables the API's own host name", () => {
     expect(apiOf(configured).DisableExecuteApiEndpoint).toBe(true);
     expect(JSON.stringify(configured.Outputs)).not.toContain("execute-api");
     expect(configured.Outputs.ApiAddress?.Value).toBe(`https://${domainName}`);
   });
 
-  test("goes into the operator's zone", () => {
+  test("a custom domain gets a record in the operator's zone", () => {
     const { properties } = only(
       resourcesOf(
         "AWS::Route53::RecordSet",
@@ -261,7 +209,7 @@ describe("a host name of the operator's", () => {
     expect(properties).toEqual({ HostedZoneId: hostedZoneId, Name: `${domainName}.`, Type: "A" });
   });
 
-  test("without a zone the outputs say what a record points to", () => {
+  test("a custom domain without a zone has the target of its record among the outputs", () => {
     expect(resourcesOf("AWS::Route53::RecordSet", z.unknown(), withoutZone)).toEqual([]);
     const { logicalId } = only(
       resourcesOf("AWS::ApiGateway::DomainName", z.unknown(), withoutZone),

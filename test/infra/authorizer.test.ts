@@ -53,25 +53,25 @@ describe("authorizer", () => {
   ).properties.Environment.Variables;
   const opened = routes.parse(JSON.parse(z.string().parse(variables.ROUTES_BY_SCOPE)));
 
-  test("is one for each scope, alike, and no more than an API may have", () => {
+  test("each scope has one authorizer, and there are no more than an API may have", () => {
     expect(authorizers.length).toBe(everyScope.length);
     expect(authorizers.length).toBeLessThanOrEqual(maxAuthorizers);
     for (const one of authorizers) expect(one.properties).toEqual(properties);
   });
 
-  test("reads the token from the Authorization header and runs its own function", () => {
+  test("the authorizers read the Authorization header and run the authorizer function", () => {
     expect(properties.Type).toBe("TOKEN");
     expect(properties.IdentitySource).toBe("method.request.header.Authorization");
     expect(textOf(properties.AuthorizerUri)).toContain(functionOf("authorizer/authorize"));
   });
 
-  test("keeps an answer for a while, and not for the life of a token", () => {
+  test("API Gateway caches an authorizer's policy for less than an hour", () => {
     expect(properties.AuthorizerResultTtlInSeconds).toBeGreaterThanOrEqual(1);
     expect(properties.AuthorizerResultTtlInSeconds).toBeLessThan(3_600);
   });
 
   test.each(["Bearer", "bearer", "BEARER", "bEaReR"])(
-    "passes a token with the scheme %s on",
+    "the authorizers pass a token with the scheme %s on",
     async (scheme) => {
       expect(`${scheme} ${await tokenWith()}`).toMatch(expression);
       expect(`${scheme}  ${await tokenWith({ subscription: crypto.randomUUID() })}`).toMatch(expression);
@@ -93,11 +93,11 @@ describe("authorizer", () => {
     ["a line break", "Bearer a.b.c\n"],
     ["characters no JWT has", "Bearer a.b.c="],
     ["nothing", ""],
-  ])("refuses %s without running a function", (_case, sent) => {
+  ])("the authorizers refuse %s without running a function", (_case, sent) => {
     expect(sent).not.toMatch(expression);
   });
 
-  test("is told each route of the declared endpoints, with a wildcard for a parameter only", () => {
+  test("the authorizer is given each declared route, with a wildcard for each parameter", () => {
     const expected = declared.filter(({ scope }) => scope !== null);
     expect(
       Object.entries(opened)
@@ -106,13 +106,13 @@ describe("authorizer", () => {
     ).toEqual(expected.map(({ scope, route }) => `${scope} ${route.replaceAll(/\{[^}]+\}/g, "*")}`).sort());
   });
 
-  test.each(everyScope)("%s opens the endpoints that declare it, and no other", (scope) => {
+  test.each(everyScope)("the scope %s allows exactly the endpoints that declare it", (scope) => {
     const patterns = opened[scope] ?? [];
     const open = declared.filter(({ route }) => patterns.some((pattern) => covers(pattern, route)));
     expect(open).toEqual(declared.filter((endpoint) => endpoint.scope === scope));
   });
 
-  test("no pattern opens nothing, and no scope is unknown", () => {
+  test("the authorizer is given no unknown scope and no pattern without a route", () => {
     expect(Object.keys(opened).filter((scope) => !everyScope.includes(scope))).toEqual([]);
     const idle = Object.values(opened)
       .flat()
@@ -120,7 +120,7 @@ describe("authorizer", () => {
     expect(idle).toEqual([]);
   });
 
-  test("every route is short enough for a policy", () => {
+  test("every route is short enough for a policy of an authorizer", () => {
     const resources = Object.values(opened)
       .flat()
       .map((pattern) => `${longestStage}/${pattern}`);
@@ -128,7 +128,7 @@ describe("authorizer", () => {
   });
 });
 
-test("an endpoint that is added is open to its scope without a further line", () => {
+test("routesByScope adds the routes of a new endpoint to its scope", () => {
   const sample = {
     ...retrieveQosProfiles,
     method: "GET",

@@ -19,13 +19,13 @@ describe("the definition of the import", () => {
   };
   const definition = densityImportDefinition(names);
 
-  test("is in the Amazon States Language", () => {
+  test("densityImportDefinition is valid Amazon States Language", () => {
     const { isValid, errorsText } = validate(definition);
     expect(errorsText("\n")).toBe("");
     expect(isValid).toBe(true);
   });
 
-  test("is what is deployed", () => {
+  test("the state machine is deployed with the states of densityImportDefinition", () => {
     const [machine] = resourcesOf(
       "AWS::StepFunctions::StateMachine",
       z.object({ DefinitionString: z.unknown() }),
@@ -36,7 +36,7 @@ describe("the definition of the import", () => {
     expect(Object.keys(States)).toEqual(Object.keys(definition.States));
   });
 
-  test("writes to the table only after every check, and gives days back after a fault", () => {
+  test("the import writes to the table only after every check and releases days after a fault", () => {
     const { States } = definition;
     expect(States.CheckPrefixes.Next).toBe("BeginImport");
     expect(States.IsPlanned.Choices.map(({ Next }) => Next)).toEqual(["Refused"]);
@@ -47,11 +47,11 @@ describe("the definition of the import", () => {
 });
 
 describe("the stack of the import", () => {
-  test("is there only when it is asked for", () => {
+  test("the stack of the import is absent unless densityImport is set", () => {
     expect(existsSync(join(inject("assembly"), `${densityImportStackName}.template.json`))).toBe(false);
   });
 
-  test("has a bucket that is encrypted, closed, reached over TLS alone, and forgets", () => {
+  test("the bucket of the import is encrypted, not public, requires TLS and expires its objects", () => {
     const [bucket] = resourcesOf(
       "AWS::S3::Bucket",
       z.object({
@@ -72,7 +72,7 @@ describe("the stack of the import", () => {
     expect(JSON.stringify(made.Resources)).toContain('{"Bool":{"aws:SecureTransport":"false"}}');
   });
 
-  test("grants what its steps need, and nothing to everybody", () => {
+  test("the stack of the import grants what its steps need and nothing to everybody", () => {
     const statements = resourcesOf(
       "AWS::IAM::Policy",
       z.object({

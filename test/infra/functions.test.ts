@@ -123,13 +123,13 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       id,
     ).properties;
 
-  test("there is one function for each record in `infra/functions.ts`, and no other", () => {
+  test(`${stage} has one function for each record of functionRecords and no other`, () => {
     expect(functions.map(({ logicalId }) => logicalId).sort()).toEqual(
       functionIds.map((id) => functionOf(id)).sort(),
     );
   });
 
-  test("each function has a bundle, a role and a log group of its own", () => {
+  test(`each function of ${stage} has its own bundle, role and log group`, () => {
     for (const part of [
       functions.map(({ properties }) => properties.Code.S3Key),
       functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]),
@@ -152,7 +152,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     const tableNames = grantedTables.map(({ name }) => name);
     const queueNames = Object.keys(used) as QueueName[];
 
-    test("runs on the newest runtime, with a time-out and memory that were chosen", () => {
+    test(`${id} of ${stage} has the chosen runtime, a time-out within its limit and enough memory`, () => {
       expect(properties.Architectures).toEqual(["arm64"]);
       expect(properties.Runtime).toBe("nodejs24.x");
       expect(properties.Handler).toBe("index.handler");
@@ -162,7 +162,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       expect(properties.MemorySize).toBeGreaterThanOrEqual(256);
     });
 
-    test("logs into a group of its own that forgets", () => {
+    test(`${id} of ${stage} logs into a group that expires`, () => {
       const group = only(
         logGroups.filter(({ logicalId }) => logicalId === properties.LoggingConfig.LogGroup.Ref),
         "log groups",
@@ -171,7 +171,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       expect(group.deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
     });
 
-    test("may do what its record says and what that needs, and write its log", () => {
+    test(`${id} of ${stage} may do exactly what its record says and what that needs`, () => {
       const role = only(
         roles.filter(({ logicalId }) => logicalId === properties.Role["Fn::GetAtt"][0]),
         "roles",
@@ -222,12 +222,12 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       expect(rightsOf(role.logicalId, policies)).toEqual(wanted.sort());
     });
 
-    test("is traced where requests are, and shares the executions of the account", () => {
+    test(`${id} of ${stage} is traced only in prod and has no reserved concurrency`, () => {
       expect(properties.TracingConfig?.Mode).toBe(stage === "prod" ? "Active" : undefined);
       expect(properties.ReservedConcurrentExecutions).toBeUndefined();
     });
 
-    test("is told its tables and queues, the variables of its line and the log level, and nothing else", () => {
+    test(`${id} of ${stage} has exactly the environment of its record`, () => {
       const valueFor = (name: VariableName): unknown => {
         if (name === "SIGNING_KEY_SECRET_ARN") return { Ref: secret.logicalId };
         if (name === "ROUTES_BY_SCOPE") return expect.any(String);
@@ -252,7 +252,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       });
     });
 
-    test("has an environment within AWS's limit", () => {
+    test(`${id} of ${stage} has an environment within Lambda's limit`, () => {
       // A table's name, a queue's address or an ARN is longer than what stands for it here.
       const size = Object.entries(properties.Environment.Variables)
         .map(([name, value]) => name.length + (typeof value === "string" ? Buffer.byteLength(value) : 256))
@@ -261,7 +261,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     });
   });
 
-  test("no policy has an action with a wildcard, or reads a whole table", () => {
+  test(`no policy of ${stage} has an action with a wildcard or a Scan`, () => {
     const statements = policies.flatMap(({ properties }) => properties.PolicyDocument.Statement);
     expect(statements.length).toBeGreaterThanOrEqual(functionIds.length);
     expect(statements.flatMap(({ Action }) => Action).filter((action) => /\*|Scan$/.test(action))).toEqual(
@@ -269,7 +269,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     );
   });
 
-  test("no policy has a resource with a wildcard but where AWS has no other", () => {
+  test(`no policy of ${stage} has a resource with a wildcard except where AWS requires one`, () => {
     const wide = policies
       .flatMap(({ properties }) => properties.PolicyDocument.Statement)
       .filter(({ Resource }) => Resource.map(textOf).some((resource) => resource.includes("*")))
@@ -297,7 +297,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     );
   });
 
-  test("no role and no policy belongs to anything but a function, API Gateway's log and its releases", () => {
+  test(`the roles of ${stage} belong to functions, API Gateway's log and CodeDeploy alone`, () => {
     const kinds = new Set(Object.values(from.Resources).map(({ Type }) => Type));
     expect([...kinds].filter((kind) => kind.startsWith("AWS::IAM::")).sort()).toEqual([
       "AWS::IAM::Policy",
@@ -315,12 +315,12 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     expect(owners.filter(({ Ref }) => !known.has(Ref))).toEqual([]);
   });
 
-  test("the private key can be read by the login and by its rotation alone", () => {
+  test(`only the login and the rotation of ${stage} may read the private key`, () => {
     const readers = functionIds.filter((id) => functionRecords[id].signingKey?.includes("GetSecretValue"));
     expect(readers.sort()).toEqual(["keys/rotate", "profile/authenticate"]);
   });
 
-  test("nothing in the template is for a local run", () => {
+  test(`the template of ${stage} has nothing of a local run`, () => {
     // The template that tests run is that of a local run.
     const text = JSON.stringify(stage === "dev" ? sharedTemplate("densityImport") : from);
     const local = [
@@ -335,13 +335,13 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 });
 
-test("functions have the same names in every stage", () => {
+test("the functions have the same logical ids in every stage", () => {
   const namesIn = (from: Template) =>
     resourcesOf("AWS::Lambda::Function", z.unknown(), from).map(({ logicalId }) => logicalId);
   expect(namesIn(deployed)).toEqual(namesIn(template));
 });
 
-test("what is reserved is reserved for the functions named, and for no other", () => {
+test("the setting reservedConcurrency reserves executions for the named functions alone", () => {
   const made = resourcesOf("AWS::Lambda::Function", functionProperties, configured).flatMap(
     ({ logicalId, properties: { ReservedConcurrentExecutions: count } }) =>
       count === undefined ? [] : [[logicalId, count]],
@@ -352,7 +352,7 @@ test("what is reserved is reserved for the functions named, and for no other", (
   });
 });
 
-test("every default can be read as its variable", () => {
+test("every default of a variable is a valid value of it", () => {
   for (const { read, default: value } of Object.values(configuration)) {
     expect(read(value)).toBeDefined();
   }

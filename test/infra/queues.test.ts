@@ -94,7 +94,7 @@ describe("queues", () => {
       name,
     ).properties;
 
-  test("each description is one queue, and there is no other", () => {
+  test("each described queue is one queue of the template, and there is no other", () => {
     expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(names.map((name) => queueOf(name)).sort());
   });
 
@@ -102,11 +102,11 @@ describe("queues", () => {
     const properties = propertiesOf(name);
     const { deadLetters } = queueDescription(name);
 
-    test("holds its messages encrypted with the one key", () => {
+    test(`the queue ${name} is encrypted with the stack's key`, () => {
       expect(properties.KmsMasterKeyId).toEqual(arnOf(key.logicalId));
     });
 
-    test("refuses what does not come over TLS, and lets nobody in beside the roles of the account", () => {
+    test(`the queue ${name} refuses requests without TLS and allows nobody outside the account`, () => {
       const policy = only(
         resourcesOf("AWS::SQS::QueuePolicy", queuePolicyProperties).filter((one) =>
           one.properties.Queues.some(({ Ref }) => Ref === queueOf(name)),
@@ -124,7 +124,7 @@ describe("queues", () => {
       ]);
     });
 
-    test("gives up a message exactly when it is described so", () => {
+    test(`the queue ${name} has the dead-letter queue and maxReceiveCount of its description`, () => {
       expect(properties.RedrivePolicy).toEqual(
         deadLetters && {
           deadLetterTargetArn: arnOf(queueOf(deadLetters.queue)),
@@ -133,7 +133,7 @@ describe("queues", () => {
       );
     });
 
-    test("keeps its messages no longer than they are kept when they are dead", () => {
+    test(`the queue ${name} keeps messages no longer than its dead-letter queue does`, () => {
       // A dead letter keeps the moment it was first sent at.
       const keptDead = deadLetters && propertiesOf(deadLetters.queue).MessageRetentionPeriod;
       expect(properties.MessageRetentionPeriod).toBeLessThanOrEqual(
@@ -141,12 +141,12 @@ describe("queues", () => {
       );
     });
 
-    test("has its address among the outputs, for what a person runs", () => {
+    test(`the queue ${name} has its URL among the outputs`, () => {
       expect(template.Outputs[queueOutput(name)]?.Value).toEqual({ Ref: queueOf(name) });
     });
   });
 
-  test("no message is dropped: what is consumed has a queue for dead letters, what is not is one", () => {
+  test("every consumed queue has a dead-letter queue, and every other queue is one", () => {
     const consumed = new Set(consumers.map(({ queue }) => queue));
     const forDead = new Set(names.map((name) => queueDescription(name).deadLetters?.queue));
     const dropping = names.filter((name) =>
@@ -155,7 +155,7 @@ describe("queues", () => {
     expect(dropping).toEqual([]);
   });
 
-  test("no dead letter comes round again", () => {
+  test("no dead letter returns to a queue that it has left", () => {
     const later = names.filter((name, index) => {
       const { deadLetters } = queueDescription(name);
       return deadLetters !== undefined && names.indexOf(deadLetters.queue) >= index;
@@ -163,7 +163,7 @@ describe("queues", () => {
     expect(later).toEqual([]);
   });
 
-  test("a dead letter is read before it is given up: SQS goes on counting its receipts", () => {
+  test("a dead-letter queue allows more receives than the queue before it, whose count continues", () => {
     const maxReceives = (name: QueueName) => queueDescription(name).deadLetters?.maxReceiveCount;
     const unread = names.filter((name) => {
       const next = queueDescription(name).deadLetters?.queue;
@@ -174,7 +174,7 @@ describe("queues", () => {
     expect(unread).toEqual([]);
   });
 
-  test("no job is dead before its last attempt, however long a schedule is set", () => {
+  test("a message outlives the longest schedule of attempts that SINK_RETRY_SECONDS may set", () => {
     const maxWaits = Array.from({ length: 100 }, (_, waits) => waits).findLast(
       (waits) => configuration.SINK_RETRY_SECONDS.read(Array(waits).fill("1").join(",")) !== undefined,
     );
@@ -185,7 +185,7 @@ describe("queues", () => {
     );
   });
 
-  test("the key is opened by policies of the account alone", () => {
+  test("the key policy allows policies of the account alone", () => {
     const [{ Principal, Resource }] = key.properties.KeyPolicy.Statement;
     // biome-ignore lint/suspicious/noTemplateCurlyInString: how `textOf` writes a reference.
     expect(textOf(Principal.AWS)).toBe("arn:${AWS::Partition}:iam::${AWS::AccountId}:root");
@@ -193,7 +193,7 @@ describe("queues", () => {
     expect(Resource).toBe("*");
   });
 
-  test("grants on the key are made by AWS services alone, on behalf of those who use them", () => {
+  test("the key policy denies grants that no AWS service makes", () => {
     const [, second] = key.properties.KeyPolicy.Statement;
     expect(second).toEqual({
       Effect: "Deny",
@@ -205,14 +205,17 @@ describe("queues", () => {
     });
   });
 
-  test("the key is renewed by itself", () => {
+  test("the key is rotated by KMS", () => {
     expect(key.properties.EnableKeyRotation).toBe(true);
   });
 
-  test.each(eachStage)("the key of %s is there as long as what it encrypts", (stage, from) => {
-    const { deletionPolicy } = only(resourcesOf("AWS::KMS::Key", keyProperties, from), "keys");
-    expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
-  });
+  test.each(eachStage)(
+    "the key of %s is retained exactly when the data that it encrypts is",
+    (stage, from) => {
+      const { deletionPolicy } = only(resourcesOf("AWS::KMS::Key", keyProperties, from), "keys");
+      expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
+    },
+  );
 });
 
 /** How a mapping names what it calls: a function by its name, an alias behind it. */
@@ -226,10 +229,10 @@ function nameOf(id: FunctionId, from: Template): unknown {
 describe.each([
   ...eachStage.map(([stage, from]) => [stage, from, String(stages[stage].maxWorkers)] as const),
   ["a stage with every setting", sharedTemplate("configured"), everySetting.maxWorkers] as const,
-])("consumers of %s", (_stage, from, maxWorkersSet) => {
+])("consumers of %s", (stage, from, maxWorkersSet) => {
   const mappings = resourcesOf("AWS::Lambda::EventSourceMapping", mappingProperties, from);
 
-  test("each function that consumes a queue gets its messages once, and no other function gets any", () => {
+  test(`each consumer of ${stage} has one event source mapping, and no other function has any`, () => {
     const wanted = consumers.map(({ id, queue }) => ({
       FunctionName: nameOf(id, from),
       EventSourceArn: arnOf(queueOf(queue)),
@@ -242,11 +245,11 @@ describe.each([
     expect(made).toEqual(expect.arrayContaining(wanted));
   });
 
-  test("no two functions take messages from each other", () => {
+  test(`no two functions of ${stage} consume the same queue`, () => {
     expect(new Set(consumers.map(({ queue }) => queue)).size).toBe(consumers.length);
   });
 
-  test("all together leave most of the account to those who wait for an answer", () => {
+  test(`the consumers of ${stage} together use a small part of the account's concurrency`, () => {
     const workers = mappings.map(({ properties }) => properties.ScalingConfig.MaximumConcurrency);
     expect(workers.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(maxWorkers);
   });
@@ -263,30 +266,30 @@ describe.each([
       "mappings",
     );
 
-    test("keeps the messages that it says it has not handled", () => {
+    test(`${id} of ${stage} reports failed messages one by one`, () => {
       expect(mapping.properties.FunctionResponseTypes).toEqual(["ReportBatchItemFailures"]);
     });
 
-    test("may say when a message comes again", () => {
+    test(`${id} of ${stage} may change the visibility of its messages`, () => {
       expect(functionRecords[id].queues?.[queue] ?? []).toContain("ChangeMessageVisibility");
     });
 
-    test("has all its time for one message", () => {
+    test(`${id} of ${stage} gets one message at a time`, () => {
       expect(mapping.properties.BatchSize).toBe(1);
     });
 
-    test("runs for a bounded number of messages at a time", () => {
+    test(`${id} of ${stage} has a maximum concurrency`, () => {
       // AWS takes nothing below 2.
       expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
       expect(mapping.properties.ScalingConfig.MaximumConcurrency).toBeLessThanOrEqual(maxWorkers);
     });
 
-    test("knows how many of it run at a time, as the setting says", () => {
+    test(`${id} of ${stage} knows how many of it run at a time, as the setting says`, () => {
       expect(worker.Environment.Variables.MAX_WORKERS).toBe(maxWorkersSet);
       expect(String(mapping.properties.ScalingConfig.MaximumConcurrency)).toBe(maxWorkersSet);
     });
 
-    test("is not given a message again while it may still be at it", () => {
+    test(`a message of ${id} of ${stage} stays hidden for longer than the function's time-out`, () => {
       const { properties } = only(
         resourcesOf("AWS::SQS::Queue", queueProperties, from).filter(
           ({ logicalId }) => logicalId === queueOf(queue),
@@ -298,7 +301,7 @@ describe.each([
       expect(properties.VisibilityTimeout).toBeLessThanOrEqual(6 * 60);
     });
 
-    test("sends nothing to a queue that invokes it, directly or by dead letters: Lambda ends such a chain", () => {
+    test(`${id} of ${stage} may not send messages to any queue, as Lambda ends recursive chains`, () => {
       const statements = resourcesOf("AWS::IAM::Policy", grantingPolicy, from)
         .filter(({ properties }) => properties.Roles.some(({ Ref }) => Ref === worker.Role["Fn::GetAtt"][0]))
         .flatMap(({ properties }) => properties.PolicyDocument.Statement);
@@ -309,7 +312,7 @@ describe.each([
       expect(sending).toEqual([]);
     });
 
-    test("gets no message before it may receive it", () => {
+    test(`the mapping of ${id} of ${stage} depends on the policies of its function`, () => {
       const policies = resourcesOf("AWS::IAM::Policy", z.object({ Roles: z.array(reference) }), from).filter(
         ({ properties }) => properties.Roles.some(({ Ref }) => Ref === worker.Role["Fn::GetAtt"][0]),
       );

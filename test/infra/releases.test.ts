@@ -83,7 +83,7 @@ describe.each(released)("a release of %s", (id) => {
   const { properties: alias } = aliasOf(id, deployed);
   const { properties: group } = groupOf(id, deployed);
 
-  test("is a version of its own: the one before it stays to go back to, and a rolled-back one goes", () => {
+  test(`a release of ${id} is a version of its own, kept when replaced and deleted when rolled back`, () => {
     expect(alias.Name).toBe("live");
     const version = deployed.Resources[alias.FunctionVersion["Fn::GetAtt"][0]];
     expect(version).toMatchObject({
@@ -94,11 +94,11 @@ describe.each(released)("a release of %s", (id) => {
     });
   });
 
-  test("reaches a tenth of the requests first, and all of them five minutes later", () => {
+  test(`a release of ${id} gets a tenth of the requests for five minutes and then all`, () => {
     expect(group.DeploymentConfigName).toBe("CodeDeployDefault.LambdaCanary10Percent5Minutes");
   });
 
-  test("is taken back when an alarm of the function goes off, and when it is stopped or fails", () => {
+  test(`a release of ${id} is rolled back when an alarm is raised, and when it is stopped or fails`, () => {
     expect(group.AlarmConfiguration.Enabled).toBe(true);
     expect(group.AutoRollbackConfiguration).toEqual({
       Enabled: true,
@@ -106,7 +106,7 @@ describe.each(released)("a release of %s", (id) => {
     });
   });
 
-  test("is taken back for the first fault", () => {
+  test(`a release of ${id} is rolled back at the first fault`, () => {
     const alarms = alarmsOf(id);
     expect(alarms).toHaveLength(group.AlarmConfiguration.Alarms.length);
     expect(alarms.map(({ Threshold }) => Threshold)).toEqual(alarms.map(() => 1));
@@ -135,7 +135,7 @@ describe("a fault", () => {
   const logged: readonly FunctionId[] = ["authorizer/authorize", ...streamed];
 
   test.each(released.filter((id) => !logged.includes(id)))(
-    "of %s is an execution that broke off, or a crash that was answered",
+    "the alarms of %s count executions that failed and crashes that were answered",
     (id) => {
       const alarms = alarmsOf(id);
       expect(alarms).toHaveLength(2);
@@ -149,7 +149,7 @@ describe("a fault", () => {
     },
   );
 
-  test.each(streamed)("of %s is none of its callers, who may read too slowly", (id) => {
+  test.each(streamed)("the alarms of %s ignore callers that read too slowly", (id) => {
     const patterns = alarmsOf(id).flatMap(({ MetricName }) => patternsFor(MetricName, id));
     expect(patterns.sort()).toEqual([
       '"Invoke Error" -CallerTooSlow',
@@ -159,7 +159,7 @@ describe("a fault", () => {
   });
 
   // API Gateway's contract: whoever refuses a token throws.
-  test("of the authorizer is anything it ends with but a refused token", () => {
+  test("the alarm of the authorizer counts every failure but a refused token", () => {
     const id = "authorizer/authorize";
     const { MetricName } = only(alarmsOf(id), "alarms");
     expect(patternsFor(MetricName, id).sort()).toEqual([
@@ -176,7 +176,7 @@ describe("what callers reach is released", () => {
     deployed,
   ).map(({ properties }) => properties);
 
-  test("nobody may call a function past its alias but Secrets Manager, to rotate", () => {
+  test("nobody but Secrets Manager may call a function without its alias", () => {
     const aliases = new Set(released.map((id) => `\${${aliasOf(id, deployed).logicalId}}`));
     const past = permissions.filter(({ FunctionName }) => !aliases.has(textOf(FunctionName)));
     expect(past).toEqual([
@@ -187,7 +187,7 @@ describe("what callers reach is released", () => {
     ]);
   });
 
-  test("the authorizer is asked by its alias", () => {
+  test("API Gateway calls the authorizer by its alias", () => {
     const uri = z.object({ AuthorizerUri: z.unknown() });
     const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", uri, deployed);
     const { logicalId } = aliasOf("authorizer/authorize", deployed);
@@ -197,7 +197,7 @@ describe("what callers reach is released", () => {
     }
   });
 
-  test("CodeDeploy has its rights before it is to use them", () => {
+  test("every deployment group depends on the policy of CodeDeploy's role", () => {
     const policies = resourcesOf("AWS::IAM::Policy", z.object({ Roles: z.array(reference) }), deployed);
     const role = only(
       resourcesOf("AWS::IAM::Role", z.object({ AssumeRolePolicyDocument: z.unknown() }), deployed).filter(
@@ -213,7 +213,7 @@ describe("what callers reach is released", () => {
   });
 });
 
-test("a release at once reaches all requests and heeds no alarm: it may be the remedy", () => {
+test("a release at once gets all requests and ignores alarms", () => {
   for (const id of released) {
     const { properties } = groupOf(id, configured);
     expect(properties.DeploymentConfigName).toBe("CodeDeployDefault.LambdaAllAtOnce");
@@ -222,7 +222,7 @@ test("a release at once reaches all requests and heeds no alarm: it may be the r
   }
 });
 
-test("to try things out a function is there when it is deployed", () => {
+test("the stage dev has no aliases, versions or deployment groups", () => {
   const kinds = Object.values(template.Resources).map(({ Type }) => Type);
   expect(kinds.filter((kind) => /::CodeDeploy::|::Lambda::(?:Alias|Version)$/.test(kind))).toEqual([]);
 });

@@ -68,7 +68,7 @@ const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
 const paths = [...new Set(declared.map(({ path }) => path))];
 const pages = websites.flatMap(({ id, paths }) => paths.map((path) => ({ route: `GET ${path}`, id })));
 
-test("operations that take no token are the login, the public keys and what describes the API", () => {
+test("only the login, the public keys and the API's descriptions need no token", () => {
   const open = endpoints.filter(({ scope }) => scope === null);
   expect(open.map(({ id }) => id).sort()).toEqual([
     "keys/publish",
@@ -78,10 +78,10 @@ test("operations that take no token are the login, the public keys and what desc
   ]);
 });
 
-describe.each(eachStage)("routes of %s", (_stage, from) => {
+describe.each(eachStage)("routes of %s", (stage, from) => {
   const routes = routesIn(from);
 
-  test("each verb of a declared path is one route, one more has all its other verbs, and there is no other", () => {
+  test(`${stage} has a route for each declared verb, ANY for the others of a path, and no other`, () => {
     const others = paths.map((path) => `ANY ${path}`);
     expect(routes.map(({ route }) => route).sort()).toEqual(
       [...declared, ...pages]
@@ -91,7 +91,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     );
   });
 
-  test("no function runs for the verbs that a path does not have, and nobody is asked", () => {
+  test(`${stage} answers undeclared verbs without a function and without an authorizer`, () => {
     const others = routes.filter(({ route }) => route.startsWith("ANY "));
     for (const { Integration, AuthorizationType } of others) {
       expect(Integration.Type).toBe("MOCK");
@@ -100,7 +100,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     }
   });
 
-  test.each([...endpoints])("$id: every path runs the endpoint's own function", ({ id, ...endpoint }) => {
+  test.each([...endpoints])("every path of $id runs the endpoint's own function", ({ id, ...endpoint }) => {
     const names = declared.filter((one) => one.endpoint.id === id).map(({ route }) => route);
     const own = routes.filter(({ route }) => names.includes(route));
     expect(own).toHaveLength(names.length);
@@ -117,7 +117,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     }
   });
 
-  test.each(pages)("$route runs the function of its website, for everybody", ({ route, id }) => {
+  test.each(pages)("$route runs the function of its website without an authorizer", ({ route, id }) => {
     const { AuthorizationType, AuthorizerId, Integration } = only(
       routes.filter((made) => made.route === route),
       route,
@@ -130,7 +130,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     expect(textOf(Integration.Uri)).toContain(`/functions/${textOf(calledOf(id, from))}/invocations`);
   });
 
-  test("what has a scope asks the authorizer of that scope, what has none asks nobody", () => {
+  test(`each route of ${stage} has the authorizer of its scope, and none without a scope`, () => {
     const asked = new Map<string, unknown>();
     for (const { route, endpoint } of declared) {
       const { AuthorizationType, AuthorizerId } = only(
@@ -150,7 +150,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     expect(named.sort()).toEqual(made.map(({ logicalId }) => logicalId).sort());
   });
 
-  test("API Gateway may run a function for the function's own routes and nothing else may", () => {
+  test(`API Gateway alone may run a function of ${stage}, for the function's own routes`, () => {
     const permissions = resourcesOf("AWS::Lambda::Permission", permissionProperties, from);
     const allowed = permissions
       .filter(({ properties }) => properties.Principal === "apigateway.amazonaws.com")
@@ -185,7 +185,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     }
   });
 
-  test("the one stage serves a deployment of all routes and all gateway responses", () => {
+  test(`the API's deployment in ${stage} depends on all routes and gateway responses`, () => {
     const deployment = only(resourcesOf("AWS::ApiGateway::Deployment", z.unknown(), from), "deployments");
     const stage = only(
       resourcesOf(
@@ -201,7 +201,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     expect(deployment.dependsOn).toEqual(expect.arrayContaining(served));
   });
 
-  test("bodies of every content type reach the functions as the bytes that were sent", () => {
+  test(`the API of ${stage} treats every media type as binary`, () => {
     const { properties } = only(
       resourcesOf("AWS::ApiGateway::RestApi", z.object({ BinaryMediaTypes: z.array(z.string()) }), from),
       "APIs",
@@ -209,7 +209,7 @@ describe.each(eachStage)("routes of %s", (_stage, from) => {
     expect(properties.BinaryMediaTypes).toEqual(["*/*"]);
   });
 
-  test("nothing but the API leads to a function from outside", () => {
+  test(`${stage} exposes functions through the API alone`, () => {
     const types = new Set(Object.values(from.Resources).map(({ Type }) => Type));
     expect(
       [...types].filter((type) => /^Custom::|::Url$|::Subscription$|ElasticLoadBalancing|Cognito/.test(type)),

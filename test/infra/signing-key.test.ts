@@ -21,15 +21,18 @@ const functionProperties = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
 });
 
-test.each(eachStage)("the signing key of %s outlives the stack where data is kept", (stage, from) => {
-  const { deletionPolicy } = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
-  expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
-});
+test.each(eachStage)(
+  "the signing key of %s is retained exactly in the stage that keeps data",
+  (stage, from) => {
+    const { deletionPolicy } = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
+    expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
+  },
+);
 
 describe("signing key", () => {
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), deployed), "secrets");
 
-  test("is made and renewed by the rotation function", () => {
+  test("the signing key is made and renewed by the rotation function", () => {
     const { properties } = only(
       resourcesOf("AWS::SecretsManager::RotationSchedule", rotationProperties, deployed),
       "rotation schedules",
@@ -42,7 +45,7 @@ describe("signing key", () => {
     expect(properties.RotationRules.AutomaticallyAfterDays).toBeLessThanOrEqual(90);
   });
 
-  test("lets Secrets Manager run the rotation function for this secret only, before the first rotation", () => {
+  test("Secrets Manager may run the rotation function for this secret only, before the first rotation", () => {
     const permission = only(
       resourcesOf("AWS::Lambda::Permission", permissionProperties, deployed).filter(
         ({ properties }) => properties.Principal === "secretsmanager.amazonaws.com",
@@ -60,7 +63,7 @@ describe("signing key", () => {
     expect(schedule.dependsOn).toContain(permission.logicalId);
   });
 
-  test("is known by its place, never by its value", () => {
+  test("the template gives the login the ARN of the signing key and never its value", () => {
     const environments = resourcesOf("AWS::Lambda::Function", functionProperties, deployed);
     const holders = environments.filter(({ properties }) =>
       JSON.stringify(properties.Environment.Variables).includes(secret.logicalId),
@@ -73,13 +76,13 @@ describe("signing key", () => {
 describe("a signing key that exists already", () => {
   const arn = everySetting.signingKeySecretArn;
 
-  test("neither a secret nor a rotation is made", () => {
+  test("the stack makes neither secret nor rotation when the operator has a signing key", () => {
     const types = Object.values(configured.Resources).map(({ Type }) => Type);
     expect(types.filter((type) => type.startsWith("AWS::SecretsManager::"))).toEqual([]);
     expect(JSON.stringify(configured).match(/secretsmanager\.amazonaws\.com/g)).toBeNull();
   });
 
-  test("the login function reads exactly this secret", () => {
+  test("the login may read exactly the operator's secret", () => {
     const policies = resourcesOf(
       "AWS::IAM::Policy",
       z.object({ PolicyDocument: z.object({ Statement: z.array(z.unknown()) }), Roles: z.array(reference) }),
@@ -97,7 +100,7 @@ describe("a signing key that exists already", () => {
     expect(statements).toEqual([{ Effect: "Allow", Action: "secretsmanager:GetSecretValue", Resource: arn }]);
   });
 
-  test("the login function is told this secret, and no other function is", () => {
+  test("the login alone is given the ARN of the operator's secret", () => {
     const holders = resourcesOf("AWS::Lambda::Function", functionProperties, configured).filter(
       ({ properties }) => JSON.stringify(properties.Environment.Variables).includes(arn),
     );

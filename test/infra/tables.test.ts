@@ -37,7 +37,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
   const made = resourcesOf("AWS::DynamoDB::Table", tableProperties, template);
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), template), "keys");
 
-  test("each description is one table, and there is no other", () => {
+  test(`${stage} has one table for each declared table and no other`, () => {
     expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(
       declared.map(({ name }) => tableOf(name)).sort(),
     );
@@ -58,7 +58,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
       name,
     );
 
-    test("has the keys that its stores use, all strings", () => {
+    test(`the table ${name} of ${stage} has the declared keys and indexes, all strings`, () => {
       const keys = [
         { AttributeName: partitionKey, KeyType: "HASH" },
         ...(sortKey === undefined ? [] : [{ AttributeName: sortKey, KeyType: "RANGE" }]),
@@ -82,17 +82,17 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
       );
     });
 
-    test("forgets items exactly when it is described so", () => {
+    test(`the table ${name} of ${stage} has a time to live exactly when it is declared`, () => {
       expect(table.properties.TimeToLiveSpecification).toEqual(
         timeToLive === undefined ? undefined : { AttributeName: timeToLive, Enabled: true },
       );
     });
 
-    test("is paid by request", () => {
+    test(`the table ${name} of ${stage} is paid per request`, () => {
       expect(table.properties.BillingMode).toBe("PAY_PER_REQUEST");
     });
 
-    test("outlives its stack and mistakes where data is kept, unless its items can be made again", () => {
+    test(`the table ${name} of ${stage} is retained and backed up unless its items can be made again`, () => {
       const isKept = stage === "prod" && !ephemeral;
       const { PointInTimeRecoverySpecification, DeletionProtectionEnabled } = table.properties;
       expect(PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled).toBe(isKept && !reimportable);
@@ -101,12 +101,12 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
       expect(table).toMatchObject({ deletionPolicy: policy, updateReplacePolicy: policy });
     });
 
-    test("is encrypted with the stack's key exactly when it holds personal data or credentials", () => {
+    test(`the table ${name} of ${stage} is encrypted with the stack's key exactly if it has personal data`, () => {
       const encrypted = { SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: arnOf(key.logicalId) };
       expect(table.properties.SSESpecification).toEqual(personalData ? encrypted : undefined);
     });
 
-    test("has a name that is known before it is deployed, and is among the outputs of the functions' stack", () => {
+    test(`the table ${name} of ${stage} has a fixed name, which is among the outputs`, () => {
       expect(table.properties.TableName).toBe(tableNameOf(name, stage));
       expect(template.Outputs[tableOutput({ name })]?.Value).toBe(tableNameOf(name, stage));
     });
@@ -116,13 +116,13 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
 describe("the stack of the tables", () => {
   const { data, service } = texts.prod;
 
-  test("has the tables and their key, and nothing that a release changes", () => {
+  test("the stack of the tables has the tables and their key and nothing else", () => {
     const types = (text: string) => Object.values(parseOne(text).Resources).map(({ Type }) => Type);
     expect(new Set(types(data))).toEqual(new Set(["AWS::DynamoDB::Table", "AWS::KMS::Key"]));
     expect(types(service).filter((type) => /DynamoDB|KMS/.test(type))).toEqual([]);
   });
 
-  test("is named by its key alone: a table may be replaced while functions use it", () => {
+  test("the stack of the tables exports its key alone", () => {
     const exported = Object.values(parseOne(data).Outputs).map(({ Value }) => Value);
     expect(exported).toEqual([
       arnOf(only(resourcesOf("AWS::KMS::Key", z.unknown(), parseOne(data)), "keys").logicalId),
@@ -130,7 +130,7 @@ describe("the stack of the tables", () => {
   });
 });
 
-test("a table that was restored under another name is a new resource, so that it can be imported", () => {
+test("a table restored under another name has another logical id, so that it can be imported", () => {
   const restored = someSettings["tables.profiles"];
   const from = sharedTemplate("someSettings");
   const tablesOf = (of: Template) =>
@@ -152,23 +152,23 @@ test("a table that was restored under another name is a new resource, so that it
 });
 
 // A stand-in for who is meant shall be what all others hold: `hashed` callers, addresses, sinks.
-test("logins, devices, who held a number and what a sink asks for are encrypted with the stack's key", () => {
+test("the tables of logins, devices, assignments and jobs are declared as personal data", () => {
   const encrypted = declared.filter(({ personalData }) => personalData).map(({ name }) => name);
   const known = ["density-jobs", "devices", "number-assignments", "profiles"];
   expect(encrypted).toEqual(expect.arrayContaining(known));
 });
 
-test("only a table that forgets is one whose items can be made again", () => {
+test("every ephemeral table has a time to live", () => {
   const forgotten = declared.filter(({ ephemeral }) => ephemeral);
   expect(forgotten.filter(({ timeToLive }) => timeToLive === undefined)).toEqual([]);
 });
 
-test("of tables that are kept, densities alone are not backed up: they are imported again", () => {
+test("densities is the only reimportable table", () => {
   const imported = declared.filter(({ reimportable }) => reimportable);
   expect(imported.map(({ name }) => name)).toEqual(["densities"]);
 });
 
-test("every table is read or written by a function", () => {
+test("every table is granted to a function", () => {
   const used = new Set(Object.values(functionRecords).flatMap((line) => Object.keys(line.tables ?? {})));
   expect(declared.filter(({ name }) => !used.has(name))).toEqual([]);
 });

@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
-import { type Stage, stages, type Throttling } from "../../infra/stage.ts";
+import { type Stage, stages } from "../../infra/stage.ts";
 import { requestRateOf, stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
@@ -16,7 +15,7 @@ const methods = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
 );
 
 describe("throttling", () => {
-  test("names every verb of every endpoint, never ANY: API Gateway refuses a setting for it", () => {
+  test("stageThrottling names every verb of every endpoint and never ANY", () => {
     for (const context of [{}, { corsOrigins: "https://app.example" }]) {
       const { named, others } = stageThrottling(settingsOf(context));
       expect(Object.keys(named)).toEqual(expect.arrayContaining(methods));
@@ -25,7 +24,7 @@ describe("throttling", () => {
     }
   });
 
-  test("has a burst of half the rate unless it is said", () => {
+  test("settingsOf makes the burst half the rate unless throttlingBurst is set", () => {
     expect(settingsOf({ throttlingRate: 2_001 }).throttling).toEqual({ rate: 2_001, burst: 1_001 });
     expect(settingsOf({ throttlingBurst: "7" }).throttling).toEqual({
       rate: requestRateOf("prod"),
@@ -33,13 +32,38 @@ describe("throttling", () => {
     });
   });
 
-  test("of logins follows the executions reserved for them, and never closes a path", () => {
+  test.each(stageNames)(
+    "stageThrottling of %s lets no more logins begin at once than have executions",
+    (stage) => {
+      const { burst = Number.NaN } = loginOf({ stage }) ?? {};
+      // The login has two paths, each with a limit of its own.
+      expect(2 * burst).toBeLessThanOrEqual(stages[stage].loginExecutions);
+    },
+  );
+
+  test("stageThrottling limits what needs no token below what does, and each operation below retrieve", () => {
+    const { named } = stageThrottling(settingsOf({}));
+    const rateOf = (method: string) => named[method]?.rate ?? Number.NaN;
+    const retrieve = rateOf("/populationdensitydata/retrieve/POST");
+    for (const method of [
+      "/v3/profile/authenticate/POST",
+      "/populationdensitydata/operations/GET",
+      "/populationdensitydata/capabilities/GET",
+      "/openapi.json/GET",
+      "/.well-known/jwks.json/GET",
+      "/assets/{name}/GET",
+      "//GET",
+    ])
+      expect(rateOf(method), method).toBeLessThan(retrieve / 2);
+  });
+
+  test("stageThrottling derives the limit of logins from their reserved executions, at least 1", () => {
     const reserved = (count: number) => loginOf({ reservedConcurrency: `profile/authenticate:${count}` });
     expect(reserved(60)).toEqual({ rate: 120, burst: 30 });
     expect(reserved(1)).toEqual({ rate: 2, burst: 1 });
   });
 
-  test("of no method is above that of all others", () => {
+  test("stageThrottling limits no method above throttlingRate", () => {
     expect(stageThrottling(settingsOf({ throttlingRate: 5 })).named).toMatchObject({
       "/v3/profile/authenticate/POST": { rate: 5, burst: 3 },
       "/openapi.json/GET": { rate: 5, burst: 3 },
@@ -48,7 +72,7 @@ describe("throttling", () => {
     });
   });
 
-  test("of the stage is the sum over its methods, and over each other verb of the paths of the API", () => {
+  test("totalThrottling sums all methods and all other verbs of the API's paths", () => {
     const paths = new Set((endpoints as readonly Endpoint[]).flatMap(pathsOf));
     for (const [stage, corsOrigins, ofOptions] of [
       ["dev", undefined, 0],
@@ -66,7 +90,7 @@ describe("throttling", () => {
   });
 
   test.each([...stageNames])(
-    "of %s is within what API Gateway allows a new account, however many methods there are",
+    "totalThrottling of %s is within an account's quotas and no lower than it must be",
     (stage) => {
       const rate = requestRateOf(stage);
       expect(settingsOf({ stage }).throttling).toEqual({ rate, burst: Math.ceil(rate / 2) });
@@ -79,22 +103,4 @@ describe("throttling", () => {
       expect(rate === stages[stage].maxRequestRate || !isWithin({ throttlingRate: rate + 1 })).toBe(true);
     },
   );
-
-  test("is what docs/operating.md says", () => {
-    const said = readFileSync("docs/operating.md", "utf8");
-    const written = (how: (stage: Stage) => Throttling) =>
-      stageNames
-        .map(how)
-        .map(
-          ({ rate, burst }) => `${rate.toLocaleString("en")} a second, ${burst.toLocaleString("en")} at once`,
-        )
-        .join(" | ");
-    const paths = new Set((endpoints as readonly Endpoint[]).flatMap(pathsOf));
-    for (const fact of [
-      `on each path of an operation | ${written((stage) => settingsOf({ stage }).throttling)} |`,
-      `All of these together | ${written((stage) => totalThrottling(settingsOf({ stage })))} |`,
-      `each of those that the ${paths.size} paths do not have`,
-    ])
-      expect(said.includes(fact), fact).toBe(true);
-  });
 });
