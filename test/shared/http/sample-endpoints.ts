@@ -42,7 +42,7 @@ export const guarded = endpoint({
   errors: ["INVALID_ARGUMENT", "NOT_FOUND", "TOO_MANY_REQUESTS"],
 });
 
-export const named = endpoint({
+const named = endpoint({
   ...common,
   id: "test/named",
   method: "GET",
@@ -55,7 +55,7 @@ export const named = endpoint({
   errors: ["INVALID_ARGUMENT"],
 });
 
-export const listed = endpoint({
+const listed = endpoint({
   ...common,
   id: "test/listed",
   method: "GET",
@@ -72,7 +72,7 @@ export const listed = endpoint({
   errors: ["INVALID_ARGUMENT"],
 });
 
-export const plenty = { getRemainingTimeInMillis: () => 10_000 };
+const plenty = { getRemainingTimeInMillis: () => 10_000 };
 
 export type Handle<E extends typeof open | typeof guarded> = Parameters<typeof serve<E>>[1];
 
