@@ -39,6 +39,8 @@ export function networkCapabilities({
     context: {
       "@aws-cdk/aws-iam:minimizePolicies": true,
       "@aws-cdk/core:checkSecretUsage": true,
+      // What CloudFormation would refuse ends the synthesis, and is no mere warning.
+      "@aws-cdk/core:validateAgainstDefaultRules": true,
       // The stack of the tables cannot be deleted while functions use its key.
       "@aws-cdk/core:defaultCrossStackReferences": "strong",
       // A stage keeps serving the authorizer it was deployed with.

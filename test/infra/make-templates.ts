@@ -1,8 +1,8 @@
 /** Synthesizes once what files of tests look at: CDK takes longer to start than to synthesize. */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type App, Validations } from "aws-cdk-lib";
+import { basename, join } from "node:path";
+import { type App, CloudFormationValidatePlugin, Validations } from "aws-cdk-lib";
 import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import { AwsSolutionsChecks } from "cdk-nag";
 import * as z from "zod";
@@ -63,6 +63,33 @@ function findingsIn(app: App, { acknowledgedToo = false } = {}): string[] {
     );
 }
 
+const validation = new CloudFormationValidatePlugin();
+
+/**
+ * What CDK's validation finds in the templates of a folder, a line for each rule and resource, warnings included: types,
+ * properties, values, references, circles, duplicates and many of cfn-lint's rules.
+ */
+function violationsIn(app: App, folder: string): string[] {
+  const templatePaths = readdirSync(folder)
+    .filter((file) => file.endsWith(".template.json"))
+    .map((file) => join(folder, file));
+  const stackTemplates = templatePaths.map((templatePath) => ({
+    stackConstructPath: basename(templatePath, ".template.json"),
+    templatePath,
+    // The templates fit any account and region.
+    accountId: undefined,
+    region: undefined,
+  }));
+  return validation
+    .validate({ templatePaths, stackTemplates, appConstruct: app })
+    .violations.flatMap(({ ruleName, description, violatingResources }) =>
+      violatingResources.map(
+        ({ resourceLogicalId, constructPath }) =>
+          `${ruleName} ${resourceLogicalId ?? constructPath}: ${description}`,
+      ),
+    );
+}
+
 /** Why nothing is synthesized; empty if something is. */
 function refusalOf(bundles: string, context: Readonly<Record<string, unknown>>): string {
   try {
@@ -95,7 +122,8 @@ for (const [name, context] of Object.entries(contexts)) {
     notes.warnings[name] = warningsIn(app);
     if ((checkedNames as readonly string[]).includes(name)) {
       const [open, all] = [findingsIn(app), findingsIn(app, { acknowledgedToo: true })];
-      notes.checks[name] = { open, all, acknowledgements: acknowledgementsIn(app) };
+      const violations = violationsIn(app, folder);
+      notes.checks[name] = { open, all, acknowledgements: acknowledgementsIn(app), violations };
     }
   });
 }

@@ -66,7 +66,7 @@ export const contexts = {
 /** The name of a synthesis that tests look at. */
 export type SharedName = keyof typeof contexts;
 
-/** The syntheses that the rules of AWS Solutions are checked in: both stages, and all stacks. */
+/** The syntheses whose templates are checked: both stages, without and with every setting, and all stacks. */
 export const checkedNames = ["densityImport", "deployed", "configured"] as const satisfies SharedName[];
 
 /** Each entry is valid; together they are more than Lambda takes. */
@@ -100,6 +100,8 @@ export const notesSchema = z.object({
       /** As if nothing were acknowledged. */
       all: z.array(z.string()),
       acknowledgements: z.array(acknowledgement),
+      /** What CDK's validation finds, a line for each rule and resource. */
+      violations: z.array(z.string()),
     }),
   ),
   /** Why nothing is synthesized of a refused context. */

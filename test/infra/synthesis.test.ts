@@ -81,6 +81,11 @@ test("the API is deployed again when its authorizer changes", () => {
   expect(deployedContext["@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId"]).toBe(true);
 });
 
+test("synthesis fails for what CDK's validation finds", () => {
+  const { deployedContext } = readNotes();
+  expect(deployedContext["@aws-cdk/core:validateAgainstDefaultRules"]).toBe(true);
+});
+
 describe("warnings", () => {
   const { warnings } = readNotes();
 
