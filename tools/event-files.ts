@@ -1,23 +1,33 @@
-import { existsSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { functionIds } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { instantOf } from "../shared/calendar.ts";
 
-/** An event on disk, with its times moved to now, its function, the expected response, and the environment for it. */
+/** The folder of all events. */
+export const eventsFolder = fileURLToPath(new URL("../events", import.meta.url));
+
+/** An event on disk, with its times moved to now, its function, and the expected response. */
 export interface EventFile {
   readonly functionId: FunctionId;
   readonly status: number;
   /** The error code in lower case with dashes, and perhaps more; for a success the case alone. */
   readonly outcome: string;
   readonly event: unknown;
-  /** Variables that differ from the stack's, from `<name>.env.json` beside the event. */
-  readonly environment: Readonly<Record<string, string>> | undefined;
 }
 
 const name = /^(?<operation>[a-z-]+)\.(?<status>\d{3})-(?<outcome>[a-z0-9-]+)\.json$/;
+
+/** Every event as `<area>/<operation>.<status>-<case>.json`, in the order of names. */
+export function eventFileNames(): readonly string[] {
+  return readdirSync(eventsFolder, { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => name.test(basename(file)))
+    .sort();
+}
 
 /** The members of an event and of its body that hold times. */
 const received = z.looseObject({
@@ -60,14 +70,15 @@ export async function readEventFile(path: string): Promise<EventFile> {
   const functionId = functionIds.find((id) => id === `${basename(dirname(path))}/${operation}`);
   if (functionId === undefined)
     throw new Error(`${path} is not named <area>/<operation>.<status>-<case>.json`);
-  const environmentFile = path.replace(/\.json$/, ".env.json");
   return {
     functionId,
     status: Number(status),
     outcome,
     event: replayedAt(JSON.parse(await readFile(path, "utf8")), new Date()),
-    environment: existsSync(environmentFile)
-      ? z.record(z.string(), z.string()).parse(JSON.parse(await readFile(environmentFile, "utf8")))
-      : undefined,
   };
+}
+
+/** The event with this name below `events/`. */
+export function readNamedEvent(file: string): Promise<EventFile> {
+  return readEventFile(join(eventsFolder, file));
 }

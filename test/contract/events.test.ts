@@ -1,13 +1,67 @@
-import { readdir } from "node:fs/promises";
 import { APIGatewayProxyEventSchema } from "@aws-lambda-powertools/parser/schemas/api-gateway";
-import { describe, expect, inject, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import { type Endpoint, failures } from "../../shared/endpoint.ts";
+import type { FunctionId } from "../../infra/functions.ts";
+import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
-import { readEventFile } from "../../tools/event-files.ts";
+import { eventFileNames, readNamedEvent } from "../../tools/event-files.ts";
+import { canHave, faultNames, readFault } from "../../tools/faults.ts";
 import { sampleOf } from "../support/sample.ts";
+
+/** Codes that API Gateway answers with in the function's stead, or that nothing in the request can cause. */
+const neverFromTheFunction: Readonly<Partial<Record<FunctionId, readonly Code[]>>> = {
+  // An unknown path or verb is refused before the function; no match is an empty list.
+  "qos-profiles/retrieve": ["NOT_FOUND"],
+  // A name has no range: one of the wrong length is an invalid argument.
+  "qos-profiles/get-by-name": ["OUT_OF_RANGE"],
+  "population-density/retrieve": ["NOT_FOUND"],
+  // They read nothing that could be missing or away.
+  "openapi/publish": failures,
+  "openapi/catalog": failures,
+};
+
+/** The deadline needs a dependency that hangs: `test/contract/faults.test.ts`. */
+const failuresWithEvents = failures.filter((code) => code !== "TIMEOUT");
+
+const declared: readonly Endpoint[] = endpoints;
+const codesOf = ({ id, errors }: Endpoint) =>
+  [...errors, ...failuresWithEvents].filter(
+    (code) => !neverFromTheFunction[id as FunctionId]?.includes(code),
+  );
+
+const events = await Promise.all(
+  eventFileNames().map(async (name) => ({ name, ...(await readNamedEvent(name)) })),
+);
+const eventsOf = ({ id }: Endpoint) => events.filter(({ functionId }) => functionId === id);
+
+const faults = faultNames.map((name) => ({ name, ...readFault(name) }));
+const faultsOf = (endpoint: Endpoint) =>
+  faults.filter((fault) => codesOf(endpoint).includes(fault.code) && canHave(endpoint, fault));
+
+/** The first event of each endpoint that is answered with success, with each fault that the endpoint can have. */
+const faulty = declared.flatMap((endpoint) =>
+  eventsOf(endpoint)
+    .filter(({ status }) => status < 300)
+    .slice(0, 1)
+    .flatMap(({ name, functionId, event }) =>
+      faultsOf(endpoint).map((fault) => ({
+        name: `${name} --fault ${fault.name}`,
+        functionId,
+        event,
+        fault,
+      })),
+    ),
+);
+// Other variables need a thread of their own. The sample has each kind of failure, of some functions.
+const replayedFaults = [
+  ...faulty.filter(({ fault }) => fault.environment === undefined),
+  ...sampleOf(
+    faulty.filter(({ fault }) => fault.environment !== undefined),
+    7,
+  ),
+];
 
 const answer = z.object({
   statusCode: z.number(),
@@ -15,85 +69,87 @@ const answer = z.object({
   body: z.string(),
 });
 
-/** Codes that API Gateway answers with in the function's stead, or that nothing in the request can cause. */
-const neverFromTheFunction: Readonly<Record<string, readonly Code[]>> = {
-  // An unknown path or verb is refused before the function; no match is an empty list.
-  "qos-profiles/retrieve": ["NOT_FOUND"],
-  // A name has no range: one of the wrong length is an invalid argument.
-  "qos-profiles/get-by-name": ["OUT_OF_RANGE"],
-  "population-density/retrieve": ["NOT_FOUND"],
-  // It reads nothing that could be missing or away.
-  "openapi/publish": failures,
-  "openapi/catalog": failures,
-};
-
-/** The deadline needs a dependency that hangs; it is tested with the pipeline. */
-const failuresWithEvents = failures.filter((code) => code !== "TIMEOUT");
-
-const outcomeOf = (code: Code) => code.toLowerCase().replaceAll(/[._]/g, "-");
-
-const files = (await readdir("events", { recursive: true }))
-  .filter((file) => file.endsWith(".json") && !file.endsWith(".env.json"))
-  .map((file) => `events/${file}`);
-const events = await Promise.all(files.map(async (path) => ({ path, ...(await readEventFile(path)) })));
-// An event with its own environment needs a thread of its own. The sample has each kind of failure, of some functions.
-const replayed = [
-  ...events.filter(({ environment }) => environment === undefined),
-  ...sampleOf(
-    events.filter(({ environment }) => environment !== undefined),
-    7,
-  ),
-];
-
-describe("events", () => {
-  test("are events of API Gateway", () => {
-    const others = events.flatMap(({ path, event }) => {
-      const { error } = APIGatewayProxyEventSchema.safeParse(event);
-      return error === undefined ? [] : [`${path}: ${error.message}`];
-    });
-    expect(others).toEqual([]);
-    expect(events.length).toBeGreaterThan(100);
+/** What a function answers to an event, under the fault of this name if there is one. */
+async function replay(functionId: FunctionId, event: unknown, fault?: string) {
+  const response = await fetch(inject("invocations"), {
+    method: "POST",
+    body: JSON.stringify({ functionId, event, fault }),
   });
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  return answer.parse(JSON.parse(text));
+}
 
-  const byPath = replayed.map((replay) => [replay.path, replay] as const);
-  test.each(byPath)("%s brings what its name says", async (_, replay) => {
-    const { functionId, status, outcome, event, environment } = replay;
-    const body = JSON.stringify({ functionId, event, environment });
-    const response = await fetch(inject("invocations"), { method: "POST", body });
-    const text = await response.text();
-    expect(response.status, text).toBe(200);
-    const result = answer.parse(JSON.parse(text));
-    expect(result.statusCode).toBe(status);
-    expect(result.headers["x-correlator"]).toMatch(/./);
-    expect(event).toMatchObject({ requestContext: { requestId: result.headers["x-request-id"] } });
-    if (status >= 400) {
-      const { status: answered, code } = errorBody.parse(JSON.parse(result.body));
-      expect(answered).toBe(status);
-      expect(outcome === outcomeOf(code as Code) || outcome.startsWith(`${outcomeOf(code as Code)}-`)).toBe(
-        true,
-      );
-    }
+const outcomeOf = (code: string) => code.toLowerCase().replaceAll(/[._]/g, "-");
+
+test("every file of events/ is an event of API Gateway", () => {
+  const errors = events.flatMap(({ name, event }) => {
+    const { error } = APIGatewayProxyEventSchema.safeParse(event);
+    return error === undefined ? [] : [`${name}: ${error.message}`];
   });
-
-  test.each([...endpoints] as Endpoint[])(
-    "$id has an event for every code its function can answer with",
-    (endpoint) => {
-      const own = events.filter(({ path }) => path.startsWith(`events/${endpoint.id}.`));
-      const wanted = [...endpoint.errors, ...failuresWithEvents].filter(
-        (code) => !neverFromTheFunction[endpoint.id]?.includes(code),
-      );
-      const missing = wanted.filter(
-        (code) =>
-          !own.some(
-            ({ status, outcome }) => status === errorRow(code).status && outcome.startsWith(outcomeOf(code)),
-          ),
-      );
-      expect(missing).toEqual([]);
-      expect(
-        Object.keys(endpoint.responses).filter(
-          (status) => !own.some((file) => file.status === Number(status)),
-        ),
-      ).toEqual([]);
-    },
-  );
+  expect(errors).toEqual([]);
 });
+
+test.each(events.map((file) => [file.name, file] as const))(
+  "events/%s is answered with the status and code of its name",
+  async (_, { functionId, event, status, outcome }) => {
+    const { statusCode, headers, body } = await replay(functionId, event);
+
+    expect(statusCode).toBe(status);
+    expect(headers["x-correlator"]).toMatch(/./);
+    expect(event).toMatchObject({ requestContext: { requestId: headers["x-request-id"] } });
+    if (status < 400) return;
+    const error = errorBody.parse(JSON.parse(body));
+    expect(error.status).toBe(status);
+    expect(`${outcome}-`).toMatch(new RegExp(`^${outcomeOf(error.code)}-`));
+  },
+);
+
+test.each(replayedFaults.map((file) => [file.name, file] as const))(
+  "events/%s is answered with the status and code of the fault",
+  async (_, { functionId, event, fault }) => {
+    const { statusCode, body } = await replay(functionId, event, fault.name);
+
+    expect(statusCode).toBe(fault.status);
+    expect(errorBody.parse(JSON.parse(body))).toMatchObject({ status: fault.status, code: fault.code });
+  },
+);
+
+test.each(declared)("$id has an event or a fault for every code its function can answer with", (endpoint) => {
+  const causes = [
+    ...eventsOf(endpoint),
+    ...faultsOf(endpoint).map(({ name, status }) => ({ outcome: name, status })),
+  ];
+  const missing = codesOf(endpoint).filter(
+    (code) =>
+      !causes.some(
+        ({ status, outcome }) => status === errorRow(code).status && outcome.startsWith(outcomeOf(code)),
+      ),
+  );
+  expect(missing).toEqual([]);
+});
+
+test.each(declared)("$id has an event for each of its successes", (endpoint) => {
+  const statuses = eventsOf(endpoint).map(({ status }) => status);
+  const missing = Object.keys(endpoint.responses).filter((status) => !statuses.includes(Number(status)));
+  expect(missing).toEqual([]);
+});
+
+const routed = z.object({ resource: z.string(), httpMethod: z.string() });
+
+test.each(declared)(
+  "$id has an event of a success for each of its paths, and none for another",
+  (endpoint) => {
+    const own = eventsOf(endpoint).map(({ event, status }) => ({ ...routed.parse(event), status }));
+    const routes = own.map(({ httpMethod, resource }) => `${httpMethod} ${resource}`);
+    const good = own
+      .filter(({ status }) => status < 300)
+      .map(({ httpMethod, resource }) => `${httpMethod} ${resource}`);
+    const expected = pathsOf(endpoint)
+      .map((path) => `${endpoint.method} ${path}`)
+      .sort();
+
+    expect([...new Set(good)].sort()).toEqual(expected);
+    expect(routes.filter((route) => !expected.includes(route))).toEqual([]);
+  },
+);

@@ -7,14 +7,15 @@ import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { logicalIdOf, makeAssembly } from "../../tools/assembly.ts";
+import { makeAssembly } from "../../tools/assembly.ts";
 import { keptFolder } from "../../tools/build-cache.ts";
 import { runProgram } from "../../tools/child-program.ts";
-import { apiResult } from "../../tools/local/api-result.ts";
+import { readFault } from "../../tools/faults.ts";
 import { startDemoService } from "../../tools/local/demo-service.ts";
 import { demoData } from "../../tools/local/demo-tables.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { embeddedCredentials, type LocalService } from "../../tools/local/service.ts";
+import { replay } from "../../tools/replay.ts";
 import { templateSources } from "../infra/template-sources.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { storeSampleOperations } from "./sample-operations.ts";
@@ -94,17 +95,17 @@ export default async function localService(project: TestProject): Promise<() => 
 const invocation = z.object({
   functionId: z.enum(functionIds),
   event: z.unknown(),
-  environment: z.optional(z.record(z.string(), z.string())),
+  /** The name of one in `events/faults`. */
+  fault: z.optional(z.string()),
 });
 
 /** Answers an invocation, as JSON, with what the function answers to the event. */
 function openInvocations(service: LocalService): Promise<ListeningServer> {
   const server = createServer(async (request, response) => {
     try {
-      const { functionId, event, environment } = invocation.parse(await json(request));
-      const logicalId = logicalIdOf(functionId, service.template);
-      const options = environment === undefined ? {} : { environment };
-      response.end(JSON.stringify(await apiResult(service, logicalId, event, options)));
+      const { fault, ...event } = invocation.parse(await json(request));
+      const answer = await replay(service, event, fault === undefined ? undefined : readFault(fault));
+      response.end(JSON.stringify(answer));
     } catch (error) {
       response.writeHead(500).end(String(error));
     }

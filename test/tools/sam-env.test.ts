@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,24 +56,31 @@ describe("the file for `sam local invoke --env-vars`", () => {
     });
   });
 
-  test("changes the function of an event as its `.env.json` says, and no other", async () => {
-    const event = "events/qos-profiles/retrieve.429-quota-exceeded.json";
-    expect(await environmentOf("QosProfilesRetrieve", "--event", event)).toMatchObject({ DAILY_QUOTA: "0" });
-    expect(await environmentOf("QosProfilesGetByName", "--event", event)).not.toMatchObject({
-      DAILY_QUOTA: "0",
+  test("changes the variables that a fault changes, of the functions that have them", async () => {
+    const fault = ["--fault", "too-many-requests"];
+    expect(await environmentOf("QosProfilesRetrieve", ...fault)).toMatchObject({
+      RATE_LIMIT_PER_MINUTE: "0",
     });
+    const login = await environmentOf("ProfileAuthenticate", ...fault);
+    expect(login).toMatchObject({ LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: "0" });
+    expect(login).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
   });
 
-  const changed = readdirSync("events", { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".env.json"),
-  );
-  test.each(changed)(
-    "%s works with SAM exactly when it is not about a table that does not answer",
-    async (file) => {
-      const event = join("events", file.replace(".env.json", ".json"));
-      const { code, stderr } = await samEnv("--event", event);
-      expect(code).toBe(file.includes(".503-") ? 1 : 0);
-      if (code === 1) expect(stderr).toContain("AWS_ENDPOINT_URL_DYNAMODB is not in the template");
-    },
-  );
+  test("changes every table under the fault that is about tables", async () => {
+    const changed = await environmentOf("NumberRecyclingCheck", "--fault", "internal");
+    expect(changed).toMatchObject({ TABLE_NUMBER_ASSIGNMENTS: "", TABLE_DEVICES: "" });
+  });
+
+  test.each([
+    [
+      "unavailable",
+      "AWS_ENDPOINT_URL_DYNAMODB is not in the template, so SAM ignores it: use npm run invoke",
+    ],
+    ["permission-denied", "this fault changes the event: npm run invoke -- <event> --fault <name> --print"],
+    ["none", "no fault none; there are internal, invalid-argument, "],
+  ])("is not made under the fault %s, and says what to do", async (fault, message) => {
+    const { code, stderr } = await samEnv("--fault", fault);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
 });

@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { isFunction } from "../assembly.ts";
-import { readEventFile } from "../event-files.ts";
+import { type Fault, faultyVariables, readFault } from "../faults.ts";
 import { loadTemplate } from "../local/template/template.ts";
 import type { Print } from "./print.ts";
 import { outputsOption, stackVariables } from "./stack.ts";
@@ -14,41 +13,49 @@ export function addSamEnv(command: Command, print: Print): void {
   command
     .requiredOption(...outputsOption)
     .option("--assembly <folder>", "what `cdk synth` wrote for that stage", synthesized)
-    .option("--event <file>", "an event whose `.env.json` changes the environment of its function")
-    .action(async ({ outputs, assembly, event }: SamEnvOptions) => {
-      print(JSON.stringify(await samEnvironment(outputs, assembly, event), null, 2));
+    .option("--fault <name>", "a fault of events/faults whose variables the functions have")
+    .action(async ({ outputs, assembly, fault }: SamEnvOptions) => {
+      const environment = await samEnvironment(outputs, assembly);
+      const printed = fault === undefined ? environment : underFault(environment, readFault(fault));
+      print(JSON.stringify(printed, null, 2));
     });
 }
 
 interface SamEnvOptions {
   readonly outputs: string;
   readonly assembly: string;
-  readonly event?: string;
+  readonly fault?: string;
 }
+
+type Environments = Record<string, Record<string, string>>;
 
 /**
  * The variables of every function by its logical id. SAM passes on only variables that the template has, and knows
  * neither the addresses of queues nor the ARN of the secret.
  * https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/serverless-sam-cli-using-invoke.html
- * @throws {Error} naming a variable of the event that the template does not have.
  */
-async function samEnvironment(
-  outputs: string,
-  assembly: string,
-  eventFile: string | undefined,
-): Promise<Record<string, Record<string, string>>> {
+async function samEnvironment(outputs: string, assembly: string): Promise<Environments> {
   const deployed = await stackVariables(outputs);
-  const event = eventFile === undefined ? undefined : await readEventFile(eventFile);
-  const functions = loadTemplate(assembly).functions.map((one) => {
-    const variables = Object.entries(one.environment).map(([name, value]) => [name, deployed[name] ?? value]);
-    const changed = event !== undefined && isFunction(event.functionId, one) ? (event.environment ?? {}) : {};
-    const unknown = Object.keys(changed).find((name) => !(name in one.environment));
-    if (unknown !== undefined) {
-      throw new Error(
-        `${unknown} is not in the template, so SAM ignores it: use npm run invoke for this event`,
-      );
-    }
-    return [one.logicalId, { ...Object.fromEntries(variables), ...changed }];
+  const functions = loadTemplate(assembly).functions.map(({ logicalId, environment }) => {
+    const variables = Object.entries(environment).map(([name, value]) => [name, deployed[name] ?? value]);
+    return [logicalId, Object.fromEntries(variables)];
   });
   return Object.fromEntries(functions);
+}
+
+/** @throws {Error} when no function of the template has a variable of the fault, so that SAM would ignore it. */
+function underFault(environments: Environments, fault: Fault): Environments {
+  const changes = Object.entries(environments).map(
+    ([logicalId, variables]) => [logicalId, faultyVariables(fault, variables)] as const,
+  );
+  if (changes.every(([, changed]) => Object.keys(changed).length === 0)) {
+    throw new Error(
+      fault.environment === undefined
+        ? "this fault changes the event: npm run invoke -- <event> --fault <name> --print"
+        : `${Object.keys(fault.environment)} is not in the template, so SAM ignores it: use npm run invoke`,
+    );
+  }
+  return Object.fromEntries(
+    changes.map(([logicalId, changed]) => [logicalId, { ...environments[logicalId], ...changed }]),
+  );
 }

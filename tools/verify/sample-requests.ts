@@ -1,11 +1,9 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { type Code, errors } from "../../shared/errors.ts";
-import { type EventFile, readEventFile } from "../event-files.ts";
+import { type EventFile, eventFileNames, readNamedEvent } from "../event-files.ts";
+import { faultNames, faultyEvent, readFault } from "../faults.ts";
 
 const received = z.object({
   httpMethod: z.string(),
@@ -21,15 +19,14 @@ const received = z.object({
         client: z.string(),
         scope: z.string(),
         subscription: z.string().optional(),
-        expires: z.coerce.number(),
       })
       .optional(),
   }),
 });
 
-/** A request of `events/` as a caller of the demo data sends it, and the answer that its file's name says. */
+/** A request of `events/` as a caller of the demo data sends it, and the answer that is expected. */
 export interface SampleRequest {
-  /** Below `events/`. */
+  /** Below `events/`; of a fault, the name that its event would have there. */
   readonly file: string;
   readonly endpoint: Endpoint & { readonly id: EndpointId };
   readonly status: number;
@@ -46,28 +43,44 @@ export interface SampleRequest {
   readonly claims: { readonly scope: string; readonly subscription?: string; readonly client_id?: string };
 }
 
-const folder = fileURLToPath(new URL("../../events", import.meta.url));
+/** Faults of the request itself, which any service has under any settings. */
+const faults = faultNames
+  .map((name) => ({ name, ...readFault(name) }))
+  .filter(({ headers }) => headers !== undefined);
 
-const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-  .map((file) => file.replaceAll("\\", "/"))
-  .filter((file) => file.endsWith(".json") && !file.endsWith(".env.json"))
-  .sort();
-
-/** Every request of `events/` that its function answers itself in the stack's environment, by the file's name. */
+/**
+ * Every request of `events/`, and the first success of each endpoint with each fault that a header is: what their
+ * functions answer in the stack's environment.
+ */
 export async function sampleRequests(): Promise<readonly SampleRequest[]> {
-  const read = files.map(async (file) => requestOf(file, await readEventFile(join(folder, file))));
-  return (await Promise.all(read)).flatMap((request) => request ?? []);
+  const files = await Promise.all(
+    eventFileNames().map(async (name) => ({ name, ...(await readNamedEvent(name)) })),
+  );
+  return endpoints.flatMap((endpoint) => {
+    const own = files.filter(({ functionId }) => functionId === endpoint.id);
+    const good = own.filter(({ status }) => status < 300).slice(0, 1);
+    const faulty = good.flatMap(({ functionId, event }) =>
+      faults.map(({ name, status, headers }) => ({
+        name: `${functionId}.${status}-${name}.json`,
+        functionId,
+        status,
+        outcome: name,
+        event: faultyEvent(event, { headers }),
+      })),
+    );
+    return [...own, ...faulty].map(({ name, ...file }) => requestOf(endpoint, name, file));
+  });
 }
 
-function requestOf(file: string, { functionId, status, outcome, event, environment }: EventFile) {
+function requestOf(
+  endpoint: SampleRequest["endpoint"],
+  file: string,
+  { status, outcome, event }: EventFile,
+): SampleRequest {
   const { body, isBase64Encoded, requestContext, ...sent } = received.parse(event);
-  const endpoint = endpoints.find(({ id }) => id === functionId);
-  if (endpoint === undefined || environment !== undefined) return undefined;
-  const { scope = "", subscription, client, expires = 0 } = requestContext.authorizer ?? {};
+  const { scope = "", subscription, client } = requestContext.authorizer ?? {};
   const query = new URLSearchParams(sent.queryStringParameters ?? {}).toString();
   const isAboutOperation = sent.pathParameters?.operationId !== undefined;
-  const isAllowed = scope.split(" ").includes(`${endpoint.scope}`) && expires * 1_000 > Date.now();
-  if (endpoint.scope !== null && !isAllowed) return undefined;
   const {
     authorization: _,
     "content-type": __,

@@ -1,0 +1,25 @@
+import { logicalIdOf } from "./assembly.ts";
+import type { EventFile } from "./event-files.ts";
+import { type Fault, faultyEvent, faultyVariables } from "./faults.ts";
+import { apiResult } from "./local/api-result.ts";
+import type { LocalBackend } from "./local/service.ts";
+
+/**
+ * What a function of a local service answers to an event, under a fault if one is given.
+ * @throws {Error} when the fault changes nothing of this event or this function.
+ */
+export async function replay(
+  service: LocalBackend,
+  { functionId, event }: Pick<EventFile, "functionId" | "event">,
+  fault?: Fault,
+): Promise<unknown> {
+  const logicalId = logicalIdOf(functionId, service.template);
+  if (fault === undefined) return await apiResult(service, logicalId, event, {});
+  const environment = faultyVariables(fault, service.environmentOf(logicalId));
+  const hasVariables = Object.keys(environment).length > 0;
+  if (fault.environment !== undefined && !hasVariables) {
+    throw new Error(`${functionId} has no variable ${Object.keys(fault.environment).join(" or ")}`);
+  }
+  const options = hasVariables ? { environment } : {};
+  return await apiResult(service, logicalId, faultyEvent(event, fault), options);
+}
