@@ -54,7 +54,7 @@ export const localSettings = { alarmTopicArn: "none", corsOrigins: "http://local
  * Reads the settings of a deployment from its context.
  * @throws {Error} naming the setting that is malformed or conflicts with others.
  */
-export function settingsIn(node: Node): Settings {
+export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
   const text = (name: string, pattern: RegExp, description: string): string | undefined => {
     const value: unknown = node.tryGetContext(name);
     if (value === undefined) return undefined;
@@ -178,7 +178,7 @@ function reservationsIn(list: string | undefined, maxWorkers: number): Settings[
 const localOnly: ConfigurationName = "SINK_ALLOWED_NETWORKS";
 
 /** @throws {Error} naming the variable that is malformed, or must not be set on a deployed function. */
-function configurationIn(node: Node): Settings["configuration"] {
+function configurationIn(node: Pick<Node, "tryGetContext">): Settings["configuration"] {
   const names = Object.keys(configuration) as ConfigurationName[];
   const given = names.flatMap((name) => {
     const value: unknown = node.tryGetContext(name);

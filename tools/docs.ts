@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -5,16 +6,19 @@ import { parseArgs } from "node:util";
 import { schemaTypes } from "../client/generate-schema.ts";
 import { areas, endpoints } from "../functions/areas.ts";
 import packageJson from "../package.json" with { type: "json" };
+import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/token.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
-import { withEndpointTable } from "./docs/endpoint-table.ts";
+import { endpointTable } from "./docs/endpoint-table.ts";
+import { withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
 import { httpRequests } from "./docs/http-requests.ts";
+import { logTable } from "./docs/log-table.ts";
+import { missingPaths } from "./docs/missing-paths.ts";
 import { openApiDocument, withoutAliases } from "./docs/openapi.ts";
 
 const { values: options } = parseArgs({
   options: {
-    /** Writes nothing; fails when a file differs from what would be written. */
+    /** Writes nothing; fails when a file differs from what would be written, or leads to a file that is not there. */
     check: { type: "boolean", default: false },
-    readme: { type: "string", default: inProject("README.md") },
   },
 });
 
@@ -39,10 +43,15 @@ const files: readonly GeneratedFile[] = [
   { path: inProject("client/schema.d.ts"), textAfter: () => schemaTypes(canonical) },
   { path: inProject("client/is-delivery.ts"), textAfter: () => deliveryCheck(canonical) },
   {
-    path: options.readme,
-    textAfter: (before) => {
-      if (before === undefined) throw new Error("the file does not exist");
-      return withEndpointTable(before, endpoints);
+    path: inProject("README.md"),
+    textAfter: (before = "") => withGeneratedPart(before, "endpoints", endpointTable(endpoints)),
+  },
+  {
+    path: inProject("docs/operating.md"),
+    textAfter: (before = "") => {
+      const withTable = withGeneratedPart(before, "log codes", logTable());
+      const withCache = withGeneratedValue(withTable, "key cache minutes", publicKeyCacheSeconds / 60);
+      return withGeneratedValue(withCache, "first use minutes", firstUseSeconds / 60);
     },
   },
 ];
@@ -54,10 +63,28 @@ try {
     const name = relative(process.cwd(), path);
     console.log(options.check ? `${name} is out of date: run npm run docs` : `wrote ${name}`);
   }
-  if (options.check && changed.length > 0) process.exitCode = 1;
+  const missing = options.check ? await Promise.all(markdownFiles().map(missingFrom)) : [];
+  for (const problem of missing.flat()) console.log(problem);
+  if (options.check && changed.length + missing.flat().length > 0) process.exitCode = 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
+}
+
+/** Every document that people read, from the project's folder. */
+function markdownFiles(): readonly string[] {
+  const pages = readdirSync(inProject("docs"), { recursive: true, encoding: "utf8" }).map(
+    (name) => `docs/${name}`,
+  );
+  const names = [...readdirSync(inProject(".")), ...pages];
+  return names.map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".md"));
+}
+
+async function missingFrom(document: string): Promise<readonly string[]> {
+  const text = await readFile(inProject(document), "utf8");
+  return missingPaths(text, inProject("."), document).map(
+    (path) => `${document} names ${path}, which is not there`,
+  );
 }
 
 /** The text that a file should have; undefined when it has it. */

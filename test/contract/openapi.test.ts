@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import { areas, endpoints } from "../../functions/areas.ts";
 import { profileArea } from "../../functions/profile/area.ts";
@@ -9,7 +8,6 @@ import type { Area } from "../../shared/area.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
-import { endpointTable, withEndpointTable } from "../../tools/docs/endpoint-table.ts";
 import { openApiDocument, withoutAliases } from "../../tools/docs/openapi.ts";
 
 const declarations: readonly Endpoint[] = endpoints;
@@ -55,151 +53,124 @@ const operations = declarations.flatMap((endpoint) =>
   }),
 );
 
+type Operation = (typeof operations)[number];
+
 /** Whether an endpoint's request may name a sink. */
 function isDelivered({ body }: Endpoint): boolean {
   return body !== undefined && "shape" in body && Object.hasOwn(members.parse(body.shape), "sink");
 }
 
-/** The first operation with a sink: the others lead to the same callback. */
-const delivering = operations.findIndex(({ endpoint }) => isDelivered(endpoint));
+const addressed = operations.map((one) => [one.address, one] as const);
 
-describe("the OpenAPI document", () => {
-  it("is the one on disk", async () => {
-    const onDisk = await readFile(new URL("../../docs/openapi.json", import.meta.url), "utf8");
-    expect(onDisk, "run npm run docs").toBe(`${JSON.stringify(document, null, 2)}\n`);
-  });
-
-  it("is on disk without its aliases too, and otherwise the same", async () => {
-    const canonical = openApiDocument(withoutAliases(areas), packageJson.version);
-    const onDisk = await readFile(new URL("../../docs/openapi-canonical.json", import.meta.url), "utf8");
-    expect(onDisk, "run npm run docs").toBe(`${JSON.stringify(canonical, null, 2)}\n`);
-    const declared = new Set<string>(declarations.map(({ path }) => path));
-    const kept = Object.entries(document.paths ?? {}).filter(([path]) => declared.has(path));
-    expect(canonical).toEqual({ ...document, paths: Object.fromEntries(kept) });
-  });
-
-  it("has every path and alias, and no other", () => {
-    const addresses = Object.entries(paths).flatMap(([path, item]) =>
-      Object.keys(item).map((verb) => `${verb.toUpperCase()} ${path}`),
-    );
-    expect(addresses.sort()).toEqual(operations.map(({ address }) => address).sort());
-  });
-
-  it("names each operation once", () => {
-    const names = operations.map(({ operation: { operationId } }) => operationId);
-    expect(new Set(names).size).toBe(names.length);
-  });
-
-  it("describes the area of every operation", () => {
-    const described = document.tags?.map(({ name }) => name);
-    const used = new Set(operations.flatMap(({ operation: { tags } }) => tags));
-    expect(described).toEqual([...used]);
-  });
-
-  it("names its components", () => {
-    const {
-      schemas = {},
-      parameters,
-      headers: headerComponents,
-      securitySchemes,
-    } = document.components ?? {};
-    expect(Object.keys(schemas)).toEqual(
-      expect.arrayContaining(["ErrorInfo", "XCorrelator", "Device", "QosProfile", "UserProfile", "KeySet"]),
-    );
-    expect(Object.keys(schemas).filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
-    expect(Object.keys(parameters ?? {})).toEqual(["XCorrelator", "AcceptEncoding"]);
-    expect(Object.keys(headerComponents ?? {})).toEqual([
-      "XRequestId",
-      "XCorrelator",
-      "WwwAuthenticate",
-      "InsufficientScope",
-      "NoStore",
-      "Vary",
-      "ContentEncoding",
-      "RetryAfter",
-      "RateLimitLimit",
-      "RateLimitRemaining",
-      "RateLimitReset",
-    ]);
-    expect(Object.keys(securitySchemes ?? {})).toEqual(["bearer", "sinkToken"]);
-  });
-
-  it("closes no object to further members", () => {
-    expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
-  });
-
-  it("refuses a body without an example", () => {
-    const bare: Endpoint = { ...authenticate, responses: { 200: z.object({}) } };
-    expect(() => openApiDocument([{ ...profileArea, endpoints: [bare] }], "1.0.0")).toThrow(
-      `the response 200 of ${bare.id} has no example`,
-    );
-  });
+test("the document without aliases is otherwise the document", () => {
+  const canonical = openApiDocument(withoutAliases(areas), packageJson.version);
+  const declared = new Set<string>(declarations.map(({ path }) => path));
+  const kept = Object.entries(document.paths ?? {}).filter(([path]) => declared.has(path));
+  expect(canonical).toEqual({ ...document, paths: Object.fromEntries(kept) });
 });
 
-describe.each(operations)("$address", ({ endpoint, isAlias, operation: described }) => {
-  const failed = Object.entries(described.responses).filter(([status]) => !(status in endpoint.responses));
+test("the document has every path and alias, and no other", () => {
+  const addresses = Object.entries(paths).flatMap(([path, item]) =>
+    Object.keys(item).map((verb) => `${verb.toUpperCase()} ${path}`),
+  );
+  expect(addresses.sort()).toEqual(operations.map(({ address }) => address).sort());
+});
 
-  it("has a response for each declared success status and for the statuses of its codes", () => {
+test("the document names each operation once", () => {
+  const names = operations.map(({ operation: { operationId } }) => operationId);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test("the document describes the area of every operation, and no other", () => {
+  const described = document.tags?.map(({ name }) => name);
+  const used = new Set(operations.flatMap(({ operation: { tags } }) => tags));
+  expect(described).toEqual([...used]);
+});
+
+test("the document gives every schema among its components a name of its own", () => {
+  const names = Object.keys(document.components?.schemas ?? {});
+  expect(names.filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
+});
+
+test("the document closes no object to further members", () => {
+  expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
+});
+
+test("openApiDocument refuses a response without an example", () => {
+  const bare: Endpoint = { ...authenticate, responses: { 200: z.object({}) } };
+  expect(() => openApiDocument([{ ...profileArea, endpoints: [bare] }], "1.0.0")).toThrow(
+    `the response 200 of ${bare.id} has no example`,
+  );
+});
+
+/** The responses of an operation that are errors, by their status. */
+const failedOf = ({ endpoint, operation: { responses } }: Operation) =>
+  Object.entries(responses).filter(([status]) => !(status in endpoint.responses));
+
+test.each(addressed)(
+  "%s is described with a response for each success status and for the status of each code",
+  (_, { endpoint, operation: described }) => {
     const codes = [...endpoint.errors, ...failures];
     const statuses = new Set([
       ...Object.keys(endpoint.responses),
       ...codes.map((code) => `${errorRow(code).status}`),
     ]);
     expect(Object.keys(described.responses)).toEqual([...statuses].sort());
-  });
+  },
+);
 
-  it.each([...endpoint.errors, ...failures])(
-    "shows %s with the status and message of the catalogue",
-    (code) => {
+test.each(addressed)(
+  "%s is described with the status and message of each code, in the form of an error",
+  (_, { endpoint, operation: described }) => {
+    for (const code of [...endpoint.errors, ...failures]) {
       const { status, message } = errorRow(code);
-      const response = described.responses[status];
-      const body = response?.content["application/json"];
-      expect(body?.examples[code]?.value).toEqual({ status, code, message });
-      expect(response?.description).toContain(`\`${code}\`: ${message}`);
+      const body = described.responses[status]?.content["application/json"];
+      const value = z.strictObject(errorBody.shape).parse(body?.examples[code]?.value);
+      expect(value).toEqual({ status, code, message });
       const { properties } = errorSchema.parse(body?.schema);
       expect(properties.status.const).toBe(status);
       expect(properties.code.enum).toContain(code);
-    },
-  );
-
-  it("shows no code that it cannot answer with", () => {
-    const shown = failed.flatMap(([, response]) =>
-      Object.keys(response.content["application/json"]?.examples ?? {}),
-    );
-    expect(shown.sort()).toEqual([...endpoint.errors, ...failures].sort());
-  });
-
-  it("has error examples of the shape of an error", () => {
-    for (const [, response] of failed) {
-      for (const { value } of Object.values(response.content["application/json"]?.examples ?? {})) {
-        expect(z.strictObject(errorBody.shape).parse(value)).toEqual(value);
-      }
     }
-  });
+  },
+);
 
-  it("has an example of the request that its schema accepts whole", () => {
+test.each(addressed)("%s is described with no code that it cannot answer with", (_, one) => {
+  const shown = failedOf(one).flatMap(([, response]) =>
+    Object.keys(response.content["application/json"]?.examples ?? {}),
+  );
+  expect(shown.sort()).toEqual([...one.endpoint.errors, ...failures].sort());
+});
+
+test.each(addressed)(
+  "%s has an example of its request that the request's schema accepts whole",
+  (_, { endpoint, operation: described }) => {
     const shown = Object.values(described.requestBody?.content["application/json"]?.examples ?? {});
     expect(shown.length > 0).toBe(endpoint.body !== undefined);
     for (const { value } of shown) {
       const accepted = members.parse(endpoint.body?.parse(value));
       expect(Object.keys(accepted)).toEqual(expect.arrayContaining(Object.keys(members.parse(value))));
     }
-  });
+  },
+);
 
-  it.each(Object.entries(endpoint.responses))(
-    "has an example of the response %s that its schema accepts whole",
-    (status, schema) => {
-      const { mediaType = "application/json" } = endpoint;
+test.each(addressed)(
+  "%s has an example of each success that the response's schema accepts whole",
+  (_, { endpoint, operation: described }) => {
+    const { mediaType = "application/json" } = endpoint;
+    for (const [status, schema] of Object.entries(endpoint.responses)) {
       const [type = "", ...others] = Object.keys(described.responses[status]?.content ?? {});
       expect(others).toEqual(endpoint.formats?.[Number(status)] ?? []);
       expect([type, `${type}; ${mediaType.split("; ")[1]}`]).toContain(mediaType);
       const shown = Object.values(described.responses[status]?.content[type]?.examples ?? {});
       expect(shown).not.toEqual([]);
       for (const { value } of shown) expect(schema.parse(value)).toEqual(value);
-    },
-  );
+    }
+  },
+);
 
-  it("has an example in each further format that the schema of the format accepts whole", () => {
+test.each(addressed)(
+  "%s has an example in each further format that the schema of the format accepts whole",
+  (_, { endpoint, operation: described }) => {
     const declared: readonly Area[] = areas;
     const { formats = {} } =
       declared.find(({ endpoints: own }) => own.some(({ id }) => id === endpoint.id)) ?? {};
@@ -210,9 +181,12 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
         for (const { value } of shown) expect(formats[mediaType]?.parse(value)).toEqual(value);
       }
     }
-  });
+  },
+);
 
-  it("has the headers of each response", () => {
+test.each(addressed)(
+  "%s is described with the headers of each response",
+  (_, { endpoint, operation: described }) => {
     const canBeCompressed = endpoint.streamed !== undefined || endpoint.headers?.vary !== undefined;
     const isCompressed = (status: string) => status === "200" && canBeCompressed;
     const rateLimit = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
@@ -239,9 +213,12 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
       if (name === "vary") continue;
       expect(described.responses["200"]?.headers[name]?.schema).toEqual({ type: "string", const: value });
     }
-  });
+  },
+);
 
-  it("takes the parameters of path and query, the headers that are read, and the correlator", () => {
+test.each(addressed)(
+  "%s is described with the parameters of path and query, the headers that it reads, and the correlator",
+  (_, { endpoint, operation: described }) => {
     expect(described.parameters).toEqual([
       ...Object.keys(endpoint.parameters ?? {}).map((name) => ({ name, in: "path", required: true })),
       ...Object.keys(endpoint.query ?? {}).map((name) => ({ name, in: "query", required: false })),
@@ -251,24 +228,37 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
         ? [{ name: "accept-encoding", in: "header", required: false }]
         : []),
     ]);
-  });
+  },
+);
 
-  it("asks for the scope, where there is one", () => {
+test.each(addressed)(
+  "%s is described with its scope, if it has one",
+  (_, { endpoint, operation: described }) => {
     const { scope } = endpoint;
     expect(described.security).toEqual(scope === null ? [] : [{ bearer: [] }]);
     expect(described["x-required-scopes"]).toEqual(scope === null ? undefined : [scope]);
-    if (scope !== null) expect(described.description).toContain(`\`${scope}\``);
-  });
+  },
+);
 
-  it("that has a sink says how a request is repeated, what the sink gets, and where to follow it", () => {
-    if (!isDelivered(endpoint)) return;
+test.each(addressed.filter(([, { endpoint }]) => isDelivered(endpoint)))(
+  "%s is described with the key that repeats it, the callback to its sink, and the operation to follow",
+  (_, { operation: described }) => {
     expect(described.parameters.map(({ name }) => name)).toContain("Idempotency-Key");
-    expect(described.callbacks).toEqual(operations[delivering]?.operation.callbacks);
     expect(Object.keys(described.callbacks ?? {})).toEqual(["deliverPopulationDensity"]);
     expect(described.responses["202"]?.links).toHaveProperty("operation.operationId", "getOperation");
-  });
+  },
+);
 
-  it("links its responses to operations that there are", () => {
+test("every operation with a sink is described with the same callback", () => {
+  const [first, ...others] = operations.filter(({ endpoint }) => isDelivered(endpoint));
+  for (const { operation: described } of others) {
+    expect(described.callbacks).toEqual(first?.operation.callbacks);
+  }
+});
+
+test.each(addressed)(
+  "%s links its responses to operations that there are",
+  (_, { endpoint, operation: described }) => {
     for (const [status, links] of Object.entries(endpoint.links ?? {})) {
       expect(described.responses[status]?.links).toEqual(links);
       for (const { operationId, parameters } of Object.values(links)) {
@@ -276,46 +266,13 @@ describe.each(operations)("$address", ({ endpoint, isAlias, operation: described
         expect(Object.keys(linked?.parameters ?? {})).toEqual(Object.keys(parameters));
       }
     }
-  });
+  },
+);
 
-  it("says of an alias whose it is", () => {
-    const said = described.description.includes(
-      `The same operation as \`${endpoint.method} ${endpoint.path}\``,
-    );
-    expect(said).toBe(isAlias);
-    expect(described.operationId === endpoint.operationId).toBe(!isAlias);
-    expect(described["x-alias-of"]).toBe(isAlias ? endpoint.operationId : undefined);
-  });
-});
-
-describe("the endpoint table", () => {
-  const table = endpointTable(declarations);
-
-  it("has a row with the addresses, the summary and the scope of every endpoint", () => {
-    const rows = table.split("\n").slice(2);
-    expect(rows).toHaveLength(declarations.length);
-    for (const [index, { method, path, aliases, summary, scope }] of declarations.entries()) {
-      for (const part of [`${method} ${path}`, ...aliases, summary, scope ?? "none"]) {
-        expect(rows[index]).toContain(part);
-      }
-    }
-  });
-
-  it("replaces what stands between its lines, and nothing else", () => {
-    const before = "# Title\n\n<!-- endpoints -->\nold\n<!-- /endpoints -->\n\nText.\n";
-    const after = withEndpointTable(before, declarations);
-    expect(after).toBe(`# Title\n\n<!-- endpoints -->\n\n${table}\n\n<!-- /endpoints -->\n\nText.\n`);
-    expect(withEndpointTable(after, declarations)).toBe(after);
-  });
-
-  it.each(["", "<!-- endpoints -->\n", "<!-- /endpoints -->\n<!-- endpoints -->\n"])(
-    "refuses a text without both lines in order: %j",
-    (text) => {
-      expect(() => withEndpointTable(text, declarations)).toThrow(
-        "<!-- endpoints --> and <!-- /endpoints -->",
-      );
-    },
-  );
+test.each(addressed)("%s is described as an alias exactly if it is one", (_, one) => {
+  const { endpoint, isAlias, operation: described } = one;
+  expect(described.operationId === endpoint.operationId).toBe(!isAlias);
+  expect(described["x-alias-of"]).toBe(isAlias ? endpoint.operationId : undefined);
 });
 
 /** A part of the document with each reference replaced by what it refers to. */

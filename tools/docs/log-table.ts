@@ -1,0 +1,58 @@
+import { logEntries } from "../../shared/aws/log.ts";
+import { code, markdownTable } from "./generated-part.ts";
+
+/** What an operator reads of each entry of the log: what happened, and what to do about it, if anything. */
+const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: string, toDo?: string]>> = {
+  REQUEST: ["A request was answered"],
+  CRASH: [
+    "Internal error in a request or message. With an `operationId`: the request was accepted all the same, but its " +
+      "message not sent, or a place not released",
+    "Report it, with `cause`: [where it happened](#where-an-internal-error-happened)",
+  ],
+  DEPENDENCY_FAILED: ["DynamoDB, SQS or Secrets Manager did not answer; 503", "Nothing, unless it lasts"],
+  DEADLINE_PASSED: ["A request was cancelled after five seconds; 504", "As `RequestsSlow`"],
+  NOT_ROLLED_BACK: [
+    "What a request began was not ended: a login counts as under way for 20 seconds, a large answer as being sent for 27",
+    "As `NCS-003`",
+  ],
+  RESPONSE_CUT: [
+    "A streamed response was cut: its caller did not read it in 20 seconds",
+    "Nothing: it is the caller's connection",
+  ],
+  QUOTA_NOT_COUNTED: ["A request was served without being counted", "As `RequestsUncounted`"],
+  ISSUER_KEYS_UNREACHABLE: ["Keys of a token issuer were not fetched", "As `IssuerKeysUnreachable`"],
+  SIGNING_KEY_ROTATED: ["One of the four steps of a key rotation is complete"],
+  PASSWORD_NOT_REHASHED: [
+    "A login succeeded, but its outdated hash was not replaced",
+    "Nothing: the next login does it",
+  ],
+  TOKEN_WITHOUT_SUBSCRIPTION: [
+    "A token was refused that may be a person's: its `sub` is not its client, and it names no subscription",
+    "If it is an application's: [its issuer's entry](#trust-your-own-authorization-server). Otherwise nothing: the " +
+      "person has no subscription",
+  ],
+  MESSAGE_MALFORMED: [
+    "A queue message is malformed; logged at its first receive",
+    "Who else writes to the queue? The message ends in the parking queue",
+  ],
+  MESSAGE_NOT_HIDDEN: ["A message's visibility was not changed; it is received again later than planned"],
+  ATTEMPT: ["A delivery attempt ended, with its outcome"],
+  JOB_ENDED: ["A delivery ended: `delivered`, or `refused` by the sink"],
+  JOB_FAILED: ["A delivery failed, with its `reason`", "As `…JobsFailed`"],
+  JOB_GONE: ["A message names a delivery that does not exist, or no longer exists"],
+  JOB_EXPIRED: ["A delivery expired, and its sink got nothing", "As `JobsExpired`"],
+};
+
+/** The codes of the log as a Markdown table, in the order of their numbers. */
+export function logTable(): string {
+  const names = Object.keys(logEntries) as (keyof typeof logEntries)[];
+  const rows = names.map((name) => {
+    const { id, level } = logEntries[name];
+    const [happened, toDo = ""] = explained[name];
+    return [code(id), level, happened, toDo];
+  });
+  return markdownTable(
+    ["Code", "Level", "What happened", "What to do"],
+    rows.sort(([one = ""], [other = ""]) => one.localeCompare(other)),
+  );
+}
