@@ -29,14 +29,15 @@ function endpointsIn(module: Exports): unknown[] {
 }
 
 const declared: readonly Endpoint[] = endpoints;
+const identified = declared.map((endpoint) => [endpoint.id, endpoint] as const);
 const idOf = ({ id }: Endpoint) => id as keyof typeof functionRecords;
 
-test.each(declared)("$id is the endpoint that the contract of its folder exports", async (endpoint) => {
+test.each(identified)("%s is the endpoint that the contract of its folder exports", async (_, endpoint) => {
   const folder = dirname(handlerPath(idOf(endpoint)).replace("functions/", ""));
   expect(endpointsIn(await load(`${folder}/contract.ts`))).toContain(endpoint);
 });
 
-test.each(declared)("$id counts its requests exactly when it needs a token", (endpoint) => {
+test.each(identified)("%s counts its requests exactly when it needs a token", (_, endpoint) => {
   const { tables: granted } = functionRecords[idOf(endpoint)];
   expect([...(granted?.quotas ?? [])].sort()).toEqual(
     endpoint.scope === null ? [] : ["GetItem", "UpdateItem"],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { qosProfiles } from "../../functions/qos-profiles/tables.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
@@ -38,7 +38,7 @@ async function ask(
   return { statusCode, body: String(body), reads };
 }
 
-it("densities are read once, eventually consistent, then answered from memory, even none", async () => {
+test("densities are read once, eventually consistent, then answered from memory, even where there are none", async () => {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   const [stored, empty] = [freshTile(), freshTile()];
   const weekday = new Date(soon).getUTCDay() || 7;
@@ -68,7 +68,7 @@ it("densities are read once, eventually consistent, then answered from memory, e
   expect(current.body).toContain('"pplDensity":800');
 });
 
-it("QoS profiles are read once: the catalogue, and each name that is asked for", async () => {
+test("QoS profiles are read once: the catalogue, and each name that is asked for", async () => {
   const { handler: list } = await import("../../functions/qos-profiles/retrieve.ts");
   const { handler: find } = await import("../../functions/qos-profiles/get-by-name.ts");
   const authorizer = authorizerContext();

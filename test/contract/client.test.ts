@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { generateApi } from "swagger-typescript-api";
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
@@ -172,76 +172,74 @@ async function load(folder: string): Promise<Program> {
 const hour = 3_600_000;
 const fromNow = (hours: number) => new Date((Math.floor(Date.now() / hour) + hours) * hour).toISOString();
 
-describe("a client generated from the document that the service serves", () => {
-  const called = new Set<string>();
-  let folder: string;
-  let sink: TestSink;
-  let sinkUrl: string;
-  let used: Awaited<ReturnType<Program["useService"]>>;
-  let answers: Awaited<ReturnType<Program["sendAll"]>>;
+const called = new Set<string>();
+let folder: string;
+let sink: TestSink;
+let sinkUrl: string;
+let used: Awaited<ReturnType<Program["useService"]>>;
+let answers: Awaited<ReturnType<Program["sendAll"]>>;
 
-  const recordingFetch: typeof fetch = (input, init) => {
-    called.add(`${init?.method} ${String(input)}`);
-    return fetch(input, init);
-  };
+const recordingFetch: typeof fetch = (input, init) => {
+  called.add(`${init?.method} ${String(input)}`);
+  return fetch(input, init);
+};
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "network-capabilities-client-"));
-    sink = await openSink();
-    sinkUrl = sink.urlOf();
-    await writeProgram(folder, sinkUrl);
-    const { useService, sendAll } = await load(folder);
-    used = await useService({ fetch, startTime: fromNow(1), endTime: fromNow(2) });
-    const tokens = await Promise.all(good.map(({ claims }) => tokenWith(claims)));
-    answers = await sendAll(recordingFetch, tokens);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "network-capabilities-client-"));
+  sink = await openSink();
+  sinkUrl = sink.urlOf();
+  await writeProgram(folder, sinkUrl);
+  const { useService, sendAll } = await load(folder);
+  used = await useService({ fetch, startTime: fromNow(1), endTime: fromNow(2) });
+  const tokens = await Promise.all(good.map(({ claims }) => tokenWith(claims)));
+  answers = await sendAll(recordingFetch, tokens);
+});
+afterAll(async () => {
+  await sink.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("a generated client compiles with a program that uses it, and its types refuse mistakes", async () => {
+  expect(await tsc(["--noEmit", "--pretty", "false", "-p", folder])).toBe("");
+});
+
+test("a generated client calls every endpoint at the address that the document says", () => {
+  const addresses = good.map(({ endpoint: { method, path }, parameters }) => {
+    const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => parameters[name] ?? "");
+    return `${method} ${inject("url")}${filled}`;
   });
-  afterAll(async () => {
-    await sink.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  expect(called).toEqual(new Set(addresses));
+  expect(new Set(good.map(({ endpoint }) => endpoint.id)).size).toBe(endpoints.length);
+});
 
-  test("has types that accept the program, and refuse its mistakes", async () => {
-    expect(await tsc(["--noEmit", "--pretty", "false", "-p", folder])).toBe("");
-  });
+test.each(good.map(({ file }, index) => [file, index] as const))(
+  "a generated client gets what its operation declares: events/%s",
+  (_, index) => {
+    const [request, answer] = [good[index], answers[index]];
+    if (request === undefined || answer === undefined) throw new Error("fewer answers than requests");
+    expect(answer.status).toBe(request.status);
+    expect(request.endpoint.responses[answer.status]?.safeParse(answer.data).error).toBeUndefined();
+  },
+);
 
-  test("calls every endpoint, at the address that the document says", () => {
-    const addresses = good.map(({ endpoint: { method, path }, parameters }) => {
-      const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => parameters[name] ?? "");
-      return `${method} ${inject("url")}${filled}`;
-    });
-    expect(called).toEqual(new Set(addresses));
-    expect(new Set(good.map(({ endpoint }) => endpoint.id)).size).toBe(endpoints.length);
-  });
+test("a generated client gets densities at once, and delivered to its sink", async () => {
+  const atOnce = retrievePopulationDensity.responses[200].parse(used.atOnce);
+  expect(atOnce.timedPopulationDensityData[0]?.cellPopulationDensityData.length).toBeGreaterThan(0);
 
-  test.each(good.map(({ file }, index) => [file, index] as const))(
-    "gets the answer that its operation declares: events/%s",
-    (_, index) => {
-      const [request, answer] = [good[index], answers[index]];
-      if (request === undefined || answer === undefined) throw new Error("fewer answers than requests");
-      expect(answer.status).toBe(request.status);
-      expect(request.endpoint.responses[answer.status]?.safeParse(answer.data).error).toBeUndefined();
+  await vi.waitFor(
+    () => {
+      const bodies = sink.received(sinkUrl).map(({ body }) => JSON.parse(body));
+      expect(bodies).toContainEqual({ ...atOnce, operationId: used.operationId });
     },
+    { timeout: 25_000 },
   );
+  const { callback } = retrievePopulationDensity;
+  for (const { headers, body } of sink.received(sinkUrl)) {
+    expect(z.object(callback.headers).safeParse(headers).error).toBeUndefined();
+    expect(callback.body.safeParse(JSON.parse(body)).error).toBeUndefined();
+  }
+});
 
-  test("gets the densities at once, and delivered to its sink", async () => {
-    const atOnce = retrievePopulationDensity.responses[200].parse(used.atOnce);
-    expect(atOnce.timedPopulationDensityData[0]?.cellPopulationDensityData.length).toBeGreaterThan(0);
-
-    await vi.waitFor(
-      () => {
-        const bodies = sink.received(sinkUrl).map(({ body }) => JSON.parse(body));
-        expect(bodies).toContainEqual({ ...atOnce, operationId: used.operationId });
-      },
-      { timeout: 25_000 },
-    );
-    const { callback } = retrievePopulationDensity;
-    for (const { headers, body } of sink.received(sinkUrl)) {
-      expect(z.object(callback.headers).safeParse(headers).error).toBeUndefined();
-      expect(callback.body.safeParse(JSON.parse(body)).error).toBeUndefined();
-    }
-  });
-
-  test("gets errors in their one form", () => {
-    expect(used.refused).toEqual({ status: 404, code: "NOT_FOUND" });
-  });
+test("a generated client gets an error with its status and code", () => {
+  expect(used.refused).toEqual({ status: 404, code: "NOT_FOUND" });
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { describe, expect, inject, test } from "vitest";
+import { expect, inject, test } from "vitest";
 
 /** The head of a response to a request whose header names keep their case; `fetch` sends them in lower case. */
 async function headOf(path: string, headers: Readonly<Record<string, string>>) {
@@ -12,43 +12,40 @@ async function headOf(path: string, headers: Readonly<Record<string, string>>) {
   return { status: Number(response.statusCode), headers: response.headers };
 }
 
-const byFunction = ["answered by a function", "/.well-known/jwks.json", 200] as const;
-const byGateway = [
+const keySet = "/.well-known/jwks.json";
+const refused = [
   ["a route that does not exist", "/nowhere", 404],
   ["a request without a token", "/qualityondemand/qos-profiles/QOS_E", 401],
 ] as const;
+const requests = [["a request that a function answers", keySet, 200], ...refused] as const;
 
-describe.each([byFunction, ...byGateway])("%s", (_, path, status) => {
-  test("has the id of the request", async () => {
-    const head = await headOf(path, {});
-    expect(head.status).toBe(status);
-    expect(head.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
-    expect(head.headers["x-request-id"]).toBe(head.headers["x-amzn-requestid"]);
-  });
+test.each(requests)("%s is answered with the id of the request", async (_, path, status) => {
+  const head = await headOf(path, {});
 
-  test("echoes the correlator", async () => {
-    const { headers } = await headOf(path, { "x-correlator": "c-1" });
-    expect(headers["x-correlator"]).toBe("c-1");
-  });
+  expect(head.status).toBe(status);
+  expect(head.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(head.headers["x-request-id"]).toBe(head.headers["x-amzn-requestid"]);
 });
 
-describe("without a correlator", () => {
-  test("a function makes one", async () => {
-    expect((await headOf(byFunction[1], {})).headers["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
-  });
+test.each(requests)("%s is answered with its x-correlator", async (_, path) => {
+  const { headers } = await headOf(path, { "x-correlator": "c-1" });
 
-  test.each(byGateway)("%s gets none", async (_, path) => {
-    expect((await headOf(path, {})).headers).not.toHaveProperty("x-correlator");
-  });
+  expect(headers["x-correlator"]).toBe("c-1");
+});
+
+test("a function makes an x-correlator for a request without one", async () => {
+  expect((await headOf(keySet, {})).headers["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test.each(refused)("%s is answered without an x-correlator if it has none", async (_, path) => {
+  expect((await headOf(path, {})).headers).not.toHaveProperty("x-correlator");
 });
 
 // API Gateway keeps the case of names. A function reads any; a mapping of a gateway response names one.
-describe("X-Correlator", () => {
-  test("is echoed by a function", async () => {
-    expect((await headOf(byFunction[1], { "X-Correlator": "c-2" })).headers["x-correlator"]).toBe("c-2");
-  });
+test("a function echoes X-Correlator in upper case too", async () => {
+  expect((await headOf(keySet, { "X-Correlator": "c-2" })).headers["x-correlator"]).toBe("c-2");
+});
 
-  test.each(byGateway)("%s does not echo it", async (_, path) => {
-    expect((await headOf(path, { "X-Correlator": "c-2" })).headers).not.toHaveProperty("x-correlator");
-  });
+test.each(refused)("%s is answered without its X-Correlator in upper case", async (_, path) => {
+  expect((await headOf(path, { "X-Correlator": "c-2" })).headers).not.toHaveProperty("x-correlator");
 });

@@ -4,25 +4,32 @@ import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import type { Code } from "../../shared/errors.ts";
 
 const declared: readonly Endpoint[] = endpoints;
+const identified = declared.map((endpoint) => [endpoint.id, endpoint] as const);
 
 const repeated = (values: readonly string[]) =>
   values.filter((value, index) => values.indexOf(value) !== index);
 
-test.each(declared)("$id declares every code that is refused with before its handler runs", (endpoint) => {
-  const codes: readonly Code[] =
-    endpoint.scope === null
-      ? ["INVALID_ARGUMENT"]
-      : ["INVALID_ARGUMENT", "UNAUTHENTICATED", "PERMISSION_DENIED", "TOO_MANY_REQUESTS", "QUOTA_EXCEEDED"];
-  expect(endpoint.errors).toEqual(expect.arrayContaining([...codes]));
-});
+test.each(identified)(
+  "%s declares every code with which a request is refused before its handler runs",
+  (_, endpoint) => {
+    const codes: readonly Code[] =
+      endpoint.scope === null
+        ? ["INVALID_ARGUMENT"]
+        : ["INVALID_ARGUMENT", "UNAUTHENTICATED", "PERMISSION_DENIED", "TOO_MANY_REQUESTS", "QUOTA_EXCEEDED"];
+    expect(endpoint.errors).toEqual(expect.arrayContaining([...codes]));
+  },
+);
 
-test.each(declared)("$id declares each code once, and no failure, which every endpoint has", ({ errors }) => {
-  expect(repeated(errors)).toEqual([]);
-  const ofAll: readonly Code[] = failures;
-  expect(errors.filter((code) => ofAll.includes(code))).toEqual([]);
-});
+test.each(identified)(
+  "%s declares each code once, and none of the failures that every endpoint has",
+  (_, { errors }) => {
+    expect(repeated(errors)).toEqual([]);
+    const ofAll: readonly Code[] = failures;
+    expect(errors.filter((code) => ofAll.includes(code))).toEqual([]);
+  },
+);
 
-test.each(declared)("$id has paths that API Gateway, a browser and a shell read alike", (endpoint) => {
+test.each(identified)("%s has paths that API Gateway, a browser and a shell read alike", (_, endpoint) => {
   for (const path of pathsOf(endpoint)) {
     expect(path).toMatch(/^(?:\/(?:[a-z0-9._-]+|\{[a-zA-Z]+\}))+$/);
   }

@@ -80,7 +80,7 @@ function isRefusedBySchema({ pointer, body }: DocumentedRequest): boolean {
 /** Each costs a quarter of a second of hashing. */
 const isLogin = (path = "") => path.endsWith("/authenticate");
 
-test("every answer to a request that is made from the document is as the document says", async () => {
+test("every request that is made from the OpenAPI document is answered as the document says", async () => {
   const sinks = fc.oneof(
     fc.constant(sink.urlOf()),
     fc.constantFrom("", "http://", "https://127.0.0.1", "https://host.invalid/", "file:///etc"),

@@ -26,6 +26,7 @@ const neverFromTheFunction: Readonly<Partial<Record<FunctionId, readonly Code[]>
 const failuresWithEvents = failures.filter((code) => code !== "TIMEOUT");
 
 const declared: readonly Endpoint[] = endpoints;
+const identified = declared.map((endpoint) => [endpoint.id, endpoint] as const);
 const codesOf = ({ id, errors }: Endpoint) =>
   [...errors, ...failuresWithEvents].filter(
     (code) => !neverFromTheFunction[id as FunctionId]?.includes(code),
@@ -106,7 +107,7 @@ test.each(events.map((file) => [file.name, file] as const))(
 );
 
 test.each(replayedFaults.map((file) => [file.name, file] as const))(
-  "events/%s is answered with the status and code of the fault",
+  "events/%s is answered with the fault's status and code",
   async (_, { functionId, event, fault }) => {
     const { statusCode, body } = await replay(functionId, event, fault.name);
 
@@ -115,21 +116,24 @@ test.each(replayedFaults.map((file) => [file.name, file] as const))(
   },
 );
 
-test.each(declared)("$id has an event or a fault for every code its function can answer with", (endpoint) => {
-  const causes = [
-    ...eventsOf(endpoint),
-    ...faultsOf(endpoint).map(({ name, status }) => ({ outcome: name, status })),
-  ];
-  const missing = codesOf(endpoint).filter(
-    (code) =>
-      !causes.some(
-        ({ status, outcome }) => status === errorRow(code).status && outcome.startsWith(outcomeOf(code)),
-      ),
-  );
-  expect(missing).toEqual([]);
-});
+test.each(identified)(
+  "%s has an event or a fault for every code its function can answer with",
+  (_, endpoint) => {
+    const causes = [
+      ...eventsOf(endpoint),
+      ...faultsOf(endpoint).map(({ name, status }) => ({ outcome: name, status })),
+    ];
+    const missing = codesOf(endpoint).filter(
+      (code) =>
+        !causes.some(
+          ({ status, outcome }) => status === errorRow(code).status && outcome.startsWith(outcomeOf(code)),
+        ),
+    );
+    expect(missing).toEqual([]);
+  },
+);
 
-test.each(declared)("$id has an event for each of its successes", (endpoint) => {
+test.each(identified)("%s has an event for each of its successes", (_, endpoint) => {
   const statuses = eventsOf(endpoint).map(({ status }) => status);
   const missing = Object.keys(endpoint.responses).filter((status) => !statuses.includes(Number(status)));
   expect(missing).toEqual([]);
@@ -137,9 +141,9 @@ test.each(declared)("$id has an event for each of its successes", (endpoint) => 
 
 const routed = z.object({ resource: z.string(), httpMethod: z.string() });
 
-test.each(declared)(
-  "$id has an event of a success for each of its paths, and none for another",
-  (endpoint) => {
+test.each(identified)(
+  "%s has an event of a success for each of its paths, and none for another",
+  (_, endpoint) => {
     const own = eventsOf(endpoint).map(({ event, status }) => ({ ...routed.parse(event), status }));
     const routes = own.map(({ httpMethod, resource }) => `${httpMethod} ${resource}`);
     const good = own

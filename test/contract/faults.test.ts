@@ -2,7 +2,7 @@ import { type AttributeValue, BatchWriteItemCommand } from "@aws-sdk/client-dyna
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { importJWK, SignJWT } from "jose";
 import { neighbor } from "ngeohash";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
@@ -188,7 +188,7 @@ afterAll(async () => {
   for (const started of opened.reverse()) await started.close();
 });
 
-test("without a fault every operation that uses a table is answered, by several calls where it is much", () => {
+test("every operation that uses a table is answered without a fault, by several calls where it is large", () => {
   expect(expected.map(({ status }) => status)).toEqual(asks.map(({ status }) => status));
   const text = JSON.stringify(expected[0]);
   expect(text).not.toContain("NO_DATA");
@@ -275,24 +275,25 @@ function expectQueued(answers: readonly Answer[]): void {
   }
 }
 
-describe("every operation is answered as on a good day, while DynamoDB", () => {
-  const cases: readonly (readonly [string, Fault])[] = [
-    ["takes 300 ms for each answer", delay],
-    ["fails at first", atFirst(broken)],
-    ["resets connections at first", atFirst(reset)],
-    ["does what it is told and does not say so at first", atFirst(lose)],
-    ["reads seven keys of a batch at a time", reading(7)],
-    ["reads few keys of a batch, or none", reading(0, 40, 0, 1, 0)],
-  ];
+const mildCases: readonly (readonly [string, Fault])[] = [
+  ["takes 300 ms for each answer", delay],
+  ["fails at first", atFirst(broken)],
+  ["resets connections at first", atFirst(reset)],
+  ["does what it is told and does not say so at first", atFirst(lose)],
+  ["reads seven keys of a batch at a time", reading(7)],
+  ["reads few keys of a batch, or none", reading(0, 40, 0, 1, 0)],
+];
 
-  test.each(sampleOf(cases, 1))("%s", async (_, fault) => {
+test.each(sampleOf(mildCases, 1))(
+  "every operation is answered as usual while DynamoDB %s",
+  async (_, fault) => {
     const answers = await under(fault);
     expect(slow(answers)).toEqual([]);
     expect(brief(otherwise(answers))).toEqual([]);
     expectQueued(answers);
     noteAccepted(answers);
-  });
-});
+  },
+);
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 function randomBy(seed: number): () => number {
@@ -305,7 +306,7 @@ function randomBy(seed: number): () => number {
   };
 }
 
-test("no caller notices that one call of twenty is throttled, if not three times running", {
+test("every request is answered as usual while DynamoDB throttles one call of twenty, never three times running", {
   timeout: 180_000,
 }, async () => {
   const random = randomBy(20_261_120);
@@ -341,7 +342,7 @@ test("no caller notices that one call of twenty is throttled, if not three times
   expect(database.faultCount() - before).toBeGreaterThan(runs(15, 1));
 });
 
-test("what was accepted while calls came through at last is delivered, whole", async () => {
+test("every operation that was accepted while DynamoDB failed at first is delivered whole", async () => {
   const [answer] = expected;
   expect(accepted.length).toBeGreaterThan(runs(5, 1));
   await vi.waitFor(
@@ -355,24 +356,25 @@ test("what was accepted while calls came through at last is delivered, whole", a
 }, 40_000);
 
 // Last: an execution environment that has retried in vain for a while has few retries left, until many calls succeed.
-describe("every operation is answered in time as on a good day, or with 503 or 504, while DynamoDB", () => {
-  const cases: readonly (readonly [string, Fault])[] = [
-    ["exceeds its provisioned throughput", provisioned],
-    ["throttles", throttling],
-    ["fails", broken],
-    ["hangs", hang],
-    ["resets connections", reset],
-    ["ends answers half-way", cut],
-    ["answers with a page", page],
-    ["answers with broken JSON", list],
-    ["does what it is told and does not say so", lose],
-    ["throttles at first", atFirst(throttling)],
-    ["exceeds its provisioned throughput at first", atFirst(provisioned)],
-    ["answers with a page at first", atFirst(page)],
-    ["hangs at first, and reads no key of a batch", either(reading(0), atFirst(hang))],
-  ];
+const severeCases: readonly (readonly [string, Fault])[] = [
+  ["exceeds its provisioned throughput", provisioned],
+  ["throttles", throttling],
+  ["fails", broken],
+  ["hangs", hang],
+  ["resets connections", reset],
+  ["ends answers half-way", cut],
+  ["answers with a page", page],
+  ["answers with broken JSON", list],
+  ["does what it is told and does not say so", lose],
+  ["throttles at first", atFirst(throttling)],
+  ["exceeds its provisioned throughput at first", atFirst(provisioned)],
+  ["answers with a page at first", atFirst(page)],
+  ["hangs at first, and reads no key of a batch", either(reading(0), atFirst(hang))],
+];
 
-  test.each(sampleOf(cases, 2))("%s", async (_, fault) => {
+test.each(sampleOf(severeCases, 2))(
+  "every operation is answered as usual, or in time with 503 or 504, while DynamoDB %s",
+  async (_, fault) => {
     const answers = await under(fault);
     expect(slow(answers)).toEqual([]);
     const others = otherwise(answers);
@@ -385,10 +387,10 @@ describe("every operation is answered in time as on a good day, or with 503 or 5
       if (status === 503) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     }
     expectQueued(answers);
-  });
-});
+  },
+);
 
-test("when that is over, every operation is answered as on a good day", async () => {
+test("every operation is answered as usual again when DynamoDB has recovered", async () => {
   const answers = await Promise.all(asks.map(send));
   expect(brief(otherwise(answers))).toEqual([]);
 });

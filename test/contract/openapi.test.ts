@@ -108,7 +108,7 @@ const failedOf = ({ endpoint, operation: { responses } }: Operation) =>
   Object.entries(responses).filter(([status]) => !(status in endpoint.responses));
 
 test.each(addressed)(
-  "%s is described with a response for each success status and for the status of each code",
+  "%s is described with a response for each of its statuses",
   (_, { endpoint, operation: described }) => {
     const codes = [...endpoint.errors, ...failures];
     const statuses = new Set([
@@ -120,7 +120,7 @@ test.each(addressed)(
 );
 
 test.each(addressed)(
-  "%s is described with the status and message of each code, in the form of an error",
+  "%s is described with the status and message of each code",
   (_, { endpoint, operation: described }) => {
     for (const code of [...endpoint.errors, ...failures]) {
       const { status, message } = errorRow(code);
@@ -142,7 +142,7 @@ test.each(addressed)("%s is described with no code that it cannot answer with", 
 });
 
 test.each(addressed)(
-  "%s has an example of its request that the request's schema accepts whole",
+  "%s has an example of its request that its schema accepts whole",
   (_, { endpoint, operation: described }) => {
     const shown = Object.values(described.requestBody?.content["application/json"]?.examples ?? {});
     expect(shown.length > 0).toBe(endpoint.body !== undefined);
@@ -154,7 +154,7 @@ test.each(addressed)(
 );
 
 test.each(addressed)(
-  "%s has an example of each success that the response's schema accepts whole",
+  "%s has an example of each success that its schema accepts whole",
   (_, { endpoint, operation: described }) => {
     const { mediaType = "application/json" } = endpoint;
     for (const [status, schema] of Object.entries(endpoint.responses)) {
@@ -169,7 +169,7 @@ test.each(addressed)(
 );
 
 test.each(addressed)(
-  "%s has an example in each further format that the schema of the format accepts whole",
+  "%s has an example in each format that the format's schema accepts whole",
   (_, { endpoint, operation: described }) => {
     const declared: readonly Area[] = areas;
     const { formats = {} } =
@@ -217,7 +217,7 @@ test.each(addressed)(
 );
 
 test.each(addressed)(
-  "%s is described with the parameters of path and query, the headers that it reads, and the correlator",
+  "%s is described with its parameters, the headers that it reads, and the correlator",
   (_, { endpoint, operation: described }) => {
     expect(described.parameters).toEqual([
       ...Object.keys(endpoint.parameters ?? {}).map((name) => ({ name, in: "path", required: true })),
@@ -241,7 +241,7 @@ test.each(addressed)(
 );
 
 test.each(addressed.filter(([, { endpoint }]) => isDelivered(endpoint)))(
-  "%s is described with the key that repeats it, the callback to its sink, and the operation to follow",
+  "%s is described with its key, the callback to its sink, and the operation to follow",
   (_, { operation: described }) => {
     expect(described.parameters.map(({ name }) => name)).toContain("Idempotency-Key");
     expect(Object.keys(described.callbacks ?? {})).toEqual(["deliverPopulationDensity"]);

@@ -1,6 +1,6 @@
 import { ScanCommand } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
@@ -253,180 +253,173 @@ afterAll(async () => {
   for (const started of opened.reverse()) await started.close();
 });
 
-describe("what was tried", () => {
-  test("came to what it was meant to come to", () => {
-    expect(answers.map(({ flow, ends }) => ({ ...flow, ends }))).toEqual(answers.map(({ flow }) => flow));
-  });
+test("every request of the search is answered as it was meant to be", () => {
+  expect(answers.map(({ flow, ends }) => ({ ...flow, ends }))).toEqual(answers.map(({ flow }) => flow));
+});
 
-  test.each((endpoints as readonly Endpoint[]).map(({ id }) => id))("has answers and errors of %s", (id) => {
+test.each((endpoints as readonly Endpoint[]).map(({ id }) => id))(
+  "the search has successes and errors of %s",
+  (id) => {
     const ends = served().flatMap((answer) => (answer.flow.by === id ? [answer.ends] : []));
     expect(ends.filter((end) => end.startsWith("20"))).not.toEqual([]);
     expect(ends.filter((end) => end.startsWith("4"))).not.toEqual([]);
-  });
+  },
+);
 
-  test("had every canary in it", () => {
-    const all = sent.join("\n").toLowerCase();
-    const hashes = [hashed(address.toLowerCase()), hashed(phoneNumber)];
-    const idle = [...canaries.keys()].filter(
-      (canary) => !hashes.includes(canary) && !all.includes(canary.toLowerCase()),
-    );
-    expect(idle).toEqual([]);
-    expect([...canaries.values()].filter((name) => name === "a part of a token").length).toBeGreaterThan(9);
-  });
-
-  test("brought sinks what they asked for", () => {
-    const received = sink.received();
-    expect(received.length).toBeGreaterThan(4);
-    const [withoutToken] = received.filter(
-      ({ headers }) => !/^Bearer (?:zq-)?sink-token$/.test(`${headers.authorization}`),
-    );
-    expect(withoutToken).toBeUndefined();
-  });
+test("the search has sent or stored every value that it looks for", () => {
+  const all = sent.join("\n").toLowerCase();
+  const hashes = [hashed(address.toLowerCase()), hashed(phoneNumber)];
+  const idle = [...canaries.keys()].filter(
+    (canary) => !hashes.includes(canary) && !all.includes(canary.toLowerCase()),
+  );
+  expect(idle).toEqual([]);
+  expect([...canaries.values()].filter((name) => name === "a part of a token").length).toBeGreaterThan(9);
 });
 
-describe("nothing that was sent or stored is", () => {
-  test("in a line of a log or a metric", () => {
-    const leaks = logged().flatMap((text) => {
-      const names = found(text);
-      return names.length === 0 ? [] : [{ names, text }];
+test("the search has delivered to sinks, with their token", () => {
+  const received = sink.received();
+  expect(received.length).toBeGreaterThan(4);
+  const [withoutToken] = received.filter(
+    ({ headers }) => !/^Bearer (?:zq-)?sink-token$/.test(`${headers.authorization}`),
+  );
+  expect(withoutToken).toBeUndefined();
+});
+
+test("no line of a log or a metric has anything that was sent or stored", () => {
+  const leaks = logged().flatMap((text) => {
+    const names = found(text);
+    return names.length === 0 ? [] : [{ names, text }];
+  });
+  expect(leaks).toEqual([]);
+});
+
+test("no body and no header of an error has anything that was sent or stored", () => {
+  const failed = answers.filter(({ ends }) => !ends.startsWith("2"));
+  expect(failed.flatMap(({ flow, text }) => found(text).map((name) => ({ name, flow })))).toEqual([]);
+});
+
+test("a message of a queue names a job and nothing else", () => {
+  const calls = gate.calls.map(({ operation, parameters: { QueueUrl, ...parameters } }) => ({
+    operation,
+    parameters,
+  }));
+  expect(calls.flatMap((call) => found(JSON.stringify(call)))).toEqual([]);
+  const messages = calls.filter(({ operation }) => /^Send/.test(operation));
+  expect(messages.length).toBeGreaterThan(5);
+  for (const { operation, parameters } of messages) {
+    expect(operation).toBe("SendMessage");
+    const { MessageBody, DelaySeconds, ...others } = parameters;
+    expect(others).toEqual({});
+    const body = z.strictObject({ version: z.literal(1), operationId: z.uuid() });
+    expect(() => body.parse(JSON.parse(String(MessageBody)))).not.toThrow();
+  }
+});
+
+const always = ["id", "level", "message", "sampling_rate", "service", "timestamp"];
+
+test("every line is JSON, and an entry of the log, a metric, or the local gateway's on a failed authorizer", () => {
+  const ids = new Set<unknown>(Object.values(logEntries).map(({ id }) => id));
+  const others = lines().filter((written) => !ids.has(written.id) && written.OldestJobSeconds === undefined);
+  expect(others.map(({ message }) => message)).toEqual(["AUTHORIZER_FAILURE"]);
+  for (const written of lines()) {
+    const entry = Object.values(logEntries).find(({ id }) => id === written.id);
+    if (entry === undefined) continue;
+    expect(written).toMatchObject({ message: entry.message, level: entry.level.toUpperCase() });
+  }
+});
+
+test("the log has one line with exactly its fields for each request that a function answers", () => {
+  const requests = linesOf("REQUEST");
+  expect(requests.map(({ correlator }) => correlator).sort()).toEqual(
+    served()
+      .map(({ correlator }) => correlator)
+      .sort(),
+  );
+  for (const { flow, ends, correlator } of served()) {
+    const written = requests.find((request) => request.correlator === correlator) ?? {};
+    const endpoint: Endpoint | undefined = endpoints.find(({ id }) => id === flow.by);
+    const [status, code] = ends.split(" ");
+    expect(written).toMatchObject({
+      operation: endpoint?.operationId,
+      status: Number(status),
+      milliseconds: expect.any(Number),
+      coldStart: expect.any(Boolean),
     });
-    expect(leaks).toEqual([]);
-  });
-
-  test("in an error's body or headers", () => {
-    const failed = answers.filter(({ ends }) => !ends.startsWith("2"));
-    expect(failed.flatMap(({ flow, text }) => found(text).map((name) => ({ name, flow })))).toEqual([]);
-  });
-
-  test("in a message of a queue, which names a job and nothing else", () => {
-    const calls = gate.calls.map(({ operation, parameters: { QueueUrl, ...parameters } }) => ({
-      operation,
-      parameters,
-    }));
-    expect(calls.flatMap((call) => found(JSON.stringify(call)))).toEqual([]);
-    const messages = calls.filter(({ operation }) => /^Send/.test(operation));
-    expect(messages.length).toBeGreaterThan(5);
-    for (const { operation, parameters } of messages) {
-      expect(operation).toBe("SendMessage");
-      const { MessageBody, DelaySeconds, ...others } = parameters;
-      expect(others).toEqual({});
-      const body = z.strictObject({ version: z.literal(1), operationId: z.uuid() });
-      expect(() => body.parse(JSON.parse(String(MessageBody)))).not.toThrow();
-    }
-  });
+    expect(written.code).toBe(code);
+    const isPartOfAll = (name: string) => !/^[A-Z_]/.test(name) && !/.Milliseconds$/.test(name);
+    expect(Object.keys(written).filter(isPartOfAll).sort()).toEqual(
+      [
+        ...always,
+        "awsRequestId",
+        ...["correlator", "operation", "status", "milliseconds", "coldStart"],
+        ...(code === undefined ? [] : ["code"]),
+        ...(endpoint?.scope === null ? [] : ["caller"]),
+        ...(endpoint?.streamed ? ["bytes"] : []),
+      ].sort(),
+    );
+  }
 });
 
-describe("what is logged", () => {
-  const always = ["id", "level", "message", "sampling_rate", "service", "timestamp"];
-
-  test("is JSON, and of the catalogue, a metric, or the local gateway's word on an authorizer that failed", () => {
-    const ids = new Set<unknown>(Object.values(logEntries).map(({ id }) => id));
-    const others = lines().filter(
-      (written) => !ids.has(written.id) && written.OldestJobSeconds === undefined,
-    );
-    expect(others.map(({ message }) => message)).toEqual(["AUTHORIZER_FAILURE"]);
-    for (const written of lines()) {
-      const entry = Object.values(logEntries).find(({ id }) => id === written.id);
-      if (entry === undefined) continue;
-      expect(written).toMatchObject({ message: entry.message, level: entry.level.toUpperCase() });
-    }
-  });
-
-  test("is one line for each request that a function answers, with exactly its fields", () => {
-    const requests = linesOf("REQUEST");
-    expect(requests.map(({ correlator }) => correlator).sort()).toEqual(
-      served()
-        .map(({ correlator }) => correlator)
-        .sort(),
-    );
-    for (const { flow, ends, correlator } of served()) {
-      const written = requests.find((request) => request.correlator === correlator) ?? {};
-      const endpoint: Endpoint | undefined = endpoints.find(({ id }) => id === flow.by);
-      const [status, code] = ends.split(" ");
-      expect(written).toMatchObject({
-        operation: endpoint?.operationId,
-        status: Number(status),
-        milliseconds: expect.any(Number),
-        coldStart: expect.any(Boolean),
-      });
-      expect(written.code).toBe(code);
-      const isPartOfAll = (name: string) => !/^[A-Z_]/.test(name) && !/.Milliseconds$/.test(name);
-      expect(Object.keys(written).filter(isPartOfAll).sort()).toEqual(
-        [
-          ...always,
-          "awsRequestId",
-          ...["correlator", "operation", "status", "milliseconds", "coldStart"],
-          ...(code === undefined ? [] : ["code"]),
-          ...(endpoint?.scope === null ? [] : ["caller"]),
-          ...(endpoint?.streamed ? ["bytes"] : []),
-        ].sort(),
-      );
-    }
-  });
-
-  test("has the failures in it that there were", () => {
-    expect(linesOf("CRASH").length).toBeGreaterThan(2);
-    expect(linesOf("ISSUER_KEYS_UNREACHABLE").map(({ issuer: named }) => named)).toContain(deadIssuer);
-    expect(linesOf("TOKEN_WITHOUT_SUBSCRIPTION")).toMatchObject([{ issuer }]);
-    const outcomes = linesOf("ATTEMPT").map(({ outcome, status, cause }) => `${outcome} ${status ?? cause}`);
-    for (const expected of [
-      "delivered",
-      "refused 410",
-      "failed 500",
-      "failed ECONNREFUSED",
-      "failed ECONNRESET",
-    ]) {
-      expect(outcomes).toContainEqual(expect.stringContaining(expected));
-    }
-  });
+test("the log has a line for each failure that there was", () => {
+  expect(linesOf("CRASH").length).toBeGreaterThan(2);
+  expect(linesOf("ISSUER_KEYS_UNREACHABLE").map(({ issuer: named }) => named)).toContain(deadIssuer);
+  expect(linesOf("TOKEN_WITHOUT_SUBSCRIPTION")).toMatchObject([{ issuer }]);
+  const outcomes = linesOf("ATTEMPT").map(({ outcome, status, cause }) => `${outcome} ${status ?? cause}`);
+  for (const expected of [
+    "delivered",
+    "refused 410",
+    "failed 500",
+    "failed ECONNREFUSED",
+    "failed ECONNRESET",
+  ]) {
+    expect(outcomes).toContainEqual(expect.stringContaining(expected));
+  }
 });
 
-describe("what is measured", () => {
-  test("is in each request's line, each attempt's, each end's and each failed fetch's", () => {
-    const entries = ["REQUEST", "ATTEMPT", "JOB_ENDED", "JOB_FAILED", "ISSUER_KEYS_UNREACHABLE"] as const;
-    const expected = entries.flatMap((entry) => linesOf(entry)).length;
-    const withId = metricLines().filter(({ id }) => id !== undefined);
-    expect(withId).toHaveLength(expected);
-    const members = new Set(
-      metricLines()
-        .flatMap(Object.keys)
-        .filter((name) => /^[A-Z]/.test(name)),
-    );
-    expect([...members].filter((member) => !metricNames.some((name) => name === member))).toEqual([]);
-  });
+test("metrics are in the lines of requests, attempts, ended jobs and failed fetches of keys", () => {
+  const entries = ["REQUEST", "ATTEMPT", "JOB_ENDED", "JOB_FAILED", "ISSUER_KEYS_UNREACHABLE"] as const;
+  const expected = entries.flatMap((entry) => linesOf(entry)).length;
+  const withId = metricLines().filter(({ id }) => id !== undefined);
+  expect(withId).toHaveLength(expected);
+  const members = new Set(
+    metricLines()
+      .flatMap(Object.keys)
+      .filter((name) => /^[A-Z]/.test(name)),
+  );
+  expect([...members].filter((member) => !metricNames.some((name) => name === member))).toEqual([]);
+});
 
-  test("are the requests of each operation and the errors of each code", () => {
-    const count = (values: readonly unknown[]) => {
-      const counts = new Map<unknown, number>();
-      for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-      return counts;
-    };
-    const operations = count(linesOf("REQUEST").map(({ operation }) => operation));
-    expect(operations.size).toBe(endpoints.length);
-    for (const [operation, requests] of operations) {
-      expect(total("Requests", { operation: String(operation) })).toBe(requests);
-    }
-    const codes = count(served().flatMap(({ ends }) => ends.split(" ").slice(1)));
-    for (const code of Object.keys(errors)) expect(total("Errors", { code })).toBe(codes.get(code) ?? 0);
-  });
+test("metrics count the requests of each operation and the errors of each code", () => {
+  const count = (values: readonly unknown[]) => {
+    const counts = new Map<unknown, number>();
+    for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+    return counts;
+  };
+  const operations = count(linesOf("REQUEST").map(({ operation }) => operation));
+  expect(operations.size).toBe(endpoints.length);
+  for (const [operation, requests] of operations) {
+    expect(total("Requests", { operation: String(operation) })).toBe(requests);
+  }
+  const codes = count(served().flatMap(({ ends }) => ends.split(" ").slice(1)));
+  for (const code of Object.keys(errors)) expect(total("Errors", { code })).toBe(codes.get(code) ?? 0);
+});
 
-  test("are logins that failed, slots that were answered, attempts and what became of jobs", () => {
-    const failedLogins = answers.filter(
-      ({ flow, ends }) => flow.by === "profile/authenticate" && /^(?:401|429)/.test(ends),
-    );
-    expect(total("LoginFailures")).toBe(failedLogins.length);
-    const slots = answers.flatMap(({ flow, ends, body }) => {
-      if (flow.by !== "population-density/retrieve" || ends !== "200") return [];
-      // Each slot has one of these, whatever the format.
-      return JSON.stringify(body).match(/\b(?:NO_DATA|LOW_DENSITY|DENSITY_ESTIMATION)\b/g) ?? [];
-    });
-    expect(slots.length).toBeGreaterThan(2);
-    expect(total("DensitySlots")).toBe(slots.length);
-    expect(total("Attempts")).toBe(linesOf("ATTEMPT").length);
-    const outcomes = ["delivered", "refused", "failed"].map((outcome) => total("Deliveries", { outcome }));
-    const accepted = answers.filter(({ ends }) => ends === "202");
-    expect(outcomes).toEqual([accepted.length - 7, 1, 6]);
-    expect(total("IssuerKeysUnreachable")).toBe(linesOf("ISSUER_KEYS_UNREACHABLE").length);
-    expect(total("QuotaNotCounted")).toBe(0);
+test("metrics count failed logins, answered slots, attempts, and what became of jobs", () => {
+  const failedLogins = answers.filter(
+    ({ flow, ends }) => flow.by === "profile/authenticate" && /^(?:401|429)/.test(ends),
+  );
+  expect(total("LoginFailures")).toBe(failedLogins.length);
+  const slots = answers.flatMap(({ flow, ends, body }) => {
+    if (flow.by !== "population-density/retrieve" || ends !== "200") return [];
+    // Each slot has one of these, whatever the format.
+    return JSON.stringify(body).match(/\b(?:NO_DATA|LOW_DENSITY|DENSITY_ESTIMATION)\b/g) ?? [];
   });
+  expect(slots.length).toBeGreaterThan(2);
+  expect(total("DensitySlots")).toBe(slots.length);
+  expect(total("Attempts")).toBe(linesOf("ATTEMPT").length);
+  const outcomes = ["delivered", "refused", "failed"].map((outcome) => total("Deliveries", { outcome }));
+  const accepted = answers.filter(({ ends }) => ends === "202");
+  expect(outcomes).toEqual([accepted.length - 7, 1, 6]);
+  expect(total("IssuerKeysUnreachable")).toBe(linesOf("ISSUER_KEYS_UNREACHABLE").length);
+  expect(total("QuotaNotCounted")).toBe(0);
 });

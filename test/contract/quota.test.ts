@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
 import { getQosProfile } from "../../functions/qos-profiles/contract.ts";
 import { updateItem } from "../../shared/aws/database.ts";
@@ -8,12 +8,11 @@ import { hashed } from "../../shared/hash.ts";
 import { quotas } from "../../shared/quota-table.ts";
 import { type Answer, call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
+import { everyScope } from "../support/scopes.ts";
 
 const guarded = ([...endpoints] as Endpoint[]).filter(({ scope }) => scope !== null);
 const requests = guarded.flatMap((endpoint) =>
-  pathsOf(endpoint).map(
-    (path) => [`${endpoint.method} ${path.replace("{name}", "QOS_E")}`, endpoint] as const,
-  ),
+  pathsOf(endpoint).map((path) => [endpoint.method, path.replace("{name}", "QOS_E")] as const),
 );
 
 /** Lets a caller have made so many requests today and in this minute; the next minute too, should it begin. */
@@ -35,40 +34,42 @@ async function fill(client: string, counts: { dayCount: number; minuteCount: num
 
 beforeAll(useTables);
 
-describe.each(requests)("%s", (request, { scope }) => {
-  const [method = "", path = ""] = request.split(" ");
+const limits = [
+  {
+    code: "TOO_MANY_REQUESTS",
+    counts: { dayCount: 0, minuteCount: Number(configuration.RATE_LIMIT_PER_MINUTE.default) },
+    maxSeconds: 60,
+  },
+  {
+    code: "QUOTA_EXCEEDED",
+    counts: { dayCount: Number(configuration.DAILY_QUOTA.default), minuteCount: 0 },
+    maxSeconds: 86_400,
+  },
+];
 
-  test.each([
-    [
-      "TOO_MANY_REQUESTS",
-      { dayCount: 0, minuteCount: Number(configuration.RATE_LIMIT_PER_MINUTE.default) },
-      60,
-    ],
-    ["QUOTA_EXCEEDED", { dayCount: Number(configuration.DAILY_QUOTA.default), minuteCount: 0 }, 86_400],
-  ])("429 %s, before anything is said about the request", async (code, counts, maxSeconds) => {
+test.each(requests.flatMap((request) => limits.map((limit) => [...request, limit.code, limit] as const)))(
+  "%s %s answers 429 %s to a caller over its limit",
+  async (method, path, code, { counts, maxSeconds }) => {
     const client = crypto.randomUUID();
     await fill(client, counts);
-    const token = await tokenWith({ scope, client_id: client });
+    const token = await tokenWith({ scope: everyScope.join(" "), client_id: client });
     const headers = { "x-correlator": "quota-1" };
+    const request = { method, token, headers, ...(method === "POST" ? { body: "not JSON" } : {}) };
 
-    const answer = await call(path, {
-      method,
-      token,
-      headers,
-      ...(method === "POST" ? { body: "not JSON" } : {}),
-    });
+    const answer = await call(path, request);
 
     expect(answer).toMatchObject({ status: 429, body: { status: 429, code } });
     expect(answer.headers.get("x-correlator")).toBe("quota-1");
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(maxSeconds);
+    const seconds = Number(answer.headers.get("retry-after"));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(maxSeconds);
     expect(limitOf(answer)).toEqual({
       limit: Math.max(counts.dayCount, counts.minuteCount),
       remaining: 0,
-      reset: Number(answer.headers.get("retry-after")),
+      reset: seconds,
     });
-  });
-});
+  },
+);
 
 const { method, path, scope } = getQosProfile;
 const oneProfile = path.replace("{name}", "QOS_E");
@@ -83,7 +84,7 @@ function limitOf({ headers }: Answer) {
   return { limit, remaining, reset };
 }
 
-test("of forty requests at once exactly one is answered when one is left", async () => {
+test("exactly one of forty requests at once is answered when one is left", async () => {
   const client = crypto.randomUUID();
   const limit = Number(configuration.RATE_LIMIT_PER_MINUTE.default);
   await fill(client, { dayCount: 0, minuteCount: limit - 1 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import type { TableName } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { replaceProfile } from "../../functions/profile/store.ts";
@@ -19,46 +19,42 @@ function stopWrites(table: TableName): void {
   );
 }
 
-describe("when requests cannot be counted", () => {
-  it("reads are answered, the log and a metric say so, and no answer says what is left", async () => {
-    stopWrites("quotas");
-    const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
-    const event = eventOf({ authorizer: authorizerContext(), pathParameters: { name: "QOS_E" } });
+test("a request that cannot be counted is answered, logged, and says nothing of what is left", async () => {
+  stopWrites("quotas");
+  const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
+  const event = eventOf({ authorizer: authorizerContext(), pathParameters: { name: "QOS_E" } });
 
-    const { statusCode, headers, body } = await handler(event, plenty);
+  const { statusCode, headers, body } = await handler(event, plenty);
 
-    expect(statusCode).toBe(200);
-    expect(JSON.parse(body)).toMatchObject({ name: "QOS_E" });
-    expect(Object.keys(headers ?? {}).filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
-    const lines = output()
-      .text()
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(lines.filter(({ id }) => id === "NCS-010")).toHaveLength(1);
-    expect(lines.filter(({ QuotaNotCounted }) => QuotaNotCounted === 1)).toHaveLength(1);
-  });
+  expect(statusCode).toBe(200);
+  expect(JSON.parse(body)).toMatchObject({ name: "QOS_E" });
+  expect(Object.keys(headers ?? {}).filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
+  const lines = output()
+    .text()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.filter(({ id }) => id === "NCS-010")).toHaveLength(1);
+  expect(lines.filter(({ QuotaNotCounted }) => QuotaNotCounted === 1)).toHaveLength(1);
 });
 
-describe("when failures to log in cannot be counted", () => {
-  it("a login is refused with 503, the right password included, and no password is looked at", async () => {
-    const EmailAddress = `${crypto.randomUUID()}@example.com`;
-    const account = { ID: 9, Username: "U", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
-    const passwordHash = await hashPassword("right");
-    await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(60_000));
-    stopWrites("login-attempts");
-    const { handler } = await import("../../functions/profile/authenticate.ts");
-    const before = harness().tables.calls.length;
+test("a login whose failures cannot be counted is answered with 503 before its password is read", async () => {
+  const EmailAddress = `${crypto.randomUUID()}@example.com`;
+  const account = { ID: 9, Username: "U", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+  const passwordHash = await hashPassword("right");
+  await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(60_000));
+  stopWrites("login-attempts");
+  const { handler } = await import("../../functions/profile/authenticate.ts");
+  const before = harness().tables.calls.length;
 
-    const { statusCode, headers, body } = await handler(
-      eventOf({ body: JSON.stringify({ emailaddress: EmailAddress, password: "right" }) }),
-      plenty,
-    );
+  const { statusCode, headers, body } = await handler(
+    eventOf({ body: JSON.stringify({ emailaddress: EmailAddress, password: "right" }) }),
+    plenty,
+  );
 
-    expect(statusCode).toBe(503);
-    expect(JSON.parse(body)).toMatchObject({ code: "UNAVAILABLE" });
-    expect(Number(headers?.["retry-after"])).toBeGreaterThan(0);
-    const called = harness().tables.calls.slice(before);
-    expect(new Set(called.map(({ operation }) => operation))).toEqual(new Set(["UpdateItem"]));
-  });
+  expect(statusCode).toBe(503);
+  expect(JSON.parse(body)).toMatchObject({ code: "UNAVAILABLE" });
+  expect(Number(headers?.["retry-after"])).toBeGreaterThan(0);
+  const called = harness().tables.calls.slice(before);
+  expect(new Set(called.map(({ operation }) => operation))).toEqual(new Set(["UpdateItem"]));
 });

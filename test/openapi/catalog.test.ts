@@ -1,4 +1,4 @@
-import { expect, inject, it } from "vitest";
+import { expect, inject, test } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
 import { handler } from "../../functions/openapi/catalog.ts";
@@ -14,7 +14,7 @@ const catalog = z.strictObject({
   ),
 });
 
-it("200 without a token, as a set of links with the profile of API catalogues", async () => {
+test("GET /.well-known/api-catalog is answered without a token with a linkset of API catalogues", async () => {
   const { status, headers, body } = await call(path);
 
   expect(status).toBe(200);
@@ -26,7 +26,7 @@ it("200 without a token, as a set of links with the profile of API catalogues", 
   expect(catalog.safeParse(body).error).toBeUndefined();
 });
 
-it("names each API once, and every operation that is not a document of its own belongs to one", async () => {
+test("the catalogue names each API once, and every operation but the documents belongs to one", async () => {
   const [itself, ...apis] = catalog.parse((await call(path)).body).linkset;
   const address = inject("url");
 
@@ -41,7 +41,7 @@ it("names each API once, and every operation that is not a document of its own b
   expect(outside.sort()).toEqual(documents.sort());
 });
 
-it("links each API to the document, which is there", async () => {
+test("the catalogue links each API to the OpenAPI document, which is there", async () => {
   const [, ...apis] = catalog.parse((await call(path)).body).linkset;
   const described = apis.map((api) => api["service-desc"]);
 
@@ -53,7 +53,7 @@ it("links each API to the document, which is there", async () => {
   expect(headers.get("content-type")).toBe("application/json");
 });
 
-it("has the stage in its links where the caller has it in the address", async () => {
+test("the catalogue has the stage in its links where the caller has it in the address", async () => {
   const { event } = await readEventFile("events/openapi/catalog.200-regional-address.json");
   const output = captureOutput();
   const answered = await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
@@ -64,7 +64,7 @@ it("has the stage in its links where the caller has it in the address", async ()
   expect(itself?.item?.map(({ href }) => href)).toContain(`${address}/populationdensitydata`);
 });
 
-it("answers HEAD with the headers of GET and no body (RFC 9727, section 2)", async () => {
+test("HEAD /.well-known/api-catalog is answered with the headers of GET and no body (RFC 9727, section 2)", async () => {
   const ask = (method: string) => fetch(`${inject("url")}${path}`, { method });
   const [head, got] = [await ask("HEAD"), await ask("GET")];
 
@@ -76,7 +76,7 @@ it("answers HEAD with the headers of GET and no body (RFC 9727, section 2)", asy
   expect(await got.text()).not.toBe("");
 });
 
-it("400 with a correlator that is not valid, as JSON", async () => {
+test("GET /.well-known/api-catalog is answered with 400 as JSON when the correlator is malformed", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
 
   expect(status).toBe(400);

@@ -1,33 +1,40 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import document from "../../docs/openapi.json" with { type: "json" };
 import { withTimesAbout } from "../../functions/openapi/example-times.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { parseQuery } from "../../functions/population-density/query/rules.ts";
 
-describe.each([
+const moments = [
   "2026-11-22T00:00:00Z",
   "2026-11-22T23:59:59Z",
   "2027-02-28T12:00:00Z",
   "2028-02-29T23:59:59.999Z",
   "2026-11-01T09:30:00Z",
-])("an example that is read at %s", (time) => {
+];
+
+test.each(moments)("the example of a density request that is read at %s can be asked for", (time) => {
   const now = new Date(time);
   const { examples } = withTimesAbout(now, document).components;
 
-  test("asks for densities of a period that can be asked for", () => {
-    const request = retrievePopulationDensity.body.parse(examples["retrievePopulationDensity.request"].value);
-    expect(parseQuery(request, now)).not.toHaveProperty("code");
-    expect(Date.parse(request.startTime)).toBeGreaterThan(now.getTime());
-  });
+  const request = retrievePopulationDensity.body.parse(examples["retrievePopulationDensity.request"].value);
 
-  test("shows an answer of the hours that it asks for", () => {
-    const { startTime } = examples["retrievePopulationDensity.request"].value;
-    const [first] = examples["retrievePopulationDensity.200"].value.timedPopulationDensityData;
-    expect(first?.startTime.slice(0, 13)).toBe(startTime.slice(0, 13));
-  });
+  expect(parseQuery(request, now)).not.toHaveProperty("code");
+  expect(Date.parse(request.startTime)).toBeGreaterThan(now.getTime());
 });
 
-test("nothing but times changes, and they keep their clock", () => {
+test.each(moments)(
+  "the example of densities that is read at %s has the hours that its request asks for",
+  (time) => {
+    const { examples } = withTimesAbout(new Date(time), document).components;
+
+    const { startTime } = examples["retrievePopulationDensity.request"].value;
+    const [first] = examples["retrievePopulationDensity.200"].value.timedPopulationDensityData;
+
+    expect(first?.startTime.slice(0, 13)).toBe(startTime.slice(0, 13));
+  },
+);
+
+test("withTimesAbout changes nothing but times, which keep their clock", () => {
   const part = {
     at: "2026-11-22T10:00:00.200Z",
     day: "2026-11-22",

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from "vitest";
+import { expect, inject, test } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
 import canonical from "../../docs/openapi-canonical.json" with { type: "json" };
@@ -30,7 +30,7 @@ async function eventIn(name: string) {
   return proxyEvent.parse((await readEventFile(`events/openapi/${name}.json`)).event);
 }
 
-it("200 without a token: the project's document, to be kept for five minutes", async () => {
+test("GET /openapi.json is answered without a token with the document, to be kept for five minutes", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "o-1" } });
 
   expect(status).toBe(200);
@@ -40,20 +40,20 @@ it("200 without a token: the project's document, to be kept for five minutes", a
   expect(body).toEqual({ ...withTimesAbout(new Date(), onDisk), servers: expect.any(Array) });
 });
 
-it("leaves out the aliases when it is asked to", async () => {
+test("GET /openapi.json?aliases=false is answered with the document without aliases", async () => {
   const { status, body } = await call(`${path}?aliases=false`);
 
   expect(status).toBe(200);
   expect(body).toEqual({ ...withTimesAbout(new Date(), canonical), servers: expect.any(Array) });
 });
 
-it("400 when it is not said whether it is to", async () => {
+test("GET /openapi.json?aliases=no is answered with 400", async () => {
   const { status, body } = await call(`${path}?aliases=no`);
   expect(status).toBe(400);
   expect(body).toMatchObject({ message: "aliases must be true or false." });
 });
 
-it("400 with a correlator that is not valid, and the answer is not kept", async () => {
+test("GET /openapi.json is answered with 400, not to be kept, when the correlator is malformed", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
 
   expect(status).toBe(400);
@@ -61,53 +61,54 @@ it("400 with a correlator that is not valid, and the answer is not kept", async 
   expect(headers.get("cache-control")).toBe("no-store");
 });
 
-describe("the first server is the one that was asked", () => {
-  it("on one machine: the host and port of the request, over http", async () => {
-    const { body } = await call(path);
-    const urls = withServers.parse(body).servers.map(({ url }) => url);
-    expect(urls).toEqual([inject("url"), local]);
-  });
+test("the first server of the document is the address of a service on one machine, over http", async () => {
+  const { body } = await call(path);
+  const urls = withServers.parse(body).servers.map(({ url }) => url);
+  expect(urls).toEqual([inject("url"), local]);
+});
 
-  it("at the regional address: with the stage, over https", async () => {
-    const event = await eventIn("publish.200-regional-address");
-    expect(await serversFor(event)).toEqual([
-      "https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/live",
-      local,
-    ]);
-  });
+test("the first server of the document has the stage at the regional address, over https", async () => {
+  const event = await eventIn("publish.200-regional-address");
+  expect(await serversFor(event)).toEqual([
+    "https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/live",
+    local,
+  ]);
+});
 
-  it.each([
-    ["/openapi.json", "https://api.example.com"],
-    ["/network/openapi.json", "https://api.example.com/network"],
-    ["/network/v1/openapi.json", "https://api.example.com/network/v1"],
-  ])("at a custom domain, asked for %s: without the stage, with the base path", async (asked, address) => {
+test.each([
+  ["/openapi.json", "https://api.example.com"],
+  ["/network/openapi.json", "https://api.example.com/network"],
+  ["/network/v1/openapi.json", "https://api.example.com/network/v1"],
+])(
+  "the first server of the document at a custom domain has the base path of %s and no stage",
+  async (asked, address) => {
     const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
     const urls = await serversFor({ ...event, requestContext: { ...requestContext, path: asked } });
     expect(urls).toEqual([address, local]);
-  });
+  },
+);
 
-  it("whatever headers of the request say of host and scheme", async () => {
-    const event = await eventIn("publish.200-custom-domain");
-    const headers = {
-      ...event.headers,
-      Host: "elsewhere.example:80",
-      Forwarded: "host=elsewhere.example;proto=http",
-      "X-Forwarded-Host": "elsewhere.example",
-      "X-Forwarded-Proto": "http",
-    };
-    expect(await serversFor({ ...event, headers })).toEqual(["https://api.example.com", local]);
-  });
+test("the first server of the document is not what headers say of host and scheme", async () => {
+  const event = await eventIn("publish.200-custom-domain");
+  const headers = {
+    ...event.headers,
+    Host: "elsewhere.example:80",
+    Forwarded: "host=elsewhere.example;proto=http",
+    "X-Forwarded-Host": "elsewhere.example",
+    "X-Forwarded-Proto": "http",
+  };
+  expect(await serversFor({ ...event, headers })).toEqual(["https://api.example.com", local]);
+});
 
-  it("unless the event does not say: then the document's own servers are all there are", async () => {
-    const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
-    const { domainName: _, ...unnamed } = requestContext;
-    expect(await serversFor({ ...event, requestContext: unnamed })).toEqual([local]);
-  });
+test("the document has its own servers alone when the event names no host", async () => {
+  const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
+  const { domainName: _, ...unnamed } = requestContext;
+  expect(await serversFor({ ...event, requestContext: unnamed })).toEqual([local]);
+});
 
-  it("once, when it is one of the document's own", async () => {
-    const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
-    const there = { ...requestContext, domainName: "127.0.0.1:3000" };
-    const headers = { "X-Forwarded-Proto": "http" };
-    expect(await serversFor({ ...event, headers, requestContext: there })).toEqual([local]);
-  });
+test("the document has a server once when the caller used one of its own", async () => {
+  const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
+  const there = { ...requestContext, domainName: "127.0.0.1:3000" };
+  const headers = { "X-Forwarded-Proto": "http" };
+  expect(await serversFor({ ...event, headers, requestContext: there })).toEqual([local]);
 });
