@@ -43,7 +43,7 @@ export async function getItem<Item>(
 }
 
 /** Reads a whole partition in the order of its sort key, page after page. */
-export function queryPartition<Item>(
+export async function queryPartition<Item>(
   table: Table<Item>,
   partition: string,
   signal: AbortSignal,
@@ -58,7 +58,7 @@ export function queryPartition<Item>(
  * be missing.
  * @param schema of the attributes that the index holds.
  */
-export function queryIndex<Item>(
+export async function queryIndex<Item>(
   table: Table,
   name: string,
   partition: string,
@@ -200,7 +200,7 @@ export interface Condition {
 }
 
 /** Writes a whole item. Returns whether the condition held; `false` means that nothing was written. */
-export function putItem(
+export async function putItem(
   table: Table,
   item: Readonly<Record<string, unknown>>,
   condition: Partial<Condition>,
@@ -216,7 +216,12 @@ export interface Update extends Condition {
 }
 
 /** Changes an item in place. Returns whether the condition held; `false` means that nothing was written. */
-export function updateItem(table: Table, key: Key, update: Update, signal: AbortSignal): Promise<boolean> {
+export async function updateItem(
+  table: Table,
+  key: Key,
+  update: Update,
+  signal: AbortSignal,
+): Promise<boolean> {
   const command = new UpdateItemCommand(updateInput(table, key, update));
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
@@ -239,7 +244,7 @@ export async function updatedItem<Item>(
 }
 
 /** Deletes an item. Returns whether the condition held; `false` means that nothing was deleted. */
-export function deleteItem(
+export async function deleteItem(
   table: Table,
   key: Key,
   condition: Partial<Condition>,

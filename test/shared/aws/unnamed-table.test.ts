@@ -1,0 +1,47 @@
+import { expect, test, vi } from "vitest";
+import * as z from "zod/mini";
+import {
+  deleteItem,
+  getItem,
+  getItems,
+  putItem,
+  queryFirst,
+  queryIndex,
+  queryPartition,
+  updateItem,
+} from "../../../shared/aws/database.ts";
+import { table } from "../../../shared/table.ts";
+
+const item = z.object({ folder: z.string() });
+const notes = table({
+  name: "notes",
+  partitionKey: "folder",
+  indexes: [{ name: "by-folder", partitionKey: "folder", sortKey: "name", attributes: [] }],
+  schema: item,
+});
+const key = { folder: "a" };
+const { signal } = new AbortController();
+
+// A call that threw would leave those beside it without anybody who awaits them, which ends the process.
+test.each([
+  ["getItem", () => getItem(notes, key, signal)],
+  ["getItems", () => getItems(notes, [key], signal)],
+  ["queryPartition", () => queryPartition(notes, "a", signal)],
+  ["queryFirst", () => queryFirst(notes, "a", 1, signal)],
+  ["queryIndex", () => queryIndex(notes, "by-folder", "a", item, signal)],
+  ["putItem", () => putItem(notes, key, {}, signal)],
+  [
+    "updateItem",
+    () => updateItem(notes, key, { update: "REMOVE a", condition: "attribute_exists(folder)" }, signal),
+  ],
+  ["deleteItem", () => deleteItem(notes, key, { condition: "attribute_exists(folder)" }, signal)],
+] as const)("%s rejects, and does not throw, when the table has no name", async (_, read) => {
+  vi.stubEnv("TABLE_NOTES", "");
+  try {
+    const reading = read();
+
+    await expect(reading).rejects.toThrow("TABLE_NOTES must not be empty");
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
