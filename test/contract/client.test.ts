@@ -11,6 +11,7 @@ import { retrievePopulationDensity } from "../../functions/population-density/co
 import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
+import { demoLogin } from "../support/demo-login.ts";
 import { sampleOf } from "../support/sample.ts";
 import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
@@ -53,10 +54,7 @@ const programWith = (sink: string) => `
 
   export async function useService({ fetch, startTime, endTime }: Given) {
     const api = apiWith(fetch);
-    const login = await api.profile.authenticate({
-      emailaddress: "app@example.com",
-      password: "correct horse battery staple",
-    });
+    const login = await api.profile.authenticate(${JSON.stringify(demoLogin)});
     api.setSecurityData(login.data.Data.access_token);
 
     const request: PopulationDensityRequest = {
