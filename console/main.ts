@@ -4,7 +4,7 @@
  */
 import "./style.css";
 import { element } from "./dom.ts";
-import { showLogin } from "./login.ts";
+import { showLogin } from "./login-dialog.ts";
 
 type View = "map" | "reference";
 
@@ -19,7 +19,7 @@ const loaders: Readonly<Record<View, () => Promise<void>>> = {
     await showMapView(mapStyle);
   },
   reference: async () => {
-    const { showReference } = await import("./reference.ts");
+    const { showReference } = await import("./reference/reference.ts");
     await showReference();
   },
 };

@@ -1,20 +1,21 @@
 /** The view with the map: what is asked for on its panel, and the answer on the map. */
-import { type Example, examplesIn } from "./area.ts";
-import { type Capabilities, readCapabilities } from "./capabilities.ts";
-import { type Densities, type DensityBody, densitiesOf } from "./cells.ts";
-import { showCell } from "./chart.ts";
+
+import { showCell } from "./answer/cell-chart.ts";
+import { type Densities, type DensityBody, densitiesOf } from "./answer/cells.ts";
+import { showLegend } from "./answer/legend.ts";
+import { resultOf } from "./answer/result.ts";
+import { type Scale, scaleOf } from "./answer/scale.ts";
+import { showTimeline, type Timeline } from "./answer/timeline.ts";
 import { announce, element, html } from "./dom.ts";
-import { type StopDrawing, startDrawing } from "./drawing.ts";
-import { showLegend } from "./legend.ts";
-import { createMap, type DensityMap } from "./map.ts";
+import { createMap, type DensityMap } from "./map/density-map.ts";
+import { type StopDrawing, startDrawing } from "./map/drawing.ts";
 import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
-import { type DensityRequest, requestForm } from "./request-form.ts";
-import { resultOf } from "./result.ts";
-import { type Scale, scaleOf } from "./scale.ts";
+import { type Example, examplesIn } from "./request/area.ts";
+import { type Capabilities, readCapabilities } from "./request/capabilities.ts";
+import { type DensityRequest, requestForm } from "./request/request-form.ts";
 import { ApiProblem, call, onLogin } from "./session.ts";
 import { onTheme } from "./theme.ts";
-import { showTimeline, type Timeline } from "./timeline.ts";
 
 /** The path of the API that answers with densities. */
 const retrieval = "populationdensitydata/retrieve";

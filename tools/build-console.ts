@@ -164,7 +164,7 @@ async function outlines(): Promise<string> {
 /** The style sheet of the reference, with what the console changes of it. */
 async function referenceStyle(): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(sources, "reference.css")],
+    entryPoints: [join(sources, "reference", "reference.css")],
     write: false,
     bundle: true,
     minify: true,

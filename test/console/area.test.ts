@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { areaOf, cellsIn, examplesIn, parseArea, problemWith } from "../../console/area.ts";
+import { areaOf, cellsIn, examplesIn, parseArea, problemWith } from "../../console/request/area.ts";
 
 const limits = { minPoints: 3, maxPoints: 15 };
 const triangle = [

@@ -1,6 +1,6 @@
 import ngeohash from "ngeohash";
 import { expect, test } from "vitest";
-import { boundsOf, cellArea, cellSize, densitiesOf, ringOf } from "../../console/cells.ts";
+import { boundsOf, cellArea, cellSize, densitiesOf, ringOf } from "../../console/answer/cells.ts";
 
 test("a cell is where its geohash is", () => {
   for (const geohash of ["u", "u05", "u05kq4x", "s00000000000", "zzzzzzz", "0000000"]) {

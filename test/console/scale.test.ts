@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { classCount, classOf, coloursOf, scaleOf } from "../../console/scale.ts";
+import { classCount, classOf, coloursOf, scaleOf } from "../../console/answer/scale.ts";
 
 const densities = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 200 });
 

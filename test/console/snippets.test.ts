@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { languages } from "../../console/snippets.ts";
+import { languages } from "../../console/answer/snippets.ts";
 
 const body = { area: { areaType: "POLYGON", note: 'it\'s \\ "here"' }, precision: 7 };
 const request = { url: "https://api.example.com/live/populationdensitydata/retrieve", body };

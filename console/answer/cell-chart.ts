@@ -1,8 +1,9 @@
 /** What is known of one cell: its values in the chosen hour, and a chart over all hours. */
+
+import { element, html, svg } from "../dom.ts";
+import { whole } from "../numbers.ts";
+import { clockLabel, hourLabel, timeLabel } from "../time.ts";
 import { cellArea, type Densities, type Value } from "./cells.ts";
-import { element, html, svg } from "./dom.ts";
-import { whole } from "./numbers.ts";
-import { clockLabel, hourLabel, timeLabel } from "./time.ts";
 
 const width = 320;
 const height = 120;

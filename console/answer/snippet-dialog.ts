@@ -1,4 +1,4 @@
-import { announce, element, html } from "./dom.ts";
+import { announce, element, html } from "../dom.ts";
 import { type Language, languages, type SentRequest } from "./snippets.ts";
 
 /** Shows a request as programs to copy. */

@@ -1,6 +1,6 @@
 /** The cells of an answer: where they are, and what is known of them in each hour. */
-import { cellOf, gridOf } from "../functions/population-density/cover/geohash.ts";
-import { cellArea } from "../functions/population-density/import/cell-area.ts";
+import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
+import { cellArea } from "../../functions/population-density/import/cell-area.ts";
 
 /** What the API says of a cell in an hour. */
 type DataType = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";

@@ -7,13 +7,13 @@ import maplibregl, {
 } from "maplibre-gl";
 import { feature, mesh } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
-import type { Area, Box, Point } from "./area.ts";
-import { assetUrl } from "./assets.ts";
-import { boundsOf, type Densities, ringOf, type Value } from "./cells.ts";
+import { boundsOf, type Densities, ringOf, type Value } from "../answer/cells.ts";
+import { classOf, coloursOf, type Scale } from "../answer/scale.ts";
+import { assetUrl } from "../assets.ts";
+import type { Area, Box, Point } from "../request/area.ts";
+import { isDark, onTheme, themeColours } from "../theme.ts";
 import { operatorStyle } from "./operator-style.ts";
 import { dots, hatching } from "./patterns.ts";
-import { classOf, coloursOf, type Scale } from "./scale.ts";
-import { isDark, onTheme, themeColours } from "./theme.ts";
 
 /** States of a cell in the map that are no class of the scale. */
 const suppressedState = -1;

@@ -1,5 +1,5 @@
+import { call } from "../session.ts";
 import type { AreaLimits, Box } from "./area.ts";
-import { call } from "./session.ts";
 
 /** What can be asked for (`GET /populationdensitydata/capabilities`). */
 export interface Capabilities {

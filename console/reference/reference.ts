@@ -1,10 +1,10 @@
 /** The reference: Swagger UI, which reads the API's document and sends requests with the token of this page. */
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
-import { assetUrl } from "./assets.ts";
-import { element, html } from "./dom.ts";
-import { nameControls } from "./reference-names.ts";
-import { apiUrl, currentLogin, onLogin } from "./session.ts";
-import { isDark, onTheme } from "./theme.ts";
+import { assetUrl } from "../assets.ts";
+import { element, html } from "../dom.ts";
+import { apiUrl, currentLogin, onLogin } from "../session.ts";
+import { isDark, onTheme } from "../theme.ts";
+import { nameControls } from "./control-names.ts";
 
 /** Shows the reference. */
 export async function showReference(): Promise<void> {

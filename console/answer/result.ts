@@ -1,9 +1,10 @@
 /** What an answer says in numbers, and what can be done with it. */
+
+import { html, save } from "../dom.ts";
+import { counted, whole } from "../numbers.ts";
+import type { DensityRequest } from "../request/request-form.ts";
+import { ApiProblem, apiUrl, call } from "../session.ts";
 import type { Densities } from "./cells.ts";
-import { html, save } from "./dom.ts";
-import { counted, whole } from "./numbers.ts";
-import type { DensityRequest } from "./request-form.ts";
-import { ApiProblem, apiUrl, call } from "./session.ts";
 import { showSnippets } from "./snippet-dialog.ts";
 
 /** An answer on the panel. */

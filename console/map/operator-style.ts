@@ -1,6 +1,6 @@
 /** The operator's own map: a style, or an archive of tiles in the scheme of Protomaps. */
 import maplibregl, { type StyleSpecification } from "maplibre-gl";
-import { themeColours } from "./theme.ts";
+import { themeColours } from "../theme.ts";
 
 /** @param address of a MapLibre style, or of a PMTiles archive (it ends in `.pmtiles`). */
 export async function operatorStyle(address: string): Promise<StyleSpecification | string> {

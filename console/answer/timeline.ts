@@ -1,8 +1,9 @@
 /** The hours of an answer: bars with their people, a slider, and a button that plays them. */
+
+import { element, html, svg } from "../dom.ts";
+import { whole } from "../numbers.ts";
+import { dayLabel, hourLabel, zoneName } from "../time.ts";
 import type { Densities } from "./cells.ts";
-import { element, html, svg } from "./dom.ts";
-import { whole } from "./numbers.ts";
-import { dayLabel, hourLabel, zoneName } from "./time.ts";
 
 const playMilliseconds = 700;
 const barsHeight = 40;

@@ -1,8 +1,8 @@
 /** Drawing an area on the map, with a pointer or the keyboard. */
 import type { MapMouseEvent } from "maplibre-gl";
-import { type Area, type AreaLimits, areaOf, type Point, problemWith } from "./area.ts";
-import { announce, element, html } from "./dom.ts";
-import type { DensityMap } from "./map.ts";
+import { announce, element, html } from "../dom.ts";
+import { type Area, type AreaLimits, areaOf, type Point, problemWith } from "../request/area.ts";
+import type { DensityMap } from "./density-map.ts";
 
 /** Ends a drawing that is under way, without an area. */
 export type StopDrawing = () => void;

@@ -1,6 +1,6 @@
 /** The area that is asked about: a polygon that was drawn, pasted, or chosen. */
-import { countCells } from "../functions/population-density/cover/cover.ts";
-import { type Point, polygonOf } from "../functions/population-density/cover/polygon.ts";
+import { countCells } from "../../functions/population-density/cover/cover.ts";
+import { type Point, polygonOf } from "../../functions/population-density/cover/polygon.ts";
 
 export type { Point };
 

@@ -1,8 +1,8 @@
-import { element, html } from "./dom.ts";
-import { whole } from "./numbers.ts";
-import { dots, hatching, swatchOf } from "./patterns.ts";
+import { element, html } from "../dom.ts";
+import { dots, hatching, swatchOf } from "../map/patterns.ts";
+import { whole } from "../numbers.ts";
+import { isDark } from "../theme.ts";
 import { coloursOf, type Scale } from "./scale.ts";
-import { isDark } from "./theme.ts";
 
 /** Shows what the colours and the patterns of the cells mean; hides the legend without a scale. */
 export function showLegend(scale: Scale | undefined, threshold: number): void {

@@ -1,10 +1,11 @@
 /** The form with what is asked for: area, period and precision, and how large the answer will be. */
+
+import { cellSize } from "../answer/cells.ts";
+import { html } from "../dom.ts";
+import { counted, metres, whole } from "../numbers.ts";
+import { afterHours, hoursFromNow, inputValue } from "../time.ts";
 import { type Area, cellsIn, type Example, parseArea, problemWith } from "./area.ts";
 import type { Capabilities } from "./capabilities.ts";
-import { cellSize } from "./cells.ts";
-import { html } from "./dom.ts";
-import { counted, metres, whole } from "./numbers.ts";
-import { afterHours, hoursFromNow, inputValue } from "./time.ts";
 
 /** The body of a request. */
 export interface DensityRequest {
