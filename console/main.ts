@@ -1,17 +1,16 @@
 /**
- * The page: its views, and the login they share. Changing the view does not load the page again, which would end the
- * login.
+ * The page: its views, and the login they share. A change of view never reloads the page, which would end the session.
  */
 import "./style.css";
 import { element } from "./dom.ts";
-import { showLogin } from "./login-dialog.ts";
+import { requireLogin } from "./login-dialog.ts";
 
 type View = "map" | "reference";
 
 const titles: Readonly<Record<View, string>> = { map: "Density map", reference: "Reference" };
 const paths: Readonly<Record<View, string>> = { map: "./", reference: "reference" };
 
-/** Loads what a view needs when it is opened for the first time. */
+/** Loads the code of a view when the view is first opened. */
 const loaders: Readonly<Record<View, () => Promise<void>>> = {
   map: async () => {
     const mapStyle = document.querySelector<HTMLMetaElement>('meta[name="map-style"]')?.content ?? "";
@@ -53,4 +52,4 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]"))
 addEventListener("popstate", () => show(viewOf(location.pathname)));
 
 show(viewOf(location.pathname));
-showLogin();
+requireLogin();

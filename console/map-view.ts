@@ -7,6 +7,7 @@ import { resultOf } from "./answer/result.ts";
 import { type Scale, scaleOf } from "./answer/scale.ts";
 import { showTimeline, type Timeline } from "./answer/timeline.ts";
 import { announce, element, html } from "./dom.ts";
+import { ApiError } from "./http.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
 import { type StopDrawing, startDrawing } from "./map/drawing.ts";
 import { counted } from "./numbers.ts";
@@ -14,8 +15,8 @@ import { operationList } from "./operations.ts";
 import { type Example, examplesIn } from "./request/area.ts";
 import { type Capabilities, readCapabilities } from "./request/capabilities.ts";
 import { type DensityRequest, requestForm } from "./request/request-form.ts";
-import { ApiProblem, call, onLogin } from "./session.ts";
-import { onTheme } from "./theme.ts";
+import { callApi, onLoginChange } from "./session.ts";
+import { onThemeChange } from "./theme.ts";
 
 /** The path of the API that answers with densities. */
 const retrieval = "populationdensitydata/retrieve";
@@ -27,8 +28,8 @@ export async function showMapView(mapStyle: string): Promise<void> {
   const view = new MapView(map, (next) => {
     answer = next;
   });
-  onTheme(() => answer?.repaint());
-  onLogin((login) => {
+  onThemeChange(() => answer?.repaint());
+  onLoginChange((login) => {
     if (login === undefined) view.clear();
     else void view.open();
   });
@@ -118,7 +119,7 @@ class MapView {
     try {
       capabilities = await readCapabilities();
     } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       panel.replaceChildren(
         html(
           "div",
@@ -189,7 +190,7 @@ class MapView {
     this.#asking = asking;
     result.replaceChildren(html("p", { class: "note" }, "Asking…"));
     try {
-      const response = await call(retrieval, {
+      const response = await callApi(retrieval, {
         method: "POST",
         body: JSON.stringify(request),
         signal: asking.signal,
@@ -199,7 +200,7 @@ class MapView {
       this.#show(densities, request, capabilities, result);
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
-      if (!(error instanceof ApiProblem)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       this.#setAnswer(undefined);
       result.replaceChildren(
         html(

@@ -1,9 +1,11 @@
+/** The list of the caller's operations. */
 import { html } from "./dom.ts";
+import { ApiError } from "./http.ts";
 import { counted } from "./numbers.ts";
-import { ApiProblem, call } from "./session.ts";
+import { callApi } from "./session.ts";
 import { timeLabel } from "./time.ts";
 
-/** What the list shows of `GET /populationdensitydata/operations`. */
+/** What the list shows of an operation (`GET /populationdensitydata/operations`). */
 interface Operation {
   readonly operationId: string;
   readonly state: string;
@@ -19,17 +21,12 @@ interface OperationPage {
   readonly nextPageToken?: string;
 }
 
-/** The operations of the caller, which are read when the list is opened. */
+/** Creates the list, which is read each time it is opened. */
 export function operationList(): HTMLElement {
   const place = html("div", { "aria-live": "polite" });
   const read = async () => {
     place.replaceChildren(html("p", { class: "note" }, "Reading…"));
-    try {
-      place.replaceChildren(...(await pageAfter(undefined)));
-    } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
-      place.replaceChildren(html("p", { class: "problem" }, error.message));
-    }
+    place.replaceChildren(...(await readPage()));
   };
   const details = html(
     "details",
@@ -42,28 +39,31 @@ export function operationList(): HTMLElement {
   return details;
 }
 
-async function pageAfter(pageToken: string | undefined): Promise<HTMLElement[]> {
+/** One page of operations, with a button for the next; or what the API says instead. */
+async function readPage(pageToken?: string): Promise<HTMLElement[]> {
   const query = new URLSearchParams(pageToken === undefined ? {} : { pageToken });
-  const response = await call(`populationdensitydata/operations?${query}`);
-  const { operations, nextPageToken } = (await response.json()) as OperationPage;
-  if (operations.length === 0 && pageToken === undefined) {
-    return [html("p", {}, "There are none. A request with a sink starts one.")];
-  }
-  const list = html("ul", { class: "plain" }, ...operations.map(item));
-  if (nextPageToken === undefined) return [list];
-  const more = html("button", { type: "button", click: () => void addMore() }, "More");
-  const addMore = async () => {
-    try {
-      more.replaceWith(...(await pageAfter(nextPageToken)));
-    } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
-      more.replaceWith(html("p", { class: "problem" }, error.message));
+  try {
+    const response = await callApi(`populationdensitydata/operations?${query}`);
+    const { operations, nextPageToken } = (await response.json()) as OperationPage;
+    if (operations.length === 0 && pageToken === undefined) {
+      return [html("p", {}, "There are none. A request with a sink starts one.")];
     }
-  };
-  return [list, more];
+    const list = html("ul", { class: "plain" }, ...operations.map(item));
+    return nextPageToken === undefined ? [list] : [list, moreButton(nextPageToken)];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return [html("p", { class: "problem" }, error.message)];
+  }
+}
+
+function moreButton(pageToken: string): HTMLElement {
+  const readMore = async (): Promise<void> => button.replaceWith(...(await readPage(pageToken)));
+  const button = html("button", { type: "button", click: readMore }, "More");
+  return button;
 }
 
 function item({ operationId, state, requestedAt, cells, intervals, attempts, nextAttemptAt }: Operation) {
+  const size = `${counted(cells, "cell")} × ${counted(intervals, "hour")}`;
   const next = nextAttemptAt === undefined ? "" : `, next ${timeLabel(new Date(nextAttemptAt))}`;
   return html(
     "li",
@@ -71,10 +71,6 @@ function item({ operationId, state, requestedAt, cells, intervals, attempts, nex
     html("span", { class: `state ${state}` }, state),
     html("span", {}, timeLabel(new Date(requestedAt))),
     html("code", { class: "id" }, operationId),
-    html(
-      "span",
-      { class: "note" },
-      `${counted(cells, "cell")} × ${counted(intervals, "hour")}, ${counted(attempts, "attempt")}${next}`,
-    ),
+    html("span", { class: "note" }, `${size}, ${counted(attempts, "attempt")}${next}`),
   );
 }

@@ -1,4 +1,4 @@
-/** Light and dark, as the system asks for. The colours themselves are in the style sheet. */
+/** Light and dark, as the system asks for. The colours themselves are in `styles/theme.css`. */
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** Whether the page is dark. */
@@ -6,13 +6,16 @@ export function isDark(): boolean {
   return dark.matches;
 }
 
-/** Calls back whenever the theme changes. */
-export function onTheme(listener: () => void): void {
+/** Calls the listener whenever the theme changes. */
+export function onThemeChange(listener: () => void): void {
   dark.addEventListener("change", listener);
 }
 
-/** The colours of the style sheet that the map needs. */
-export function themeColours(): Readonly<Record<"water" | "land" | "border" | "accent" | "text", string>> {
+/** Colours of the current theme, as CSS writes them. The two of patterns are `#rrggbbaa`. */
+export type ThemeColours = ReturnType<typeof themeColours>;
+
+/** Reads the colours that the map draws with. */
+export function themeColours() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   return {
@@ -21,5 +24,7 @@ export function themeColours(): Readonly<Record<"water" | "land" | "border" | "a
     border: colour("map-border"),
     accent: colour("accent"),
     text: colour("text"),
-  };
+    patternGround: colour("pattern-ground"),
+    patternMark: colour("pattern-mark"),
+  } as const;
 }

@@ -1,4 +1,4 @@
-/** Hours as people read them, in the zone of their browser. */
+/** Times as people read them, in the time zone of the browser. */
 
 const hourMilliseconds = 3_600_000;
 
@@ -26,12 +26,12 @@ export function dayLabel(moment: Date): string {
   return day.format(moment);
 }
 
-/** The name of the browser's zone, such as `CET`. */
+/** The browser's time zone, such as `CET`. */
 export function zoneName(): string {
   return zone.formatToParts(new Date()).find(({ type }) => type === "timeZoneName")?.value ?? "local time";
 }
 
-/** The hour that begins some hours after the current one. */
+/** The start of the hour that is some hours after the current one. */
 export function hoursFromNow(hours: number, now = new Date()): Date {
   return new Date((Math.floor(now.getTime() / hourMilliseconds) + hours) * hourMilliseconds);
 }
@@ -41,7 +41,7 @@ export function afterHours(start: Date, hours: number): Date {
   return new Date(start.getTime() + hours * hourMilliseconds);
 }
 
-/** A moment as `<input type="datetime-local">` has it. */
+/** A time as `<input type="datetime-local">` writes it. */
 export function inputValue(moment: Date): string {
   const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);

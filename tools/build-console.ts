@@ -161,7 +161,7 @@ async function outlines(): Promise<string> {
   return JSON.stringify(quantize(simplify(presimplify(topology), minCornerArea), outlineGrid));
 }
 
-/** The style sheet of the reference, with what the console changes of it. */
+/** The style sheet of the reference: Swagger UI's, in the colours of the page. */
 async function referenceStyle(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(sources, "reference", "reference.css")],

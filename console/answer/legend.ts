@@ -28,8 +28,8 @@ export function showLegend(scale: Scale | undefined, threshold: number): void {
         "ul",
         {},
         ...rows.toReversed(),
-        patterned(hatching(isDark()), `Below ${threshold} people: not published`),
-        patterned(dots(isDark()), "No data"),
+        patterned(hatching(), `Below ${threshold} people: not published`),
+        patterned(dots(), "No data"),
       ),
     ),
   );

@@ -1,9 +1,10 @@
 /** What an answer says in numbers, and what can be done with it. */
 
-import { html, save } from "../dom.ts";
+import { html, saveFile } from "../dom.ts";
+import { ApiError, apiUrl } from "../http.ts";
 import { counted, whole } from "../numbers.ts";
 import type { DensityRequest } from "../request/request-form.ts";
-import { ApiProblem, apiUrl, call } from "../session.ts";
+import { callApi } from "../session.ts";
 import type { Densities } from "./cells.ts";
 import { showSnippets } from "./snippet-dialog.ts";
 
@@ -67,7 +68,7 @@ export function resultOf(
     try {
       await downloadAs(format, request, path);
     } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       problem.textContent = error.message;
     }
   };
@@ -138,10 +139,10 @@ async function downloadAs(
   path: string,
 ): Promise<void> {
   const { accept, extension } = formats[format];
-  const response = await call(path, { method: "POST", body: JSON.stringify(request), accept });
+  const response = await callApi(path, { method: "POST", body: JSON.stringify(request), accept });
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith(accept)) {
-    throw new ApiProblem(response.status, "FORMAT", `This stage does not answer as ${format}.`);
+    throw new ApiError(response.status, "FORMAT", `This stage does not answer as ${format}.`);
   }
-  save(`densities-${request.startTime.slice(0, 13)}.${extension}`, await response.blob());
+  saveFile(`densities-${request.startTime.slice(0, 13)}.${extension}`, await response.blob());
 }

@@ -1,9 +1,9 @@
-/** How densities become colours: classes of a scale that people tell apart whatever their colour vision. */
+/** The scale of densities: classes with colours that people with any colour vision can tell apart. */
 
-/** Viridis (CC0), from few to many. */
+/** Viridis (CC0), from few people to many. */
 const viridis = ["#440154", "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725"] as const;
 
-/** The number of classes. */
+/** The largest number of classes. */
 export const classCount = viridis.length;
 
 /** Classes of densities, in people per km². */
@@ -15,8 +15,8 @@ export interface Scale {
 }
 
 /**
- * The scale of some densities: each class has about as many of them. Ends are rounded to two digits; where densities
- * are alike, there are fewer classes.
+ * The scale of some densities, each class with about as many of them. Breaks are rounded to two digits; similar
+ * densities have fewer classes.
  */
 export function scaleOf(densities: readonly number[]): Scale {
   const sorted = [...densities].sort((one, other) => one - other);
@@ -41,7 +41,7 @@ export function classOf(density: number, { breaks }: Scale): number {
   return index;
 }
 
-/** The colours of a scale's classes: many people stand out from the background, which is dark or light. */
+/** The colours of a scale's classes. The highest class has the most contrast with the background. */
 export function coloursOf({ breaks }: Scale, isDark: boolean): readonly string[] {
   const ordered = isDark ? viridis : viridis.toReversed();
   const last = Math.max(1, breaks.length);

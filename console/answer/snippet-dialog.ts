@@ -1,8 +1,8 @@
 import { announce, element, html } from "../dom.ts";
-import { type Language, languages, type SentRequest } from "./snippets.ts";
+import { type Language, languages, type SnippetRequest } from "./snippets.ts";
 
-/** Shows a request as programs to copy. */
-export function showSnippets(request: SentRequest): void {
+/** Shows a request as a program to copy, in a language to choose. */
+export function showSnippets(request: SnippetRequest): void {
   const dialog = element<HTMLDialogElement>("request");
   const code = html("code");
   const copied = html("span", { class: "note" });
@@ -24,7 +24,7 @@ export function showSnippets(request: SentRequest): void {
       copied.textContent = "Copied.";
     } catch (error) {
       if (!(error instanceof DOMException) && !(error instanceof TypeError)) throw error;
-      // Browsers refuse the clipboard to pages without TLS: the text is selected instead.
+      // Browsers refuse the clipboard to pages without TLS: select the text instead.
       getSelection()?.selectAllChildren(code);
       copied.textContent = "Selected: press Ctrl+C or ⌘C.";
     }

@@ -1,12 +1,12 @@
-/** A request as a program that sends it. The token is left out: it is in the variable TOKEN. */
+/** A request as programs that send it. They read the token from the environment variable TOKEN. */
 
-/** What the examples send. */
-export interface SentRequest {
+/** The request that the programs send. */
+export interface SnippetRequest {
   readonly url: string;
   readonly body: unknown;
 }
 
-/** The languages of the examples, with what they are called. */
+/** Writes the program in each language, by the language's name. */
 export const languages = {
   curl: ({ url, body }) =>
     [
@@ -45,12 +45,12 @@ export const languages = {
       "with urllib.request.urlopen(request) as response:",
       "    print(json.load(response))",
     ].join("\n"),
-} as const satisfies Record<string, (request: SentRequest) => string>;
+} as const satisfies Record<string, (request: SnippetRequest) => string>;
 
-/** A language of the examples. */
+/** The name of a language. */
 export type Language = keyof typeof languages;
 
-/** JSON is also an expression of both languages: it has no `true`, `false` and `null` here. */
+/** JSON as an expression of JavaScript or Python. Requests have no `true`, `false` or `null`, which differ in Python. */
 function indented(text: string, indent = "  "): string {
   return text.replaceAll("\n", `\n${indent}`);
 }

@@ -11,7 +11,7 @@ import { boundsOf, type Densities, ringOf, type Value } from "../answer/cells.ts
 import { classOf, coloursOf, type Scale } from "../answer/scale.ts";
 import { assetUrl } from "../assets.ts";
 import type { Area, Box, Point } from "../request/area.ts";
-import { isDark, onTheme, themeColours } from "../theme.ts";
+import { isDark, onThemeChange, themeColours } from "../theme.ts";
 import { operatorStyle } from "./operator-style.ts";
 import { dots, hatching } from "./patterns.ts";
 
@@ -80,7 +80,7 @@ export async function createMap(
       library.setPaintProperty("land", "fill-color", colours.land);
       library.setPaintProperty("borders", "line-color", colours.border);
     }
-    for (const [name, image] of Object.entries({ hatching: hatching(isDark()), dots: dots(isDark()) })) {
+    for (const [name, image] of Object.entries({ hatching: hatching(), dots: dots() })) {
       if (library.hasImage(name)) library.updateImage(name, image);
       else library.addImage(name, image, { pixelRatio: 2 });
     }
@@ -93,7 +93,7 @@ export async function createMap(
     library.setPaintProperty("selected-cell", "line-color", colours.text);
     if (scale !== undefined) library.setPaintProperty("cells", "fill-color", colourOf(scale));
   };
-  onTheme(paint);
+  onThemeChange(paint);
 
   library.on("click", (event) => {
     const [found] = library.queryRenderedFeatures(event.point, { layers: ["cells"] });
@@ -210,8 +210,8 @@ function addLayers(library: maplibregl.Map): void {
   }
   const { accent, border, land } = themeColours();
   const before = firstLabel(library);
-  library.addImage("hatching", hatching(isDark()), { pixelRatio: 2 });
-  library.addImage("dots", dots(isDark()), { pixelRatio: 2 });
+  library.addImage("hatching", hatching(), { pixelRatio: 2 });
+  library.addImage("dots", dots(), { pixelRatio: 2 });
   const add = (layer: maplibregl.AddLayerObject) => library.addLayer(layer, before);
   add({
     id: "coverage",

@@ -1,4 +1,4 @@
-/** The operator's own map: a style, or an archive of tiles in the scheme of Protomaps. */
+/** The operator's own map: a MapLibre style, or an archive of tiles in the scheme of Protomaps. */
 import maplibregl, { type StyleSpecification } from "maplibre-gl";
 import { themeColours } from "../theme.ts";
 

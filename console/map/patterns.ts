@@ -1,28 +1,23 @@
 /** The patterns of cells without a number: stripes for too few people to publish, dots for no data. */
+import { themeColours } from "../theme.ts";
 
-/** The side of a pattern's image; it is drawn at half the size. */
+/** The side of a pattern's image in pixels; it is drawn at half the size. */
 const side = 16;
 
-interface Colours {
-  readonly ground: readonly [number, number, number, number];
-  readonly mark: readonly [number, number, number, number];
-}
-
-const light: Colours = { ground: [255, 255, 255, 150], mark: [92, 102, 115, 255] };
-const dark: Colours = { ground: [20, 28, 38, 150], mark: [150, 163, 178, 255] };
-
-/** Diagonal stripes, two in each image and without a gap between images. */
-export function hatching(isDark: boolean): ImageData {
-  return pattern(isDark, (x, y) => (x + y) % (side / 2) < 2);
+/** Diagonal stripes, two in each image; images placed side by side show no seam. */
+export function hatching(): ImageData {
+  return pattern((x, y) => (x + y) % (side / 2) < 2);
 }
 
 /** One dot in each image. */
-export function dots(isDark: boolean): ImageData {
-  return pattern(isDark, (x, y) => Math.hypot(x - (side - 1) / 2, y - (side - 1) / 2) < 2.6);
+export function dots(): ImageData {
+  return pattern((x, y) => Math.hypot(x - (side - 1) / 2, y - (side - 1) / 2) < 2.6);
 }
 
-function pattern(isDark: boolean, isMark: (x: number, y: number) => boolean): ImageData {
-  const { ground, mark } = isDark ? dark : light;
+/** Draws a pattern in the colours of the current theme. */
+function pattern(isMark: (x: number, y: number) => boolean): ImageData {
+  const { patternGround, patternMark } = themeColours();
+  const [ground, mark] = [bytesOf(patternGround), bytesOf(patternMark)];
   const image = new ImageData(side, side);
   for (let y = 0; y < side; y++) {
     for (let x = 0; x < side; x++) image.data.set(isMark(x, y) ? mark : ground, 4 * (y * side + x));
@@ -30,7 +25,12 @@ function pattern(isDark: boolean, isMark: (x: number, y: number) => boolean): Im
   return image;
 }
 
-/** A pattern as the fill of an element. */
+/** Red, green, blue and alpha of `#rrggbbaa`. */
+function bytesOf(colour: string): number[] {
+  return (colour.match(/[\da-f]{2}/gi) ?? []).map((digits) => Number.parseInt(digits, 16));
+}
+
+/** A pattern as a swatch of the legend. */
 export function swatchOf(image: ImageData): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [side * 3, side * 2];

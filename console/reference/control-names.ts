@@ -1,15 +1,24 @@
-/** Gives controls of Swagger UI names, and a place in the order of the keyboard, where it gives them none. */
+/** Names of Swagger UI's controls that have none of their own. */
+const names: Readonly<Record<string, string>> = {
+  "#servers": "Server",
+  "select.examples-select-element": "Example",
+  "select.content-type": "Media type",
+  "textarea.body-param__text": "Body",
+  "select:not(#servers, .examples-select-element, .content-type)": "Value",
+};
+
+/** Boxes that scroll, which only become reachable by the keyboard with a `tabindex`. */
+const scrolling = "pre.microlight:not([tabindex]), .highlight-code > *:not([tabindex])";
+
+/** Makes Swagger UI accessible: names its controls, and lets the keyboard reach all of it, whenever it draws. */
 export function nameControls(root: HTMLElement): void {
   const name = () => {
-    for (const [selector, label] of Object.entries(labels)) {
+    for (const [selector, label] of Object.entries(names)) {
       for (const control of root.querySelectorAll(`${selector}:not([aria-label])`)) {
         control.setAttribute("aria-label", label);
       }
     }
-    // A box that scrolls can be reached, and is read with a name.
-    for (const box of root.querySelectorAll(
-      "pre.microlight:not([tabindex]), .highlight-code > *:not([tabindex])",
-    )) {
+    for (const box of root.querySelectorAll(scrolling)) {
       box.setAttribute("tabindex", "0");
       box.setAttribute("role", "region");
       box.setAttribute("aria-label", "Code");
@@ -18,11 +27,3 @@ export function nameControls(root: HTMLElement): void {
   new MutationObserver(name).observe(root, { childList: true, subtree: true });
   name();
 }
-
-const labels: Readonly<Record<string, string>> = {
-  "#servers": "Server",
-  "select.examples-select-element": "Example",
-  "select.content-type": "Media type",
-  "textarea.body-param__text": "Body",
-  "select:not(#servers, .examples-select-element, .content-type)": "Value",
-};

@@ -1,36 +1,38 @@
-/** The reference: Swagger UI, which reads the API's document and sends requests with the token of this page. */
+/** The reference: Swagger UI with the API's document. It sends requests with the token of the page's login. */
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { assetUrl } from "../assets.ts";
 import { element, html } from "../dom.ts";
-import { apiUrl, currentLogin, onLogin } from "../session.ts";
-import { isDark, onTheme } from "../theme.ts";
+import { apiUrl } from "../http.ts";
+import { currentLogin, onLoginChange } from "../session.ts";
+import { isDark, onThemeChange } from "../theme.ts";
 import { nameControls } from "./control-names.ts";
+
+type Reference = ReturnType<typeof SwaggerUI>;
 
 /** Shows the reference. */
 export async function showReference(): Promise<void> {
   await loadStyle();
   const setTheme = () => document.documentElement.classList.toggle("dark-mode", isDark());
-  onTheme(setTheme);
+  onThemeChange(setTheme);
   setTheme();
   nameControls(element("reference"));
   let reference: Reference | undefined;
-  onLogin((login) => {
-    // An old one would keep the token, and show what was sent and answered, after its person has logged out.
-    if (login === undefined || reference === undefined) reference = newReference();
+  onLoginChange((login) => {
+    // After a logout the old one would still show the token, and what was sent and answered.
+    if (login === undefined || reference === undefined) reference = createReference();
     else reference.preauthorizeApiKey("bearer", login.token);
   });
 }
 
-type Reference = ReturnType<typeof SwaggerUI>;
-
-function newReference(): Reference {
+/** Replaces the reference by a new one. */
+function createReference(): Reference {
   const place = html("div");
   element("reference").replaceChildren(place);
   const reference = SwaggerUI({
     domNode: place,
     // The paths without their aliases.
     url: apiUrl("openapi.json?aliases=false"),
-    // Otherwise the document is sent to somebody else's server.
+    // Otherwise the document is sent to a server of Swagger's.
     validatorUrl: null,
     deepLinking: false,
     docExpansion: "list",
@@ -45,8 +47,8 @@ function newReference(): Reference {
     },
     requestInterceptor: (request) => {
       const login = currentLogin();
-      const isOurs = new URL(request.url, document.baseURI).origin === location.origin;
-      if (login !== undefined && isOurs) request.headers.Authorization ??= `Bearer ${login.token}`;
+      const isSameOrigin = new URL(request.url, document.baseURI).origin === location.origin;
+      if (login !== undefined && isSameOrigin) request.headers.Authorization ??= `Bearer ${login.token}`;
       return request;
     },
   });

@@ -1,4 +1,4 @@
-import { call } from "../session.ts";
+import { callApi } from "../session.ts";
 import type { AreaLimits, Box } from "./area.ts";
 
 /** What can be asked for (`GET /populationdensitydata/capabilities`). */
@@ -19,5 +19,5 @@ export interface Capabilities {
 
 /** Reads what can be asked for. */
 export async function readCapabilities(): Promise<Capabilities> {
-  return (await (await call("populationdensitydata/capabilities")).json()) as Capabilities;
+  return (await (await callApi("populationdensitydata/capabilities")).json()) as Capabilities;
 }
