@@ -12,8 +12,9 @@ import { createMap, type DensityMap } from "./map/density-map.ts";
 import { type StopDrawing, startDrawing } from "./map/drawing.ts";
 import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
-import { type Example, examplesIn } from "./request/area.ts";
+import type { Area } from "./request/area.ts";
 import { type Capabilities, readCapabilities } from "./request/capabilities.ts";
+import { examplesIn } from "./request/examples.ts";
 import { type DensityRequest, requestForm } from "./request/request-form.ts";
 import { callApi, onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
@@ -142,17 +143,21 @@ class MapView {
     if (coverage !== undefined) this.#map.showCoverage(coverage);
     const examples = examplesIn(coverage);
     const result = html("div", { class: "result" });
-    const form = requestForm(capabilities, examples, {
-      onArea: (area) => this.#showArea(area),
-      draw: (done) => {
-        this.#stopDrawing?.();
-        this.#stopDrawing = startDrawing(this.#map, capabilities.area, (area) => {
-          this.#stopDrawing = undefined;
-          done(area);
-        });
+    const form = requestForm({
+      capabilities,
+      examples,
+      drawing: {
+        start: (done) => {
+          this.#stopDrawing?.();
+          this.#stopDrawing = startDrawing(this.#map, capabilities.area, (area) => {
+            this.#stopDrawing = undefined;
+            done(area);
+          });
+        },
+        cancel: () => this.#endDrawing(),
       },
-      stopDrawing: () => this.#endDrawing(),
-      send: (request) => this.#ask(request, capabilities, result),
+      onArea: (area) => this.#showArea(area),
+      onSubmit: (request) => void this.#ask(request, capabilities, result),
     });
     panel.replaceChildren(form, result, operationList(), provenanceOf(capabilities));
     if (examples.length === 0) return;
@@ -173,7 +178,7 @@ class MapView {
     this.#stopDrawing = undefined;
   }
 
-  #showArea(area: Example["area"] | undefined): void {
+  #showArea(area: Area | undefined): void {
     this.#map.showArea(area);
     if (area !== undefined) this.#map.moveTo(area);
   }

@@ -1,7 +1,7 @@
 /** Drawing an area on the map, with a pointer or the keyboard. */
 import type { MapMouseEvent } from "maplibre-gl";
 import { announce, element, html } from "../dom.ts";
-import { type Area, type AreaLimits, areaOf, type Point, problemWith } from "../request/area.ts";
+import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";
 import type { DensityMap } from "./density-map.ts";
 
 /** Ends a drawing that is under way, without an area. */
@@ -26,7 +26,7 @@ export function startDrawing(
 
   const show = (pointer?: Point) => {
     map.showDraft(pointer === undefined ? points : [...points, pointer], pointer === undefined);
-    const problem = problemWith(areaOf(points), limits);
+    const problem = areaProblem(areaOf(points), limits);
     finish.disabled = problem !== undefined;
     undo.disabled = points.length === 0;
     const count = `${points.length} of at most ${limits.maxPoints} points.`;
@@ -49,7 +49,7 @@ export function startDrawing(
   };
   const end = () => {
     const area = areaOf(points);
-    if (problemWith(area, limits) !== undefined) return;
+    if (areaProblem(area, limits) !== undefined) return;
     stop();
     done(area);
   };

@@ -1,7 +1,7 @@
 import { callApi } from "../session.ts";
 import type { AreaLimits, Box } from "./area.ts";
 
-/** What can be asked for (`GET /populationdensitydata/capabilities`). */
+/** What callers may ask for (`GET /populationdensitydata/capabilities`). */
 export interface Capabilities {
   readonly precisions: readonly number[];
   readonly area: AreaLimits;
@@ -17,7 +17,7 @@ export interface Capabilities {
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
 }
 
-/** Reads what can be asked for. */
+/** Reads what callers may ask for. */
 export async function readCapabilities(): Promise<Capabilities> {
   return (await (await callApi("populationdensitydata/capabilities")).json()) as Capabilities;
 }

@@ -1,0 +1,35 @@
+/** The size of the answer in cells × hours, beside the limit of an answer that is given at once. */
+import { html } from "../dom.ts";
+import { counted, whole } from "../numbers.ts";
+
+interface AnswerSize {
+  readonly elements: readonly HTMLElement[];
+  /** Shows the size of an answer; without cells, only the limit. */
+  readonly show: (cells: number | undefined, hours: number) => void;
+}
+
+/** Creates the meter and its text. */
+export function answerSize(limit: number): AnswerSize {
+  const meter = html("meter", {
+    min: 0,
+    max: limit,
+    low: limit * 0.8,
+    high: limit,
+    optimum: 0,
+    "aria-label": "Size of the answer",
+  });
+  const text = html("p", { class: "size" });
+  const show = (cells: number | undefined, hours: number) => {
+    const size = (cells ?? 0) * hours;
+    meter.value = size;
+    text.classList.toggle("problem", size > limit);
+    if (cells === undefined) {
+      text.textContent = `At most ${whole(limit)} cells × hours.`;
+      return;
+    }
+    const advice = size > limit ? ": choose a lower precision, a smaller area or a shorter period" : "";
+    const product = `${counted(cells, "cell")} × ${counted(hours, "hour")} = ${whole(size)}`;
+    text.textContent = `${product} of at most ${whole(limit)}${advice}.`;
+  };
+  return { elements: [meter, text], show };
+}
