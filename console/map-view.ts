@@ -1,144 +1,78 @@
-/** The view with the map: what is asked for on its panel, and the answer on the map. */
-
-import { showCell } from "./answer/cell-chart.ts";
-import { type Densities, type DensityBody, densitiesOf } from "./answer/cells.ts";
-import { showLegend } from "./answer/legend.ts";
-import { resultOf } from "./answer/result.ts";
-import { type Scale, scaleOf } from "./answer/scale.ts";
-import { showTimeline, type Timeline } from "./answer/timeline.ts";
+/** The view with the map: the panel with the form, and the answer on the map. */
+import { AnswerView } from "./answer/answer-view.ts";
+import type { Densities } from "./answer/densities.ts";
+import { resultPanel } from "./answer/result.ts";
+import { retrieveDensities } from "./answer/retrieval.ts";
 import { announce, element, html } from "./dom.ts";
 import { ApiError } from "./http.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
-import { type StopDrawing, startDrawing } from "./map/drawing.ts";
+import { Drawing } from "./map/drawing.ts";
 import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
 import type { Area } from "./request/area.ts";
+import type { AreaDrawing } from "./request/area-field.ts";
 import { type Capabilities, readCapabilities } from "./request/capabilities.ts";
 import { examplesIn } from "./request/examples.ts";
 import { type DensityRequest, requestForm } from "./request/request-form.ts";
-import { callApi, onLoginChange } from "./session.ts";
+import { onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
-
-/** The path of the API that answers with densities. */
-const retrieval = "populationdensitydata/retrieve";
 
 /** Shows the map, and the panel of whoever is logged in. */
 export async function showMapView(mapStyle: string): Promise<void> {
-  const map = await createMap(element("map"), mapStyle, (index) => answer?.select(index));
-  let answer: Answer | undefined;
-  const view = new MapView(map, (next) => {
-    answer = next;
-  });
-  onThemeChange(() => answer?.repaint());
+  let view: MapView | undefined;
+  const map = await createMap(element("map"), mapStyle, (index) => view?.select(index));
+  const shown = new MapView(map);
+  view = shown;
+  onThemeChange(() => shown.showLegend());
   onLoginChange((login) => {
-    if (login === undefined) view.clear();
-    else void view.open();
+    if (login === undefined) shown.clear();
+    else void shown.open();
   });
-}
-
-/** An answer on the map. */
-class Answer {
-  readonly densities: Densities;
-  readonly #map: DensityMap;
-  readonly #scale: Scale;
-  readonly #threshold: number;
-  readonly #timeline: Timeline;
-  #hour = 0;
-  #selected: number | undefined;
-
-  constructor(map: DensityMap, densities: Densities, threshold: number, onHour: (hour: number) => void) {
-    this.densities = densities;
-    this.#map = map;
-    this.#threshold = threshold;
-    const published = densities.hours.flatMap(({ values }) => values.flatMap(({ density }) => density ?? []));
-    this.#scale = scaleOf(published);
-    map.showCells(densities, this.#scale);
-    showLegend(this.#scale, threshold);
-    this.#timeline = showTimeline(densities, (hour) => {
-      this.#hour = hour;
-      const shown = densities.hours[hour];
-      if (shown === undefined) return;
-      map.showHour(shown.values);
-      element("map").dataset.hour = String(hour);
-      onHour(hour);
-      this.#showCell();
-    });
-  }
-
-  /** Shows a cell of the answer; with undefined none. */
-  select(index: number | undefined): void {
-    if (document.body.classList.contains("is-drawing")) return;
-    this.#selected = index;
-    this.#map.select(index);
-    this.#showCell();
-  }
-
-  /** After a change of the theme. */
-  repaint(): void {
-    showLegend(this.#scale, this.#threshold);
-  }
-
-  remove(): void {
-    this.#timeline.stop();
-    this.#map.showCells(undefined, this.#scale);
-    showCell(undefined);
-    showLegend(undefined, 0);
-    element("timeline").replaceChildren();
-  }
-
-  #showCell(): void {
-    const [index, { densities }] = [this.#selected, this];
-    if (index === undefined) showCell(undefined);
-    else
-      showCell({
-        densities,
-        index,
-        hour: this.#hour,
-        threshold: this.#threshold,
-        close: () => this.select(undefined),
-      });
-  }
 }
 
 class MapView {
   readonly #map: DensityMap;
-  readonly #onAnswer: (answer: Answer | undefined) => void;
-  #answer: Answer | undefined;
-  #stopDrawing: StopDrawing | undefined;
-  #asking: AbortController | undefined;
+  readonly #panel = element("panel");
+  #answer: AnswerView | undefined;
+  #drawing: Drawing | undefined;
+  /** Aborts the request that is under way. */
+  #retrieval: AbortController | undefined;
 
-  constructor(map: DensityMap, onAnswer: (answer: Answer | undefined) => void) {
+  constructor(map: DensityMap) {
     this.#map = map;
-    this.#onAnswer = onAnswer;
   }
 
-  /** Reads what can be asked for, and asks for it first as an example shows. */
+  /** Shows the panel, and the answer to its first request. */
   async open(): Promise<void> {
-    const panel = element("panel");
-    panel.replaceChildren(html("p", { class: "note" }, "Reading what can be asked for…"));
-    let capabilities: Capabilities;
+    this.#panel.replaceChildren(html("p", { class: "note" }, "Reading what can be asked for…"));
     try {
-      capabilities = await readCapabilities();
+      this.#showPanel(await readCapabilities());
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      panel.replaceChildren(
-        html(
-          "div",
-          { class: "problem", role: "alert" },
-          html("p", {}, error.message),
-          error.status === 403 &&
-            html(
-              "p",
-              { class: "note" },
-              "Log out, and log in with an account that has it. The reference stays open.",
-            ),
-        ),
-        ...(error.status === 403
-          ? []
-          : [html("button", { type: "button", click: () => this.open() }, "Try again")]),
-      );
-      return;
+      this.#panel.replaceChildren(...this.#refusal(error));
     }
+  }
+
+  /** Forgets what the person who was logged in has seen. */
+  clear(): void {
+    this.#retrieval?.abort();
+    this.#cancelDrawing();
+    this.#setAnswer(undefined);
+    this.#map.showArea(undefined);
+    this.#panel.replaceChildren();
+  }
+
+  /** Shows the card of a cell; with undefined, none. Does nothing while an area is being drawn. */
+  select(index: number | undefined): void {
+    if (this.#drawing === undefined) this.#answer?.select(index);
+  }
+
+  /** Shows the legend in the colours of the current theme. */
+  showLegend(): void {
+    this.#answer?.showLegend();
+  }
+
+  #showPanel(capabilities: Capabilities): void {
     const { coverage } = capabilities;
     if (coverage !== undefined) this.#map.showCoverage(coverage);
     const examples = examplesIn(coverage);
@@ -146,36 +80,37 @@ class MapView {
     const form = requestForm({
       capabilities,
       examples,
-      drawing: {
-        start: (done) => {
-          this.#stopDrawing?.();
-          this.#stopDrawing = startDrawing(this.#map, capabilities.area, (area) => {
-            this.#stopDrawing = undefined;
-            done(area);
-          });
-        },
-        cancel: () => this.#endDrawing(),
-      },
+      drawing: this.#areaDrawing(capabilities),
       onArea: (area) => this.#showArea(area),
-      onSubmit: (request) => void this.#ask(request, capabilities, result),
+      onSubmit: (request) => void this.#retrieve(request, capabilities, result),
     });
-    panel.replaceChildren(form, result, operationList(), provenanceOf(capabilities));
-    if (examples.length === 0) return;
-    form.requestSubmit();
+    this.#panel.replaceChildren(form, result, operationList(), provenance(capabilities));
+    if (examples.length > 0) form.requestSubmit();
   }
 
-  /** Forgets what the person who was logged in has seen. */
-  clear(): void {
-    this.#asking?.abort();
-    this.#endDrawing();
-    this.#setAnswer(undefined);
-    this.#map.showArea(undefined);
-    element("panel").replaceChildren();
+  /** What the panel shows instead of the form when the API refuses to say what can be asked for. */
+  #refusal(error: ApiError): HTMLElement[] {
+    if (error.status === 403) {
+      const advice = "Log out, and log in with an account that has it. The reference stays open.";
+      return [alertBox(error, html("p", { class: "note" }, advice))];
+    }
+    return [alertBox(error), html("button", { type: "button", click: () => this.open() }, "Try again")];
   }
 
-  #endDrawing(): void {
-    this.#stopDrawing?.();
-    this.#stopDrawing = undefined;
+  #areaDrawing(capabilities: Capabilities): AreaDrawing {
+    const start: AreaDrawing["start"] = (done) => {
+      this.#cancelDrawing();
+      this.#drawing = new Drawing(this.#map, capabilities.area, (area) => {
+        this.#drawing = undefined;
+        done(area);
+      });
+    };
+    return { start, cancel: () => this.#cancelDrawing() };
+  }
+
+  #cancelDrawing(): void {
+    this.#drawing?.stop();
+    this.#drawing = undefined;
   }
 
   #showArea(area: Area | undefined): void {
@@ -183,67 +118,63 @@ class MapView {
     if (area !== undefined) this.#map.moveTo(area);
   }
 
-  #setAnswer(answer: Answer | undefined): void {
-    this.#answer?.remove();
-    this.#answer = answer;
-    this.#onAnswer(answer);
-  }
-
-  async #ask(request: DensityRequest, capabilities: Capabilities, result: HTMLElement): Promise<void> {
-    this.#asking?.abort();
-    const asking = new AbortController();
-    this.#asking = asking;
+  /** Sends a request, instead of one that is under way, and shows what is answered. */
+  async #retrieve(request: DensityRequest, capabilities: Capabilities, result: HTMLElement): Promise<void> {
+    this.#retrieval?.abort();
+    const retrieval = new AbortController();
+    this.#retrieval = retrieval;
     result.replaceChildren(html("p", { class: "note" }, "Asking…"));
     try {
-      const response = await callApi(retrieval, {
-        method: "POST",
-        body: JSON.stringify(request),
-        signal: asking.signal,
-      });
-      const densities = densitiesOf((await response.json()) as DensityBody);
-      if (asking.signal.aborted) return;
-      this.#show(densities, request, capabilities, result);
+      const densities = await retrieveDensities(request, retrieval.signal);
+      if (!retrieval.signal.aborted) this.#show(densities, request, capabilities, result);
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
       if (!(error instanceof ApiError)) throw error;
       this.#setAnswer(undefined);
-      result.replaceChildren(
-        html(
-          "div",
-          { class: "problem", role: "alert" },
-          html("p", {}, error.message),
-          html("p", { class: "note" }, html("code", {}, error.code)),
-        ),
-      );
+      result.replaceChildren(alertBox(error, html("p", { class: "note" }, html("code", {}, error.code))));
     }
   }
 
   #show(densities: Densities, request: DensityRequest, capabilities: Capabilities, place: HTMLElement): void {
     this.#setAnswer(undefined);
-    const { suppressionThreshold } = capabilities;
-    const result = resultOf(densities, request, retrieval, suppressionThreshold, (index) => {
-      this.#answer?.select(index);
-      // On a small screen it is above the list.
+    const threshold = capabilities.suppressionThreshold;
+    const onCell = (index: number) => {
+      this.select(index);
+      // On a phone the card is above the list.
       element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
-    });
+    };
+    const result = resultPanel({ densities, request, threshold, onCell });
     place.replaceChildren(result.element);
     if (densities.geohashes.length === 0) return;
-    this.#setAnswer(new Answer(this.#map, densities, suppressionThreshold, result.showHour));
+    const closeCell = () => this.select(undefined);
+    this.#setAnswer(
+      new AnswerView({ map: this.#map, densities, threshold, onHour: result.showHour, closeCell }),
+    );
     announce(
       `${counted(densities.geohashes.length, "cell")}, ${counted(densities.hours.length, "hour")} on the map.`,
     );
   }
+
+  #setAnswer(answer: AnswerView | undefined): void {
+    this.#answer?.remove();
+    this.#answer = answer;
+  }
 }
 
-/** Says where the numbers come from. */
-function provenanceOf({ provenance }: Capabilities): HTMLElement {
-  const sources = provenance.map(({ source, licence }) =>
-    html("p", {}, licence === undefined ? source : `${source} (${licence})`),
-  );
+/** An error of the API, with what else there is to say. */
+function alertBox(error: ApiError, ...details: readonly HTMLElement[]): HTMLElement {
+  return html("div", { class: "problem", role: "alert" }, html("p", {}, error.message), ...details);
+}
+
+/** Where the numbers come from. */
+function provenance({ provenance: sources }: Capabilities): HTMLElement {
+  const title = "Where the numbers come from";
   return html(
     "section",
-    { class: "provenance note", "aria-label": "Where the numbers come from" },
-    sources.length > 0 && html("h2", {}, "Where the numbers come from"),
-    ...sources,
+    { class: "provenance note", "aria-label": title },
+    sources.length > 0 && html("h2", {}, title),
+    ...sources.map(({ source, licence }) =>
+      html("p", {}, licence === undefined ? source : `${source} (${licence})`),
+    ),
   );
 }

@@ -4,22 +4,9 @@ import { whole } from "../numbers.ts";
 import { isDark } from "../theme.ts";
 import { coloursOf, type Scale } from "./scale.ts";
 
-/** Shows what the colours and the patterns of the cells mean; hides the legend without a scale. */
-export function showLegend(scale: Scale | undefined, threshold: number): void {
-  const legend = element("legend");
-  legend.replaceChildren();
-  if (scale === undefined) return;
-  const ends = [scale.min, ...scale.breaks];
-  const rows = coloursOf(scale, isDark()).map((colour, index) => {
-    const swatch = html("span", { class: "swatch" });
-    swatch.style.backgroundColor = colour;
-    const next = ends[index + 1];
-    const from = whole(ends[index] ?? 0);
-    return html("li", {}, swatch, next === undefined ? `${from} and more` : `${from}–${whole(next)}`);
-  });
-  const patterned = (image: ImageData, text: string) =>
-    html("li", {}, html("span", { class: "swatch" }, swatchOf(image)), text);
-  legend.replaceChildren(
+/** Shows what the colours and the patterns of the cells mean. */
+export function showLegend(scale: Scale, threshold: number): void {
+  element("legend").replaceChildren(
     html(
       "details",
       { class: "card legend", open: matchMedia("(min-width: 760px)").matches },
@@ -27,10 +14,31 @@ export function showLegend(scale: Scale | undefined, threshold: number): void {
       html(
         "ul",
         {},
-        ...rows.toReversed(),
-        patterned(hatching(), `Below ${threshold} people: not published`),
-        patterned(dots(), "No data"),
+        ...classRows(scale).toReversed(),
+        patternRow(hatching(), `Below ${threshold} people: not published`),
+        patternRow(dots(), "No data"),
       ),
     ),
   );
+}
+
+/** Hides the legend. */
+export function hideLegend(): void {
+  element("legend").replaceChildren();
+}
+
+/** The classes of the scale, from few people to many. */
+function classRows(scale: Scale): HTMLElement[] {
+  const ends = [scale.min, ...scale.breaks];
+  return coloursOf(scale, isDark()).map((colour, index) => {
+    const swatch = html("span", { class: "swatch" });
+    swatch.style.backgroundColor = colour;
+    const from = whole(ends[index] ?? 0);
+    const to = ends[index + 1];
+    return html("li", {}, swatch, to === undefined ? `${from} and more` : `${from}–${whole(to)}`);
+  });
+}
+
+function patternRow(pattern: ImageData, text: string): HTMLElement {
+  return html("li", {}, html("span", { class: "swatch" }, swatchOf(pattern)), text);
 }

@@ -1,129 +1,125 @@
 /** Drawing an area on the map, with a pointer or the keyboard. */
 import type { MapMouseEvent } from "maplibre-gl";
-import { announce, element, html } from "../dom.ts";
+import { announce, element } from "../dom.ts";
 import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";
 import type { DensityMap } from "./density-map.ts";
-
-/** Ends a drawing that is under way, without an area. */
-export type StopDrawing = () => void;
+import { drawingBar } from "./drawing-bar.ts";
 
 /**
- * Starts to draw. A click adds a corner, and so does Enter in the middle of the map, which the arrow keys move;
- * Backspace removes the last one, a double click or Finish ends, Escape gives up.
+ * One drawing, which starts at once. A click adds a corner, and so does Enter in the middle of the map, which the arrow
+ * keys move. Backspace removes the last corner, a double click or Finish ends the drawing, Escape cancels it.
  */
-export function startDrawing(
-  map: DensityMap,
-  limits: AreaLimits,
-  done: (area: Area | undefined) => void,
-): StopDrawing {
-  const { library } = map;
-  const canvas = library.getCanvas();
-  const bar = element("drawing");
-  const points: Point[] = [];
-  const hint = html("p", {}, "Click the corners of an area.");
-  const finish = html("button", { type: "button", class: "primary", click: () => end() }, "Finish");
-  const undo = html("button", { type: "button", click: () => removeLast() }, "Undo");
+export class Drawing {
+  readonly #map: DensityMap;
+  readonly #limits: AreaLimits;
+  readonly #done: (area: Area | undefined) => void;
+  readonly #bar: ReturnType<typeof drawingBar>;
+  #points: readonly Point[] = [];
 
-  const show = (pointer?: Point) => {
-    map.showDraft(pointer === undefined ? points : [...points, pointer], pointer === undefined);
-    const problem = areaProblem(areaOf(points), limits);
-    finish.disabled = problem !== undefined;
-    undo.disabled = points.length === 0;
-    const count = `${points.length} of at most ${limits.maxPoints} points.`;
-    const next = problem === undefined ? "Finish, or add another." : problem;
-    hint.textContent = points.length === 0 ? "Click the corners of an area." : `${count} ${next}`;
-  };
-  const add = (point: Point) => {
-    if (points.length >= limits.maxPoints) return;
-    points.push(point);
-    show();
-    announce(`Point ${points.length} added.`);
-  };
-  const removeLast = () => {
-    points.pop();
-    show();
-  };
-  const addMiddle = () => {
-    const { lat, lng } = library.getCenter().wrap();
-    add({ latitude: lat, longitude: lng });
-  };
-  const end = () => {
-    const area = areaOf(points);
-    if (areaProblem(area, limits) !== undefined) return;
-    stop();
-    done(area);
+  /** @param done called at the end with the area; with undefined if the person cancels, and never after `stop` */
+  constructor(map: DensityMap, limits: AreaLimits, done: (area: Area | undefined) => void) {
+    this.#map = map;
+    this.#limits = limits;
+    this.#done = done;
+    this.#bar = drawingBar(limits, {
+      finish: this.#finish,
+      addMiddle: this.#addMiddle,
+      undo: this.#removeLast,
+      cancel: this.#cancel,
+    });
+    this.#start();
+  }
+
+  #start(): void {
+    const { library } = this.#map;
+    library.on("click", this.#onClick);
+    library.on("mousemove", this.#onMove);
+    library.on("dblclick", this.#onDoubleClick);
+    addEventListener("keydown", this.#onKey);
+    library.doubleClickZoom.disable();
+    document.body.classList.add("is-drawing");
+    element("drawing").replaceChildren(...this.#bar.elements);
+    this.#show();
+    library.getCanvas().focus();
+  }
+
+  /** Ends the drawing without an area. */
+  stop(): void {
+    const { library } = this.#map;
+    library.off("click", this.#onClick);
+    library.off("mousemove", this.#onMove);
+    library.off("dblclick", this.#onDoubleClick);
+    removeEventListener("keydown", this.#onKey);
+    library.doubleClickZoom.enable();
+    document.body.classList.remove("is-drawing");
+    this.#map.showDraft([], false);
+    element("drawing").replaceChildren();
+  }
+
+  /** Shows the corners, and a line to the pointer. */
+  #show(pointer?: Point): void {
+    this.#map.showDraft(
+      pointer === undefined ? this.#points : [...this.#points, pointer],
+      pointer === undefined,
+    );
+    this.#bar.update(areaOf(this.#points));
+  }
+
+  #add(point: Point): void {
+    if (this.#points.length >= this.#limits.maxPoints) return;
+    this.#points = [...this.#points, point];
+    this.#show();
+    announce(`Point ${this.#points.length} added.`);
+  }
+
+  readonly #addMiddle = () => {
+    const { lat, lng } = this.#map.library.getCenter().wrap();
+    this.#add({ latitude: lat, longitude: lng });
   };
 
-  const onClick = ({ lngLat }: MapMouseEvent) => {
+  readonly #removeLast = () => {
+    this.#points = this.#points.slice(0, -1);
+    this.#show();
+  };
+
+  readonly #finish = () => {
+    const area = areaOf(this.#points);
+    if (areaProblem(area, this.#limits) !== undefined) return;
+    this.stop();
+    this.#done(area);
+  };
+
+  readonly #cancel = () => {
+    this.stop();
+    this.#done(undefined);
+  };
+
+  readonly #onClick = ({ lngLat }: MapMouseEvent) => {
     const { lat, lng } = lngLat.wrap();
-    add({ latitude: lat, longitude: lng });
+    this.#add({ latitude: lat, longitude: lng });
   };
-  const onMove = ({ lngLat }: MapMouseEvent) => {
-    if (points.length > 0) show({ latitude: lngLat.lat, longitude: lngLat.lng });
+
+  readonly #onMove = ({ lngLat }: MapMouseEvent) => {
+    if (this.#points.length > 0) this.#show({ latitude: lngLat.lat, longitude: lngLat.lng });
   };
-  const onDoubleClick = (event: MapMouseEvent) => {
+
+  readonly #onDoubleClick = (event: MapMouseEvent) => {
     event.preventDefault();
     // The second click of the two has added the last corner once more.
-    points.pop();
-    end();
+    this.#points = this.#points.slice(0, -1);
+    this.#finish();
   };
-  const onKey = (event: KeyboardEvent) => {
+
+  readonly #onKey = (event: KeyboardEvent) => {
     const actions: Readonly<Record<string, () => void>> = {
-      Enter: addMiddle,
-      Backspace: removeLast,
-      Escape: () => {
-        stop();
-        done(undefined);
-      },
+      Enter: this.#addMiddle,
+      Backspace: this.#removeLast,
+      Escape: this.#cancel,
     };
     const action = actions[event.key];
-    if (action === undefined || (event.target !== canvas && event.key !== "Escape")) return;
+    if (action === undefined || (event.target !== this.#map.library.getCanvas() && event.key !== "Escape"))
+      return;
     event.preventDefault();
     action();
   };
-  const stop = () => {
-    library.off("click", onClick);
-    library.off("mousemove", onMove);
-    library.off("dblclick", onDoubleClick);
-    removeEventListener("keydown", onKey);
-    library.doubleClickZoom.enable();
-    document.body.classList.remove("is-drawing");
-    map.showDraft([], false);
-    bar.replaceChildren();
-  };
-
-  library.on("click", onClick);
-  library.on("mousemove", onMove);
-  library.on("dblclick", onDoubleClick);
-  addEventListener("keydown", onKey);
-  library.doubleClickZoom.disable();
-  document.body.classList.add("is-drawing");
-  const cancel = () => {
-    stop();
-    done(undefined);
-  };
-  bar.replaceChildren(
-    html("div", { class: "crosshair", "aria-hidden": "true" }),
-    html(
-      "div",
-      { class: "card drawing-bar", role: "group", "aria-label": "Drawing" },
-      hint,
-      html(
-        "p",
-        { class: "note" },
-        "With the keyboard: arrow keys move the map, Enter adds its middle, Backspace removes.",
-      ),
-      html(
-        "div",
-        { class: "row" },
-        finish,
-        html("button", { type: "button", click: addMiddle }, "Add the middle"),
-        undo,
-        html("button", { type: "button", click: cancel }, "Cancel"),
-      ),
-    ),
-  );
-  show();
-  canvas.focus();
-  return stop;
 }

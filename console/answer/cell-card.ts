@@ -1,0 +1,106 @@
+/** The card of one cell: its values in the hour that is shown, and a chart over all hours. */
+import { element, html } from "../dom.ts";
+import { whole } from "../numbers.ts";
+import { hourLabel, timeLabel } from "../time.ts";
+import { cellChart } from "./cell-chart.ts";
+import { cellArea } from "./cells.ts";
+import type { Densities, Value } from "./densities.ts";
+
+interface ShownCell {
+  readonly densities: Densities;
+  /** The place of the cell in the answer. */
+  readonly index: number;
+  readonly hour: number;
+  /** A count below it is not published. */
+  readonly threshold: number;
+  readonly close: () => void;
+}
+
+/** Shows the card of a cell, or hides it. */
+export function showCell(shown: ShownCell | undefined): void {
+  const place = element("cell");
+  const wasOpen = place.querySelector("details")?.open ?? false;
+  place.replaceChildren();
+  const card = shown && cellCard(shown, wasOpen);
+  if (card !== undefined) place.append(card);
+}
+
+function cellCard(
+  { densities, index, hour, threshold, close }: ShownCell,
+  isOpen: boolean,
+): HTMLElement | undefined {
+  const geohash = densities.geohashes[index];
+  const { start, end, values } = densities.hours[hour] ?? {};
+  const value = values?.[index];
+  if (geohash === undefined || start === undefined || end === undefined || value === undefined)
+    return undefined;
+  const title = html(
+    "h2",
+    { id: "cell-title" },
+    html("span", { class: "note" }, "Cell "),
+    html("code", {}, geohash),
+  );
+  return html(
+    "section",
+    { class: "card cell", "aria-labelledby": "cell-title" },
+    html(
+      "div",
+      { class: "row spread" },
+      title,
+      html("button", { type: "button", class: "close", "aria-label": "Close the cell", click: close }, "×"),
+    ),
+    html("p", { class: "note" }, hourLabel(start, end)),
+    html("p", { class: "figure" }, describe(value, threshold)),
+    figures(value, cellArea(geohash)),
+    cellChart(densities, index, hour),
+    html(
+      "details",
+      { open: isOpen },
+      html("summary", {}, "All hours"),
+      html(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "All hours" },
+        hourTable(densities, index, threshold),
+      ),
+    ),
+  );
+}
+
+/** A value in words. */
+function describe({ dataType, density = 0 }: Value, threshold: number): string {
+  if (dataType === "NO_DATA") return "No data";
+  return dataType === "LOW_DENSITY"
+    ? `Below ${threshold} people: not published`
+    : `${whole(density)} people per km²`;
+}
+
+/** Range and people of a published cell, and the area of every cell. */
+function figures({ density, min, max }: Value, area: number): HTMLElement {
+  const published =
+    density === undefined || min === undefined || max === undefined
+      ? []
+      : [
+          ["Range", `${whole(min)}–${whole(max)} per km²`],
+          ["People in the cell", `about ${whole(density * area)}`],
+        ];
+  const size = ["Area", `${area < 1 ? area.toPrecision(3) : whole(area)} km²`];
+  return html(
+    "dl",
+    {},
+    ...[...published, size].flatMap(([term, text]) => [html("dt", {}, term), html("dd", {}, text)]),
+  );
+}
+
+function hourTable({ hours }: Densities, index: number, threshold: number): HTMLTableElement {
+  const rows = hours.map(({ start, values }) => {
+    const value = values[index] ?? { dataType: "NO_DATA" };
+    return html(
+      "tr",
+      {},
+      html("th", { scope: "row" }, timeLabel(start)),
+      html("td", {}, describe(value, threshold)),
+    );
+  });
+  const head = html("tr", {}, html("th", { scope: "col" }, "Hour"), html("th", { scope: "col" }, "Density"));
+  return html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows));
+}

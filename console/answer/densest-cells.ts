@@ -1,0 +1,43 @@
+import { html } from "../dom.ts";
+import { whole } from "../numbers.ts";
+import type { Densities, Hour } from "./densities.ts";
+
+const maxListed = 10;
+
+interface DensestCells {
+  readonly element: HTMLElement;
+  readonly showHour: (hour: Hour) => void;
+}
+
+/** Creates the list of the densest cells, by which the keyboard reaches them. */
+export function densestCells({ geohashes }: Densities, onCell: (index: number) => void): DensestCells {
+  const rows = html("tbody");
+  const row = ({ cell, density }: { readonly cell: number; readonly density: number }) => {
+    const choose = html(
+      "button",
+      { type: "button", class: "link", click: () => onCell(cell) },
+      geohashes[cell],
+    );
+    return html("tr", {}, html("td", {}, choose), html("td", { class: "number" }, whole(density)));
+  };
+  const head = html(
+    "tr",
+    {},
+    html("th", { scope: "col" }, "Cell"),
+    html("th", { scope: "col", class: "number" }, "People per km²"),
+  );
+  const element = html(
+    "details",
+    {},
+    html("summary", {}, "Densest cells"),
+    html("table", {}, html("thead", {}, head), rows),
+  );
+  return { element, showHour: (hour) => rows.replaceChildren(...densestOf(hour).map(row)) };
+}
+
+function densestOf({ values }: Hour) {
+  return values
+    .flatMap(({ density }, cell) => (density === undefined ? [] : [{ cell, density }]))
+    .sort((one, other) => other.density - one.density)
+    .slice(0, maxListed);
+}

@@ -1,0 +1,81 @@
+/** An answer of the API, by hour and cell. */
+import { cellArea } from "./cells.ts";
+
+/** What the API says of a cell in an hour. */
+type DataType = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
+
+interface CellBody {
+  readonly geohash: string;
+  readonly dataType: DataType;
+  readonly pplDensity?: number;
+  readonly minPplDensity?: number;
+  readonly maxPplDensity?: number;
+}
+
+/** The body of an answer to `POST /populationdensitydata/retrieve`. */
+export interface DensityBody {
+  readonly status: string;
+  readonly timedPopulationDensityData: readonly {
+    readonly startTime: string;
+    readonly endTime: string;
+    readonly cellPopulationDensityData: readonly CellBody[];
+  }[];
+}
+
+/** One cell in one hour; the numbers are people per km². */
+export interface Value {
+  readonly dataType: DataType;
+  readonly density?: number;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** One hour of an answer. */
+export interface Hour {
+  readonly start: Date;
+  readonly end: Date;
+  /** In the order of the answer's cells. */
+  readonly values: readonly Value[];
+  readonly counts: Readonly<Record<DataType, number>>;
+  /** The people in all cells whose density is published: density times area. */
+  readonly people: number;
+}
+
+/** An answer. */
+export interface Densities {
+  readonly status: string;
+  readonly geohashes: readonly string[];
+  readonly hours: readonly Hour[];
+}
+
+/** Parses an answer, whose cells are the same in every hour. */
+export function parseDensities({ status, timedPopulationDensityData }: DensityBody): Densities {
+  const cells = timedPopulationDensityData[0]?.cellPopulationDensityData ?? [];
+  const geohashes = cells.map(({ geohash }) => geohash);
+  const areas = geohashes.map(cellArea);
+  const hours = timedPopulationDensityData.map(({ startTime, endTime, cellPopulationDensityData }) => ({
+    start: new Date(startTime),
+    end: new Date(endTime),
+    ...summarize(cellPopulationDensityData, areas),
+  }));
+  return { status, geohashes, hours };
+}
+
+function summarize(cells: readonly CellBody[], areas: readonly number[]) {
+  const counts = { NO_DATA: 0, LOW_DENSITY: 0, DENSITY_ESTIMATION: 0 };
+  let people = 0;
+  for (const [index, { dataType, pplDensity = 0 }] of cells.entries()) {
+    counts[dataType]++;
+    people += pplDensity * (areas[index] ?? 0);
+  }
+  return { values: cells.map(parseValue), counts, people };
+}
+
+function parseValue({ dataType, pplDensity, minPplDensity, maxPplDensity }: CellBody): Value {
+  return {
+    dataType,
+    ...(pplDensity === undefined ? {} : { density: pplDensity }),
+    ...(minPplDensity === undefined ? {} : { min: minPplDensity }),
+    ...(maxPplDensity === undefined ? {} : { max: maxPplDensity }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Map as MapLibreMap } from "maplibre-gl";
+import { boundsOf } from "../answer/cells.ts";
+import type { Densities, Value } from "../answer/densities.ts";
+import type { Scale } from "../answer/scale.ts";
+import { themeColours } from "../theme.ts";
+import { colourByState, noDataState, stateOf, suppressedState } from "./cell-state.ts";
+import { type Position, rectangles } from "./geojson.ts";
+import { cellLayers, repaint } from "./layers.ts";
+
+/** Counting the drawn cells takes a moment, and is not done beyond this number. */
+const maxCounted = 5_000;
+
+/** The state of a cell before its first hour is shown. */
+const unknownState = 127;
+
+/** The cells of an answer on the map. */
+export class CellSource {
+  readonly #map: MapLibreMap;
+  #geohashes: readonly string[] = [];
+  #scale: Scale | undefined;
+  #states: Int8Array = new Int8Array();
+  #selected: number | undefined;
+
+  /** Adds the source, without cells. */
+  constructor(map: MapLibreMap) {
+    this.#map = map;
+    this.#replace();
+  }
+
+  /** Shows the cells of an answer, without an hour; with undefined, none. */
+  show(densities: Densities | undefined, scale: Scale): void {
+    this.#geohashes = densities?.geohashes ?? [];
+    this.#scale = scale;
+    this.#selected = undefined;
+    this.#states = new Int8Array(this.#geohashes.length).fill(unknownState);
+    this.#replace();
+  }
+
+  /** Colours the cells for an hour. */
+  showHour(values: readonly Value[]): void {
+    if (this.#scale === undefined) return;
+    for (const [id, value] of values.entries()) {
+      const state = stateOf(value, this.#scale);
+      if (this.#states[id] === state) continue;
+      this.#states[id] = state;
+      this.#map.setFeatureState({ source: "cells", id }, { state });
+    }
+    // An hour that looks like the one before is drawn too, so that the map becomes idle and its cells are counted.
+    this.#map.triggerRepaint();
+  }
+
+  /** Marks a cell and makes it visible; with undefined, marks none. */
+  select(index: number | undefined): void {
+    if (this.#selected !== undefined) {
+      this.#map.setFeatureState({ source: "cells", id: this.#selected }, { isSelected: false });
+    }
+    this.#selected = index;
+    if (index === undefined) return;
+    this.#map.setFeatureState({ source: "cells", id: index }, { isSelected: true });
+    const geohash = this.#geohashes[index];
+    if (geohash === undefined) return;
+    const { west, south, east, north } = boundsOf(geohash);
+    const middle: Position = [(west + east) / 2, (south + north) / 2];
+    if (!this.#map.getBounds().contains(middle)) this.#map.panTo(middle);
+  }
+
+  /** Uses the colours of the current theme. */
+  repaint(): void {
+    repaint(this.#map, this.#layers());
+  }
+
+  /** Tells tests, on the map's element, which hour is drawn, and how many cells of each kind. */
+  countDrawn(container: HTMLElement): void {
+    if (this.#geohashes.length === 0 || this.#geohashes.length > maxCounted) return;
+    const drawn = { coloured: new Set(), suppressed: new Set(), none: new Set() };
+    for (const { id, state } of this.#map.queryRenderedFeatures({ layers: ["cells"] })) {
+      const isSuppressed = state.state === suppressedState;
+      const kind = isSuppressed ? "suppressed" : state.state === noDataState ? "none" : "coloured";
+      drawn[kind].add(id);
+    }
+    container.dataset.drawnHour = container.dataset.hour ?? "";
+    container.dataset.colouredCells = String(drawn.coloured.size);
+    container.dataset.suppressedCells = String(drawn.suppressed.size);
+    container.dataset.noDataCells = String(drawn.none.size);
+  }
+
+  /**
+   * Replaces the source instead of its data: tiles of a source whose data change while the map moves may keep the old
+   * ones. The cells lie below the outline of their area.
+   */
+  #replace(): void {
+    const layers = this.#layers();
+    for (const { id } of layers) if (this.#map.getLayer(id) !== undefined) this.#map.removeLayer(id);
+    if (this.#map.getSource("cells") !== undefined) this.#map.removeSource("cells");
+    this.#map.addSource("cells", { type: "geojson", data: rectangles(this.#geohashes) });
+    for (const layer of layers) this.#map.addLayer(layer, "area");
+  }
+
+  #layers() {
+    return cellLayers(themeColours(), this.#scale === undefined ? "transparent" : colourByState(this.#scale));
+  }
+}

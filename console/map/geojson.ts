@@ -1,0 +1,66 @@
+/** GeoJSON of what the map shows. */
+import type { Feature, FeatureCollection, Geometry } from "geojson";
+import { ringOf } from "../answer/cells.ts";
+import type { Area, Box, Point } from "../request/area.ts";
+
+/** Longitude and latitude, as GeoJSON and MapLibre take them. */
+export type Position = [longitude: number, latitude: number];
+
+/** Nothing to show. */
+export const empty: FeatureCollection = { type: "FeatureCollection", features: [] };
+
+/** A feature without properties. */
+export function featureOf(geometry: Geometry): Feature {
+  return { type: "Feature", properties: {}, geometry };
+}
+
+function collection(features: Feature[]): FeatureCollection {
+  return { type: "FeatureCollection", features };
+}
+
+/** The outline of a ring of positions. */
+export function outline(coordinates: Position[]): FeatureCollection {
+  return collection([featureOf({ type: "LineString", coordinates })]);
+}
+
+/** The closed ring of an area; longitudes go on beyond 180 degrees where it crosses the antimeridian. */
+export function areaRing({ boundary }: Area): Position[] {
+  let before = boundary[0]?.longitude ?? 0;
+  const positions = boundary.map(({ longitude, latitude }): Position => {
+    while (longitude - before > 180) longitude -= 360;
+    while (longitude - before < -180) longitude += 360;
+    before = longitude;
+    return [longitude, latitude];
+  });
+  return positions[0] === undefined ? [] : [...positions, positions[0]];
+}
+
+/** The closed ring of a box, also across the antimeridian. */
+export function boxRing({ west, south, east, north }: Box): Position[] {
+  const end = east < west ? east + 360 : east;
+  return [
+    [west, south],
+    [end, south],
+    [end, north],
+    [west, north],
+    [west, south],
+  ];
+}
+
+/** An area that is being drawn: its corners, and a line through them. */
+export function draft(points: readonly Point[], isClosed: boolean): FeatureCollection {
+  const positions = points.map(({ longitude, latitude }): Position => [longitude, latitude]);
+  const line = isClosed && positions[0] !== undefined ? [...positions, positions[0]] : positions;
+  const corners = positions.map((coordinates) => featureOf({ type: "Point", coordinates }));
+  return collection([featureOf({ type: "LineString", coordinates: line }), ...corners]);
+}
+
+/** The rectangles of cells; their ids are their places in the answer. */
+export function rectangles(geohashes: readonly string[]): FeatureCollection {
+  return collection(
+    geohashes.map((geohash, id) => ({
+      id,
+      ...featureOf({ type: "Polygon", coordinates: [ringOf(geohash)] }),
+    })),
+  );
+}

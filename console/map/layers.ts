@@ -1,0 +1,91 @@
+/** The layers of the map as data: what they draw, and in which colours of the theme. */
+import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
+import type { ThemeColours } from "../theme.ts";
+import { inState, noDataState, suppressedState } from "./cell-state.ts";
+
+/** The ground: outlines of countries, from the ground up. */
+export function outlineLayers({ water, land, border }: ThemeColours): LayerSpecification[] {
+  return [
+    { id: "water", type: "background", paint: { "background-color": water } },
+    { id: "land", type: "fill", source: "land", paint: { "fill-color": land } },
+    { id: "borders", type: "line", source: "borders", paint: { "line-color": border, "line-width": 1 } },
+  ];
+}
+
+/** What is covered, the area of a request, and an area that is being drawn. */
+export function areaLayers({ accent, border, land }: ThemeColours): LayerSpecification[] {
+  return [
+    {
+      id: "coverage",
+      type: "line",
+      source: "coverage",
+      paint: { "line-color": border, "line-width": 1.5, "line-dasharray": [3, 3] },
+    },
+    { id: "area", type: "line", source: "area", paint: { "line-color": accent, "line-width": 2.5 } },
+    {
+      id: "draft",
+      type: "line",
+      source: "draft",
+      paint: { "line-color": accent, "line-width": 2.5, "line-dasharray": [2, 1.5] },
+    },
+    {
+      id: "draft-points",
+      type: "circle",
+      source: "draft",
+      filter: ["==", ["geometry-type"], "Point"],
+      paint: {
+        "circle-color": accent,
+        "circle-radius": 5,
+        "circle-stroke-width": 2,
+        "circle-stroke-color": land,
+      },
+    },
+  ];
+}
+
+/** The cells of an answer. @param fill the colour of a cell, by its state. */
+export function cellLayers(
+  { land, text }: ThemeColours,
+  fill: ExpressionSpecification | string,
+): LayerSpecification[] {
+  return [
+    { id: "cells", type: "fill", source: "cells", paint: { "fill-color": fill, "fill-opacity": 0.88 } },
+    {
+      id: "suppressed-cells",
+      type: "fill",
+      source: "cells",
+      paint: { "fill-pattern": "hatching", "fill-opacity": inState(suppressedState) },
+    },
+    {
+      id: "no-data-cells",
+      type: "fill",
+      source: "cells",
+      paint: { "fill-pattern": "dots", "fill-opacity": inState(noDataState) },
+    },
+    {
+      id: "cell-edges",
+      type: "line",
+      source: "cells",
+      paint: { "line-color": land, "line-width": 0.6, "line-opacity": 0.55 },
+    },
+    {
+      id: "selected-cell",
+      type: "line",
+      source: "cells",
+      paint: {
+        "line-color": text,
+        "line-width": 3,
+        "line-opacity": ["case", ["boolean", ["feature-state", "isSelected"], false], 1, 0],
+      },
+    },
+  ];
+}
+
+/** Paints layers that are on the map anew, after a change of the theme. */
+export function repaint(map: MapLibreMap, layers: readonly LayerSpecification[]): void {
+  for (const { id, paint = {} } of layers) {
+    for (const [name, value] of Object.entries(paint)) {
+      map.setPaintProperty(id, name as Parameters<MapLibreMap["setPaintProperty"]>[1], value);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { classCount, classOf, coloursOf, scaleOf } from "../../../console/answer/scale.ts";
+
+const densities = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 200 });
+
+test("coloursOf returns a colour of its own for each class of a scale", () => {
+  fc.assert(
+    fc.property(densities, fc.boolean(), (list, isDark) => {
+      const scale = scaleOf(list);
+
+      const colours = coloursOf(scale, isDark);
+
+      expect(colours.length).toBe(scale.breaks.length + 1);
+      expect(new Set(colours).size).toBe(colours.length);
+    }),
+  );
+});
+
+test("classOf returns a class with a colour, and never a lower class for more people", () => {
+  fc.assert(
+    fc.property(densities, fc.boolean(), (list, isDark) => {
+      const scale = scaleOf(list);
+      const ascending = [...list].sort((one, other) => one - other);
+
+      const classes = ascending.map((density) => classOf(density, scale));
+
+      expect(classes).toEqual([...classes].sort((one, other) => one - other));
+      for (const index of classes) expect(coloursOf(scale, isDark)[index]).toMatch(/^#[\da-f]{6}$/);
+    }),
+  );
+});
+
+test("scaleOf gives each class about as many densities", () => {
+  const list = Array.from({ length: 700 }, (_, index) => index * index);
+
+  const scale = scaleOf(list);
+
+  expect(scale.breaks).toHaveLength(classCount - 1);
+  for (let index = 0; index < classCount; index++) {
+    const size = list.filter((density) => classOf(density, scale) === index).length;
+    expect(Math.abs(size - 100)).toBeLessThan(15);
+  }
+});
+
+test("scaleOf returns a scale without breaks for no densities", () => {
+  expect(scaleOf([])).toEqual({ breaks: [], min: 0, max: 0 });
+});
+
+test("coloursOf returns a single colour where all densities are the same", () => {
+  expect(coloursOf(scaleOf([5, 5, 5]), true)).toHaveLength(1);
+});
+
+test("coloursOf reverses the colours in the dark theme, so that most people have most contrast", () => {
+  const scale = scaleOf(Array.from({ length: 70 }, (_, index) => index * 100));
+
+  expect(coloursOf(scale, false)).toEqual(coloursOf(scale, true).toReversed());
+});
