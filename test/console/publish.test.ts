@@ -10,11 +10,11 @@ const assets = Object.entries(
   z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(join(folder, "assets.json"), "utf8"))),
 );
 
-/** The bytes that browsers are sent, as the issue of the page limits them. */
+/** The bytes that a browser loads at most. */
 const maxBytes = 900_000;
 
 describe.each(["/", "/reference"])("GET %s", (path) => {
-  test("200 without a token: a page that loads its own files alone, and runs no script in it", async () => {
+  test(`GET ${path} returns 200 without a token, and a page that loads its own files only`, async () => {
     const response = await fetch(`${url}${path}`);
     const page = await response.text();
 
@@ -29,7 +29,7 @@ describe.each(["/", "/reference"])("GET %s", (path) => {
     expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   });
 
-  test("permits the browser nothing but this origin", async () => {
+  test(`GET ${path} allows the browser to load from this origin only`, async () => {
     const { headers } = await fetch(`${url}${path}`);
     const policy = headers.get("content-security-policy") ?? "";
 
@@ -48,7 +48,7 @@ describe.each(["/", "/reference"])("GET %s", (path) => {
     expect(headers.get("referrer-policy")).toBe("no-referrer");
   });
 
-  test("has an x-correlator and an x-request-id, as every response", async () => {
+  test(`GET ${path} returns an x-correlator and an x-request-id`, async () => {
     const { headers } = await fetch(`${url}${path}`, { headers: { "x-correlator": "console-page" } });
 
     expect(headers.get("x-correlator")).toBe("console-page");
@@ -57,7 +57,7 @@ describe.each(["/", "/reference"])("GET %s", (path) => {
 });
 
 describe("GET /assets/{name}", () => {
-  test("all of them together are at most 900 kB with gzip", () => {
+  test("the assets of the console take at most 900 kB with gzip", () => {
     const files = readdirSync(join(folder, "assets"));
     const bytes = files.map((file) => statSync(join(folder, "assets", file)).size);
 
@@ -66,7 +66,7 @@ describe("GET /assets/{name}", () => {
   });
 
   test.each(assets)(
-    "%s is what was built, kept by browsers, in the coding that they accept",
+    "GET /assets/%s returns what was built, for browsers to keep, in a coding that they accept",
     async (name, type) => {
       const built = gunzipSync(readFileSync(join(folder, "assets", `${name}.gz`))).toString("utf8");
       const ask = async (coding: string) => {
@@ -95,7 +95,7 @@ describe("GET /assets/{name}", () => {
     "toString",
     "__proto__",
     "constructor",
-  ])("404 for %s, which is no asset", async (name) => {
+  ])("GET /assets/%s returns 404, as it is no asset", async (name) => {
     const response = await fetch(`${url}/assets/${name}`);
 
     expect(response.status).toBe(404);
@@ -107,7 +107,7 @@ describe("GET /assets/{name}", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("the scripts and style sheets name no other host that they would load from", () => {
+  test("the style sheets of the console load nothing from another host", () => {
     const named = assets.flatMap(([name]) => {
       const text = gunzipSync(readFileSync(join(folder, "assets", `${name}.gz`))).toString("utf8");
       return name.endsWith(".css")

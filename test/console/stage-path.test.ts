@@ -17,7 +17,7 @@ async function answerTo(file: string): Promise<{ body: string; headers: Record<s
 }
 
 test.each(["page", "reference"])(
-  "the %s of a stage has links that begin at the stage, however it was called",
+  "GET of the console's %s returns links that begin at the path of its stage",
   async (name) => {
     const { body } = await answerTo(`events/console/publish.200-${name}.json`);
 
@@ -25,14 +25,14 @@ test.each(["page", "reference"])(
   },
 );
 
-test("without a setting the map is of this origin", async () => {
+test("GET of the console's page names no map and no other origin without MAP_STYLE", async () => {
   const { body, headers } = await answerTo("events/console/publish.200-page.json");
 
   expect(body).toContain('<meta name="map-style" content="">');
   expect(headers["content-security-policy"]).toContain("connect-src 'self';");
 });
 
-test("the operator's map opens the origin of its address to requests for data, and nothing else", async () => {
+test("GET of the console's page allows only requests for data to the origin of MAP_STYLE", async () => {
   vi.stubEnv("MAP_STYLE", "https://tiles.example.com/style.json?key=1&v=2");
   const { body, headers } = await answerTo("events/console/publish.200-page.json");
 
@@ -47,7 +47,7 @@ test.each([
   "http://tiles.example.com",
   "https://a.example; script-src *",
   "https://a b.example",
-])("the operator's map cannot be %s, which is no https URL", (address) => {
+])("MAP_STYLE is refused when it is %s, which is no https URL", (address) => {
   expect(() => setting("MAP_STYLE", { MAP_STYLE: address })).toThrow(
     "MAP_STYLE must be empty or the https URL",
   );

@@ -1,0 +1,117 @@
+/** The console in a real browser, for tests. */
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { expect, vi } from "vitest";
+
+/** A busy machine without graphics hardware draws slowly; `npm run bench -- console` measures how fast it is. */
+export const patience = 120_000;
+
+/** A page, with what it must not do. */
+export interface ConsolePage {
+  readonly page: Page;
+  /** Errors and warnings of the browser. */
+  readonly problems: readonly string[];
+  readonly requests: readonly { readonly url: string; readonly body: string | null }[];
+}
+
+/** Opens a page of a console. */
+export async function openConsole(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 850 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(patience);
+  const problems: string[] = [];
+  const requests: { url: string; body: string | null }[] = [];
+  page.on("console", (message) => {
+    const isProblem = ["error", "warning"].includes(message.type());
+    if (isProblem && !/GL Driver Message|swiftshader/i.test(message.text())) problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("request", (request) => requests.push({ url: request.url(), body: request.postData() }));
+  await page.goto(url);
+  return { page, problems, requests };
+}
+
+/** Expects no error of the browser, and no request to another origin. */
+export function expectNoProblems({ page, problems, requests }: ConsolePage): void {
+  const { origin } = new URL(page.url());
+  const elsewhere = requests.filter(
+    ({ url }) => !/^(?:blob|data):/.test(url) && !url.startsWith(`${origin}/`),
+  );
+  expect(problems).toEqual([]);
+  expect(elsewhere).toEqual([]);
+}
+
+/** Logs in with the demo login. */
+export async function logIn(page: Page): Promise<void> {
+  await page.fill("#login-email", "app@example.com");
+  await page.fill("#login-password", "correct horse battery staple");
+  await page.click("#login button");
+  await page.waitForSelector("#account button");
+}
+
+/** What the API answers to a request of the form. */
+export interface AnswerBody {
+  readonly timedPopulationDensityData: readonly {
+    readonly cellPopulationDensityData: readonly {
+      readonly geohash: string;
+      readonly dataType: string;
+      readonly pplDensity?: number;
+    }[];
+  }[];
+}
+
+/** Submits the form, and waits until the answer is drawn. */
+export async function showDensities(page: Page): Promise<AnswerBody> {
+  const responding = page.waitForResponse((response) =>
+    response.url().endsWith("/populationdensitydata/retrieve"),
+  );
+  await page.click("form.request button.primary");
+  const body = (await (await responding).json()) as AnswerBody;
+  await cellsDrawn(page);
+  return body;
+}
+
+/** Cells by what is known of them. */
+interface CellCounts {
+  readonly published: number;
+  readonly suppressed: number;
+  readonly noData: number;
+}
+
+/** Waits until the map has drawn as many cells of each kind as the panel names. */
+export async function cellsDrawn(page: Page): Promise<CellCounts> {
+  await page.waitForSelector("#published-cells");
+  const read = async () => await page.evaluate<{ drawn: CellCounts; named: CellCounts }>(readCounts);
+  const drawnAsNamed = async () => {
+    const { drawn, named } = await read();
+    expect(drawn).toEqual(named);
+    return drawn;
+  };
+  return await vi.waitFor(drawnAsNamed, { timeout: patience, interval: 200 });
+}
+
+/** Runs in the page: what the map says it has drawn, and what the panel names. */
+const readCounts = `(() => {
+  const { colouredCells, suppressedCells, noDataCells } = document.getElementById("map").dataset;
+  const named = (id) => Number(document.getElementById(id).textContent.replaceAll(",", ""));
+  return {
+    drawn: { published: Number(colouredCells), suppressed: Number(suppressedCells), noData: Number(noDataCells) },
+    named: {
+      published: named("published-cells"),
+      suppressed: named("suppressed-cells"),
+      noData: named("no-data-cells"),
+    },
+  };
+})()`;
+
+/** The serious and critical findings of axe-core. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return await page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ": " + target.join(" "))))`);
+}
