@@ -5,7 +5,7 @@ import { tsc } from "../support/compiler.ts";
 
 const client = fileURLToPath(new URL("../../client", import.meta.url));
 
-test("client and receiver are bundled for a browser without anything of Node.js or code from text", async () => {
+test("client and receiver bundle for a browser, without code of Node.js or code made from text", async () => {
   const { outputFiles, warnings } = await build({
     entryPoints: [`${client}/index.ts`, `${client}/receiver.ts`],
     bundle: true,
@@ -19,6 +19,6 @@ test("client and receiver are bundled for a browser without anything of Node.js 
   for (const { text } of outputFiles) expect(text).not.toMatch(/\beval\(|new Function|\bBuffer\b/);
 });
 
-test("client and receiver have types for programs that know browsers alone", async () => {
+test("client and receiver compile with the types of a browser only", async () => {
   expect(await tsc(["--noEmit", "--pretty", "false", "-p", client])).toBe("");
 });

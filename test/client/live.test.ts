@@ -7,7 +7,7 @@ import type { PopulationDensityDelivery, PopulationDensityRequest } from "../../
 import { listen } from "../../tools/local/servers/listening-server.ts";
 
 const accessToken = crypto.randomUUID();
-const taken: PopulationDensityDelivery[] = [];
+const deliveries: PopulationDensityDelivery[] = [];
 let client: NetworkCapabilities;
 let sink: { readonly url: string; close(): Promise<void> };
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   const baseUrl = inject("url");
   const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
   client = createClient({ baseUrl, token: login({ baseUrl, ...credentials }) });
-  const receive = createReceiver({ accessToken, onDelivery: (delivery) => void taken.push(delivery) });
+  const receive = createReceiver({ accessToken, onDelivery: (delivery) => void deliveries.push(delivery) });
   sink = await listen(createServer(nodeListener(receive)), 0);
 });
 afterAll(() => sink.close());
@@ -36,36 +36,43 @@ const request = (): PopulationDensityRequest => ({
   endTime: fromNow(3),
 });
 
-test("the client logs in and reads what the service has", async () => {
+test("createClient logs in and reads a QoS profile", async () => {
   const { data } = await client.GET("/qualityondemand/qos-profiles/{name}", {
     params: { path: { name: "QOS_E" } },
   });
+
   expect(data?.status).toBe("ACTIVE");
-  const unknown = await client.GET("/qualityondemand/qos-profiles/{name}", {
-    params: { path: { name: "NOBODY" } },
-  });
-  expect(unknown.error).toMatchObject({ status: 404, code: "NOT_FOUND" });
 });
 
-test("an operation is followed to its end, and its receiver has the answer that is given at once", async () => {
+test("createClient returns the service's error for an unknown QoS profile", async () => {
+  const { error } = await client.GET("/qualityondemand/qos-profiles/{name}", {
+    params: { path: { name: "NOBODY" } },
+  });
+
+  expect(error).toMatchObject({ status: 404, code: "NOT_FOUND" });
+});
+
+test("waitForOperation returns the delivered operation, whose sink got the answer of a synchronous request", async () => {
   const body = request();
   const sinkCredential = { credentialType: "ACCESSTOKEN", accessTokenType: "bearer", accessToken } as const;
   const { response } = await client.POST("/populationdensitydata/retrieve", {
     body: { ...body, sink: `${sink.url}/densities`, sinkCredential },
   });
   expect(response.status).toBe(202);
+
   const operation = await waitForOperation(client, response.headers.get("location") ?? "", {
     deadlineMilliseconds: 30_000,
   });
+
   expect(operation).toMatchObject({
     state: "DELIVERED",
     lastAttempt: { outcome: "DELIVERED", httpStatus: 204 },
   });
   const { data } = await client.POST("/populationdensitydata/retrieve", { body });
-  expect(taken).toEqual([{ ...data, operationId: operation.operationId }]);
+  expect(deliveries).toEqual([{ ...data, operationId: operation.operationId }]);
 });
 
-test("an operation of nobody is an error of the service", async () => {
+test("waitForOperation throws the service's 404 for an unknown operation", async () => {
   await expect(waitForOperation(client, crypto.randomUUID())).rejects.toMatchObject({
     status: 404,
     code: "NOT_FOUND",

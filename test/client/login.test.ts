@@ -6,7 +6,7 @@ const baseUrl = "https://service.example/live";
 const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
 
 let requests: { readonly url: string; readonly authorization: string | null; readonly body: string }[];
-/** Fails as the service does, while it is set. */
+/** While it is set, the service refuses with this status. */
 let refusedWith: number | undefined;
 
 beforeEach(() => {
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-/** A service whose tokens are valid for an hour by a clock of its own, which is a day late. */
+/** A service whose tokens are valid for an hour; its clock is a day behind. */
 async function fetch(request: Request): Promise<Response> {
   const { url, headers } = request;
   requests.push({ url, authorization: headers.get("authorization"), body: await request.text() });
@@ -36,7 +36,7 @@ function tokenAt(iat: number): string {
   return `header.${Buffer.from(payload).toString("base64url")}.signature`;
 }
 
-test("a login is made when a request needs its token, and sends the credentials alone", async () => {
+test("login asks for a token when the first request needs it, and sends the credentials only", async () => {
   const client = createClient({ baseUrl, fetch, token: login({ baseUrl, fetch, ...credentials }) });
   expect(requests).toEqual([]);
   await client.GET("/qualityondemand/qos-profiles/{name}", { params: { path: { name: "QOS_E" } } });
@@ -50,14 +50,14 @@ test("a login is made when a request needs its token, and sends the credentials 
   ]);
 });
 
-test("requests at the same time share a login", async () => {
+test("login sends one request when several calls need a token at the same time", async () => {
   const token = login({ baseUrl, fetch, ...credentials });
   const tokens = await Promise.all([token(), token(), token()]);
   expect(new Set(tokens).size).toBe(1);
   expect(requests.length).toBe(1);
 });
 
-test("a token is used until half a minute before it expires, and then renewed once", async () => {
+test("login renews a token once, half a minute before it expires", async () => {
   const token = login({ baseUrl, fetch, ...credentials });
   await token();
   vi.setSystemTime(start + 3_569_999);
@@ -69,7 +69,7 @@ test("a token is used until half a minute before it expires, and then renewed on
   expect(requests.length).toBe(2);
 });
 
-test("a refused login is thrown to all who wait for it, and made anew for the next", async () => {
+test("login throws a refusal to every call that waits for it, and tries again for the next call", async () => {
   const token = login({ baseUrl, fetch, ...credentials });
   refusedWith = 401;
   for (const result of await Promise.allSettled([token(), token()])) {

@@ -26,50 +26,50 @@ function deliveryOf(operationId: string = crypto.randomUUID()) {
   return { operationId, status: "SUPPORTED_AREA", timedPopulationDensityData: [hour] };
 }
 
-interface Sent {
+interface DeliveryRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-const post = ({ method = "POST", headers = {}, body = JSON.stringify(deliveryOf()) }: Sent = {}) =>
+const post = ({ method = "POST", headers = {}, body = JSON.stringify(deliveryOf()) }: DeliveryRequest = {}) =>
   new Request("https://receiver.example/densities", {
     method,
     headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json", ...headers },
     ...(method === "GET" ? {} : { body }),
   });
 
-let taken: PopulationDensityDelivery[];
+let handedOver: PopulationDensityDelivery[];
 beforeEach(() => {
-  taken = [];
+  handedOver = [];
 });
 
 const receiver = (options: Partial<ReceiverOptions> = {}) =>
-  createReceiver({ accessToken, onDelivery: (delivery) => void taken.push(delivery), ...options });
+  createReceiver({ accessToken, onDelivery: (delivery) => void handedOver.push(delivery), ...options });
 
-describe("a receiver", () => {
+describe("createReceiver", () => {
   test.each([
     ["empty", ""],
-    ["not set, as a variable of the shell may be", undefined as unknown as string],
-  ])("is not made with an access token that is %s: everybody could send it", (_, none) => {
+    ["undefined", undefined as unknown as string],
+  ])("createReceiver throws when the access token is %s, which anyone could send", (_, none) => {
     expect(() => receiver({ accessToken: none })).toThrow("accessToken must not be empty");
   });
 
-  test("takes a delivery, packed or not, and answers 204", async () => {
+  test("createReceiver answers 204 to a delivery, compressed or not", async () => {
     const receive = receiver();
     const bodies = [deliveryOf(), deliveryOf()] as const;
-    const packed = gzipSync(JSON.stringify(bodies[1]));
+    const compressed = gzipSync(JSON.stringify(bodies[1]));
     const answers = [
       await receive(
         post({ body: JSON.stringify(bodies[0]), headers: { "webhook-id": bodies[0].operationId } }),
       ),
-      await receive(post({ body: new Uint8Array(packed), headers: { "content-encoding": "gzip" } })),
+      await receive(post({ body: new Uint8Array(compressed), headers: { "content-encoding": "gzip" } })),
     ];
     expect(answers.map(({ status }) => status)).toEqual([204, 204]);
-    expect(taken).toEqual(bodies);
+    expect(handedOver).toEqual(bodies);
   });
 
-  test("takes a failure, which is an outcome too", async () => {
+  test("createReceiver answers 204 to a failure, which is an outcome too", async () => {
     const failure = {
       ...deliveryOf(),
       status: "OPERATION_NOT_COMPLETED",
@@ -77,18 +77,18 @@ describe("a receiver", () => {
       timedPopulationDensityData: [],
     };
     expect((await receiver()(post({ body: JSON.stringify(failure) }))).status).toBe(204);
-    expect(taken).toEqual([failure]);
+    expect(handedOver).toEqual([failure]);
   });
 
   test.each([
     ["without a token", { authorization: "" }],
     ["with another token", { authorization: "Bearer sink-tokem" }],
-    ["with more than the token", { authorization: "Bearer sink-token " + "x" }],
+    ["with text after the token", { authorization: "Bearer sink-token " + "x" }],
     ["with the token in another scheme", { authorization: "Basic sink-token" }],
-  ])("refuses a request %s", async (_, headers) => {
+  ])("createReceiver answers 401 to a request %s", async (_, headers) => {
     const { status, headers: answered } = await receiver()(post({ headers }));
     expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
-    expect(taken).toEqual([]);
+    expect(handedOver).toEqual([]);
   });
 
   test.each([
@@ -98,55 +98,62 @@ describe("a receiver", () => {
     ["no body", { body: "" }, 400],
     ["another schema", { body: JSON.stringify({ ...deliveryOf(), status: "FINE" }) }, 400],
     ["the id of another operation", { headers: { "webhook-id": crypto.randomUUID() } }, 400],
-    ["more than it wants", { body: JSON.stringify({ ...deliveryOf(), statusInfo: "x".repeat(2_000) }) }, 413],
     [
-      "more than it wants when unpacked",
+      "a body above its limit",
+      { body: JSON.stringify({ ...deliveryOf(), statusInfo: "x".repeat(2_000) }) },
+      413,
+    ],
+    [
+      "a compressed body above its limit when decompressed",
       { headers: { "content-encoding": "gzip" }, body: new Uint8Array(gzipSync(" ".repeat(2_000))) },
       413,
     ],
-  ] satisfies readonly [string, Sent, number][])("refuses %s", async (_, sent, status) => {
-    expect((await receiver({ maxBytes: 1_000 })(post(sent))).status).toBe(status);
-    expect(taken).toEqual([]);
-  });
+  ] satisfies readonly [string, DeliveryRequest, number][])(
+    "createReceiver refuses %s",
+    async (_, request, status) => {
+      expect((await receiver({ maxBytes: 1_000 })(post(request))).status).toBe(status);
+      expect(handedOver).toEqual([]);
+    },
+  );
 
-  test("gives no answer to a packed body that breaks off", async () => {
+  test("createReceiver throws on a truncated compressed body", async () => {
     const body = new Uint8Array(gzipSync(JSON.stringify(deliveryOf())).subarray(0, -9));
     await expect(receiver()(post({ body, headers: { "content-encoding": "gzip" } }))).rejects.toThrow();
-    expect(taken).toEqual([]);
+    expect(handedOver).toEqual([]);
   });
 
-  test("takes each outcome once, also when copies come together", async () => {
+  test("createReceiver hands over an outcome once, also when copies arrive at the same time", async () => {
     const body = JSON.stringify(deliveryOf());
     const receive = receiver();
     const statuses = await Promise.all([receive(post({ body })), receive(post({ body }))]);
     statuses.push(await receive(post({ body })));
     expect(statuses.map(({ status }) => status)).toEqual([204, 204, 204]);
-    expect(taken.length).toBe(1);
+    expect(handedOver.length).toBe(1);
   });
 
-  test("does not take what its owner knows from before it was started", async () => {
+  test("createReceiver does not hand over an outcome that its owner already has", async () => {
     const known = deliveryOf();
     const receive = receiver({ wasDelivered: async (operationId) => operationId === known.operationId });
     expect((await receive(post({ body: JSON.stringify(known) }))).status).toBe(204);
-    expect(taken).toEqual([]);
+    expect(handedOver).toEqual([]);
   });
 
-  test("asks for another attempt when the delivery cannot be stored, and then takes it", async () => {
+  test("createReceiver answers 503 when a delivery cannot be stored, and accepts the next attempt", async () => {
     const failures = [new Error("disk full")];
     const receive = receiver({
       onDelivery: async (delivery) => {
         const failure = failures.pop();
         if (failure !== undefined) throw failure;
-        taken.push(delivery);
+        handedOver.push(delivery);
       },
     });
     const body = JSON.stringify(deliveryOf());
     expect((await receive(post({ body }))).status).toBe(503);
     expect((await receive(post({ body }))).status).toBe(204);
-    expect(taken.length).toBe(1);
+    expect(handedOver.length).toBe(1);
   });
 
-  test("takes what the service's own schema takes, and nothing else", async () => {
+  test("createReceiver accepts exactly the bodies that the service's own schema accepts", async () => {
     const members = {
       status: "SUPPORTED_AREA",
       hours: [hour],
@@ -177,20 +184,20 @@ describe("a receiver", () => {
       ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "maxPplDensity"],
     ] as const;
     const receive = receiver();
-    let good = 0;
+    let accepted = 0;
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...parts), values, async (path, value) => {
         const changed = structuredClone(deliveryOf());
         set(changed, path, value);
         const body = JSON.stringify(changed);
         const isValid = retrievePopulationDensity.callback.body.safeParse(JSON.parse(body)).success;
-        if (isValid) good++;
+        if (isValid) accepted++;
         expect((await receive(post({ body }))).status).toBe(isValid ? 204 : 400);
       }),
       { numRuns: 150 },
     );
-    expect(good).toBeGreaterThan(0);
-    expect(taken.length).toBe(good);
+    expect(accepted).toBeGreaterThan(0);
+    expect(handedOver.length).toBe(accepted);
   });
 });
 
@@ -200,40 +207,40 @@ function set(target: object, path: readonly (string | number)[], value: unknown)
   Reflect.set(owner, last, value);
 }
 
-describe("a receiver as a listener of node:http", () => {
+describe("nodeListener", () => {
   let url: string;
   let close: () => Promise<void>;
   beforeAll(async () => {
-    const receive = createReceiver({ accessToken, onDelivery: (delivery) => void taken.push(delivery) });
+    const receive = createReceiver({ accessToken, onDelivery: (delivery) => void handedOver.push(delivery) });
     ({ url, close } = await listen(createServer(nodeListener(receive)), 0));
   });
   afterAll(() => close());
 
-  test("takes a delivery in chunks, and refuses what a receiver refuses", async () => {
+  test("nodeListener accepts a delivery in chunks, and refuses what its receiver refuses", async () => {
     const delivery = deliveryOf();
     const { method, headers } = post();
     const bytes = new TextEncoder().encode(JSON.stringify(delivery));
     const body = ReadableStream.from([bytes.subarray(0, 20), bytes.subarray(20)]);
     const answer = await fetch(url, { method, headers, body, duplex: "half" } as RequestInit);
     expect([answer.status, await answer.text()]).toEqual([204, ""]);
-    expect(taken).toEqual([delivery]);
+    expect(handedOver).toEqual([delivery]);
     expect((await fetch(url)).status).toBe(405);
     expect((await fetch(url, { method, body: "{}" })).status).toBe(401);
   });
 
-  test("takes nothing of a body that breaks off, and answers nothing", async () => {
+  test("nodeListener answers nothing to a truncated body, and hands nothing over", async () => {
     const body = JSON.stringify(deliveryOf());
-    const sent = httpRequest(url, {
+    const request = httpRequest(url, {
       method: "POST",
       headers: { authorization: `Bearer ${accessToken}`, "content-length": body.length + 1 },
     });
     const answered = new Promise((resolve) => {
-      sent.once("response", resolve).once("error", () => resolve("no answer"));
+      request.once("response", resolve).once("error", () => resolve("no answer"));
     });
-    sent.write(body, () => sent.destroy());
+    request.write(body, () => request.destroy());
     expect(await answered).toBe("no answer");
     // The listener has seen the end of the connection when it answers the next request.
     expect((await fetch(url)).status).toBe(405);
-    expect(taken).toEqual([]);
+    expect(handedOver).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ const pending = { operationId, state: "PENDING" };
 const delivered = { operationId, state: "DELIVERED" };
 const at = (milliseconds: number) => new Date(start + milliseconds).toISOString();
 
-/** What the service answers one after the other, the last again and again: an operation, a refusal or a fault. */
+/** A response of the service: an operation, an error response or a broken connection. The last one repeats. */
 type Scripted =
   | (() => Response)
   | object
@@ -47,24 +47,27 @@ function wait(answers: readonly Scripted[], options: WaitOptions = {}, operation
   return waiting;
 }
 
-test("an operation that has ended is answered at once, by its Location or by its id", async () => {
+test("waitForOperation returns an ended operation after one request, by its Location or by its id", async () => {
   expect(await wait([delivered])).toEqual(delivered);
   expect(await wait([delivered], {}, operationId)).toEqual(delivered);
   expect(askedAt).toEqual([0, 0]);
 });
 
-test.each(["DELIVERED", "REFUSED", "FAILED", "CANCELLED"])("%s is an end", async (state) => {
-  expect(await wait([{ operationId, state }])).toEqual({ operationId, state });
-});
+test.each(["DELIVERED", "REFUSED", "FAILED", "CANCELLED"])(
+  "waitForOperation returns an operation in the state %s",
+  async (state) => {
+    expect(await wait([{ operationId, state }])).toEqual({ operationId, state });
+  },
+);
 
-test("pauses double, up to half a minute", async () => {
+test("waitForOperation doubles its pauses, up to half a minute", async () => {
   const waiting = wait([...Array(9).fill(pending), delivered]);
   await vi.advanceTimersByTimeAsync(200_000);
   expect(await waiting).toEqual(delivered);
   expect(askedAt).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500, 31_500, 61_500, 91_500, 121_500]);
 });
 
-test("nobody asks before the next attempt is due", async () => {
+test("waitForOperation does not ask again before the next attempt is due", async () => {
   const waiting = wait([
     { ...pending, nextAttemptAt: at(60_000) },
     { ...pending, nextAttemptAt: at(50) },
@@ -77,7 +80,7 @@ test("nobody asks before the next attempt is due", async () => {
   expect(askedAt).toEqual([0, 60_000, 61_000]);
 });
 
-test("a refusal that passes is asked over, not before its Retry-After", async () => {
+test("waitForOperation repeats a request after 429, 503, 504 or a broken connection, not before Retry-After", async () => {
   const waiting = wait([
     { refused: 429, retryAfter: "40" },
     { refused: 503 },
@@ -90,7 +93,7 @@ test("a refusal that passes is asked over, not before its Retry-After", async ()
   expect(askedAt).toEqual([0, 40_000, 41_000, 43_000, 47_000]);
 });
 
-test.each([401, 403, 404])("a refusal for good, %s, is thrown", async (status) => {
+test.each([401, 403, 404])("waitForOperation throws a %s at once", async (status) => {
   await expect(wait([{ refused: status }])).rejects.toMatchObject({
     name: "ServiceError",
     status,
@@ -99,7 +102,7 @@ test.each([401, 403, 404])("a refusal for good, %s, is thrown", async (status) =
   expect(askedAt).toEqual([0]);
 });
 
-test("the clock of the service says when the next attempt is due, however wrong that of this machine is", async () => {
+test("waitForOperation measures the time to the next attempt by the clock of the service", async () => {
   const answer = { ...pending, nextAttemptAt: at(3_600_000 + 10_000) };
   const headers = { date: new Date(start + 3_600_000).toUTCString() };
   const waiting = wait([() => Response.json(answer, { headers }), delivered]);
@@ -108,7 +111,7 @@ test("the clock of the service says when the next attempt is due, however wrong 
   expect(askedAt).toEqual([0, 10_000]);
 });
 
-test("the deadline ends a wait that would be longer", async () => {
+test("waitForOperation throws a TimeoutError at its deadline", async () => {
   const waiting = wait([{ ...pending, nextAttemptAt: at(60_000) }], { deadlineMilliseconds: 10_000 });
   await vi.advanceTimersByTimeAsync(9_999);
   const ended = expect(waiting).rejects.toMatchObject({ name: "TimeoutError" });
@@ -117,7 +120,7 @@ test("the deadline ends a wait that would be longer", async () => {
   expect(askedAt).toEqual([0]);
 });
 
-test("a signal ends a wait at once, with its reason", async () => {
+test("waitForOperation throws the reason of an aborted signal at once, and asks no more", async () => {
   const abortion = new AbortController();
   const waiting = wait([pending], { signal: abortion.signal });
   await vi.advanceTimersByTimeAsync(2_000);
@@ -130,7 +133,7 @@ test("a signal ends a wait at once, with its reason", async () => {
   expect(askedAt.length).toBe(3);
 });
 
-test("a signal that is aborted just when an answer has come ends the wait at once too", async () => {
+test("waitForOperation throws at once when its signal is aborted as a response arrives", async () => {
   const abortion = new AbortController();
   const answer = () => {
     abortion.abort("enough");

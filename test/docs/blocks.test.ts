@@ -95,7 +95,7 @@ function expectLogQuery(text: string): void {
 
 const blocksOf = new Map(documents.map((file) => [file, fencesIn(file)]));
 
-test("no block of any document escapes", () => {
+test("fencesIn finds every fenced block of every document", () => {
   expect(documents).toEqual(
     expect.arrayContaining(["README.md", "docs/design.md", "docs/decisions/README.md"]),
   );
@@ -105,106 +105,106 @@ test("no block of any document escapes", () => {
   }
 });
 
-describe.each([...blocksOf].filter(([, { length }]) => length > 0))(
-  "the fenced blocks of %s",
-  (file, fences) => {
-    let workspace: Workspace;
-    beforeAll(async () => {
-      workspace = new Workspace(inject("url"));
-      await workspace.prepare(fences);
-    });
-    afterAll(() => workspace.remove());
+describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks of %s", (file, fences) => {
+  let workspace: Workspace;
+  beforeAll(async () => {
+    workspace = new Workspace(inject("url"));
+    await workspace.prepare(fences);
+  });
+  afterAll(() => workspace.remove());
 
-    test("each has a language that is run or checked, and only marks that are known", () => {
-      for (const fence of fences) {
-        expect(known, `${placeOf(fence)} needs one of these languages`).toContain(fence.language);
-        expect(Object.keys(marks), placeOf(fence)).toEqual(expect.arrayContaining([...fence.marks.keys()]));
-        const isText = fence.language === "text";
-        const says = isText && !isOneOf("tree", "insights", "output", "file")(fence);
-        expect(says, `${placeOf(fence)} needs a word that says what the text is`).toBe(false);
-      }
-    });
-
-    const checked = fences.filter(
-      (fence) => Object.hasOwn(parsed, fence.language) && !isOneOf("output", "file")(fence),
-    );
-    test.each(checked.map((fence) => [placeOf(fence), fence] as const))("%s is right", async (_, fence) => {
-      await parsed[fence.language]?.(fence, workspace);
-    });
-
-    const described = fences.filter((fence) => isOneOf("needs-aws", "checkout")(fence) || isPutOff(fence));
-    test.each(described.map((fence) => [placeOf(fence), fence] as const))(
-      "%s has commands and options that exist",
-      async (_, { text }) => {
-        await expectCommands(text);
-      },
-    );
-
-    const runnable = fences.filter(isRun);
-    test.each([...new Set(runnable.map(({ language }) => language))])(
-      "those in %s do what they say when they are run",
-      async (language) => {
-        const blocks = runnable.filter((fence) => fence.language === language);
-        if (!isInstalled(language)) {
-          return console.warn(
-            `NOT RUN: ${blocks.length} blocks of ${file}, as there is no ${language} on this machine`,
-          );
-        }
-        const { code, outputs, stderr, statuses } = await workspace.run(language, blocks);
-        const reached = blocks.filter((fence) => outputs.has(fence)).at(-1);
-        expect(code, `${reached === undefined ? file : placeOf(reached)}: ${stderr}`).toBe(0);
-        for (const fence of blocks) {
-          for (const status of statuses.get(fence) ?? []) {
-            const wanted = fence.marks.get("status") ?? (status < 300 ? status : "2xx");
-            expect(`${status}`, `the status of a call of ${placeOf(fence)}`).toBe(`${wanted}`);
-          }
-          const shown = outputShownOf(fence);
-          if (shown === undefined) continue;
-          const difference = differenceOf(workspace.textOf(shown), outputs.get(fence) ?? "");
-          expect(difference, `${placeOf(fence)}, shown at ${placeOf(shown)}`).toBeUndefined();
-        }
-        await expectServers(blocks);
-      },
-      2 * sessionMilliseconds,
-    );
-
-    /** The same step in several languages has one output, after the last of them. */
-    function outputShownOf(fence: Fence): Fence | undefined {
-      for (const next of fences.slice(fences.indexOf(fence) + 1)) {
-        if (next.marks.get("output") === "") return next;
-        if (next.language === fence.language || !isRun(next)) return undefined;
-      }
-      return undefined;
+  test(`every block of ${file} has a language that is run or checked, and known marks`, () => {
+    for (const fence of fences) {
+      expect(known, `${placeOf(fence)} needs one of these languages`).toContain(fence.language);
+      expect(Object.keys(marks), placeOf(fence)).toEqual(expect.arrayContaining([...fence.marks.keys()]));
+      const isText = fence.language === "text";
+      const says = isText && !isOneOf("tree", "insights", "output", "file")(fence);
+      expect(says, `${placeOf(fence)} needs a word that says what the text is`).toBe(false);
     }
+  });
 
-    /** What a server shows is compared after the programs that call it. */
-    async function expectServers(blocks: readonly Fence[]): Promise<void> {
-      for (const server of fences.filter(isOneOf("server"))) {
-        const shown = fences.find(({ marks }) => marks.get("output") === server.marks.get("server"));
-        if (shown === undefined || !blocks.some((fence) => fences.indexOf(fence) > fences.indexOf(server)))
-          continue;
-        await vi.waitFor(
-          () =>
-            expect(
-              differenceOf(workspace.textOf(shown), workspace.outputOf(server)),
-              placeOf(shown),
-            ).toBeUndefined(),
-          { timeout: 15_000, interval: 100 },
+  const checked = fences.filter(
+    (fence) => Object.hasOwn(parsed, fence.language) && !isOneOf("output", "file")(fence),
+  );
+  test.each(checked.map((fence) => [placeOf(fence), fence] as const))(
+    "the block at %s is valid",
+    async (_, fence) => {
+      await parsed[fence.language]?.(fence, workspace);
+    },
+  );
+
+  const described = fences.filter((fence) => isOneOf("needs-aws", "checkout")(fence) || isPutOff(fence));
+  test.each(described.map((fence) => [placeOf(fence), fence] as const))(
+    "the block at %s has commands and options that exist",
+    async (_, { text }) => {
+      await expectCommands(text);
+    },
+  );
+
+  const runnable = fences.filter(isRun);
+  test.each([...new Set(runnable.map(({ language }) => language))])(
+    `the blocks of ${file} in %s run as the document says`,
+    async (language) => {
+      const blocks = runnable.filter((fence) => fence.language === language);
+      if (!isInstalled(language)) {
+        return console.warn(
+          `NOT RUN: ${blocks.length} blocks of ${file}, as there is no ${language} on this machine`,
         );
       }
-    }
+      const { code, outputs, stderr, statuses } = await workspace.run(language, blocks);
+      const reached = blocks.filter((fence) => outputs.has(fence)).at(-1);
+      expect(code, `${reached === undefined ? file : placeOf(reached)}: ${stderr}`).toBe(0);
+      for (const fence of blocks) {
+        for (const status of statuses.get(fence) ?? []) {
+          const wanted = fence.marks.get("status") ?? (status < 300 ? status : "2xx");
+          expect(`${status}`, `the status of a call of ${placeOf(fence)}`).toBe(`${wanted}`);
+        }
+        const shown = outputShownOf(fence);
+        if (shown === undefined) continue;
+        const difference = differenceOf(workspace.textOf(shown), outputs.get(fence) ?? "");
+        expect(difference, `${placeOf(fence)}, shown at ${placeOf(shown)}`).toBeUndefined();
+      }
+      await expectServers(blocks);
+    },
+    2 * sessionMilliseconds,
+  );
 
-    const programs = fences.filter(({ language, marks }) => language === "ts" && !marks.has("output"));
-    const inTypeScript = programs.length > 0 ? [programs.length] : [];
-    test.each(inTypeScript)("the %s in TypeScript have types that fit", async () => {
-      const text = programs.map((fence) => workspace.textOf(fence)).join("\n");
-      writeFileSync(join(workspace.folder, "typed.mts"), text);
-      const config = { extends: resolve("tsconfig.json"), include: [], files: ["typed.mts"] };
-      writeFileSync(join(workspace.folder, "tsconfig.json"), JSON.stringify(config));
-      expect(await tsc(["--noEmit", "--pretty", "false", "-p", workspace.folder])).toBe("");
-    });
-  },
-);
+  /** The same step in several languages has one output, after the last of them. */
+  function outputShownOf(fence: Fence): Fence | undefined {
+    for (const next of fences.slice(fences.indexOf(fence) + 1)) {
+      if (next.marks.get("output") === "") return next;
+      if (next.language === fence.language || !isRun(next)) return undefined;
+    }
+    return undefined;
+  }
+
+  /** What a server shows is compared after the programs that call it. */
+  async function expectServers(blocks: readonly Fence[]): Promise<void> {
+    for (const server of fences.filter(isOneOf("server"))) {
+      const shown = fences.find(({ marks }) => marks.get("output") === server.marks.get("server"));
+      if (shown === undefined || !blocks.some((fence) => fences.indexOf(fence) > fences.indexOf(server)))
+        continue;
+      await vi.waitFor(
+        () =>
+          expect(
+            differenceOf(workspace.textOf(shown), workspace.outputOf(server)),
+            placeOf(shown),
+          ).toBeUndefined(),
+        { timeout: 15_000, interval: 100 },
+      );
+    }
+  }
+
+  const programs = fences.filter(({ language, marks }) => language === "ts" && !marks.has("output"));
+  const inTypeScript = programs.length > 0 ? [programs.length] : [];
+  test.each(inTypeScript)(`the %s TypeScript blocks of ${file} compile`, async () => {
+    const text = programs.map((fence) => workspace.textOf(fence)).join("\n");
+    writeFileSync(join(workspace.folder, "typed.mts"), text);
+    const config = { extends: resolve("tsconfig.json"), include: [], files: ["typed.mts"] };
+    writeFileSync(join(workspace.folder, "tsconfig.json"), JSON.stringify(config));
+    expect(await tsc(["--noEmit", "--pretty", "false", "-p", workspace.folder])).toBe("");
+  });
+});
 
 const commands = [...blocksOf.values()]
   .flatMap((fences) => fences.filter(isOneOf("needs-aws")))
@@ -213,7 +213,7 @@ const commands = [...blocksOf.values()]
 const byName = new Map(commands.map((command) => [command[2], command]));
 
 test.each([...byName.keys()].slice(0, runs(byName.size, 0)))(
-  "cdk %s has the options that documents name",
+  "cdk %s has the options that the documents use",
   (name) => {
     const options = commands.filter((command) => command[2] === name).flatMap(([, , , ...args]) => args);
     expect(cdkProblems(["npx", "cdk", name ?? "", ...new Set(options)])).toEqual([]);

@@ -9,7 +9,7 @@ import { fencesIn, placeOf } from "./fences.ts";
 import { differenceOf } from "./shown-output.ts";
 import { missingFrom } from "./trees.ts";
 
-test("blocks are found with their lines, languages and marks, in lists and quotes too", () => {
+test("fencesIn returns the line, language and marks of each block, also in lists and quotes", () => {
   const folder = mkdtempSync(join(tmpdir(), "network-capabilities-fences-"));
   const file = join(folder, "page.md");
   writeFileSync(
@@ -38,7 +38,7 @@ test("blocks are found with their lines, languages and marks, in lists and quote
   }
 });
 
-describe("shown output", () => {
+describe("differenceOf", () => {
   test.each([
     ['{"a":1,"b":[1,2]}', '{ "b": [1, 2], "a": 1 }'],
     ['{"a":1,"…":"…"}', '{"a":1,"b":2}'],
@@ -46,7 +46,7 @@ describe("shown output", () => {
     ['["x","…"]', '["x","y","z"]'],
     ['{"id":"7a…"}', '{"id":"7a1f"}'],
     ["HTTP/1.1 404 …\nx: y", "HTTP/1.1 404 Not Found  \r\nx: y\n"],
-  ])("%j is that of %j", (shown, actual) => {
+  ])("differenceOf finds no difference between shown %j and written %j", (shown, actual) => {
     expect(differenceOf(shown, actual)).toBeUndefined();
   });
 
@@ -59,13 +59,13 @@ describe("shown output", () => {
     ['{"id":"7a…"}', '{"id":71}'],
     ['{"a":1}', "curl: (7)"],
     ["a …\nb", "a x\nc"],
-  ])("%j is not that of %j", (shown, actual) => {
+  ])("differenceOf reports a difference between shown %j and written %j", (shown, actual) => {
     expect(differenceOf(shown, actual)).toContain(actual);
   });
 });
 
-describe("commands", () => {
-  test("are read as a shell reads them", () => {
+describe("commandsIn and their problems", () => {
+  test("commandsIn splits a text into commands and words as a shell does", () => {
     const text = [
       "npx cdk deploy --all -c stage=dev # to try",
       "A=1 npm run ncs -- jobs show 'one id' \\\n  --outputs p.json > out && npm test | cat",
@@ -96,25 +96,25 @@ describe("commands", () => {
     "npx vitest run --project units",
     "npx vitest run -t 'a name that no test \u0068as'",
     "deploy-it",
-  ])("%s has a problem", async (text) => {
+  ])("commandProblems reports a problem of: %s", async (text) => {
     const [command] = commandsIn(text);
     expect(await commandProblems(command ?? [""])).not.toEqual([]);
   });
 
   // CDK is asked for its options only when tests run whole.
-  test.runIf(isWhole)("of CDK have problems when CDK does not know them", () => {
+  test.runIf(isWhole)("cdkProblems reports an option that CDK does not have", () => {
     expect(cdkProblems(["npx", "cdk", "bootstrap", "--qualifier", "a", "--quallifier"])).toEqual([
       "cdk bootstrap has no --quallifier",
     ]);
   });
 });
 
-describe("a diagram", () => {
+describe("diagramProblems", () => {
   test.each([
     "flowchart LR\n  a[text] -->|label| b([text]) & c",
     "sequenceDiagram\n  actor a\n  alt x\n    a->>b: text\n  else y\n    b-->>a: text\n  end",
     "stateDiagram-v2\n  [*] --> a: text\n  state a {\n    b --> c\n  }",
-  ])("%j has no problem", (diagram) => {
+  ])("diagramProblems accepts %j", (diagram) => {
     expect(diagramProblems(diagram)).toEqual([]);
   });
 
@@ -126,12 +126,12 @@ describe("a diagram", () => {
     "sequenceDiagram\n  a->>b text",
     "stateDiagram-v2\n  a -> b",
     "stateDiagram-v2\n  state a {\n  b --> c",
-  ])("%j has one", (diagram) => {
+  ])("diagramProblems reports a problem of %j", (diagram) => {
     expect(diagramProblems(diagram)).not.toEqual([]);
   });
 });
 
-test("a tree names what is not there", () => {
+test("missingFrom returns the files of a drawn tree that do not exist", () => {
   const tree = (name: string) => `test/   mirrors all\n  docs/   commands  ${name}\nclient/  for callers`;
   expect(missingFrom(tree("fences"))).toEqual([]);
   expect(missingFrom(tree("fancies"))).toEqual(["test/docs/fancies"]);

@@ -127,9 +127,12 @@ const clients: Readonly<Record<string, Generated>> = {
 
 const good = await goodRequests();
 
-function callOf({ endpoint, parameters, path, headers: sent, body }: SampleRequest, token: string): Call {
-  // Every operation answers JSON to who asks for nothing else, as these clients do.
-  const { accept: _, ...headers } = sent;
+function callOf(
+  { endpoint, parameters, path, headers: requestHeaders, body }: SampleRequest,
+  token: string,
+): Call {
+  // These clients ask for no media type, and so get JSON.
+  const { accept: _, ...headers } = requestHeaders;
   const query = Object.fromEntries(new URL(path, "http://service.example").searchParams);
   const authorized = endpoint.scope === null ? headers : { ...headers, authorization: `Bearer ${token}` };
   return {
@@ -144,7 +147,7 @@ function callOf({ endpoint, parameters, path, headers: sent, body }: SampleReque
   };
 }
 
-describe.each(Object.entries(clients))("a client that %s makes of the served document", (_, generated) => {
+describe.each(Object.entries(clients))("the client that %s generates", (name, generated) => {
   let folder: string;
   let sink: TestSink;
   let program: z.output<typeof programSchema>;
@@ -176,11 +179,11 @@ describe.each(Object.entries(clients))("a client that %s makes of the served doc
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("compiles under strict, with a program that uses it, and its types refuse mistakes", async () => {
+  test(`the client of ${name} compiles under strict, and its types refuse mistakes`, async () => {
     expect(await tsc(["--pretty", "false", "-p", folder])).toBe("");
   });
 
-  test("logs in, reads, and gets an error in its one form, at the address that the document says", async () => {
+  test(`the client of ${name} logs in, reads a profile and gets an error at the document's server`, async () => {
     expect(typed.parse(await program.useService())).toEqual({
       name: "QOS_E",
       refused: "NOT_FOUND",
@@ -189,28 +192,28 @@ describe.each(Object.entries(clients))("a client that %s makes of the served doc
   });
 
   test.each(good.map((request) => [request.file, request] as const))(
-    "gets what its operation declares: events/%s",
+    `the client of ${name} gets a response that its operation declares for events/%s`,
     async (_file, request) => {
       const token = await tokenWith(request.claims);
-      const sent = callOf(
+      const call = callOf(
         withSink(request, () => sink.urlOf()),
         token,
       );
-      const answer: Answered = answered.parse(await program.call(sent));
+      const answer: Answered = answered.parse(await program.call(call));
       expect(answer.status).toBe(request.status);
       expect(request.endpoint.responses[answer.status]?.safeParse(answer.data).error).toBeUndefined();
     },
   );
 });
 
-test("spectral has nothing to say of the documents", async () => {
+test("Spectral finds nothing in the OpenAPI documents", async () => {
   const root = process.cwd();
   const ruleset = join(root, "test/generators/spectral.yaml");
   const documents = ["docs/openapi.json", "docs/openapi-canonical.json"].map((path) => join(root, path));
-  const said = await runInstalled(
+  const report = await runInstalled(
     "spectral",
     ["lint", "--ruleset", ruleset, "--fail-severity", "hint", ...documents],
     root,
   );
-  expect(said).toContain("No results with a severity of 'hint' or higher found!");
+  expect(report).toContain("No results with a severity of 'hint' or higher found!");
 });
