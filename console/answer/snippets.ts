@@ -50,7 +50,7 @@ export const languages = {
 /** The name of a language. */
 export type Language = keyof typeof languages;
 
-/** JSON as an expression of JavaScript or Python. Requests have no `true`, `false` or `null`, which differ in Python. */
+/** JSON as an expression of JavaScript or Python. Requests have no `true`, `false` or `null`: Python differs. */
 function indented(text: string, indent = "  "): string {
   return text.replaceAll("\n", `\n${indent}`);
 }

@@ -80,7 +80,7 @@ test("waitForOperation does not ask again before the next attempt is due", async
   expect(askedAt).toEqual([0, 60_000, 61_000]);
 });
 
-test("waitForOperation repeats a request after 429, 503, 504 or a broken connection, not before Retry-After", async () => {
+test("waitForOperation repeats a request after 429, 503, 504 or a fault, not before Retry-After", async () => {
   const waiting = wait([
     { refused: 429, retryAfter: "40" },
     { refused: 503 },
