@@ -1,7 +1,7 @@
 import { deadlineFactor } from "../environment.ts";
 
 /** Attempts at a call, all of which fit into a request's deadline. */
-export const attempts = 3;
+const attempts = 3;
 
 /**
  * The configuration of every AWS client. The SDK waits without a limit by default. Here connecting may take half a

@@ -14,7 +14,6 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { Unavailable } from "../errors.ts";
 import type { Index, Schema, Table } from "../table.ts";
 import { call, nameOf } from "./database-client.ts";
-import { updateDirectly } from "./direct-update.ts";
 
 /** An attribute of a key: keys are strings throughout. */
 export type Key = Readonly<Record<string, string>>;
@@ -227,7 +226,7 @@ export async function updateItem(
 }
 
 /**
- * Changes an item in place and returns the changed attributes, at no cost beyond the write's. None may be binary.
+ * Changes an item in place and returns the changed attributes, at no cost beyond the write's.
  * @param schema of the attributes that the update names, as they are afterwards.
  * @returns `undefined` when the condition did not hold: nothing was written.
  */
@@ -238,8 +237,8 @@ export async function updatedItem<Item>(
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item | undefined> {
-  const input = { ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" } as const;
-  const written = await unlessConditionFails(call((to) => updateDirectly(to, input, signal)));
+  const command = new UpdateItemCommand({ ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" });
+  const written = await unlessConditionFails(call((to) => to.send(command, { abortSignal: signal })));
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 

@@ -47,7 +47,7 @@ export function timedLike(own: AbortSignal, other: AbortSignal): AbortSignal {
 }
 
 /** Times a call, with its retries, for the request whose signal it gets. */
-export async function timedCall<Output>(
+async function timedCall<Output>(
   signal: AbortSignal | undefined,
   field: DependencyField,
   run: () => Promise<Output>,
