@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { timedLike } from "../../shared/aws/dependency-times.ts";
 import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
 import { type ErrorDetails, Unavailable } from "../../shared/errors.ts";
@@ -84,7 +83,7 @@ async function renewHash(
   const hash = await hashPassword(password);
   try {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(renewalWriteMilliseconds)]);
-    await replaceHash(profile, hash, timedLike(signal, inTime));
+    await replaceHash(profile, hash, inTime);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     log("PASSWORD_NOT_REHASHED", { operation: authenticate.operationId, cause: error.message });

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 /** The AWS services whose calls are timed, by the field of the log line. */
 type DependencyField = "dynamodbMilliseconds" | "secretsManagerMilliseconds" | "sqsMilliseconds";
 
@@ -28,36 +30,12 @@ export class DependencyTimes {
   }
 }
 
-/**
- * By the signal that a request passes to all its calls. `AsyncLocalStorage` would not need one, but makes every promise
- * of the process dearer before Node.js 24.
- */
-const timesBySignal = new WeakMap<AbortSignal, DependencyTimes>();
+/** The times of the request that is being answered, for every call that its handling makes, however deep. */
+const timesOfRequest = new AsyncLocalStorage<DependencyTimes>();
 
-/** Times the calls to AWS that get this signal. */
-export function timeCalls(signal: AbortSignal, times: DependencyTimes): void {
-  timesBySignal.set(signal, times);
-}
-
-/** Times the calls of another signal as those of a request's own. Returns the other signal. */
-export function timedLike(own: AbortSignal, other: AbortSignal): AbortSignal {
-  const times = timesBySignal.get(own);
-  if (times !== undefined) timeCalls(other, times);
-  return other;
-}
-
-/** Times a call, with its retries, for the request whose signal it gets. */
-async function timedCall<Output>(
-  signal: AbortSignal | undefined,
-  field: DependencyField,
-  run: () => Promise<Output>,
-): Promise<Output> {
-  const end = signal && timesBySignal.get(signal)?.begin(field);
-  try {
-    return await run();
-  } finally {
-    end?.();
-  }
+/** Times the calls to AWS that are made while something runs, in `times`. */
+export function timeCalls<Result>(times: DependencyTimes, run: () => Result): Result {
+  return timesOfRequest.run(times, run);
 }
 
 /** What every client of the AWS SDK has. */
@@ -65,12 +43,17 @@ interface Client {
   send(command: never, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>;
 }
 
-/** Lets a client time its calls, with their retries, for the request whose signal they get. */
+/** Lets a client time its calls, with their retries, for the request during which they are made. */
 export function timed<Timed extends Client>(client: Timed, field: DependencyField): Timed {
   // As with `super.send`, the class's method is looked up at each call.
   const own: Client = Object.getPrototypeOf(client);
   client.send = async (command, options) => {
-    return await timedCall(options?.abortSignal, field, () => own.send.call(client, command, options));
+    const end = timesOfRequest.getStore()?.begin(field);
+    try {
+      return await own.send.call(client, command, options);
+    } finally {
+      end?.();
+    }
   };
   return client;
 }

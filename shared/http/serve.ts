@@ -101,8 +101,9 @@ export async function respond<const E extends Endpoint>(
   };
   let response: HttpResponse;
   try {
-    timeCalls(exchange.signal, exchange.dependencies);
-    response = await Promise.race([answer(endpoint, handle, exchange), deadline.passed]);
+    response = await timeCalls(exchange.dependencies, () =>
+      Promise.race([answer(endpoint, handle, exchange), deadline.passed]),
+    );
   } catch (error) {
     response = withAllowance(errorResponse(error, loggedOf(exchange)), exchange.allowance);
   } finally {

@@ -1,4 +1,3 @@
-import { timedLike } from "../../../shared/aws/dependency-times.ts";
 import { causeOf, logFault } from "../../../shared/aws/log.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { isForgotten, type Job } from "./job.ts";
@@ -43,7 +42,7 @@ export async function acceptJob(
   signal: AbortSignal,
 ): Promise<Acceptance> {
   const storing = ports.clock.deadline(storeMilliseconds, job.requestedAt);
-  const inTime = timedLike(signal, AbortSignal.any([signal, storing]));
+  const inTime = AbortSignal.any([signal, storing]);
   try {
     const acceptance = await storeOrJoin(job, pendingLimit, ports, inTime);
     if (acceptance !== "stored") return acceptance;
@@ -52,9 +51,9 @@ export async function acceptJob(
     if (!(error instanceof Unavailable) && !inTime.aborted) throw error;
     const cause = error instanceof Unavailable ? error.message : causeOf(error);
     ports.log("DEPENDENCY_FAILED", { operationId: job.operationId, cause });
-    return await withdraw(job, ports, timedLike(signal, ports.clock.deadline(withdrawMilliseconds)));
+    return await withdraw(job, ports, ports.clock.deadline(withdrawMilliseconds));
   }
-  await queue(job, ports, timedLike(signal, ports.clock.deadline(queueMilliseconds)));
+  await queue(job, ports, ports.clock.deadline(queueMilliseconds));
   return "accepted";
 }
 

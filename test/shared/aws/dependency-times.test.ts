@@ -1,6 +1,6 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { DependencyTimes, timeCalls, timed, timedLike } from "../../../shared/aws/dependency-times.ts";
+import { DependencyTimes, timeCalls, timed } from "../../../shared/aws/dependency-times.ts";
 
 const field = "dynamodbMilliseconds";
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
@@ -53,18 +53,34 @@ describe("the time for which a request waits for a service", () => {
     );
     const command = new GetItemCommand({ TableName: "any", Key: { id: { S: "1" } } });
 
-    const [own, other] = [new AbortController().signal, new AbortController().signal];
-    timeCalls(own, mine);
-    timeCalls(other, others);
-    await expect(client.send(command, { abortSignal: own })).rejects.toThrow();
-    await expect(client.send(command)).rejects.toThrow();
+    const call = () => client.send(command);
+    await expect(timeCalls(mine, call)).rejects.toThrow();
+    await expect(call()).rejects.toThrow();
 
     expect(mine.fields()).toEqual({ [field]: expect.any(Number) });
     expect(others.fields()).toEqual({});
+  });
 
-    const briefer = timedLike(other, AbortSignal.timeout(60_000));
-    await expect(client.send(command, { abortSignal: briefer })).rejects.toThrow();
+  it("counts a call below other calls, whatever signal it gets, and no call of another request", async () => {
+    const [mine, others] = [new DependencyTimes(), new DependencyTimes()];
+    const client = timed(
+      new DynamoDBClient({
+        endpoint: "http://127.0.0.1:9",
+        region: "eu-west-1",
+        maxAttempts: 1,
+        credentials,
+      }),
+      field,
+    );
+    const command = new GetItemCommand({ TableName: "any", Key: { id: { S: "1" } } });
+    const deep = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await client.send(command, { abortSignal: AbortSignal.timeout(60_000) });
+    };
 
-    expect(others.fields()).toEqual({ [field]: expect.any(Number) });
+    await Promise.allSettled([timeCalls(mine, deep), timeCalls(others, async () => undefined)]);
+
+    expect(mine.fields()).toEqual({ [field]: expect.any(Number) });
+    expect(others.fields()).toEqual({});
   });
 });
