@@ -84,6 +84,11 @@ function count(min: number, max: number): Format<number> {
   };
 }
 
+/** A value for a variable that is absent or empty, too. */
+function whenSet<Value>({ read, must }: Format<Value>, otherwise: Value): Format<Value> {
+  return { read: (value) => (value === "" ? otherwise : read(value)), must };
+}
+
 /** Numbers from `min` to `max`, ascending. */
 function numbers(min: number, max: number): Format<readonly number[]> {
   const read = (value: string) => {
@@ -220,10 +225,18 @@ const wiring = {
   CORS_ORIGINS: { read: (value) => value, must: "be text" },
 } as const satisfies Record<string, Format<unknown>>;
 
-const variables = { ...configuration, ...wiring };
+/** Variables that only tests set. */
+const forTests = {
+  /** Deadlines are this many times as long as specified, because the machine of a test may be busy. No stage sets it. */
+  DEADLINE_FACTOR: whenSet(count(1, 100), 1),
+} as const satisfies Record<string, Format<unknown>>;
 
-/** The name of an environment variable that is not a table's. */
-export type VariableName = keyof typeof variables;
+const variables = { ...configuration, ...wiring, ...forTests };
+
+/** The name of an environment variable of a function that is not a table's. */
+export type VariableName = keyof typeof configuration | keyof typeof wiring;
+
+type AnyName = keyof typeof variables;
 
 /**
  * Reads one environment variable.
@@ -231,7 +244,7 @@ export type VariableName = keyof typeof variables;
  * It is read at each call, never at import, so that a test or a local run can set it first.
  * @throws {Misconfigured} naming the variable and what it must be, never its value, when it is absent or malformed.
  */
-export function setting<N extends VariableName>(
+export function setting<N extends AnyName>(
   name: N,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Value<N> {
@@ -241,7 +254,7 @@ export function setting<N extends VariableName>(
   return value as Value<N>;
 }
 
-type Value<N extends VariableName> = NonNullable<ReturnType<(typeof variables)[N]["read"]>>;
+type Value<N extends AnyName> = NonNullable<ReturnType<(typeof variables)[N]["read"]>>;
 
 /**
  * The deployed name of a table or the address of a queue, by its variable.
@@ -266,12 +279,9 @@ export function lambdaRuntimeApi(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;
 }
 
-/**
- * The factor by which deadlines are longer than specified: 1 on every stage. Tests set `DEADLINE_FACTOR`, because their
- * machine may be busy.
- */
-export function deadlineFactor(): number {
-  return Number(process.env.DEADLINE_FACTOR ?? "1");
+/** How long a call or a request may take, in milliseconds, when `DEADLINE_FACTOR` is applied to what is specified. */
+export function timeLimit(milliseconds: number): number {
+  return milliseconds * setting("DEADLINE_FACTOR");
 }
 
 /**

@@ -1,4 +1,4 @@
-import { deadlineFactor } from "../environment.ts";
+import { timeLimit } from "../environment.ts";
 
 /** Attempts at a call, all of which fit into a request's deadline. */
 const attempts = 3;
@@ -9,13 +9,12 @@ const attempts = 3;
  * request's deadline.
  */
 export function clientDefaults() {
-  const factor = deadlineFactor();
   return {
     maxAttempts: attempts,
     requestHandler: {
-      connectionTimeout: 500 * factor,
-      requestTimeout: 1_000 * factor,
-      socketTimeout: 1_000 * factor,
+      connectionTimeout: timeLimit(500),
+      requestTimeout: timeLimit(1_000),
+      socketTimeout: timeLimit(1_000),
       throwOnRequestTimeout: true,
     },
   };

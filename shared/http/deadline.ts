@@ -1,4 +1,4 @@
-import { deadlineFactor } from "../environment.ts";
+import { timeLimit } from "../environment.ts";
 
 /** The part of Lambda's context that names an invocation and limits its time. */
 export interface Invocation {
@@ -48,7 +48,7 @@ export function startDeadline({
   const controller = new AbortController();
   const timer = setTimeout(
     () => controller.abort(new DeadlinePassed()),
-    Math.min(deadlineMilliseconds * deadlineFactor(), left()),
+    Math.min(timeLimit(deadlineMilliseconds), left()),
   );
   const passed = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
@@ -57,14 +57,13 @@ export function startDeadline({
     signal: controller.signal,
     passed,
     stop: () => clearTimeout(timer),
-    rollbackSignal: () =>
-      AbortSignal.timeout(Math.min(rollbackTimeoutMilliseconds * deadlineFactor(), left())),
+    rollbackSignal: () => AbortSignal.timeout(Math.min(timeLimit(rollbackTimeoutMilliseconds), left())),
   };
 }
 
 /** The time-out of what ends a streamed body at the store: its caller waits for it. */
 export function afterBodySignal(): AbortSignal {
-  return AbortSignal.timeout(rollbackTimeoutMilliseconds * deadlineFactor());
+  return AbortSignal.timeout(timeLimit(rollbackTimeoutMilliseconds));
 }
 
 /** Aborts when the time for a streamed body is over: 20 seconds, or less if the function has less left. */

@@ -2,7 +2,7 @@ import { SqsSchema } from "@aws-lambda-powertools/parser/schemas/sqs";
 import type { SQSBatchResponse } from "aws-lambda";
 import type * as z from "zod/mini";
 import { causeOf, log } from "../aws/log.ts";
-import { deadlineFactor } from "../environment.ts";
+import { timeLimit } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { changeVisibility } from "./messages.ts";
 import type { QueueName } from "./queues.ts";
@@ -111,7 +111,7 @@ async function hide(queue: QueueName, receiptHandle: string, seconds: number): P
       queue,
       receiptHandle,
       seconds,
-      AbortSignal.timeout(verdictMilliseconds * deadlineFactor()),
+      AbortSignal.timeout(timeLimit(verdictMilliseconds)),
     );
   } catch (error) {
     log("MESSAGE_NOT_HIDDEN", { cause: error instanceof Unavailable ? error.message : causeOf(error) });

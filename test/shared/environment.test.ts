@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { causeOf } from "../../shared/aws/log.ts";
-import { type ConfigurationName, configuration, resourceName, setting } from "../../shared/environment.ts";
+import {
+  type ConfigurationName,
+  configuration,
+  resourceName,
+  setting,
+  timeLimit,
+} from "../../shared/environment.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -150,5 +156,22 @@ describe("the log of a function", () => {
     const cause = causeOf(new TypeError("zq-canary"));
     expect(cause).toMatch(/^TypeError\n {4}at /);
     expect(cause).not.toContain("canary");
+  });
+});
+
+describe("DEADLINE_FACTOR", () => {
+  test("time limits are as specified when DEADLINE_FACTOR is not set", () => {
+    vi.stubEnv("DEADLINE_FACTOR", undefined);
+    expect(timeLimit(5_000)).toBe(5_000);
+  });
+
+  test("DEADLINE_FACTOR multiplies every time limit", () => {
+    vi.stubEnv("DEADLINE_FACTOR", "3");
+    expect(timeLimit(5_000)).toBe(15_000);
+  });
+
+  test.each(["0", "101", "1.5", "long"])("DEADLINE_FACTOR %s is refused with what it must be", (text) => {
+    vi.stubEnv("DEADLINE_FACTOR", text);
+    expect(() => timeLimit(5_000)).toThrow("DEADLINE_FACTOR must be a whole number from 1 to 100");
   });
 });

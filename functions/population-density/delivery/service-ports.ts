@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { log } from "../../../shared/aws/log.ts";
 import { writeMetrics } from "../../../shared/aws/metrics.ts";
-import { deadlineFactor } from "../../../shared/environment.ts";
+import { timeLimit } from "../../../shared/environment.ts";
 import { sendMessage } from "../../../shared/sqs/messages.ts";
 import type { Clock, Ports, Queues } from "./ports.ts";
 
@@ -10,7 +10,7 @@ export const sharedPorts = {
   clock: {
     now: () => Date.now(),
     deadline: (milliseconds, since = Date.now()) =>
-      AbortSignal.timeout(Math.max(0, since + milliseconds * deadlineFactor() - Date.now())),
+      AbortSignal.timeout(Math.max(0, since + timeLimit(milliseconds) - Date.now())),
     pause: (milliseconds) => wait(milliseconds),
   } satisfies Clock,
   random: () => Math.random(),
