@@ -3,7 +3,10 @@ import { preferredType } from "../../shared/http/accept.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { answerTo } from "./query/answer.ts";
-import { isLarge, parseQuery, unsupported, workUnitsOf } from "./query/rules.ts";
+import { isLarge } from "./query/bytes.ts";
+import { parseDensityRequest } from "./query/parse.ts";
+import { workUnitsOf } from "./query/price.ts";
+import { supportedSize } from "./query/supported.ts";
 import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
@@ -22,23 +25,23 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
       return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
   }
 
-  const query = parseQuery(body, now);
+  const query = parseDensityRequest(body, now);
   if ("code" in query) throw refuse(query.code, query);
   const limits = {
     precisions: setting("DENSITY_PRECISIONS"),
     syncLimit: setting("DENSITY_SYNC_LIMIT"),
     asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
   };
-  const fault = unsupported(query, limits, sink !== undefined);
-  if (fault !== undefined) throw refuse(fault.code, fault);
+  const size = supportedSize(query, limits, sink !== undefined);
+  if ("code" in size) throw refuse(size.code, size);
   if (format === undefined) {
     const message = `Accept must allow ${sink === undefined ? "one of " : ""}${offered.join(", ")}.`;
     throw refuse("NOT_ACCEPTABLE", { message });
   }
 
   if (sink === undefined) {
-    const refund = await sent.charge(workUnitsOf(query));
-    const passOn = isLarge(query, format)
+    const refund = await sent.charge(workUnitsOf(size));
+    const passOn = isLarge(size, format)
       ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
           retrievePopulationDensity,
           sent,
@@ -55,7 +58,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   }
   const { acceptOrder, checkIdempotencyKey, operationAddress } = await import("./operations/order.ts");
   checkIdempotencyKey(keyed.idempotencyKey);
-  const refund = await sent.charge(workUnitsOf(query));
+  const refund = await sent.charge(workUnitsOf(size));
   const order = { ...keyed, request: { ...body, sink }, correlator };
   const operationId = await acceptOrder(order, refund, signal);
   return reply(202, { operationId }, { location: operationAddress(sent, operationId) });

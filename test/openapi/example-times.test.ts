@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import document from "../../docs/openapi.json" with { type: "json" };
 import { withTimesAbout } from "../../functions/openapi/example-times.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
-import { parseQuery } from "../../functions/population-density/query/rules.ts";
+import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 
 const moments = [
   "2026-11-22T00:00:00Z",
@@ -18,7 +18,7 @@ test.each(moments)("the example of a density request that is read at %s can be a
 
   const request = retrievePopulationDensity.body.parse(examples["retrievePopulationDensity.request"].value);
 
-  expect(parseQuery(request, now)).not.toHaveProperty("code");
+  expect(parseDensityRequest(request, now)).not.toHaveProperty("code");
   expect(Date.parse(request.startTime)).toBeGreaterThan(now.getTime());
 });
 

@@ -12,7 +12,7 @@ import { itemOf, type Job, retentionSeconds } from "../../functions/population-d
 import { jobStore } from "../../functions/population-density/delivery/job-store.ts";
 import { densityJobs, densityPermits } from "../../functions/population-density/delivery/tables.ts";
 import { answerTo } from "../../functions/population-density/query/answer.ts";
-import { parseQuery } from "../../functions/population-density/query/rules.ts";
+import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
@@ -216,7 +216,7 @@ export async function pendingOf(caller: string): Promise<ReadonlySet<string>> {
 /** The body of the answer that is given at once to what a job asks. */
 export async function synchronousBody({ request, requestedAt }: Job): Promise<string> {
   const now = new Date(requestedAt);
-  const question = parseQuery(request, now);
+  const question = parseDensityRequest(request, now);
   if ("code" in question) throw new Error(question.code);
   const chunks: Buffer[] = [];
   for await (const chunk of bodyOf(await answerTo(question, ownSignal()))) chunks.push(chunk);

@@ -4,7 +4,7 @@
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { answerTo } from "../../functions/population-density/query/answer.ts";
-import { parseQuery } from "../../functions/population-density/query/rules.ts";
+import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { cityRing, precision } from "./density-cover.ts";
 
@@ -14,7 +14,7 @@ process.env.CACHE_SECONDS = "0";
 const [startTime = ""] = process.argv.slice(2);
 const endTime = new Date(Date.parse(startTime) + 3_600_000).toISOString();
 const area = { areaType: "POLYGON", boundary: cityRing } as const;
-const query = parseQuery({ area, startTime, endTime, precision }, new Date());
+const query = parseDensityRequest({ area, startTime, endTime, precision }, new Date());
 if ("code" in query) throw new Error(query.code);
 
 /** CPU milliseconds of this process since a moment. */

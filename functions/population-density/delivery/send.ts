@@ -3,7 +3,7 @@ import { hashed } from "../../../shared/hash.ts";
 import { post } from "../../../shared/sinks/post.ts";
 import { sinkHost } from "../../../shared/sinks/sink-url.ts";
 import { answerTo } from "../query/answer.ts";
-import { parseQuery } from "../query/rules.ts";
+import { parseDensityRequest } from "../query/parse.ts";
 import { type Answer, bodyOf } from "../tiles/json.ts";
 import { answerTime, failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
@@ -47,7 +47,7 @@ export const sinks: Sinks = {
 
 async function answerOf(job: PendingJob, signal: AbortSignal): Promise<Answer> {
   const { operationId, request } = job;
-  const query = parseQuery(request, answerTime(job));
+  const query = parseDensityRequest(request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
   return { operationId, ...(await answerTo(query, signal)) };
 }

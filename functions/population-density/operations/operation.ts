@@ -1,6 +1,7 @@
 import { hashed } from "../../../shared/hash.ts";
 import { answerTime, deadlineOf, type Job } from "../delivery/job.ts";
-import { parseQuery, sizeOf } from "../query/rules.ts";
+import { parseDensityRequest } from "../query/parse.ts";
+import { sizeOf } from "../query/size.ts";
 import type { Operation } from "./contract.ts";
 
 /** Whether a caller may see a job: it is its own, was accepted, and its day is not over. */
@@ -19,7 +20,7 @@ const outcomes = {
 export function operationOf(job: Job): Operation {
   const { operationId, requestedAt, lastAttempt, notBefore } = job;
   if (job.state === "withdrawn") throw new Error("a withdrawn job is no operation");
-  const query = parseQuery(job.request, answerTime(job));
+  const query = parseDensityRequest(job.request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
   const isDue = job.state === "pending" && lastAttempt?.outcome !== undefined && notBefore !== undefined;
   return {
@@ -27,7 +28,8 @@ export function operationOf(job: Job): Operation {
     state: job.state.toUpperCase() as Uppercase<typeof job.state>,
     requestedAt: isoTime(requestedAt),
     expiresAt: isoTime(deadlineOf(job)),
-    ...sizeOf(query),
+    cells: sizeOf(query).cells,
+    intervals: query.asked.length,
     attempts: lastAttempt?.number ?? 0,
     ...(lastAttempt === undefined ? {} : { lastAttempt: attemptOf(lastAttempt) }),
     ...(isDue ? { nextAttemptAt: isoTime(notBefore) } : {}),

@@ -1,7 +1,9 @@
 import { serve } from "../../../shared/http/serve.ts";
 import { answerTime } from "../delivery/job.ts";
 import { jobStore } from "../delivery/job-store.ts";
-import { parseQuery, workUnitsOf } from "../query/rules.ts";
+import { parseDensityRequest } from "../query/parse.ts";
+import { workUnitsOf } from "../query/price.ts";
+import { sizeOf } from "../query/size.ts";
 import { redeliverOperation } from "./contract.ts";
 import { isVisible } from "./operation.ts";
 import { acceptOrder, checkIdempotencyKey, earlierOperation, operationAddress } from "./order.ts";
@@ -19,9 +21,9 @@ export const handler = serve(redeliverOperation, async (sent) => {
   const job = await jobStore.read(parameters.operationId, signal);
   if (job === undefined || !isVisible(job, caller.client, now)) throw refuse("NOT_FOUND");
   if (job.state === "pending") throw refuse("POPULATION_DENSITY_DATA.OPERATION_PENDING");
-  const query = parseQuery(job.request, answerTime(job));
+  const query = parseDensityRequest(job.request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
-  const refund = await sent.charge(workUnitsOf(query));
+  const refund = await sent.charge(workUnitsOf(sizeOf(query)));
   const request = { ...job.request, ...body };
   const order = { ...keyed, request, redelivered: job, correlator };
   return accepted(await acceptOrder(order, refund, signal));

@@ -4,7 +4,7 @@ import { observedDay, publishedDays, tileName, typicalDay } from "../tiles/store
 import { isCovered, type TileDay } from "../tiles/tile.ts";
 import type { TileHour } from "../tiles/tile-hour.ts";
 import { type AskedHour, storedDaysOf } from "./intervals.ts";
-import type { DensityQuery } from "./rules.ts";
+import type { DensityQuery } from "./parse.ts";
 
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the

@@ -1,0 +1,23 @@
+import type { QuerySize } from "./size.ts";
+
+const maxSmallBytes = 200_000;
+
+/** What each cell and each slot adds to an answer that is not compressed; the demo city's, at precision 7. */
+const typicalBytes = {
+  "application/json": { cell: 0, slot: 115 },
+  "application/geo+json": { cell: 430, slot: 37 },
+  "text/csv": { cell: 0, slot: 85 },
+  "application/x-ndjson": { cell: 0, slot: 180 },
+} as const;
+
+/**
+ * Whether an answer is so large that its caller can keep an execution busy by reading it slowly. That a connection
+ * takes smaller ones at once is assumed (docs/decisions/0041). Its bytes are counted as if every cell had an estimate.
+ */
+export function isLarge(
+  { cells, slots }: Pick<QuerySize, "cells" | "slots">,
+  format: keyof typeof typicalBytes,
+): boolean {
+  const { cell, slot } = typicalBytes[format];
+  return cells * cell + slots * slot > maxSmallBytes;
+}
