@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { askAt, tablesOf } from "../../tools/bench/privacy.ts";
-import { type Ask, attack, type Scenario } from "../../tools/bench/privacy-attack.ts";
+import type { Ask, Scenario } from "../../tools/bench/privacy-attack.ts";
 import { randomScenario, smallScenarios } from "../../tools/bench/privacy-scenarios.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole, runs } from "../support/sample.ts";
@@ -16,6 +16,7 @@ const sampleScenario: Scenario = {
 describe("nothing of few people can be computed from all that is answered over HTTP", () => {
   let service: OwnService;
   let ask: Ask;
+  let attack: typeof import("../../tools/bench/privacy-attack.ts").attack;
   beforeAll(async () => {
     // Imports of any K are only allowed into a table that no other test uses.
     service = await startOwnService(
@@ -23,10 +24,14 @@ describe("nothing of few people can be computed from all that is answered over H
       { hasDemoData: true },
     );
     for (const [name, value] of Object.entries(tablesOf(service))) vi.stubEnv(name, value);
+    // A client of the database that this thread has, or leaves to the next file, is of another service.
+    vi.resetModules();
+    ({ attack } = await import("../../tools/bench/privacy-attack.ts"));
     ask = await askAt(service.url);
   }, 120_000);
   afterAll(async () => {
     vi.unstubAllEnvs();
+    vi.resetModules();
     await service.close();
   });
 
