@@ -229,8 +229,7 @@ test("a delivery reaches tables, queues and sinks through its ports alone", () =
 });
 
 test("population density reaches tables through its stores alone", () => {
-  const isDatabase = (to: string) =>
-    /^shared\/aws\/(?:database|database-client|query-newest)\.ts$/.test(to);
+  const isDatabase = (to: string) => /^shared\/aws\/(?:database|database-client|query-newest)\.ts$/.test(to);
   expect(
     wrongImports(
       (file) => isIn("functions/population-density")(file) && !/[/-]store\.ts$/.test(file),

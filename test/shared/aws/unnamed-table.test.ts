@@ -27,7 +27,7 @@ test.each([
   ["getItem", () => getItem(notes, key, signal)],
   ["getItems", () => getItems(notes, [key], signal)],
   ["queryPartition", () => queryPartition(notes, "a", signal)],
-  ["queryFirst", () => queryFirst(notes, "a", 1, signal)],
+  ["queryFirst", () => queryFirst(notes, "by-folder", "a", 1, item, signal)],
   ["queryIndex", () => queryIndex(notes, "by-folder", "a", item, signal)],
   ["putItem", () => putItem(notes, key, {}, signal)],
   [
