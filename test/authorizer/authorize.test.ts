@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { errors } from "../../shared/errors.ts";
 import { call, claimsOf, tokenWith } from "../support/client.ts";
 import { ellipticKey, signedBy, tokenOf } from "../support/signed.ts";
@@ -11,7 +11,7 @@ const unauthenticated = {
   message: errors.UNAUTHENTICATED.message,
 };
 
-describe("401 whatever is wrong with the token, always in the same words", () => {
+describe("a token that is not accepted", () => {
   const changed = async () => {
     const [header, payload, signature = ""] = (await tokenWith()).split(".");
     const flipped = `${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`;
@@ -23,62 +23,68 @@ describe("401 whatever is wrong with the token, always in the same words", () =>
     return `Bearer ${tokenOf(header, claimsOf("client"), signedBy(key))}`;
   };
   const authorizations: Record<string, () => Promise<string | undefined> | string | undefined> = {
-    "no header": () => undefined,
-    "an empty header": () => "",
-    "another scheme": async () => `Basic ${await tokenWith()}`,
+    "a request without an Authorization header": () => undefined,
+    "an empty Authorization header": () => "",
+    "a token after the scheme Basic": async () => `Basic ${await tokenWith()}`,
     "a token without a scheme": () => tokenWith(),
     "a scheme without a token": () => "Bearer",
     "two tokens": async () => `Bearer ${await tokenWith()} ${await tokenWith()}`,
-    garbage: () => "Bearer garbage",
-    "garbage in three parts": () => "Bearer aaaa.bbbb.cccc",
+    "text that is no token": () => "Bearer garbage",
+    "three parts that are no token": () => "Bearer aaaa.bbbb.cccc",
     "an expired token": async () => `Bearer ${await tokenWith({ exp: second - 60 })}`,
-    "a token that was changed": changed,
-    "a token of a stranger": strangers,
-    "a token for somebody else": async () => `Bearer ${await tokenWith({ aud: "another" })}`,
+    "a token whose signature was changed": changed,
+    "a token signed with an unknown key": strangers,
+    "a token for another audience": async () => `Bearer ${await tokenWith({ aud: "another" })}`,
     "a token without a subject": async () => `Bearer ${await tokenWith({ sub: undefined })}`,
     "a token of another type": async () => `Bearer ${await tokenWith({}, { typ: "JWT" })}`,
     "a token of an unknown issuer": async () =>
       `Bearer ${await tokenWith({ iss: "https://nobody.example" })}`,
   };
 
-  it.each(Object.entries(authorizations))("%s", async (_, authorizationOf) => {
-    const authorization = await authorizationOf();
-    const correlator = crypto.randomUUID();
+  test.each(Object.entries(authorizations))(
+    "POST /retrieve-qos-profiles answers 401 UNAUTHENTICATED to %s",
+    async (_, authorizationOf) => {
+      const authorization = await authorizationOf();
+      const correlator = crypto.randomUUID();
 
-    const { status, headers, body } = await call(path, {
-      headers: { "x-correlator": correlator, ...(authorization === undefined ? {} : { authorization }) },
-      body: {},
-    });
+      const { status, headers, body } = await call(path, {
+        headers: { "x-correlator": correlator, ...(authorization === undefined ? {} : { authorization }) },
+        body: {},
+      });
 
-    expect(status).toBe(401);
-    expect(body).toEqual(unauthenticated);
-    expect(headers.get("www-authenticate")).toBe("Bearer");
-    expect(headers.get("x-correlator")).toBe(correlator);
-    expect(headers.get("content-type")).toContain("application/json");
-  });
+      expect(status).toBe(401);
+      expect(body).toEqual(unauthenticated);
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+      expect(headers.get("x-correlator")).toBe(correlator);
+      expect(headers.get("content-type")).toContain("application/json");
+    },
+  );
 });
 
-describe("a good token", () => {
-  it.each(["Bearer", "bearer", "BEARER", "Bearer  "])("is taken after %j", async (scheme) => {
-    const { status } = await call(path, {
-      headers: { authorization: `${scheme} ${await tokenWith()}` },
-      body: {},
-    });
-    expect(status).toBe(200);
-  });
+describe("a token that is accepted", () => {
+  test.each(["Bearer", "bearer", "BEARER", "Bearer  "])(
+    "POST /retrieve-qos-profiles answers 200 to a token after the scheme %j",
+    async (scheme) => {
+      const { status } = await call(path, {
+        headers: { authorization: `${scheme} ${await tokenWith()}` },
+        body: {},
+      });
+      expect(status).toBe(200);
+    },
+  );
 
-  it("is taken in a header of any case", async () => {
+  test("POST /retrieve-qos-profiles answers 200 to a token in a header named AUTHORIZATION", async () => {
     const headers = { AUTHORIZATION: `Bearer ${await tokenWith()}` };
     expect(await call(path, { headers, body: {} })).toMatchObject({ status: 200 });
   });
 
-  it("is good for the whole tolerance after its end", async () => {
+  test("POST /retrieve-qos-profiles answers 200 to a token that expired a second ago", async () => {
     const token = await tokenWith({ exp: Math.floor(Date.now() / 1_000) - 1 });
     expect(await call(path, { token, body: {} })).toMatchObject({ status: 200 });
   });
 
-  it.each(["everything", "", "device-identifier:retrieve-identifier"])(
-    "with the scope %j alone is not permitted to read QoS profiles: 403",
+  test.each(["everything", "", "device-identifier:retrieve-identifier"])(
+    "POST /retrieve-qos-profiles answers 403 and names qos-profiles:read to a token with the scope %j",
     async (scope) => {
       const token = await tokenWith({ scope });
 
@@ -101,7 +107,7 @@ describe("a good token", () => {
     },
   );
 
-  it("is told the scope of each operation that it lacks, whichever was asked for first", async () => {
+  test("each operation answers 403 with the scope that the token lacks, in any order of requests", async () => {
     const token = await tokenWith({ scope: "" });
     const scopes = await Promise.all(
       ["/numberrecycling/check", "/deviceidentifier/retrieve-identifier", "/numberrecycling/check"].map(
@@ -115,7 +121,7 @@ describe("a good token", () => {
     );
   });
 
-  it("opens every path of its scope with one answer that is kept, whichever was asked for first", async () => {
+  test("a token opens every path of its scope, in any order of requests", async () => {
     const token = await tokenWith();
 
     const answers = [

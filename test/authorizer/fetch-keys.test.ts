@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { expect, it, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
 import { countingServer, ellipticKey } from "../support/signed.ts";
 
@@ -20,7 +20,7 @@ const answering =
   (_, response) =>
     response.writeHead(status, headers).end(body);
 
-it("fetches a good set, whatever else its keys say", async () => {
+test("fetchKeys returns each key with all of its members", async () => {
   const set = { keys: [{ ...jwk, x5t: "thumb" }], more: true };
 
   const { fetched } = await fetchFrom(answering(200, JSON.stringify(set)));
@@ -28,28 +28,28 @@ it("fetches a good set, whatever else its keys say", async () => {
   expect(fetched).toEqual({ status: "fulfilled", value: { keys: [{ ...jwk, x5t: "thumb" }] } });
 });
 
-it("takes a hundred keys", async () => {
+test("fetchKeys returns a set of a hundred keys", async () => {
   const keys = Array.from({ length: 100 }, () => jwk);
   const { fetched } = await fetchFrom(answering(200, JSON.stringify({ keys })));
   expect(fetched).toMatchObject({ status: "fulfilled" });
 });
 
 const refused: Record<string, RequestListener> = {
-  "a failing server": answering(500, JSON.stringify({ keys: [jwk] })),
-  "an address that is gone": answering(404, JSON.stringify({ keys: [jwk] })),
-  "an empty answer": answering(204, ""),
-  "what is not JSON": answering(200, "<html></html>"),
-  "half an answer": answering(200, '{"keys":['),
+  "an answer with status 500": answering(500, JSON.stringify({ keys: [jwk] })),
+  "an answer with status 404": answering(404, JSON.stringify({ keys: [jwk] })),
+  "an answer with status 204": answering(204, ""),
+  "an answer that is not JSON": answering(200, "<html></html>"),
+  "half a JSON document": answering(200, '{"keys":['),
   "a set without keys": answering(200, "{}"),
-  "keys that are no list": answering(200, JSON.stringify({ keys: { 0: jwk } })),
+  "keys that are not a list": answering(200, JSON.stringify({ keys: { 0: jwk } })),
   "a key without a type": answering(200, JSON.stringify({ keys: [{ ...jwk, kty: undefined }] })),
   "a key that is null": answering(200, JSON.stringify({ keys: [null] })),
-  "more than a hundred keys": answering(
+  "a set of 101 keys": answering(200, JSON.stringify({ keys: Array.from({ length: 101 }, () => jwk) })),
+  "an answer of more than 256 KiB": answering(
     200,
-    JSON.stringify({ keys: Array.from({ length: 101 }, () => jwk) }),
+    JSON.stringify({ keys: [jwk], padding: "x".repeat(256 * 1024) }),
   ),
-  "more than 256 KiB": answering(200, JSON.stringify({ keys: [jwk], padding: "x".repeat(256 * 1024) })),
-  "more than 256 KiB, even when it is announced as little": (_, response) => {
+  "an answer of more than 256 KiB without a Content-Length": (_, response) => {
     response.writeHead(200, { "transfer-encoding": "chunked" });
     for (let chunk = 0; chunk < 40; chunk++) response.write(" ".repeat(8 * 1024));
     response.end(JSON.stringify({ keys: [jwk] }));
@@ -57,14 +57,14 @@ const refused: Record<string, RequestListener> = {
   "a connection that is cut": (request) => void request.socket.destroy(),
 };
 
-it.each(Object.entries(refused))("refuses %s", async (_, answer) => {
+test.each(Object.entries(refused))("fetchKeys rejects %s and does not ask again", async (_, answer) => {
   const { fetched, requests } = await fetchFrom(answer);
 
   expect(fetched?.status).toBe("rejected");
   expect(requests).toBe(1);
 });
 
-it("asks the configured address and follows no redirect", async () => {
+test("fetchKeys rejects every redirect and does not follow it", async () => {
   const elsewhere = await countingServer(answering(200, JSON.stringify({ keys: [jwk] })));
 
   const answers = await Promise.all(
@@ -78,7 +78,7 @@ it("asks the configured address and follows no redirect", async () => {
   expect(elsewhere.requests()).toBe(0);
 });
 
-it("waits two seconds in all, for the answer and for its last byte", async () => {
+test("fetchKeys rejects after two seconds when the answer or its end does not come", async () => {
   const silent: RequestListener = () => {};
   const slow: RequestListener = (_, response) => {
     response.writeHead(200).write('{"keys":[');
@@ -89,13 +89,12 @@ it("waits two seconds in all, for the answer and for its last byte", async () =>
   const answers = await Promise.all([fetchFrom(silent), fetchFrom(slow)]);
 
   for (const { fetched, milliseconds } of answers) {
-    expect(fetched?.status).toBe("rejected");
+    expect(fetched).toMatchObject({ status: "rejected", reason: { name: "TimeoutError" } });
     expect(milliseconds).toBeGreaterThan(1_500);
-    expect(milliseconds).toBeLessThan(3_000);
   }
 });
 
-it("gives up after two seconds also when fetch forgets its signal", async () => {
+test("fetchKeys rejects after two seconds even if fetch ignores its signal", async () => {
   vi.stubGlobal("fetch", () => new Promise(() => {}));
   try {
     await expect(fetchKeys("http://127.0.0.1:1")).rejects.toMatchObject({ name: "TimeoutError" });

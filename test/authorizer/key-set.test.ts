@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { type Jwks, KeySet } from "../../functions/authorizer/key-set.ts";
 import { Unavailable } from "../../shared/errors.ts";
 import { ellipticKey, type KeyPair } from "../support/signed.ts";
@@ -54,7 +54,7 @@ function pendingFetch() {
 
 const noSuchKey = expect.objectContaining({ code: "ERR_JWKS_NO_MATCHING_KEY" });
 
-it("shares one fetch among all who ask at once", async () => {
+test("KeySet shares one fetch among fifty concurrent requests", async () => {
   const { source, find } = keySetFrom(serving(first));
 
   const found = await Promise.all(Array.from({ length: 50 }, () => find(first, 0)));
@@ -63,7 +63,7 @@ it("shares one fetch among all who ask at once", async () => {
   expect(source.fetches).toBe(1);
 });
 
-it("keeps fresh keys without asking, and renews them before they are stale", async () => {
+test("KeySet fetches nothing for four minutes, and then renews its keys before they are stale", async () => {
   const { source, find } = keySetFrom(serving(first));
 
   await find(first, 0);
@@ -73,7 +73,7 @@ it("keeps fresh keys without asking, and renews them before they are stale", asy
   expect(source.fetches).toBe(2);
 });
 
-it("a known key does not wait for the renewal of its set", async () => {
+test("KeySet returns a known key at once while its keys are being renewed", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   const renewal = pendingFetch();
@@ -88,7 +88,7 @@ it("a known key does not wait for the renewal of its set", async () => {
   expect(source.fetches).toBe(2);
 });
 
-it("a known key never waits for an issuer that is down, from its first failure on", async () => {
+test("KeySet returns a known key at once while the issuer is down for two hours", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
 
@@ -103,7 +103,7 @@ it("a known key never waits for an issuer that is down, from its first failure o
   expect(source.failures).toBeGreaterThan(200);
 });
 
-it("waits for one fetch after a pause in which its keys may have been withdrawn, whatever was before it", async () => {
+test("KeySet waits for a fetch after a pause of minutes, and rejects a key that was withdrawn meanwhile", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
@@ -113,7 +113,7 @@ it("waits for one fetch after a pause in which its keys may have been withdrawn,
   await expect(find(first, 12 * minute)).rejects.toEqual(noSuchKey);
 });
 
-it("takes a fetch that was frozen for none, and asks again", async () => {
+test("KeySet fetches again when a fetch was frozen with its execution environment", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   const frozen = pendingFetch();
@@ -131,7 +131,7 @@ it("takes a fetch that was frozen for none, and asks again", async () => {
   expect(source.fetches).toBe(3);
 });
 
-it("does not go by keys that a frozen fetch brings from before the pause", async () => {
+test("KeySet ignores the keys of a fetch that was frozen with its execution environment", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   const frozen = pendingFetch();
@@ -146,7 +146,7 @@ it("does not go by keys that a frozen fetch brings from before the pause", async
   await found;
 });
 
-it("forgets a key that its issuer withdrew once the keys are stale", async () => {
+test("KeySet rejects a withdrawn key once its keys are five minutes old", async () => {
   const { source, find } = keySetFrom(serving(first, next));
   await find(first, 0);
   source.fetch = serving(next);
@@ -155,7 +155,7 @@ it("forgets a key that its issuer withdrew once the keys are stale", async () =>
   await expect(find(next, 5 * minute + 1)).resolves.toBeDefined();
 });
 
-it("goes on with the last good keys for a day when they cannot be renewed, and not for longer", async () => {
+test("KeySet returns the last keys for a day while they cannot be renewed, and no longer", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
@@ -165,7 +165,7 @@ it("goes on with the last good keys for a day when they cannot be renewed, and n
   await expect(find(first, 24 * hour + 1)).rejects.toBeInstanceOf(Unavailable);
 });
 
-it("is good again as soon as the issuer is back", async () => {
+test("KeySet finds its keys again once the issuer is back", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
@@ -175,7 +175,7 @@ it("is good again as soon as the issuer is back", async () => {
   await expect(find(first, 25 * hour + cooldown + 1)).resolves.toBeDefined();
 });
 
-it("is unavailable, not without a matching key, before any keys were had", async () => {
+test("KeySet rejects with Unavailable, not as an unknown key, until a fetch has succeeded", async () => {
   const { source, find } = keySetFrom(unreachable);
 
   const asked = await Promise.allSettled([find(first, 0), find(first, 0), find(next, 1)]);
@@ -189,7 +189,7 @@ it("is unavailable, not without a matching key, before any keys were had", async
   expect(source.failures).toBe(1);
 });
 
-it("asks an issuer that does not answer again only after the cooldown", async () => {
+test("KeySet asks an issuer that is down again only after the cooldown", async () => {
   const { source, find } = keySetFrom(unreachable);
 
   for (const at of [0, second, cooldown - 1]) {
@@ -200,7 +200,7 @@ it("asks an issuer that does not answer again only after the cooldown", async ()
   expect(source.fetches).toBe(2);
 });
 
-it("asks at most once a cooldown for ids nobody knows, however many come", async () => {
+test("KeySet fetches once per cooldown at most, however many unknown key ids come", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
 
@@ -213,7 +213,7 @@ it("asks at most once a cooldown for ids nobody knows, however many come", async
   await expect(find(first, 2 * cooldown)).resolves.toBeDefined();
 });
 
-it("finds a key published since the last fetch as soon as the cooldown allows", async () => {
+test("KeySet finds a newly published key once the cooldown is over", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = serving(first, next);
@@ -223,7 +223,7 @@ it("finds a key published since the last fetch as soon as the cooldown allows", 
   expect(source.fetches).toBe(2);
 });
 
-it("tries a source that fails again as soon as it may, though unknown ids have to wait for longer", async () => {
+test("KeySet retries a failed fetch after the retry pause, which is shorter than the cooldown", async () => {
   const { source, find } = keySetFrom(unreachable, { cooldown, retry: second });
 
   for (const at of [0, 1, 500, 999]) await expect(find(first, at)).rejects.toBeInstanceOf(Unavailable);
@@ -234,7 +234,7 @@ it("tries a source that fails again as soon as it may, though unknown ids have t
   expect(source.fetches).toBe(2);
 });
 
-it("does not say that an id is unknown while its issuer does not answer, and keeps what it has", async () => {
+test("KeySet rejects an unknown key id with Unavailable while the issuer is down, and keeps its keys", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
@@ -246,7 +246,7 @@ it("does not say that an id is unknown while its issuer does not answer, and kee
   await expect(find(next, 3 * cooldown)).rejects.toEqual(noSuchKey);
 });
 
-it("takes a set without keys for an answer", async () => {
+test("KeySet rejects every key id as unknown when the issuer has no keys", async () => {
   const { find } = keySetFrom(serving());
   await expect(find(first, 0)).rejects.toEqual(noSuchKey);
 });

@@ -7,7 +7,7 @@ import {
   generateKeyPair,
   SignJWT,
 } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
 import { KeySet } from "../../functions/authorizer/key-set.ts";
@@ -135,7 +135,7 @@ const ofPerson = (person: string, scope = identify) =>
   provider.tokensOfPerson({ client: "wallet", person, scope });
 
 describe("a token that an application has for itself", () => {
-  it("is taken as the provider makes it: at+jwt, signed with RS256, for our audience", async () => {
+  test("the service accepts the at+jwt of an application, signed with RS256 for our audience", async () => {
     const token = await ofMaps(read);
 
     expect(decodeProtectedHeader(token)).toEqual({ typ: "at+jwt", alg: "RS256", kid: expect.any(String) });
@@ -143,13 +143,13 @@ describe("a token that an application has for itself", () => {
     expect(await statusOfProfiles(token)).toBe(200);
   });
 
-  it("is 2-legged: it says which device is meant, and may say any", async () => {
+  test("POST /retrieve-identifier answers a 2-legged token with any device that it names, and 422 without one", async () => {
     expect(await identifierWith(await ofMaps(identify))).toEqual([422, "MISSING_IDENTIFIER"]);
     expect(await identifierWith(await ofMaps(identify), deviceOf(ada))).toEqual([200, ada.imei]);
     expect(await identifierWith(await ofMaps(identify), deviceOf(ben))).toEqual([200, ben.imei]);
   });
 
-  it("opens what its scopes say and nothing else", async () => {
+  test("a token opens the operations of its scopes and no others", async () => {
     const both = await ofMaps(`${read} ${identify}`);
 
     expect(await identifierWith(await ofMaps(read), deviceOf(ada))).toEqual([403, "PERMISSION_DENIED"]);
@@ -159,7 +159,7 @@ describe("a token that an application has for itself", () => {
     expect(await statusOfProfiles(await ofMaps(""))).toBe(403);
   });
 
-  it("counts for its application, whichever token it is", async () => {
+  test("the daily quota counts the requests of all tokens of an application together", async () => {
     const tokenOf = (client: string) => provider.tokenOfApplication({ client, scope: read });
     const statuses: number[] = [];
     for (let request = 0; request < requestsPerDay; request++) {
@@ -174,7 +174,7 @@ describe("a token that an application has for itself", () => {
 });
 
 describe("a token for which a person signed in and agreed", () => {
-  it("is taken as the provider makes it: at+jwt, signed with ES256, with the person's subscription", async () => {
+  test("the service accepts the at+jwt of a person, signed with ES256, with the person's subscription", async () => {
     const { access_token: token } = await ofPerson("ada");
 
     expect(decodeProtectedHeader(token)).toEqual({ typ: "at+jwt", alg: "ES256", kid: expect.any(String) });
@@ -183,22 +183,21 @@ describe("a token for which a person signed in and agreed", () => {
       client_id: "wallet",
       [subscriptionClaim]: ada.subscription,
     });
+    expect(await identifierWith(token)).toEqual([200, ada.imei]);
   });
 
-  it.each([
-    ["ada", ada],
-    ["ben", ben],
-  ])("is about the device of %s's subscription", async (person, device) => {
-    expect(await identifierWith((await ofPerson(person)).access_token)).toEqual([200, device.imei]);
+  test("POST /retrieve-identifier answers with the device of the subscription of the person who signed in", async () => {
+    expect(await identifierWith((await ofPerson("ada")).access_token)).toEqual([200, ada.imei]);
+    expect(await identifierWith((await ofPerson("ben")).access_token)).toEqual([200, ben.imei]);
   });
 
-  it("is refused with any identifier, be it the person's own", async () => {
+  test("POST /retrieve-identifier answers 422 to a person's token with any device, the person's own included", async () => {
     const unnecessary = [422, "UNNECESSARY_IDENTIFIER"];
     expect(await identifierWith((await ofPerson("ada")).access_token, deviceOf(ada))).toEqual(unnecessary);
     expect(await identifierWith((await ofPerson("ada")).access_token, deviceOf(ben))).toEqual(unnecessary);
   });
 
-  it("is 401 for a person without a subscription, who could else ask about anybody's device", async () => {
+  test("POST /retrieve-identifier answers 401 to a person's token without a subscription, and logs only the issuer", async () => {
     const { access_token: token } = await ofPerson("carol");
     expect(decodeJwt(token)).toMatchObject({ sub: "carol", client_id: "wallet", scope: identify });
     const before = refusalsLogged();
@@ -212,14 +211,14 @@ describe("a token for which a person signed in and agreed", () => {
     expect(JSON.stringify(line)).not.toContain(token);
   });
 
-  it("finds nobody when no device of the subscription is known here", async () => {
+  test("POST /retrieve-identifier answers 404 to a person's token when the subscription has no known device", async () => {
     expect(await identifierWith((await ofPerson("dora")).access_token)).toEqual([
       404,
       "IDENTIFIER_NOT_FOUND",
     ]);
   });
 
-  it("counts for the application that the person signed in to, not for the person", async () => {
+  test("the daily quota counts a person's requests for the application, not for the person", async () => {
     const statuses: number[] = [];
     for (let request = 0; request <= requestsPerDay; request++) {
       const person = ["ada", "ben"][request % 2] ?? "";
@@ -230,7 +229,7 @@ describe("a token for which a person signed in and agreed", () => {
   });
 });
 
-describe("401 in the same words", () => {
+describe("a token that is not accepted", () => {
   const provesPossession = async () => {
     const { privateKey, publicKey } = await generateKeyPair("ES256");
     const jwk = await exportJWK(publicKey);
@@ -277,19 +276,22 @@ describe("401 in the same words", () => {
       return token;
     },
   };
-  it.each(Object.entries(tokens))("for %s", async (_, tokenOf) => {
-    const token = await tokenOf();
-    expect(token).not.toBe("");
-    const { status, headers, body } = await ask(token, path, {});
+  test.each(Object.entries(tokens))(
+    "POST /retrieve-qos-profiles answers 401 UNAUTHENTICATED to %s",
+    async (_, tokenOf) => {
+      const token = await tokenOf();
+      expect(token).not.toBe("");
+      const { status, headers, body } = await ask(token, path, {});
 
-    expect(status).toBe(401);
-    expect(body).toEqual({ status: 401, code: "UNAUTHENTICATED", message: errors.UNAUTHENTICATED.message });
-    expect(headers.get("www-authenticate")).toBe("Bearer");
-  });
+      expect(status).toBe(401);
+      expect(body).toEqual({ status: 401, code: "UNAUTHENTICATED", message: errors.UNAUTHENTICATED.message });
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    },
+  );
 });
 
 describe("the provider's keys", () => {
-  it("503, not 401, as long as they were never to be had", async () => {
+  test("POST /retrieve-qos-profiles answers 503, not 401, while the issuer's keys were never fetched", async () => {
     const token = await unreachable.tokenOfApplication({ client: "maps", scope: read });
     const { status, headers, body } = await ask(token, path, {});
 
@@ -298,7 +300,7 @@ describe("the provider's keys", () => {
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  it("serve on while the provider is down", async () => {
+  test("the service accepts a new token while the provider is down", async () => {
     const [known, more] = [await ofMaps(read), await ofMaps(read)];
     expect(await statusOfProfiles(known)).toBe(200);
     provider.setDown(true);
@@ -309,7 +311,7 @@ describe("the provider's keys", () => {
     }
   });
 
-  it("are found as soon as the authorizer asks again, and the old ones are good meanwhile", async () => {
+  test("the service accepts tokens of a new key after a rotation, and those of the old key meanwhile", async () => {
     const old = await Promise.all([ofMaps(read), ofMaps(read)]);
     provider.rotate("kept");
     const fresh = await ofMaps(read);
@@ -347,7 +349,7 @@ describe("the provider's keys", () => {
         );
     };
 
-    it("the last good ones serve for a day without the provider, and its return is noticed", async () => {
+    test("the authorizer accepts tokens for a day while the provider is down, and again once it is back", async () => {
       const callerAfter = await authorizer();
       const token = await ofMaps(read);
       expect(await callerAfter(token, 0)).toMatchObject({ client: `${provider.issuer} maps` });
@@ -364,7 +366,7 @@ describe("the provider's keys", () => {
       expect(await callerAfter(token, 25 * hours + 11 * seconds)).toBeDefined();
     });
 
-    it("a key that is not known while the provider is down is 503, and good when it is back", async () => {
+    test("the authorizer rejects an unknown key with Unavailable while the provider is down", async () => {
       const callerAfter = await authorizer();
       expect(await callerAfter(await ofMaps(read), 0)).toBeDefined();
       provider.rotate("kept");
@@ -378,7 +380,7 @@ describe("the provider's keys", () => {
       expect(await callerAfter(fresh, 31 * seconds)).toBeDefined();
     });
 
-    it("a new one is found at the first token, but strange ones do not make us ask more often", async () => {
+    test("the authorizer fetches the keys for an unknown key id only ten seconds after the last fetch", async () => {
       const callerAfter = await authorizer();
       expect(await callerAfter(await ofMaps(read), 0)).toBeDefined();
       provider.rotate("kept");
@@ -391,7 +393,7 @@ describe("the provider's keys", () => {
       expect(provider.keyFetches()).toBe(before + 1);
     });
 
-    it("one that was withdrawn is good for five minutes more, and then no longer", async () => {
+    test("the authorizer accepts a withdrawn key for five minutes and no longer", async () => {
       const callerAfter = await authorizer();
       const old = await ofMaps(read);
       expect(await callerAfter(old, 0)).toBeDefined();
@@ -430,13 +432,13 @@ describe("issuers whose tokens the test signs itself", () => {
   const codeOf = ({ body }: Answer) => answered.parse(body).code;
   const device = { phoneNumber: "+34600000099" };
 
-  it("200 with a token of a live one whose subject is its client: it is 2-legged", async () => {
+  test("POST /retrieve-qos-profiles answers 200 to another issuer's token whose subject is its client, as 2-legged", async () => {
     expect(await retrieve(theirToken(live))).toMatchObject({ status: 200, body: [] });
     // A 2-legged token may name a device; this one nobody knows.
     expect(codeOf(await retrieve(theirToken(live), { device }))).toBe("IDENTIFIER_NOT_FOUND");
   });
 
-  it("401 with any other subject, unless the issuer has tokens for applications only", async () => {
+  test("POST /retrieve-qos-profiles answers 401 to any other subject, unless the issuer has applications only", async () => {
     const claims = { sub: "service-account-1" };
 
     expect(await retrieve(theirToken(live, claims), { device })).toMatchObject({ status: 401 });
@@ -446,7 +448,7 @@ describe("issuers whose tokens the test signs itself", () => {
     );
   });
 
-  it("200 with a token that the claim makes 3-legged: it speaks for its subscription and no other", async () => {
+  test("POST /retrieve-qos-profiles answers 200 to another issuer's 3-legged token, and 422 if it names a device", async () => {
     const subscription = crypto.randomUUID();
     const record = {
       subscription,
@@ -466,7 +468,7 @@ describe("issuers whose tokens the test signs itself", () => {
     );
   });
 
-  it("401 with a token of a live one that is not for us, or that it did not sign", async () => {
+  test("POST /retrieve-qos-profiles answers 401 to a token for another audience or with a forged signature", async () => {
     const header = { alg: "RS256", typ: "JWT", kid: issuerKey.kid };
     const payload = {
       iss: live,
@@ -481,14 +483,14 @@ describe("issuers whose tokens the test signs itself", () => {
     expect(await retrieve(forged)).toMatchObject({ status: 401 });
   });
 
-  it("fetches the keys of a live one once for many tokens", async () => {
+  test("the authorizer fetches an issuer's keys once for many tokens", async () => {
     const before = jwks.requests();
     for (let call = 0; call < 5; call++) await retrieve(theirToken(live));
     // Each execution environment has a memory of its own.
     expect(jwks.requests() - before).toBeLessThanOrEqual(1);
   });
 
-  it("503 with Retry-After, not 401, when the keys of one cannot be fetched", async () => {
+  test("POST /retrieve-qos-profiles answers 503 with Retry-After, not 401, when an issuer's keys cannot be fetched", async () => {
     const { status, headers, body } = await retrieve(theirToken(dead));
 
     expect(status).toBe(503);
@@ -497,7 +499,7 @@ describe("issuers whose tokens the test signs itself", () => {
     expect(headers.get("x-correlator")).toBe("c-2");
   });
 
-  it("200 with a token of ours while the keys of another issuer cannot be fetched", async () => {
+  test("POST /retrieve-qos-profiles answers 200 to our token while another issuer's keys cannot be fetched", async () => {
     const { kid, ...jwk } = await service.signingKey();
     const signer = { kid, jwk, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
     const ours = () => tokenOf({ alg: "ES256", typ: "at+jwt", kid }, claimsOf("client"), signedBy(signer));

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { policyFor, type RoutesByScope } from "../../functions/authorizer/policy.ts";
@@ -54,8 +54,8 @@ function decisionsFor(granted: readonly string[], routes: RoutesByScope, asked: 
 const allowed = (granted: readonly string[], asked: readonly Method[]) =>
   asked.map(({ scope }) => granted.includes(scope));
 
-describe("the policy of a token", () => {
-  it("allows exactly the routes of its scopes, under all their paths, whatever the scopes", () => {
+describe("policyFor", () => {
+  test("policyFor allows exactly the routes of the granted scopes, under each of their paths", () => {
     expect(methods.length).toBeGreaterThan(0);
     fc.assert(
       fc.property(fc.subarray([...everyScope]), (granted) => {
@@ -68,7 +68,7 @@ describe("the policy of a token", () => {
     );
   });
 
-  it("allows a route with a slash at its end like the route without", () => {
+  test("policyFor allows a route with a trailing slash like the route without it", () => {
     const withSlash = [...methods, ...imaginedMethods].map(({ scope, arn }) => ({ scope, arn: `${arn}/` }));
     const routes = Object.fromEntries(
       everyScope.map((scope) => [scope, [...(wired[scope] ?? []), ...(imagined[scope] ?? [])]]),
@@ -79,14 +79,14 @@ describe("the policy of a token", () => {
     }
   });
 
-  it("says no to everything, and says so, without a scope that opens a route", () => {
+  test("policyFor denies every route explicitly without a scope that opens one", () => {
     expect(new Set(decisionsFor([], wired, methods))).toEqual(new Set(["explicit deny"]));
     const scope = everyScope[0];
     if (scope === undefined) throw new Error("there are scopes");
     expect(new Set(decisionsFor([scope], {}, methods))).toEqual(new Set(["explicit deny"]));
   });
 
-  it("says no to scopes that open nothing, and passes none to the functions", () => {
+  test("policyFor denies every route to unknown scopes, and passes none of them to the functions", () => {
     const scopes = ["everything", "constructor", "__proto__", "QOS-PROFILES:READ"];
     const policy = policyFor({ client: "c", scopes, expires: 1 }, methods[0]?.arn ?? "", wired);
 
@@ -94,7 +94,7 @@ describe("the policy of a token", () => {
     expect(policy.context).toMatchObject({ scope: "" });
   });
 
-  it("allows no other verb and no other stage", () => {
+  test("policyFor allows no other verb, no other stage and no other API", () => {
     const others = methods.flatMap(({ scope, arn }) => [
       { scope, arn: arn.replace(/\/(DELETE|GET|POST)\//, "/PUT/") },
       { scope, arn: arn.replace("/live/", "/other/") },
@@ -106,7 +106,7 @@ describe("the policy of a token", () => {
     expect(others.map(({ arn }) => decide(document, arn))).toEqual(others.map(() => "implicit deny"));
   });
 
-  it("is the same whichever of a scope's routes was asked for, since it is kept for all of them", () => {
+  test("policyFor returns the same policy for each route of a scope, as API Gateway caches it for all", () => {
     const caller = { client: "client-1", scopes: everyScope.slice(1), expires: 1 };
     for (const scope of everyScope) {
       const own = [...methods, ...imaginedMethods].filter((method) => method.scope === scope);
@@ -120,7 +120,7 @@ describe("the policy of a token", () => {
     }
   });
 
-  it("names the scope of a route with a slash at its end, and none for a route that nothing opens", () => {
+  test("policyFor names the scope of a route with a trailing slash, and none for an unknown route", () => {
     const caller = { client: "client-1", scopes: [], expires: 1 };
     for (const { scope, arn } of methods) {
       expect(policyFor(caller, `${arn}/`, wired).context).toMatchObject({ neededScope: scope });
@@ -130,7 +130,7 @@ describe("the policy of a token", () => {
     }
   });
 
-  it("passes the caller to the functions in strings only, as API Gateway hands it on", () => {
+  test("policyFor passes the caller to the functions as strings", () => {
     const caller = { client: "c", scopes: [...everyScope], expires: 1_763_719_200, subscription: "sub-1" };
 
     const { context, principalId } = policyFor(caller, methods[0]?.arn ?? "", wired);

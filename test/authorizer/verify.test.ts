@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { KeySet } from "../../functions/authorizer/key-set.ts";
 import { callerOf, type Issuer, ownIssuer } from "../../functions/authorizer/verify.ts";
 import type { TrustedIssuer } from "../../shared/environment.ts";
@@ -89,8 +89,8 @@ const ownToken = (claims: Members = {}, header: Members = {}) =>
 const foreignToken = (claims: Members = {}, header: Members = {}) =>
   tokenOf({ ...foreignHeader, ...header }, { ...foreignClaims, ...claims }, signedBy(theirs));
 
-describe("a good token of ours", () => {
-  it("says who calls, with what scopes and until when, and is 2-legged without a subscription", async () => {
+describe("our token", () => {
+  test("callerOf returns the client, scopes and expiry of our token, and no subscription", async () => {
     expect(await verify(ownToken())).toEqual({
       client: "client-1",
       scopes: ["qos-profiles:read", "number-recycling:check"],
@@ -98,16 +98,16 @@ describe("a good token of ours", () => {
     });
   });
 
-  it("is 3-legged with a subscription", async () => {
+  test("callerOf returns the subscription of our 3-legged token", async () => {
     expect(await verify(ownToken({ subscription: "sub-42" }))).toMatchObject({ subscription: "sub-42" });
   });
 
-  it("has each word of its scope once", async () => {
+  test("callerOf returns each word of the scope once", async () => {
     const caller = await verify(ownToken({ scope: " one  two one constructor " }));
     expect(caller).toMatchObject({ scopes: ["one", "two", "constructor"] });
   });
 
-  it("verifies with either of two valid keys", async () => {
+  test("callerOf accepts our token signed with either of two valid keys", async () => {
     const header = { ...ownHeader, kid: oursToo.kid };
     const token = tokenOf(header, ownClaims, signedBy(oursToo));
 
@@ -115,14 +115,14 @@ describe("a good token of ours", () => {
     expect(await verify(token)).toBeDefined();
   });
 
-  it("is good until five seconds after its end and from five seconds before its beginning", async () => {
+  test("callerOf accepts our token from five seconds before it begins until five seconds after it ends", async () => {
     expect(await verify(ownToken({ exp: second - 4 }))).toBeDefined();
     expect(await verify(ownToken({ iat: second + 5 }))).toBeDefined();
     expect(await verify(ownToken({ nbf: second + 5 }))).toBeDefined();
   });
 });
 
-describe("a token of ours is refused", () => {
+describe("our token, refused", () => {
   const claims: Record<string, Members> = {
     "of another issuer": { iss: "https://own.example/" },
     "without an issuer": { iss: undefined },
@@ -159,7 +159,7 @@ describe("a token of ours is refused", () => {
     "whose subscription is a number": { subscription: 42 },
     "whose subscription is an object": { subscription: { toString: "sub-42" } },
   };
-  it.each(Object.entries(claims))("%s", async (_, wrong) => {
+  test.each(Object.entries(claims))("callerOf refuses our token %s", async (_, wrong) => {
     expect(await verify(ownToken(wrong))).toBeUndefined();
   });
 
@@ -178,20 +178,23 @@ describe("a token of ours is refused", () => {
     "of an algorithm in another case": { alg: "es256" },
     "without an algorithm": { alg: undefined },
   };
-  it.each(Object.entries(headers))("%s", async (_, wrong) => {
+  test.each(Object.entries(headers))("callerOf refuses our token %s", async (_, wrong) => {
     expect(await verify(ownToken({}, wrong))).toBeUndefined();
   });
 
-  it.each(["1e999", "-1e999"])("whose end is %s, a number without end", async (end) => {
-    const payload = JSON.stringify({ ...ownClaims, exp: "EXP" }).replace('"EXP"', end);
-    expect(await verify(tokenOf(ownHeader, payload, signedBy(ours)))).toBeUndefined();
-  });
+  test.each(["1e999", "-1e999"])(
+    "callerOf refuses our token with the expiry %s, which is not finite",
+    async (end) => {
+      const payload = JSON.stringify({ ...ownClaims, exp: "EXP" }).replace('"EXP"', end);
+      expect(await verify(tokenOf(ownHeader, payload, signedBy(ours)))).toBeUndefined();
+    },
+  );
 
-  it("signed with another key", async () => {
+  test("callerOf refuses our token signed with an unknown key", async () => {
     expect(await verify(tokenOf(ownHeader, ownClaims, signedBy(stranger)))).toBeUndefined();
   });
 
-  it("whose signature, header or payload was changed", async () => {
+  test("callerOf refuses our token when its signature, header or payload was changed", async () => {
     const [header = "", payload = "", signature = ""] = ownToken().split(".");
     const [otherHeader = "", otherPayload = ""] = ownToken({ sub: "other" }, { kid: oursToo.kid }).split(".");
     const flipped = `${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`;
@@ -207,13 +210,16 @@ describe("a token of ours is refused", () => {
     for (const parts of changed) expect(await verify(parts.join("."))).toBeUndefined();
   });
 
-  it.each(["none", "NONE", "None", ""])("that is not signed, with the algorithm %j", async (alg) => {
-    const unsigned = () => Buffer.alloc(0);
-    expect(await verify(tokenOf({ ...ownHeader, alg }, ownClaims, unsigned))).toBeUndefined();
-    expect(await verify(tokenOf({ ...ownHeader, alg }, ownClaims, signedBy(ours)))).toBeUndefined();
-  });
+  test.each(["none", "NONE", "None", ""])(
+    "callerOf refuses our token with the algorithm %j, signed or not",
+    async (alg) => {
+      const unsigned = () => Buffer.alloc(0);
+      expect(await verify(tokenOf({ ...ownHeader, alg }, ownClaims, unsigned))).toBeUndefined();
+      expect(await verify(tokenOf({ ...ownHeader, alg }, ownClaims, signedBy(ours)))).toBeUndefined();
+    },
+  );
 
-  it("signed with the public key as if it were a shared secret", async () => {
+  test("callerOf refuses our token signed with the public key as a shared secret", async () => {
     const header = { ...ownHeader, alg: "HS256" };
     const secrets = [
       JSON.stringify(ours.jwk),
@@ -225,7 +231,7 @@ describe("a token of ours is refused", () => {
     }
   });
 
-  it("when it brings its own key or says where to fetch one, and nothing is fetched", async () => {
+  test("callerOf ignores keys and key addresses in the header of a token, and fetches nothing", async () => {
     const server = await countingServer((_, response) => {
       response.end(JSON.stringify({ keys: [{ ...stranger.jwk, kid: "fetched" }] }));
     });
@@ -248,18 +254,18 @@ describe("a token of ours is refused", () => {
     expect(server.requests()).toBe(0);
   });
 
-  it("when it is one of ours that was signed by the key of another issuer", async () => {
+  test("callerOf refuses our token signed with the key of another issuer", async () => {
     const header = { ...foreignHeader, typ: "at+jwt" };
     expect(await verify(tokenOf(header, ownClaims, signedBy(theirs)))).toBeUndefined();
   });
 
-  it("when no issuer is configured", async () => {
+  test("callerOf refuses our token when no issuer is configured", async () => {
     expect(await callerOf(ownToken(), [], now)).toBeUndefined();
   });
 });
 
-describe("whatever is sent", () => {
-  it("text that is no token is refused", async () => {
+describe("any token", () => {
+  test("callerOf refuses text that is no token", async () => {
     const almost = fc
       .array(fc.base64String(), { minLength: 0, maxLength: 6 })
       .map((parts) => parts.join("."));
@@ -270,7 +276,7 @@ describe("whatever is sent", () => {
     );
   });
 
-  it("text of many megabytes is refused", async () => {
+  test("callerOf refuses text of many megabytes", async () => {
     expect(await verify("a".repeat(5_000_000))).toBeUndefined();
     expect(await verify(`${"a.".repeat(1_000_000)}a`)).toBeUndefined();
     expect(await verify(`${ownToken()}${"A".repeat(5_000_000)}`)).toBeUndefined();
@@ -278,7 +284,7 @@ describe("whatever is sent", () => {
     expect(await verify(tokenOf(ownHeader, nested, signedBy(stranger)))).toBeUndefined();
   });
 
-  it("a token of any header and payload that a stranger signed is refused and never an error", async () => {
+  test("callerOf refuses any header and payload signed with an unknown key, and never throws", async () => {
     const header = fc.dictionary(fc.constantFrom("alg", "typ", "kid", "crit", "b64", "jwk"), fc.jsonValue());
     const payload = fc.oneof(
       fc.jsonValue(),
@@ -296,7 +302,7 @@ describe("whatever is sent", () => {
     );
   });
 
-  it("even a payload we signed gives a well-formed caller or none", async () => {
+  test("callerOf returns a well-formed caller or none for any payload that we signed", async () => {
     const claims = fc.dictionary(fc.constantFrom(...Object.keys(ownClaims), "subscription"), fc.jsonValue());
     await fc.assert(
       fc.asyncProperty(claims, async (changed) => {
@@ -310,8 +316,8 @@ describe("whatever is sent", () => {
   });
 });
 
-describe("a token of another issuer", () => {
-  it("of an application is good with its own audience, key and algorithm, and 2-legged", async () => {
+describe("the token of another issuer", () => {
+  test("callerOf accepts another issuer's token for an application, as 2-legged", async () => {
     expect(await verify(foreignToken())).toEqual({
       client: "https://operator.example their-client",
       scopes: ["qos-profiles:read"],
@@ -319,7 +325,7 @@ describe("a token of another issuer", () => {
     });
   });
 
-  it("is 3-legged through the claim that the operator names, and through no other", async () => {
+  test("callerOf reads the subscription from the claim that the operator names, and from no other", async () => {
     const { subscriptionClaim: _, ...trusted } = foreignTrust;
     const withoutClaim: Issuer = { ...foreign, trusted };
 
@@ -330,8 +336,8 @@ describe("a token of another issuer", () => {
     expect(unnamed).not.toHaveProperty("subscription");
   });
 
-  it.each([[42], [null], [""], [["sub-7"]], [{ id: "sub-7" }], [true], ["s".repeat(129)]])(
-    "is refused when the claim of the subscription is %j",
+  test.each([[42], [null], [""], [["sub-7"]], [{ id: "sub-7" }], [true], ["s".repeat(129)]])(
+    "callerOf refuses another issuer's token when its subscription claim is %j",
     async (line) => {
       expect(await verify(foreignToken({ line }))).toBeUndefined();
     },
@@ -342,7 +348,7 @@ describe("a token of another issuer", () => {
     "whose subject is its client in another case": { sub: "Their-Client" },
     "whose subject is its client with a space": { sub: "their-client " },
     "that names no client": { client_id: undefined },
-    "that names no client, with the name of the operator's claim in another case": {
+    "that names no client, and the subscription in another case": {
       client_id: undefined,
       Line: "sub-7",
     },
@@ -350,8 +356,8 @@ describe("a token of another issuer", () => {
     "whose subject is not its authorized party": { client_id: undefined, azp: "party" },
     "with a subscription in a claim that the operator does not name": { sub: "ada", subscription: "sub-8" },
   };
-  it.each(Object.entries(people))(
-    "is refused, and the operator told, %s: it may be a person's",
+  test.each(Object.entries(people))(
+    "callerOf refuses another issuer's token %s, and reports that it lacks a subscription",
     async (_, claims) => {
       const told: unknown[] = [];
       const issuer: Issuer = { ...foreign, onMissingSubscription: () => void told.push("told") };
@@ -361,13 +367,13 @@ describe("a token of another issuer", () => {
     },
   );
 
-  it("is 2-legged when its subject is its authorized party and it names no other client", async () => {
+  test("callerOf accepts another issuer's token whose subject is its authorized party, as 2-legged", async () => {
     const caller = await verify(foreignToken({ client_id: undefined, azp: "party", sub: "party" }));
     expect(caller).toMatchObject({ client: "https://operator.example party" });
     expect(caller).not.toHaveProperty("subscription");
   });
 
-  it("is refused without a word to the operator when something else is wrong with it", async () => {
+  test("callerOf does not report a missing subscription when it refuses a token for another reason", async () => {
     const told: unknown[] = [];
     const issuer: Issuer = { ...foreign, onMissingSubscription: () => void told.push("told") };
     const wrong: Members[] = [
@@ -385,11 +391,11 @@ describe("a token of another issuer", () => {
     expect(told).toEqual([]);
   });
 
-  describe("whose operator says that it has tokens for applications only", () => {
+  describe("the token of an issuer with tokens for applications only", () => {
     const applications: Issuer = { ...foreign, trusted: { ...foreignTrust, applicationsOnly: true } };
     const verifyTheirs = (claims: Members) => verify(foreignToken(claims), own, applications);
 
-    it("is 2-legged whatever its subject is", async () => {
+    test("callerOf accepts any subject of an issuer with applications only, as 2-legged", async () => {
       for (const claims of [{ sub: "service-account" }, { sub: "service-account", client_id: undefined }]) {
         const caller = await verifyTheirs(claims);
         expect(caller).toMatchObject({ scopes: ["qos-profiles:read"] });
@@ -397,45 +403,45 @@ describe("a token of another issuer", () => {
       }
     });
 
-    it("is 3-legged all the same with the claim of the subscription, and refused when that is malformed", async () => {
+    test("callerOf reads the subscription claim of an issuer with applications only, and refuses a malformed one", async () => {
       expect(await verifyTheirs({ line: "sub-7" })).toMatchObject({ subscription: "sub-7" });
       for (const line of [null, "", 42, ["sub-7"], {}]) expect(await verifyTheirs({ line })).toBeUndefined();
     });
 
-    it("is refused without a subject or for another audience", async () => {
+    test("callerOf refuses a token of an issuer with applications only without a subject or our audience", async () => {
       for (const claims of [{ sub: "" }, { sub: undefined }, { sub: ["a"] }, { aud: "own-audience" }]) {
         expect(await verifyTheirs(claims)).toBeUndefined();
       }
     });
   });
 
-  it.each([[{ jkt: "thumbprint" }], [{ "x5t#S256": "thumbprint" }], [{}], [null]])(
-    "is refused when it is bound to a key, of which nothing proves possession here: %j",
+  test.each([[{ jkt: "thumbprint" }], [{ "x5t#S256": "thumbprint" }], [{}], [null]])(
+    "callerOf refuses another issuer's token that is bound to the key %j",
     async (cnf) => {
       expect(await verify(foreignToken({ cnf }))).toBeUndefined();
     },
   );
 
-  it.each(["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt", undefined])(
-    "is good with the type %j",
+  test.each(["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt", undefined])(
+    "callerOf accepts another issuer's token of the type %j",
     async (typ) => {
       expect(await verify(foreignToken({}, { typ }))).toBeDefined();
     },
   );
 
-  it.each(["id+jwt", "logout+jwt", "dpop+jwt", "JOSE", "", 5, {}, [], null])(
-    "is refused with the type %j",
+  test.each(["id+jwt", "logout+jwt", "dpop+jwt", "JOSE", "", 5, {}, [], null])(
+    "callerOf refuses another issuer's token of the type %j",
     async (typ) => {
       expect(await verify(foreignToken({}, { typ }))).toBeUndefined();
     },
   );
 
-  it("is for us when our audience is one of several", async () => {
+  test("callerOf accepts another issuer's token when its audience is one of several", async () => {
     expect(await verify(foreignToken({ aud: ["other", foreignTrust.audience] }))).toBeDefined();
     expect(await verify(foreignToken({ aud: ["other", "own-audience"] }))).toBeUndefined();
   });
 
-  it("names its client by client_id, else azp, else sub", async () => {
+  test("callerOf names another issuer's client by client_id, else azp, else sub", async () => {
     const nameIn = async (claims: Members) =>
       (await verify(foreignToken({ sub: "ada", line: "sub-7", ...claims })))?.client;
 
@@ -444,7 +450,7 @@ describe("a token of another issuer", () => {
     expect(await nameIn({ client_id: undefined })).toBe("https://operator.example ada");
   });
 
-  it("never has the quota of a caller of ours, whatever it calls itself", async () => {
+  test("callerOf never gives another issuer's client the name of a client of ours", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1, maxLength: 30 }), async (name) => {
         const mine = await verify(ownToken({ client_id: name, sub: name }));
@@ -457,7 +463,7 @@ describe("a token of another issuer", () => {
     );
   });
 
-  it("need not say what authorization servers leave out, and then opens nothing", async () => {
+  test("callerOf accepts another issuer's token without scope and iat, and returns no scopes", async () => {
     const caller = await verify(foreignToken({ scope: undefined, iat: undefined }));
     expect(caller).toMatchObject({ scopes: [] });
   });
@@ -487,11 +493,11 @@ describe("a token of another issuer", () => {
     "says that it is ours": { iss: "https://own.example" },
     "is of an issuer nobody trusts": { iss: "https://stranger.example" },
   };
-  it.each(Object.entries(wrong))("is refused when it %s", async (_, claims) => {
+  test.each(Object.entries(wrong))("callerOf refuses another issuer's token that %s", async (_, claims) => {
     expect(await verify(foreignToken(claims))).toBeUndefined();
   });
 
-  it("is refused with an algorithm that is not pinned for it, whoever signed", async () => {
+  test("callerOf refuses another issuer's token with an algorithm that is not pinned for the issuer", async () => {
     const both: Issuer = { ...foreign, keys: keySet(theirs, ours) };
     const elliptic = tokenOf({ alg: "ES256", kid: ours.kid }, foreignClaims, signedBy(ours));
 
@@ -499,12 +505,12 @@ describe("a token of another issuer", () => {
     expect(await verify(foreignToken(), both)).toBeDefined();
   });
 
-  it("is refused when our own key signed it", async () => {
+  test("callerOf refuses another issuer's token signed with our key", async () => {
     const token = tokenOf({ alg: "ES256", kid: ours.kid }, foreignClaims, signedBy(ours));
     expect(await verify(token)).toBeUndefined();
   });
 
-  it("is neither good nor bad while the keys of its issuer cannot be had, and ours are still good", async () => {
+  test("callerOf rejects with Unavailable while another issuer's keys are unreachable, and accepts our token", async () => {
     const keys = new KeySet({
       fetch: () => Promise.reject(new Error("no route")),
       ...times,
