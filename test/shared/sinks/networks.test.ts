@@ -212,8 +212,8 @@ const ipv6: Record<string, readonly (readonly [string, boolean])[]> = {
 
 const ranges = Object.entries({ ...ipv4, ...ipv6 });
 
-describe("a public address", () => {
-  test.each(ranges)("is told from those around and in %s", (_, addresses) => {
+describe("isPublicAddress", () => {
+  test.each(ranges)("isPublicAddress knows which addresses in and around %s are public", (_, addresses) => {
     const found = addresses.map(([address]) => [address, isPublicAddress(address)]);
     expect(found).toEqual(addresses);
   });
@@ -235,7 +235,7 @@ describe("a public address", () => {
     "2606:4700:4700::1111%eth0",
     "2606:4700:4700::1111/128",
     "fe80::1%lo",
-  ])("is not %j", (text) => {
+  ])("isPublicAddress returns false for %j", (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 });
@@ -268,7 +268,7 @@ function listOf(text: string) {
 }
 
 describe("a list of allowed networks", () => {
-  test("is read with single ports, ranges and both families", () => {
+  test("parseAllowedNetworks reads networks of both families with a port or a range of ports", () => {
     expect(parseAllowedNetworks("127.0.0.1/32:1024-65535,[::1]/128:8080,10.0.0.0/8:1")).toEqual([
       { family: "ipv4", address: "127.0.0.1", prefix: 32, firstPort: 1_024, lastPort: 65_535 },
       { family: "ipv6", address: "::1", prefix: 128, firstPort: 8_080, lastPort: 8_080 },
@@ -301,11 +301,11 @@ describe("a list of allowed networks", () => {
     "[127.0.0.1]/32:80",
     "[::1/128]:80",
     "*:80",
-  ])("is refused as a whole when it is %j", (text) => {
+  ])("parseAllowedNetworks refuses %j as a whole", (text) => {
     expect(parseAllowedNetworks(text)).toBeUndefined();
   });
 
-  test("opens its addresses and ports, and no more", () => {
+  test("isAllowed allows the addresses and ports of the networks and no others", () => {
     const networks = parseAllowedNetworks("127.0.0.1/32:8080-8081,[fd12:3456::]/32:443") ?? [];
     expect(isAllowed("127.0.0.1", 8_080, networks)).toBe(true);
     expect(isAllowed("127.0.0.1", 8_081, networks)).toBe(true);
@@ -319,7 +319,7 @@ describe("a list of allowed networks", () => {
     expect(isAllowed("127.0.0.1", 8_080, [])).toBe(false);
   });
 
-  test("opens an address exactly when it begins with the same bits", () => {
+  test("isAllowed allows an address exactly when it begins with the bits of a network", () => {
     fc.assert(
       fc.property(anyAddress, fc.nat(128), fc.nat(127), fc.boolean(), (network, length, flipped, same) => {
         const isIpv4 = network.includes(".");
@@ -343,7 +343,7 @@ describe("a list of allowed networks", () => {
 
   const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
 
-  test("can open everything else, …", () => {
+  test("isAllowed allows private addresses when every network is allowed", () => {
     for (const address of ["10.0.0.1", "127.0.0.1", "169.253.255.255", "169.255.0.0", "::1", "fd00:ec3::1"]) {
       expect([address, isAllowed(address, 80, everything)]).toEqual([address, true]);
     }
@@ -371,14 +371,14 @@ describe("a list of allowed networks", () => {
     "64:ff9b:1::a9fe:a9fe",
     "2002:a9fe:a9fe::1",
     "2001:0:a9fe:a9fe::1",
-  ])("… but never %s", (address) => {
+  ])("isAllowed never allows %s, even when every network is allowed", (address) => {
     const itself = address.includes("%")
       ? []
       : listOf(`${address.includes(":") ? `[${address}]` : address}/0:80`);
     expect(isAllowed(address, 80, [...everything, ...itself])).toBe(false);
   });
 
-  test("does not mix the families up", () => {
+  test("isAllowed keeps IPv4 and IPv6 networks apart", () => {
     expect(isAllowed("::ffff:10.0.0.1", 80, listOf("10.0.0.0/8:80"))).toBe(false);
     expect(isAllowed("10.0.0.1", 80, listOf("[::ffff:0.0.0.0]/96:80"))).toBe(false);
     expect(isAllowed("10.0.0.1", 80, listOf("[::]/0:80"))).toBe(false);

@@ -132,13 +132,13 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe("a sink that takes a body", () => {
+describe("the body and the headers", () => {
   test.each([
     ["http", httpSink, "http://127.0.0.1"],
-    ["https", httpsSink, "https://localhost"],
-    ["https by its address", httpsSink, "https://127.0.0.1"],
-    ["https by its name", httpsSink, "https://sink.example.com"],
-  ])("gets exactly its bytes and headers: %s", async (_, start, origin) => {
+    ["https to localhost", httpsSink, "https://localhost"],
+    ["https to an address", httpsSink, "https://127.0.0.1"],
+    ["https to a name", httpsSink, "https://sink.example.com"],
+  ])("post delivers exactly the given bytes and headers over %s", async (_, start, origin) => {
     const chunks = [randomBytes(70_000), Buffer.alloc(0), randomBytes(1), randomBytes(65_536)];
     const got: { request?: IncomingMessage; bytes?: Buffer } = {};
     const { port } = await start(async (request, response) => {
@@ -176,7 +176,7 @@ describe("a sink that takes a body", () => {
     });
   });
 
-  test("is left as soon as it has answered, although it was not told that the connection ends", async () => {
+  test("post closes the connection as soon as the sink has answered", async () => {
     const closed: Promise<unknown>[] = [];
     const { port } = await httpSink((request, response) => {
       closed.push(once(request.socket, "close"));
@@ -188,7 +188,7 @@ describe("a sink that takes a body", () => {
     await Promise.all(closed);
   });
 
-  test("gets an empty body as one", async () => {
+  test("post delivers an empty body as one", async () => {
     const got: number[] = [];
     const { port } = await httpSink(async (request, response) => {
       got.push((await bytesOf(request)).length);
@@ -199,7 +199,7 @@ describe("a sink that takes a body", () => {
     expect(got).toEqual([0]);
   });
 
-  test("gets the bytes of an answer although their memory is used again", async () => {
+  test("post delivers the bytes of an answer although their memory is used again", async () => {
     const cells = Uint16Array.from({ length: 1_024 }, (_, cell) => cell);
     const tiles = Array.from({ length: 100 }, () => ({ geohash: "ezjmg", cells }));
     const answer = {
@@ -231,7 +231,7 @@ describe("a sink that takes a body", () => {
     expect(bufferPool.length).toBeLessThan(5);
   });
 
-  test("is given more time for each MiB that it takes", async () => {
+  test("post gives a sink more time for each MiB that it reads", async () => {
     const { port } = await rawSink((socket) => {
       let bytes = 0;
       socket.on("data", (data) => {
@@ -250,7 +250,7 @@ describe("a sink that takes a body", () => {
     expect(loose).toEqual(delivered);
   });
 
-  test("is not charged for the time that the body takes", async () => {
+  test("post does not count the time that the body takes as a stall of the sink", async () => {
     const { port } = await httpSink(answering(200));
     async function* slow() {
       yield Buffer.from("a");
@@ -262,47 +262,50 @@ describe("a sink that takes a body", () => {
   });
 });
 
-describe("the status of an answer decides", () => {
+describe("the status of the answer", () => {
   test.each([
-    [201, { outcome: "delivered", status: 201 }],
-    [400, { outcome: "refused", status: 400 }],
-    [410, { outcome: "refused", status: 410 }],
-    [408, { outcome: "failed", status: 408 }],
-    [500, { outcome: "failed", status: 500 }],
-    [503, { outcome: "failed", status: 503 }],
-  ])("%d", async (status, ended) => {
+    ["delivered", 201],
+    ["refused", 400],
+    ["refused", 410],
+    ["failed", 408],
+    ["failed", 500],
+    ["failed", 503],
+  ])("post returns %s after one connection when the sink answers %d", async (outcome, status) => {
     const { port, connections } = await httpSink(answering(status, {}, "nobody reads this"));
-    expect(await postTo(port)).toEqual({ ...ended, sentWhole: true });
+    expect(await postTo(port)).toEqual({ outcome, status, sentWhole: true });
     expect(connections()).toBe(1);
   });
 
-  test.each([301, 302, 303, 307, 308])("%d is not followed", async (status) => {
-    const elsewhere = await httpSink(answering(200));
-    const { port } = await httpSink(answering(status, { location: `http://127.0.0.1:${elsewhere.port}/` }));
+  test.each([301, 302, 303, 307, 308])(
+    "post returns refused for a redirect with %d and does not follow it",
+    async (status) => {
+      const elsewhere = await httpSink(answering(200));
+      const { port } = await httpSink(answering(status, { location: `http://127.0.0.1:${elsewhere.port}/` }));
 
-    expect(await postTo(port)).toEqual({ outcome: "refused", status, sentWhole: true });
-    expect(elsewhere.connections()).toBe(0);
-  });
+      expect(await postTo(port)).toEqual({ outcome: "refused", status, sentWhole: true });
+      expect(elsewhere.connections()).toBe(0);
+    },
+  );
 
   test.each([
-    ["30", 30],
-    ["0", 0],
-    ["9".repeat(400), 3_600],
-    ["Sun, 01 Mar 2026 12:00:45 GMT", 45],
-    ["Sun, 01 Mar 2020 12:00:45 GMT", 0],
-  ])("429 may say when to try again: %s", async (header, retryAfterSeconds) => {
+    [30, "30"],
+    [0, "0"],
+    [3_600, "99999"],
+    [45, "Sun, 01 Mar 2026 12:00:45 GMT"],
+    [0, "Sun, 01 Mar 2020 12:00:45 GMT"],
+  ])("post returns %d seconds to wait after 429 with Retry-After: %s", async (retryAfterSeconds, header) => {
     const { port } = await httpSink(answering(429, { "retry-after": header }));
     const now = () => new Date("2026-03-01T12:00:00Z");
     const ended = await postTo(port, { now });
     expect(ended).toEqual({ outcome: "failed", status: 429, retryAfterSeconds, sentWhole: true });
   });
 
-  test("429 with nonsense says no time", async () => {
+  test("post ignores an invalid Retry-After on 429", async () => {
     const { port } = await httpSink(answering(429, { "retry-after": "-1" }));
     expect(await postTo(port)).toEqual({ outcome: "failed", status: 429, sentWhole: true });
   });
 
-  test.each([200, 410])("%d says nothing about a time", async (status) => {
+  test.each([200, 410])("post ignores Retry-After on %d", async (status) => {
     const { port } = await httpSink(answering(status, { "retry-after": "30" }));
     expect(await postTo(port)).not.toHaveProperty("retryAfterSeconds");
   });
@@ -314,7 +317,7 @@ describe("the status of an answer decides", () => {
     ["reads on", 500, "failed", (socket: Socket) => socket],
     ["reads no more", 503, "failed", (socket: Socket) => socket.pause()],
   ])(
-    "before the whole body is sent, and ends the sending: a sink %s after %d",
+    "post stops sending to a sink that %s after answering %d before the end of the body",
     async (_, status, outcome, then) => {
       const answer = rawAnswer(`HTTP/1.1 ${status} Early\r\ncontent-length: 0\r\n\r\n`);
       const { port } = await rawSink((socket) => {
@@ -334,7 +337,7 @@ describe("the status of an answer decides", () => {
     },
   );
 
-  test("before the whole body is sent, also while the body takes its time", async () => {
+  test("post returns an early refusal while it waits for the next chunk of the body", async () => {
     const { port } = await rawSink((socket) => {
       socket.once("data", () => socket.end("HTTP/1.1 410 Early\r\ncontent-length: 0\r\n\r\n"));
     });
@@ -349,7 +352,7 @@ describe("the status of an answer decides", () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  test("before the whole body is sent, unless the connection breaks before it is read", async () => {
+  test("post closes the body when a sink refuses early and resets the connection", async () => {
     const { port } = await httpSink((request, response) => {
       response.writeHead(413, { connection: "close" }).end(() => request.socket.resetAndDestroy());
     });
@@ -362,7 +365,7 @@ describe("the status of an answer decides", () => {
   });
 });
 
-describe("a status of 2xx that comes early is no delivery yet", () => {
+describe("a status of 2xx before the end of the body", () => {
   /** Answers when the headers are there, and does with the body what it wants. */
   const acceptingEarly =
     (bodyOf: (request: IncomingMessage) => Promise<void>): RequestListener =>
@@ -372,24 +375,27 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
       response.end();
     };
 
-  test.each([3, 800])("a sink that reads on gets all of %d chunks", async (count) => {
-    const got: { bytes?: number; complete?: boolean } = {};
-    const { port } = await httpSink(
-      acceptingEarly(async (request) => {
-        await pause(50);
-        got.bytes = (await bytesOf(request)).length;
-        got.complete = request.complete;
-      }),
-    );
+  test.each([3, 800])(
+    "post delivers all of %d chunks to a sink that answers 202 early and reads on",
+    async (count) => {
+      const got: { bytes?: number; complete?: boolean } = {};
+      const { port } = await httpSink(
+        acceptingEarly(async (request) => {
+          await pause(50);
+          got.bytes = (await bytesOf(request)).length;
+          got.complete = request.complete;
+        }),
+      );
 
-    expect(await postTo(port, { body: bodyWith(count).body })).toEqual(delivered);
-    expect(got).toEqual({ bytes: count * 65_536, complete: true });
-  });
+      expect(await postTo(port, { body: bodyWith(count).body })).toEqual(delivered);
+      expect(got).toEqual({ bytes: count * 65_536, complete: true });
+    },
+  );
 
   /** What receivers of Node.js and its frameworks do with the rest of a request that they have answered. */
   const readers: Record<string, (request: IncomingMessage) => Promise<number>> = {
-    "as it comes": async (request) => (await bytesOf(request)).length,
-    "with a pause after each piece": async (request) => {
+    "it as it comes": async (request) => (await bytesOf(request)).length,
+    "it with a pause after each piece": async (request) => {
       let bytes = 0;
       for await (const piece of request) {
         bytes += piece.length;
@@ -397,7 +403,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
       }
       return bytes;
     },
-    "by its events": (request) =>
+    "it by its events": (request) =>
       new Promise((resolve, reject) => {
         let bytes = 0;
         request.on("data", (piece: Buffer) => {
@@ -423,7 +429,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     ),
   );
   test.each(receivers)(
-    "a receiver of Node.js over %s that %s and then reads, %s, gets 10 MB",
+    "post delivers 10 MB to a Node.js receiver over %s that %s and then reads %s",
     async (name, _, __, start, answer, read) => {
       const got: Promise<number>[] = [];
       const { port } = await start((request, response) => {
@@ -439,7 +445,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     },
   );
 
-  test("one that says that it closes, and does so with the body half read, is tried again", async () => {
+  test("post fails when a sink answers 200 with Connection: close and closes with the body half read", async () => {
     const { port } = await httpSink((request, response) => {
       response.writeHead(200, { connection: "close" }).end();
       request.resume();
@@ -448,7 +454,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     expect(ended).toMatchObject({ outcome: "failed" });
   });
 
-  test("one that keeps the connection open after it has read all has taken the body", async () => {
+  test("post delivers to a sink that answers 200 early, reads all and keeps the connection open", async () => {
     const server = createTcpServer({ allowHalfOpen: true });
     const { port } = await listen(server);
     const sockets: Socket[] = [];
@@ -462,7 +468,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     expect(ended).toEqual(delivered);
   });
 
-  test("a sink that says at once that its answer is over gets all of them as well", async () => {
+  test("post delivers all chunks to a sink that answers 204 early", async () => {
     let bytes = 0;
     const { port } = await rawSink((socket) => {
       socket.once("data", () => socket.write("HTTP/1.1 204 Early\r\n\r\n"));
@@ -480,7 +486,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     ["ends the connection", (socket) => socket.end()],
     ["cuts the connection", (socket) => socket.destroy()],
     ["resets the connection", (socket) => socket.resetAndDestroy()],
-  ])("one that %s before it has taken the body is tried again", async (_, leave) => {
+  ])("post fails when a sink answers 202 early and %s before it has read the body", async (_, leave) => {
     const { port } = await rawSink((socket) => {
       socket.once("data", () => {
         socket.pause().write("HTTP/1.1 202 Early\r\ncontent-length: 0\r\n\r\n", () => leave(socket));
@@ -496,7 +502,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     ["resets the connection", (socket) => socket.resetAndDestroy()],
     ["closes the connection", (socket) => socket.destroy()],
   ])(
-    "one that %s when all is sent and not yet taken is tried again, and may hold the body",
+    "post fails with sentWhole when a sink answers 202 early and %s with the last chunk unread",
     async (_, leave) => {
       const accepted = "HTTP/1.1 202 Early\r\ncontent-length: 0\r\n\r\n";
       let taken = (_: Socket) => {};
@@ -523,7 +529,7 @@ describe("a status of 2xx that comes early is no delivery yet", () => {
     },
   );
 
-  test("one that takes no more is left when the time for the next chunk is over", async () => {
+  test("post fails as STALLED when a sink answers 202 early and reads no more", async () => {
     const { port } = await rawSink((socket) => {
       socket.once("data", () => socket.pause().write("HTTP/1.1 202 Early\r\ncontent-length: 0\r\n\r\n"));
     });
@@ -549,38 +555,44 @@ describe("the last chunk", () => {
     return { got, listener };
   }
 
-  test.each([0, 1, 2, 40])("of %d waits for the caller", async (count) => {
-    const { got, listener } = gathering();
-    const { port } = await httpSink(listener);
-    const seen: object[] = [];
-    const { state, body } = bodyWith(count);
-    const beforeLastChunk = async () => {
-      await expect.poll(() => got.bytes).toBe(Math.max(0, count - 1) * 65_536);
+  test.each([0, 1, 2, 40])(
+    "post sends the last of %d chunks only after beforeLastChunk has resolved",
+    async (count) => {
+      const { got, listener } = gathering();
+      const { port } = await httpSink(listener);
+      const seen: object[] = [];
+      const { state, body } = bodyWith(count);
+      const beforeLastChunk = async () => {
+        await expect.poll(() => got.bytes).toBe(Math.max(0, count - 1) * 65_536);
+        await pause(50);
+        seen.push({ ...got, pulled: state.pulled });
+      };
+
+      expect(await postTo(port, { body, beforeLastChunk })).toEqual(delivered);
+      expect(seen).toEqual([{ bytes: Math.max(0, count - 1) * 65_536, ended: false, pulled: count }]);
+      expect(got).toEqual({ bytes: count * 65_536, ended: true });
+    },
+  );
+
+  test.each([0, 1, 40])(
+    "post never sends the last of %d chunks when beforeLastChunk rejects",
+    async (count) => {
+      class NotRecorded extends Error {}
+      const { got, listener } = gathering();
+      const { port } = await httpSink(listener);
+      const { state, body } = bodyWith(count);
+
+      const posting = postTo(port, { body, beforeLastChunk: () => Promise.reject(new NotRecorded()) });
+
+      await expect(posting).rejects.toBeInstanceOf(NotRecorded);
+      await expect.poll(() => state.closed).toBe(true);
       await pause(50);
-      seen.push({ ...got, pulled: state.pulled });
-    };
+      expect(got.ended).toBe(false);
+      expect(got.bytes).toBeLessThanOrEqual(Math.max(0, count - 1) * 65_536);
+    },
+  );
 
-    expect(await postTo(port, { body, beforeLastChunk })).toEqual(delivered);
-    expect(seen).toEqual([{ bytes: Math.max(0, count - 1) * 65_536, ended: false, pulled: count }]);
-    expect(got).toEqual({ bytes: count * 65_536, ended: true });
-  });
-
-  test.each([0, 1, 40])("of %d is not released when the caller cannot record it", async (count) => {
-    class NotRecorded extends Error {}
-    const { got, listener } = gathering();
-    const { port } = await httpSink(listener);
-    const { state, body } = bodyWith(count);
-
-    const posting = postTo(port, { body, beforeLastChunk: () => Promise.reject(new NotRecorded()) });
-
-    await expect(posting).rejects.toBeInstanceOf(NotRecorded);
-    await expect.poll(() => state.closed).toBe(true);
-    await pause(50);
-    expect(got.ended).toBe(false);
-    expect(got.bytes).toBeLessThanOrEqual(Math.max(0, count - 1) * 65_536);
-  });
-
-  test("is not released when the sink refuses the body meanwhile", async () => {
+  test("post never sends the last chunk when the sink answers 503 before beforeLastChunk resolves", async () => {
     const { got, listener } = gathering();
     const { port } = await httpSink((request, response) => {
       listener(request, response);
@@ -591,7 +603,7 @@ describe("the last chunk", () => {
     expect(got.ended).toBe(false);
   });
 
-  test("is not released when the attempt ends meanwhile, whatever becomes of what it waits for", async () => {
+  test("post never sends the last chunk when the attempt ends before beforeLastChunk settles", async () => {
     const { got, listener } = gathering();
     const { port } = await httpSink(listener);
     const hooks = [
@@ -606,7 +618,7 @@ describe("the last chunk", () => {
     expect(got.ended).toBe(false);
   });
 
-  test("was released when a proxy answers 502 for a sink that has the whole body", async () => {
+  test("post returns sentWhole when a proxy answers 502 for a sink that has the whole body", async () => {
     const { got, listener } = gathering();
     const sink = await httpSink(listener);
     const proxy = await httpSink((request, response) => {
@@ -623,7 +635,7 @@ describe("the last chunk", () => {
   });
 });
 
-describe("a hostile sink is left in time", () => {
+describe("a hostile sink", () => {
   const drip = (text: string) => (socket: Socket) => {
     let at = 0;
     const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ""), 50);
@@ -643,55 +655,71 @@ describe("a hostile sink is left in time", () => {
   const ok = "HTTP/1.1 200 OK\r\n";
 
   test.each<[string, (socket: Socket) => void, object]>([
-    ["no answer", (socket) => socket.resume(), { outcome: "failed", cause: "STALLED" }],
-    ["one that reads nothing", (socket) => socket.pause(), { outcome: "failed", cause: "STALLED" }],
+    ["never answers", (socket) => socket.resume(), { outcome: "failed", cause: "STALLED" }],
+    ["reads nothing", (socket) => socket.pause(), { outcome: "failed", cause: "STALLED" }],
     [
-      "an answer letter by letter",
+      "answers letter by letter",
       drip(`${ok}x: ${"y".repeat(9_999)}`),
       { outcome: "failed", cause: "STALLED" },
     ],
     [
-      "nothing but interim answers",
+      "sends nothing but interim answers",
       flood("", "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n".repeat(100)),
       { outcome: "failed", cause: "INTERIM_ANSWERS" },
     ],
     [
-      "a header without end",
+      "sends a header without end",
       flood(`${ok}x: `, "y".repeat(999)),
       { outcome: "failed", cause: "HPE_HEADER_OVERFLOW" },
     ],
     [
-      "headers without end",
+      "sends headers without end",
       flood(ok, "x: y\r\n".repeat(99)),
       { outcome: "failed", cause: "HPE_HEADER_OVERFLOW" },
     ],
-    ["what is not HTTP", rawAnswer("220 ready\r\n"), { outcome: "failed", cause: "HPE_INVALID_CONSTANT" }],
-    ["two lengths", rawAnswer(`${ok}content-length: 1\r\ncontent-length: 2\r\n\r\n`), { outcome: "failed" }],
+    ["does not speak HTTP", rawAnswer("220 ready\r\n"), { outcome: "failed", cause: "HPE_INVALID_CONSTANT" }],
     [
-      "another protocol",
+      "sends two lengths",
+      rawAnswer(`${ok}content-length: 1\r\ncontent-length: 2\r\n\r\n`),
+      { outcome: "failed" },
+    ],
+    [
+      "switches to another protocol",
       rawAnswer("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
       { outcome: "failed" },
     ],
     [
-      "a cut before the answer",
+      "cuts the connection before it answers",
       (socket) => socket.once("data", () => socket.destroy()),
       { outcome: "failed" },
     ],
     [
-      "a reset before the answer",
+      "resets the connection before it answers",
       (socket) => socket.once("data", () => socket.resetAndDestroy()),
       { outcome: "failed" },
     ],
-    ["an end before the answer", (socket) => socket.once("data", () => socket.end()), { outcome: "failed" }],
-    ["a body without end", flood(`${ok}\r\n`, "x".repeat(9_999)), { outcome: "delivered" }],
-    ["a body that never comes", rawAnswer(`${ok}content-length: 9\r\n\r\n`), { outcome: "delivered" }],
-    ["half a body", rawAnswer(`${ok}transfer-encoding: chunked\r\n\r\n9\r\nx`), { outcome: "delivered" }],
     [
-      "a body that is no HTTP",
+      "ends the connection before it answers",
+      (socket) => socket.once("data", () => socket.end()),
+      { outcome: "failed" },
+    ],
+    ["answers 200 with a body without end", flood(`${ok}\r\n`, "x".repeat(9_999)), { outcome: "delivered" }],
+    [
+      "answers 200 with a body that never comes",
+      rawAnswer(`${ok}content-length: 9\r\n\r\n`),
+      { outcome: "delivered" },
+    ],
+    [
+      "answers 200 with half a body",
+      rawAnswer(`${ok}transfer-encoding: chunked\r\n\r\n9\r\nx`),
+      { outcome: "delivered" },
+    ],
+    [
+      "answers 200 with malformed chunks",
       rawAnswer(`${ok}transfer-encoding: chunked\r\n\r\nwrong`),
       { outcome: "failed" },
     ],
-  ])("%s", async (_, take, ended) => {
+  ])("post ends the attempt and the connection when a sink %s", async (_, take, ended) => {
     const sockets: Socket[] = [];
     const { port } = await rawSink((socket) => {
       sockets.push(socket);
@@ -709,7 +737,7 @@ describe("a hostile sink is left in time", () => {
     await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
   });
 
-  test("after the time of the attempt, even when it takes a little now and then", async () => {
+  test("post fails as OVERTIME when a sink reads a little now and then until the attempt's time is over", async () => {
     const { port } = await rawSink((socket) => {
       socket.pause();
       const timer = setInterval(() => socket.read(200_000), 20);
@@ -728,7 +756,7 @@ describe("a hostile sink is left in time", () => {
     expect(state.closed).toBe(true);
   });
 
-  test("when the caller says so, whatever is being waited for", async () => {
+  test("post fails as ABORTED when the caller aborts, whatever it waits for", async () => {
     let hasAll = () => {};
     const { port } = await rawSink((socket) => {
       let end = "";
@@ -759,7 +787,7 @@ describe("a hostile sink is left in time", () => {
     expect(before).toEqual({ outcome: "failed", cause: "ABORTED", sentWhole: false });
   });
 
-  test("and is no reason to hold the body in memory while it does not read", async () => {
+  test("post holds at most two unsent chunks while a sink does not read", async () => {
     let read = () => {};
     const { port } = await httpSink((request, response) => {
       read = () => void request.resume().on("end", () => response.end());
@@ -782,7 +810,7 @@ describe("a hostile sink is left in time", () => {
   });
 });
 
-describe("where a sink may be", () => {
+describe("the address of a sink", () => {
   const sink = "https://sink.example.com";
   const ca = certificate.cert;
   const refused = { outcome: "refused", cause: "ADDRESS", sentWhole: false };
@@ -794,23 +822,26 @@ describe("where a sink may be", () => {
     ["::ffff:127.0.0.1"],
     ["fe80::1%eth0"],
     ["not an address"],
-  ])("a name that leads to %s as well is refused, and nothing is connected to", async (address) => {
-    const { port, connections } = await httpsSink(answering(200));
-    for (const addresses of [[address], ["127.0.0.1", "8.8.8.8", address], [address, "127.0.0.1"]]) {
-      const { state, body } = bodyWith(3);
-      const ended = await postTo(port, {
-        sink: `${sink}:${port}/`,
-        ca,
-        body,
-        resolve: async () => addresses,
-      });
-      expect(ended).toEqual(refused);
-      expect(state.pulled).toBe(0);
-    }
-    expect(connections()).toBe(0);
-  });
+  ])(
+    "post refuses a name with the address %s among others, and connects to none of them",
+    async (address) => {
+      const { port, connections } = await httpsSink(answering(200));
+      for (const addresses of [[address], ["127.0.0.1", "8.8.8.8", address], [address, "127.0.0.1"]]) {
+        const { state, body } = bodyWith(3);
+        const ended = await postTo(port, {
+          sink: `${sink}:${port}/`,
+          ca,
+          body,
+          resolve: async () => addresses,
+        });
+        expect(ended).toEqual(refused);
+        expect(state.pulled).toBe(0);
+      }
+      expect(connections()).toBe(0);
+    },
+  );
 
-  test("is asked anew in each attempt, and once", async () => {
+  test("post resolves a name once in each attempt", async () => {
     const { port, connections } = await httpsSink(answering(200));
     const answers = [["127.0.0.1"], ["192.168.0.1"], ["127.0.0.1"]];
     const names: string[] = [];
@@ -828,7 +859,7 @@ describe("where a sink may be", () => {
     expect(connections()).toBe(2);
   });
 
-  test("is tried again later when its name is not found or not found in time", async () => {
+  test("post fails when the name is not found, or not in time", async () => {
     const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND sink.example.com"), {
       code: "ENOTFOUND",
     });
@@ -839,7 +870,7 @@ describe("where a sink may be", () => {
     expect(slow).toEqual({ outcome: "failed", cause: "LOOKUP_TIMEOUT", sentWhole: false });
   });
 
-  test("is found while name servers are silent about many others", async () => {
+  test("post delivers to a name while name servers are silent about thirty others", async () => {
     const silent = Array.from({ length: 30 }, (_, index) => `silent-${index}.example.com`);
     const names = await nameServer({
       ...Object.fromEntries(silent.map((name) => [name, { silent: ["A", "AAAA"] }])),
@@ -867,7 +898,7 @@ describe("where a sink may be", () => {
     ["the IPv6 address", ["127.0.0.1", "fd00::1"]],
     ["one of the IPv4 addresses", ["127.0.0.1", "10.0.0.1"]],
     ["the only address", ["169.254.169.254"]],
-  ])("is refused when %s that its name server gives is not allowed", async (_, addresses) => {
+  ])("post refuses a name when %s that its name server gives is not allowed", async (_, addresses) => {
     const names = await nameServer({ "sink.example.com": { addresses } });
     const { port, connections } = await httpsSink(answering(200));
     const resolve: PostOptions["resolve"] = (name, signal) => resolveName(name, signal, [names.address]);
@@ -876,7 +907,7 @@ describe("where a sink may be", () => {
     expect(connections()).toBe(0);
   });
 
-  test("is not looked up when it is an address or localhost", async () => {
+  test("post resolves neither an address nor localhost", async () => {
     const { port } = await httpSink(answering(200));
     const resolve = () => Promise.reject(new Error("looked up"));
     for (const host of ["127.0.0.1", "localhost"]) {
@@ -884,7 +915,7 @@ describe("where a sink may be", () => {
     }
   });
 
-  test("is the next address when one does not let itself be connected to", async () => {
+  test("post connects to the next address when one refuses the connection", async () => {
     const { port } = await httpsSink(answering(200));
     const options = { sink: `${sink}:${port}/`, ca };
     const ended = await postTo(port, { ...options, resolve: async () => ["127.0.0.2", "127.0.0.1"] });
@@ -893,7 +924,7 @@ describe("where a sink may be", () => {
     expect(none).toEqual({ outcome: "failed", cause: "ECONNREFUSED", sentWhole: false });
   });
 
-  test("is not where nothing is allowed", async () => {
+  test("post refuses addresses that are not public when none are allowed", async () => {
     const { port, connections } = await httpsSink(answering(200));
     const options = { ca, allowed: [], resolve: async () => ["127.0.0.1"] };
     expect(await postTo(port, { ...options, sink: `${sink}:${port}/` })).toEqual(refused);
@@ -909,7 +940,7 @@ describe("where a sink may be", () => {
     expect(connections()).toBe(0);
   });
 
-  test("is never the runtime API, whatever is allowed", async () => {
+  test("post refuses the runtime API, whatever is allowed", async () => {
     const { port, connections } = await httpSink(answering(200));
     const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
     const options = { allowed: everything, runtimeApi: `127.0.0.1:${port}` };
@@ -929,7 +960,7 @@ describe("where a sink may be", () => {
 });
 
 describe("a sink over TLS", () => {
-  test("has to have a certificate of a known authority", async () => {
+  test("post fails before the request when the certificate is of an unknown authority", async () => {
     let requests = 0;
     const { port } = await httpsSink(() => requests++);
     const sockets: Socket[] = [];
@@ -945,7 +976,7 @@ describe("a sink over TLS", () => {
   });
 
   test.each(["https://other.example.com", "https://127.0.0.2"])(
-    "has to have a certificate for its name: %s",
+    "post fails before the request when the certificate is not for %s",
     async (origin) => {
       let requests = 0;
       const server = createHttpsServer(certificate, () => requests++);
@@ -962,14 +993,14 @@ describe("a sink over TLS", () => {
     },
   );
 
-  test("speaks TLS 1.2 at least", async () => {
+  test("post fails when the sink speaks TLS 1.1 at most", async () => {
     const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     const { port } = await listen(createHttpsServer({ ...certificate, ...old }, answering(200)));
     const options = { sink: `https://localhost:${port}/`, ca: certificate.cert };
     expect(await postTo(port, options)).toMatchObject({ outcome: "failed" });
   });
 
-  test("has to answer the handshake in time", async () => {
+  test("post fails as CONNECT_TIMEOUT when the sink does not answer the TLS handshake", async () => {
     const { port } = await rawSink((socket) => socket.resume());
     const started = performance.now();
     const ended = await postTo(port, { sink: `https://localhost:${port}/`, limits: short });
@@ -977,7 +1008,7 @@ describe("a sink over TLS", () => {
     expect(performance.now() - started).toBeLessThan(2_500);
   });
 
-  test("is not one that speaks something else", async () => {
+  test("post fails when the port of an https sink does not speak TLS", async () => {
     const { port } = await httpSink(answering(200));
     const ended = await postTo(port, { sink: `https://localhost:${port}/` });
     expect(ended).toMatchObject({ outcome: "failed" });
@@ -988,7 +1019,7 @@ describe("a body that fails", () => {
   class Broken extends Error {}
 
   test.each([0, 1, 40])(
-    "fails the attempt after %d chunks, and the sink never sees its end",
+    "post throws the error of a body that fails after %d chunks, and never sends its end",
     async (count) => {
       const seen: { complete?: boolean } = {};
       const { port } = await httpSink((request, response) => {
@@ -1015,7 +1046,7 @@ describe("a body that fails", () => {
     },
   );
 
-  test("because the attempt was ended is no fault of its own", async () => {
+  test("post fails as ABORTED, and throws no error of the body, when the attempt was aborted", async () => {
     const { port } = await httpSink(answering(200));
     const ending = new AbortController();
     let closed = false;
@@ -1040,7 +1071,7 @@ describe("a body that fails", () => {
 });
 
 test.each(["a\r\nb: c", "a\nb", "a\u0000", "a\u007f", "é", "\u2028"])(
-  "a header's value is printable ASCII or goes nowhere: %j",
+  "post throws before it connects when the value of a header is %j",
   async (value) => {
     const { port, connections } = await httpSink(answering(200));
     const { state, body } = bodyWith(3);

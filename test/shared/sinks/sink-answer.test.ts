@@ -5,11 +5,11 @@ test.each([
   ["delivered", [200, 201, 202, 204, 299]],
   ["failed", [408, 429, 500, 501, 502, 503, 504, 511, 599]],
   ["refused", [0, 101, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 410, 413, 422, 499, 600, 999]],
-])("%s is what %j say", (outcome, statuses) => {
+])("outcomeOf returns %s for each of its statuses", (outcome, statuses) => {
   expect(statuses.map(outcomeOf)).toEqual(statuses.map(() => outcome));
 });
 
-describe("Retry-After", () => {
+describe("retryAfterSeconds", () => {
   const now = new Date("2026-03-01T12:00:00.500Z");
 
   test.each<[string | undefined, number | undefined]>([
@@ -21,7 +21,6 @@ describe("Retry-After", () => {
     ["120", 120],
     ["3600", 3_600],
     ["3601", 3_600],
-    ["9".repeat(1_000), 3_600],
     ["Sun, 01 Mar 2026 12:01:00 GMT", 60],
     ["Sun, 01 Mar 2026 12:00:00 GMT", 0],
     ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
@@ -45,7 +44,11 @@ describe("Retry-After", () => {
     ["2026-03-01T12:01:00Z", undefined],
     ["Mon, 30 Feb 2026 12:01:00 GMT", undefined],
     ["Sun, 01 Mar 2026 24:00:00 GMT", undefined],
-  ])("%j means %j seconds", (header, seconds) => {
+  ])("retryAfterSeconds reads the header %j as %j seconds", (header, seconds) => {
     expect(retryAfterSeconds(header, now)).toBe(seconds);
+  });
+
+  test("retryAfterSeconds reads a number of a thousand digits as an hour", () => {
+    expect(retryAfterSeconds("9".repeat(1_000), now)).toBe(3_600);
   });
 });
