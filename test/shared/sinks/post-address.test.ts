@@ -1,0 +1,166 @@
+import { afterEach, expect, test } from "vitest";
+import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
+import type { PostOptions } from "../../../shared/sinks/post.ts";
+import { resolveName } from "../../../shared/sinks/resolve-name.ts";
+import { type NameServer, openNameServer } from "../../support/name-server.ts";
+import {
+  answering,
+  bodyWith,
+  certificate,
+  closeSinks,
+  delivered,
+  httpSink,
+  httpsSink,
+  postTo,
+  short,
+} from "./sink-server.ts";
+
+const nameServers: NameServer[] = [];
+afterEach(async () => {
+  await Promise.all([closeSinks(), ...nameServers.splice(0).map((server) => server.close())]);
+});
+
+async function nameServer(names: Parameters<typeof openNameServer>[0]): Promise<NameServer> {
+  const server = await openNameServer(names);
+  nameServers.push(server);
+  return server;
+}
+
+const sink = "https://sink.example.com";
+const ca = certificate.cert;
+const refused = { outcome: "refused", cause: "ADDRESS", sentWhole: false };
+
+test.each([
+  ["10.0.0.1"],
+  ["169.254.169.254"],
+  ["fd00:ec2::254"],
+  ["::ffff:127.0.0.1"],
+  ["fe80::1%eth0"],
+  ["not an address"],
+])("post refuses a name with the address %s among others, and connects to none of them", async (address) => {
+  const { port, connections } = await httpsSink(answering(200));
+  for (const addresses of [[address], ["127.0.0.1", "8.8.8.8", address], [address, "127.0.0.1"]]) {
+    const { state, body } = bodyWith(3);
+    const ended = await postTo(port, {
+      sink: `${sink}:${port}/`,
+      ca,
+      body,
+      resolve: async () => addresses,
+    });
+    expect(ended).toEqual(refused);
+    expect(state.pulled).toBe(0);
+  }
+  expect(connections()).toBe(0);
+});
+
+test("post resolves a name once in each attempt", async () => {
+  const { port, connections } = await httpsSink(answering(200));
+  const answers = [["127.0.0.1"], ["192.168.0.1"], ["127.0.0.1"]];
+  const names: string[] = [];
+  const resolve = async (name: string) => {
+    names.push(name);
+    return answers.shift() ?? [];
+  };
+  const options = { sink: `${sink}:${port}/`, ca, resolve };
+
+  expect(await postTo(port, options)).toEqual(delivered);
+  expect(await postTo(port, options)).toEqual(refused);
+  expect(await postTo(port, options)).toEqual(delivered);
+  expect(await postTo(port, options)).toEqual({ outcome: "failed", cause: "NO_ADDRESS", sentWhole: false });
+  expect(names).toEqual(Array.from({ length: 4 }, () => "sink.example.com"));
+  expect(connections()).toBe(2);
+});
+
+test("post fails when the name is not found, or not in time", async () => {
+  const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND sink.example.com"), {
+    code: "ENOTFOUND",
+  });
+  const missing = await postTo(1, { sink, resolve: async () => await Promise.reject(notFound) });
+  expect(missing).toEqual({ outcome: "failed", cause: "ENOTFOUND", sentWhole: false });
+  const forever = async () => await new Promise<never>(() => {});
+  const slow = await postTo(1, { sink, resolve: forever, limits: short });
+  expect(slow).toEqual({ outcome: "failed", cause: "LOOKUP_TIMEOUT", sentWhole: false });
+});
+
+test("post delivers to a name while name servers are silent about thirty others", async () => {
+  const silent = Array.from({ length: 30 }, (_, index) => `silent-${index}.example.com`);
+  const names = await nameServer({
+    ...Object.fromEntries(silent.map((name) => [name, { silent: ["A", "AAAA"] }])),
+    "sink.example.com": { aliases: ["a.example.net"], addresses: ["127.0.0.1"] },
+  });
+  const { port } = await httpsSink(answering(200));
+  const resolve: PostOptions["resolve"] = (name, signal) => resolveName(name, signal, [names.address]);
+  const ending = new AbortController();
+  const limits = { lookup: 60_000, attempt: 60_000 };
+  const ended: unknown[] = [];
+  const waiting = silent.map(async (name) => {
+    ended.push(await postTo(1, { sink: `https://${name}/`, resolve, limits, signal: ending.signal }));
+  });
+  await expect.poll(() => names.questions.length).toBeGreaterThanOrEqual(2 * silent.length);
+
+  expect(await postTo(port, { sink: `${sink}:${port}/`, ca, resolve })).toEqual(delivered);
+  expect(ended).toEqual([]);
+
+  ending.abort();
+  await Promise.all(waiting);
+  expect(ended).toEqual(silent.map(() => ({ outcome: "failed", cause: "ABORTED", sentWhole: false })));
+});
+
+test.each([
+  ["the IPv6 address", ["127.0.0.1", "fd00::1"]],
+  ["one of the IPv4 addresses", ["127.0.0.1", "10.0.0.1"]],
+  ["the only address", ["169.254.169.254"]],
+])("post refuses a name when %s that its name server gives is not allowed", async (_, addresses) => {
+  const names = await nameServer({ "sink.example.com": { addresses } });
+  const { port, connections } = await httpsSink(answering(200));
+  const resolve: PostOptions["resolve"] = (name, signal) => resolveName(name, signal, [names.address]);
+
+  expect(await postTo(port, { sink: `${sink}:${port}/`, ca, resolve })).toEqual(refused);
+  expect(connections()).toBe(0);
+});
+
+test("post resolves neither an address nor localhost", async () => {
+  const { port } = await httpSink(answering(200));
+  const resolve = () => Promise.reject(new Error("looked up"));
+  for (const host of ["127.0.0.1", "localhost"]) {
+    expect(await postTo(port, { sink: `http://${host}:${port}/`, resolve })).toEqual(delivered);
+  }
+});
+
+test("post connects to the next address when one refuses the connection", async () => {
+  const { port } = await httpsSink(answering(200));
+  const options = { sink: `${sink}:${port}/`, ca };
+  const ended = await postTo(port, { ...options, resolve: async () => ["127.0.0.2", "127.0.0.1"] });
+  expect(ended).toEqual(delivered);
+  const none = await postTo(port, { ...options, resolve: async () => ["127.0.0.2", "127.0.0.3"] });
+  expect(none).toEqual({ outcome: "failed", cause: "ECONNREFUSED", sentWhole: false });
+});
+
+test("post refuses addresses that are not public when none are allowed", async () => {
+  const { port, connections } = await httpsSink(answering(200));
+  const options = { ca, allowed: [], resolve: async () => ["127.0.0.1"] };
+  expect(await postTo(port, { ...options, sink: `${sink}:${port}/` })).toEqual(refused);
+  for (const origin of ["http://127.0.0.1", "https://127.0.0.1", "https://localhost", "https://2130706433"]) {
+    const ended = await postTo(port, { ...options, sink: `${origin}:${port}/` });
+    expect(ended).toEqual({ outcome: "refused", cause: "SINK", sentWhole: false });
+  }
+  expect(connections()).toBe(0);
+});
+
+test("post refuses the runtime API, whatever is allowed", async () => {
+  const { port, connections } = await httpSink(answering(200));
+  const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
+  const options = { allowed: everything, runtimeApi: `127.0.0.1:${port}` };
+  for (const origin of ["http://127.0.0.1", "http://127.0.0.2", "http://localhost", "http://[::1]"]) {
+    expect(await postTo(port, { ...options, sink: `${origin}:${port}/` })).toEqual(refused);
+  }
+  const named = await postTo(port, {
+    ...options,
+    sink: `${sink}:${port}/`,
+    resolve: async () => ["127.0.0.1"],
+  });
+  expect(named).toEqual(refused);
+  expect(connections()).toBe(0);
+  const other = await postTo(port, { ...options, runtimeApi: `127.0.0.1:${port + 1}` });
+  expect(other).toEqual(delivered);
+});

@@ -1,0 +1,185 @@
+import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import type { PostOptions } from "../../../shared/sinks/post.ts";
+import {
+  bodyWith,
+  closeSinks,
+  delivered,
+  httpSink,
+  postTo,
+  rawAnswer,
+  rawSink,
+  short,
+} from "./sink-server.ts";
+
+afterEach(closeSinks);
+
+const drip = (text: string) => (socket: Socket) => {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ""), 50);
+  socket.on("close", () => clearInterval(timer)).resume();
+};
+const flood = (start: string, text: string) => (socket: Socket) => {
+  socket.once("data", () => {
+    socket.write(start);
+    const more = () => {
+      while (!socket.destroyed && socket.write(text));
+    };
+    socket.on("drain", more);
+    more();
+  });
+  socket.resume();
+};
+const ok = "HTTP/1.1 200 OK\r\n";
+
+test.each<[string, (socket: Socket) => void, object]>([
+  ["never answers", (socket) => socket.resume(), { outcome: "failed", cause: "STALLED" }],
+  ["reads nothing", (socket) => socket.pause(), { outcome: "failed", cause: "STALLED" }],
+  ["answers letter by letter", drip(`${ok}x: ${"y".repeat(9_999)}`), { outcome: "failed", cause: "STALLED" }],
+  [
+    "sends nothing but interim answers",
+    flood("", "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n".repeat(100)),
+    { outcome: "failed", cause: "INTERIM_ANSWERS" },
+  ],
+  [
+    "sends a header without end",
+    flood(`${ok}x: `, "y".repeat(999)),
+    { outcome: "failed", cause: "HPE_HEADER_OVERFLOW" },
+  ],
+  [
+    "sends headers without end",
+    flood(ok, "x: y\r\n".repeat(99)),
+    { outcome: "failed", cause: "HPE_HEADER_OVERFLOW" },
+  ],
+  ["does not speak HTTP", rawAnswer("220 ready\r\n"), { outcome: "failed", cause: "HPE_INVALID_CONSTANT" }],
+  [
+    "sends two lengths",
+    rawAnswer(`${ok}content-length: 1\r\ncontent-length: 2\r\n\r\n`),
+    { outcome: "failed" },
+  ],
+  [
+    "switches to another protocol",
+    rawAnswer("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
+    { outcome: "failed" },
+  ],
+  [
+    "cuts the connection before it answers",
+    (socket) => socket.once("data", () => socket.destroy()),
+    { outcome: "failed" },
+  ],
+  [
+    "resets the connection before it answers",
+    (socket) => socket.once("data", () => socket.resetAndDestroy()),
+    { outcome: "failed" },
+  ],
+  [
+    "ends the connection before it answers",
+    (socket) => socket.once("data", () => socket.end()),
+    { outcome: "failed" },
+  ],
+  ["answers 200 with a body without end", flood(`${ok}\r\n`, "x".repeat(9_999)), { outcome: "delivered" }],
+  [
+    "answers 200 with a body that never comes",
+    rawAnswer(`${ok}content-length: 9\r\n\r\n`),
+    { outcome: "delivered" },
+  ],
+  [
+    "answers 200 with half a body",
+    rawAnswer(`${ok}transfer-encoding: chunked\r\n\r\n9\r\nx`),
+    { outcome: "delivered" },
+  ],
+  [
+    "answers 200 with malformed chunks",
+    rawAnswer(`${ok}transfer-encoding: chunked\r\n\r\nwrong`),
+    { outcome: "failed" },
+  ],
+])("post ends the attempt and the connection when a sink %s", async (_, take, ended) => {
+  const sockets: Socket[] = [];
+  const { port } = await rawSink((socket) => {
+    sockets.push(socket);
+    take(socket);
+  });
+  const { state, body } = bodyWith(400);
+  const started = performance.now();
+
+  const found = await postTo(port, { body, limits: short });
+
+  expect(found).toMatchObject(ended);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(state.closed).toBe(true);
+  for (const socket of sockets) socket.resume();
+  await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
+});
+
+test("post fails as OVERTIME when a sink reads a little now and then until the attempt's time is over", async () => {
+  const { port } = await rawSink((socket) => {
+    socket.pause();
+    const timer = setInterval(() => socket.read(200_000), 20);
+    socket.on("close", () => clearInterval(timer));
+  });
+  const { state, body } = bodyWith(100_000);
+  const started = performance.now();
+
+  const ended = await postTo(port, {
+    body,
+    limits: { ...short, attempt: 600, perMebibyte: 1 },
+  });
+
+  expect(ended).toEqual({ outcome: "failed", cause: "OVERTIME", sentWhole: false });
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(state.closed).toBe(true);
+});
+
+test("post fails as ABORTED when the caller aborts, whatever it waits for", async () => {
+  let hasAll = () => {};
+  const { port } = await rawSink((socket) => {
+    let end = "";
+    socket.on("data", (data) => {
+      end = `${end}${data.toString("latin1")}`.slice(-5);
+      if (end === "0\r\n\r\n") hasAll();
+    });
+  });
+  const waits: Partial<PostOptions>[] = [
+    {},
+    { sink: `https://localhost:${port}/` },
+    { sink: "https://sink.example.com/", resolve: async () => await new Promise(() => {}) },
+  ];
+  for (const wait of waits) {
+    const { state, body } = bodyWith(3);
+    const caller = new AbortController();
+    // The first waits for an answer to all of the body, the others for what never comes before it.
+    if (wait === waits[0]) hasAll = () => caller.abort();
+    else setTimeout(() => caller.abort(), 100);
+    expect(await postTo(port, { ...wait, body, signal: caller.signal })).toEqual({
+      outcome: "failed",
+      cause: "ABORTED",
+      sentWhole: wait === waits[0],
+    });
+    expect(state.closed).toBe(true);
+  }
+  const before = await postTo(port, { signal: AbortSignal.abort() });
+  expect(before).toEqual({ outcome: "failed", cause: "ABORTED", sentWhole: false });
+});
+
+test("post holds at most two unsent chunks while a sink does not read", async () => {
+  let read = () => {};
+  const { port } = await httpSink((request, response) => {
+    read = () => void request.resume().on("end", () => response.end());
+  });
+  const { state, body } = bodyWith(2_000);
+  const bufferPool: Buffer[] = [];
+
+  const posting = postTo(port, { body, bufferPool });
+  let before = -1;
+  while (before !== state.pulled || state.pulled === 0) {
+    before = state.pulled;
+    await pause(100);
+  }
+
+  expect(state.pulled - bufferPool.length).toBeLessThanOrEqual(2);
+  expect(state.pulled).toBeLessThan(500);
+  read();
+  expect(await posting).toEqual(delivered);
+  expect(bufferPool).toHaveLength(2_000);
+});
