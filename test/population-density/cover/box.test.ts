@@ -12,7 +12,7 @@ const anyGeohash = fc.integer({ min: 1, max: 9 }).chain(geohash);
 
 const area = ({ west, south, east, north }: Box) => ((east - west + 360) % 360 || 360) * (north - south);
 
-test("the box of a geohash is that of an implementation that is not ours", () => {
+test("boxOf returns the box that ngeohash returns", () => {
   fc.assert(
     fc.property(anyGeohash, (cell) => {
       const { west, south, east, north } = boxOf(cell);
@@ -21,7 +21,7 @@ test("the box of a geohash is that of an implementation that is not ours", () =>
   );
 });
 
-test("the box around two holds both, and is the same whichever comes first", () => {
+test("boxAround holds both boxes, the short way around the globe, and is the same in either order", () => {
   fc.assert(
     fc.property(anyGeohash, anyGeohash, (one, other) => {
       const boxes = [boxOf(one), boxOf(other)] as const;
@@ -35,14 +35,14 @@ test("the box around two holds both, and is the same whichever comes first", () 
   );
 });
 
-test("cells on both sides of the antimeridian have a narrow box across it", () => {
+test("boxAround two cells on either side of the antimeridian is a narrow box across it", () => {
   const [fiji, samoa] = [boxOf("ruz"), boxOf("2h0")];
   const { west, east } = boxAround(fiji, samoa);
   expect([west, east]).toEqual([fiji.west, samoa.east]);
   expect(west).toBeGreaterThan(east);
 });
 
-test("the box of a coverage is that around each of its cells", () => {
+test("coveredBox is the box around all cells of a coverage", () => {
   const cells = fc.array(fc.integer({ min: 0, max: 1_023 }), { minLength: 1, maxLength: 5 });
   const tiles = fc.dictionary(
     geohash(2).map((end) => `u0${end}`),

@@ -5,10 +5,7 @@ import { type Point, type Polygon, polygonOf } from "../../../functions/populati
 import { runs } from "../../support/sample.ts";
 import { boxOf, coverByOracle } from "./oracle.ts";
 import { largeRingsInGrid, ringsInGrid } from "./random-rings.ts";
-
-function ring(...points: readonly (readonly [latitude: number, longitude: number])[]): Point[] {
-  return points.map(([latitude, longitude]) => ({ latitude, longitude }));
-}
+import { ring, unit } from "./sample-rings.ts";
 
 function polygon(boundary: readonly Point[]): Polygon {
   const made = polygonOf(boundary);
@@ -26,9 +23,6 @@ function cellsOf(boundary: readonly Point[], precision: number): string[] {
   expect([geohashes, countCells(made, precision), tiles]).toEqual([inOrder, geohashes.length, cover.length]);
   return geohashes;
 }
-
-/** Coordinates are rounded to this many degrees. */
-const unit = 2 ** -40;
 
 function rectangle(south: number, west: number, north: number, east: number): Point[] {
   return ring([south, west], [south, east], [north, east], [north, west]);
@@ -61,7 +55,7 @@ const largePolygonRuns = runs(3_000, 100) * times;
 
 describe("the cover of a polygon", () => {
   test(
-    "has no missing, extra or duplicate cell: random polygons against exact rational arithmetic",
+    "the cover of a random polygon has exactly the cells of rational arithmetic, each once",
     () => {
       let polygons = 0;
       const precisions = new Set<number>();
@@ -81,7 +75,7 @@ describe("the cover of a polygon", () => {
   );
 
   test(
-    "has no missing, extra or duplicate cell: polygons of many cells and few vertices",
+    "the cover of a random polygon of many cells has exactly the cells of rational arithmetic",
     () => {
       fc.assert(
         fc.property(largeRingsInGrid, ({ boundary, precision }) => {
@@ -98,12 +92,12 @@ describe("the cover of a polygon", () => {
     [7, 9],
     [6, 2],
     [5, 1],
-  ])("of the reference's example at precision %i has %i cells", (precision, count) => {
+  ])("the cover of the reference's example at precision %i has %i cells", (precision, count) => {
     expect(cellsOf(example, precision)).toHaveLength(count);
     expect(cellsOf(example, precision)).toEqual(coverByOracle(example, precision));
   });
 
-  test("is the same for either orientation, open and closed, and whatever point comes first", () => {
+  test("the cover is the same from any point and in either direction, open and closed", () => {
     const cells = cellsOf(example, 8);
     const [first, ...others] = example;
     if (first === undefined) throw new Error("no points");
@@ -113,7 +107,7 @@ describe("the cover of a polygon", () => {
   });
 
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
-    "of a cell's own rectangle at precision %i is that cell alone",
+    "the cover of a cell's own rectangle at precision %i is that cell alone",
     (precision) => {
       const height = 180 / 2 ** Math.floor((5 * precision) / 2);
       const width = 360 / 2 ** Math.ceil((5 * precision) / 2);
@@ -123,7 +117,7 @@ describe("the cover of a polygon", () => {
     },
   );
 
-  test("has one cell for the smallest polygons there are", () => {
+  test("the cover of the smallest polygons has one cell", () => {
     const near = 2e-9;
     expect(cellsOf(ring([0, 0], [0, near], [near, 0]), 7)).toEqual(["s000000"]);
     expect(cellsOf(ring([-near, 0], [-near, -near], [0, -near]), 12)).toEqual(["7zzzzzzzzzzz"]);
@@ -131,7 +125,7 @@ describe("the cover of a polygon", () => {
     expect(cellsOf(ring([1, 1], [1, above], [above, 1]), 12)).toHaveLength(1);
   });
 
-  test("has all four cells around a corner that a polygon of no size to speak of encloses", () => {
+  test("the cover of a tiny polygon around a corner has the four cells at the corner", () => {
     const around = rectangle(-1e-9, -1e-9, 1e-9, 1e-9);
     expect(cellsOf(around, 6)).toEqual(["7zzzzz", "ebpbpb", "kpbpbp", "s00000"].sort());
     expect(cellsOf(around, 6)).toEqual(coverByOracle(around, 6));
@@ -151,7 +145,7 @@ describe("the cover of a polygon", () => {
     ],
     ["a comb of thin teeth", comb(5), 4],
     ["a ring inside one cell with a hole-like bay", bay(), 5],
-  ])("is exact for %s", (_, boundary, precision) => {
+  ])("the cover is exact for %s", (_, boundary, precision) => {
     expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
   });
 
@@ -160,11 +154,11 @@ describe("the cover of a polygon", () => {
     ["south", rectangle(-90, 100, -80, 170), 3],
     ["north, as one vertex", ring([85, 0], [85, 10], [90, 5]), 4],
     ["both", rectangle(-90, 0, 90, 1), 2],
-  ])("reaches a pole as if it was an ordinary place: %s", (_, boundary, precision) => {
+  ])("the cover is exact up to a pole: %s", (_, boundary, precision) => {
     expect(cellsOf(boundary, precision)).toEqual(coverByOracle(boundary, precision));
   });
 
-  test("goes on beyond the antimeridian, with the same cells from either side of it", () => {
+  test("the cover continues beyond the antimeridian, with the same cells from either side", () => {
     const fromWest = ring([-1, 179], [-1, -179], [1, -179], [1, 179]);
     const fromEast = ring([1, -179], [1, 179], [-1, 179], [-1, -179]);
     const cells = cellsOf(fromWest, 5);
@@ -173,14 +167,14 @@ describe("the cover of a polygon", () => {
     expect(cells.length).toBe(countCells(polygon(rectangle(-1, -1, 1, 1)), 5));
   });
 
-  test("ends at the antimeridian without a cell beyond it, written as 180 or as -180", () => {
+  test("the cover ends at the antimeridian, written as 180 or as -180", () => {
     const east = ring([0, 180], [0, 179], [1, 179], [1, 180]);
     const west = ring([0, -180], [0, 179], [1, 179], [1, -180]);
     expect(cellsOf(east, 4)).toEqual(coverByOracle(east, 4));
     expect(cellsOf(west, 4)).toEqual(cellsOf(east, 4));
   });
 
-  test("loses nothing one unit beside the border that the antimeridian is to a polygon that goes beyond it", () => {
+  test("the cover across the antimeridian is exact for a side on longitude 0 and one unit beside it", () => {
     for (const [precision, rows] of [
       [3, 1],
       [4, 6],
@@ -198,7 +192,7 @@ describe("the cover of a polygon", () => {
     }
   });
 
-  test("is exact for edges that rise by one unit over the whole map", () => {
+  test("the cover is exact for edges that rise by one unit over the whole map", () => {
     for (const precision of [1, 2, 3, 4]) {
       for (const north of [0, unit, 45 - unit, 45, 45 + unit]) {
         const boundary = ring([north, -89], [north + unit, 89], [north - 1, 0]);
@@ -207,7 +201,7 @@ describe("the cover of a polygon", () => {
     }
   });
 
-  test("keeps the sides of a sliver apart that are in the same cells at both of its ends", () => {
+  test("the cover is exact for a sliver whose sides start and end in the same cells", () => {
     // The sliver passes a corner half-way, 0.6 columns for each row.
     const cell = 45 / 1024;
     const points = ring(
@@ -223,7 +217,7 @@ describe("the cover of a polygon", () => {
     }
   });
 
-  test("has each cell once where a polygon reaches around the globe", () => {
+  test("the cover of a polygon around the globe has each cell once", () => {
     const almost = ring([3, -179], [3, -60], [3, 60], [3, 178.9], [9, 178.9], [9, 60], [9, -60], [9, -179]);
     const spiral = ring(
       [0, -100],
@@ -245,23 +239,21 @@ describe("the cover of a polygon", () => {
     }
   });
 
-  test("is refused before it fills the memory", () => {
+  test("coverOf throws for the whole globe at precision 12 before it fills the memory", () => {
     expect(() => coverOf(polygon(world), 12)).toThrow(RangeError);
   });
 });
 
-describe("counting", () => {
-  test("of the whole globe at precision 12 takes no longer than for a small polygon", () => {
+describe("countCells", () => {
+  test("countCells counts the whole globe at precision 12 without a step for each of its 2^30 rows", () => {
     const globe = polygon(world);
-    const start = performance.now();
     for (let time = 0; time < 100; time++) countCells(globe, 12);
-    expect((performance.now() - start) / 100).toBeLessThan(10);
     const count = countCells(globe, 12);
     expect(count).toBeLessThanOrEqual(2 ** 60);
     expect(count).toBeGreaterThan(0.999 * 2 ** 60);
-  });
+  }, 20_000);
 
-  test("never says more than there are, and says more than the limit if there are more", () => {
+  test("countCells returns the exact number up to the limit, and a number between limit and truth above it", () => {
     fc.assert(
       fc.property(ringsInGrid, fc.integer({ min: 1, max: 40 }), ({ boundary, precision }, limit) => {
         const made = polygonOf(boundary);
@@ -277,7 +269,7 @@ describe("counting", () => {
     );
   });
 
-  test("is exact over several hundred thousand rows", () => {
+  test("countCells is exact over several hundred thousand rows", () => {
     // Two columns of cells on either side of longitude 0, from the equator to latitude 30.
     const made = polygon(rectangle(0, -1e-9, 30, 1e-9));
     expect(countCells(made, 9)).toBe(2 * Math.ceil(30 / (180 / 2 ** 22)));

@@ -23,13 +23,16 @@ const cells = fc.integer({ min: 1, max: 12 }).chain((precision) => {
 });
 
 describe("the grid", () => {
-  test.each(precisions)("of precision %i has 32 cells for each one of the precision before", (precision) => {
-    const { rows, columns } = gridOf(precision);
-    expect(rows * columns).toBe(32 ** precision);
-    expect(columns).toBe(precision % 2 === 0 ? rows : 2 * rows);
-  });
+  test.each(precisions)(
+    "gridOf precision %i has 32 cells for each cell of the precision before",
+    (precision) => {
+      const { rows, columns } = gridOf(precision);
+      expect(rows * columns).toBe(32 ** precision);
+      expect(columns).toBe(precision % 2 === 0 ? rows : 2 * rows);
+    },
+  );
 
-  test.each(precisions)("of precision %i has borders without rounding", (precision) => {
+  test.each(precisions)("gridOf precision %i has borders that are exact in binary", (precision) => {
     const { rows, columns, cellHeight, cellWidth } = gridOf(precision);
     for (const index of [1, 3, rows / 2 - 1, rows - 1]) {
       expect((index * cellHeight) / cellHeight).toBe(index);
@@ -41,7 +44,7 @@ describe("the grid", () => {
 });
 
 describe("geohashes", () => {
-  test("are those of the definition, and lead back to their cells", () => {
+  test("geohashAt returns the geohash of the definition, and cellOf leads back to the cell", () => {
     fc.assert(
       fc.property(cells, ({ precision, row, column }) => {
         const geohash = geohashAt(row, column, precision);
@@ -52,7 +55,7 @@ describe("geohashes", () => {
     );
   });
 
-  test("are those of another implementation for the middle of the cell", () => {
+  test("geohashAt returns the geohash that ngeohash returns for the middle of the cell", () => {
     fc.assert(
       fc.property(cells, ({ precision, row, column }) => {
         const { cellHeight, cellWidth } = gridOf(precision);
@@ -63,7 +66,7 @@ describe("geohashes", () => {
     );
   });
 
-  test("are a tile and a suffix, ascending with the code", () => {
+  test("geohashAt returns a tile and a suffix, and suffixes ascend with their codes", () => {
     fc.assert(
       fc.property(cells, ({ precision, row, column }) => {
         const tile = geohashAt(Math.floor(row / tileSide), Math.floor(column / tileSide), precision - 2);
@@ -79,7 +82,7 @@ describe("geohashes", () => {
     }
   });
 
-  test.each(["a", "u0i", "U0", "u-", " "])("%j is none", (text) => {
+  test.each(["a", "u0i", "U0", "u-", " "])("cellOf throws for %j, which is no geohash", (text) => {
     expect(() => cellOf(text)).toThrow(RangeError);
   });
 });

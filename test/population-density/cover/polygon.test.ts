@@ -3,12 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Point, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import { isPolygonByOracle } from "./oracle.ts";
 import { ringsInGrid } from "./random-rings.ts";
-
-type Coordinates = readonly [latitude: number, longitude: number];
-
-function ring(...points: readonly Coordinates[]): Point[] {
-  return points.map(([latitude, longitude]) => ({ latitude, longitude }));
-}
+import { type Coordinates, ring, unit } from "./sample-rings.ts";
 
 /** Each way to write the same ring: from any of its points, in both orientations, open and closed. */
 function writings(boundary: readonly Point[]): Point[][] {
@@ -18,8 +13,6 @@ function writings(boundary: readonly Point[]): Point[][] {
   });
 }
 
-/** Coordinates are rounded to this many degrees. */
-const unit = 2 ** -40;
 const above = (value: number) => value + unit;
 const below = (value: number) => value - unit;
 
@@ -53,22 +46,25 @@ const refused: readonly (readonly [what: string, boundary: readonly Point[]])[] 
   ],
 ];
 
-describe("no polygon", () => {
-  test.each(refused)("%s, however it is written", (_, boundary) => {
-    for (const written of [boundary, ...writings(boundary)]) {
-      expect(polygonOf(written)).toBeUndefined();
-      expect(isPolygonByOracle(written)).toBe(false);
-    }
-  });
+describe("rings that are no polygons", () => {
+  test.each(refused)(
+    "polygonOf refuses %s, from any point and in either direction, open and closed",
+    (_, boundary) => {
+      for (const written of [boundary, ...writings(boundary)]) {
+        expect(polygonOf(written)).toBeUndefined();
+        expect(isPolygonByOracle(written)).toBe(false);
+      }
+    },
+  );
 });
 
 test.each([
   ["first", ring([0, 0], [0, 0], [0, 1], [1, 1])],
   ["in the middle", ring([0, 0], [0, 1], [0, 1], [0, 1], [1, 1])],
   ["last", ring([0, 0], [0, 1], [1, 1], [1, 1])],
-  ["last, and the first one", ring([0, 0], [0, 1], [1, 1], [0, 0], [0, 0])],
-  ["but for less than a unit", ring([0, 0], [0, 1], [2 ** -50, 1], [1, 1])],
-])("a vertex twice in a row counts once: the %s", (_, boundary) => {
+  ["last and first", ring([0, 0], [0, 1], [1, 1], [0, 0], [0, 0])],
+  ["within less than a unit", ring([0, 0], [0, 1], [2 ** -50, 1], [1, 1])],
+])("polygonOf counts a vertex that is repeated %s once", (_, boundary) => {
   const once = polygonOf(ring([0, 0], [0, 1], [1, 1]));
   expect(new Set(polygonOf(boundary)?.longitudes)).toEqual(new Set(once?.longitudes));
   expect(polygonOf(boundary)?.latitudes).toHaveLength(3);
@@ -95,12 +91,12 @@ describe("one unit decides", () => {
     ["a jump of just less than 180 degrees", ring([0, unit], [0, 180], [1, 90]), true],
   ];
 
-  test.each(cases)("%s", (_, boundary, isPolygon) => {
+  test.each(cases)("polygonOf decides exactly about %s", (_, boundary, isPolygon) => {
     expect(isPolygonByOracle(boundary)).toBe(isPolygon);
     for (const written of writings(boundary)) expect(polygonOf(written) !== undefined).toBe(isPolygon);
   });
 
-  test("wherever it is, for corners near any point of a triangle", () => {
+  test("polygonOf decides as rational arithmetic does for corners that are a unit apart", () => {
     const near = fc.tuple(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -2, max: 2 }));
     const base = fc.constantFrom<Coordinates>([45.75, 4.86], [0.1, 0.3], [-33.3, -179.9], [64, 128]);
     let [polygons, others] = [0, 0];
@@ -137,25 +133,28 @@ describe("one nanodegree decides", () => {
     ["a bent strip", (width) => ring([2, 0], [2, 1], [2, 2], [2 + width, 2], [2 + width, 1], [2 + width, 0])],
   ];
 
-  test.each(shapes)("%s is no area below it, and one from it on", (_, withWidth) => {
-    for (const width of [0, 1e-13, 1e-12, 1e-11, 1e-10, 5e-10, 0.99e-9]) {
-      for (const written of writings(withWidth(width))) expect(polygonOf(written)).toBeUndefined();
-      expect(isPolygonByOracle(withWidth(width))).toBe(false);
-    }
-    for (const width of [1e-9, 1.01e-9, 1e-8, 1e-6]) {
-      for (const written of writings(withWidth(width))) expect(polygonOf(written)).toBeDefined();
-      expect(isPolygonByOracle(withWidth(width))).toBe(true);
-    }
-  });
+  test.each(shapes)(
+    "polygonOf refuses %s that is thinner than a nanodegree, and takes it from there on",
+    (_, withWidth) => {
+      for (const width of [0, 1e-13, 1e-12, 1e-11, 1e-10, 5e-10, 0.99e-9]) {
+        for (const written of writings(withWidth(width))) expect(polygonOf(written)).toBeUndefined();
+        expect(isPolygonByOracle(withWidth(width))).toBe(false);
+      }
+      for (const width of [1e-9, 1.01e-9, 1e-8, 1e-6]) {
+        for (const written of writings(withWidth(width))) expect(polygonOf(written)).toBeDefined();
+        expect(isPolygonByOracle(withWidth(width))).toBe(true);
+      }
+    },
+  );
 
-  test("nothing but the whole width counts: a part may be as thin as it likes", () => {
+  test("polygonOf takes a polygon that is thin in one part only", () => {
     const needle = ring([0, 0], [0, 1], [unit, 1], [unit, 1e-8], [1e-8, 0]);
     expect(polygonOf(needle)).toBeDefined();
     const neck = ring([0, 0], [0, 2], [1, 2], [unit, 1], [1, 0]);
     expect(polygonOf(neck)).toBeDefined();
   });
 
-  test("points on a line in decimals are no area, wherever and however many they are", () => {
+  test("polygonOf refuses any number of points on a line in decimals", () => {
     const line = fc.record({
       latitude: fc.integer({ min: -500_000, max: 500_000 }),
       longitude: fc.integer({ min: -800_000, max: 800_000 }),
@@ -177,7 +176,7 @@ describe("one nanodegree decides", () => {
 });
 
 describe("a polygon", () => {
-  test("is told from none as rational arithmetic tells it, for random rings on and beside corners", () => {
+  test("polygonOf decides as rational arithmetic does for random rings on and beside corners", () => {
     fc.assert(
       fc.property(ringsInGrid, ({ boundary }) => {
         expect(polygonOf(boundary) !== undefined).toBe(isPolygonByOracle(boundary));
@@ -186,11 +185,11 @@ describe("a polygon", () => {
     );
   });
 
-  test("may have a vertex in the middle of a straight edge", () => {
+  test("polygonOf takes a vertex in the middle of a straight edge", () => {
     expect(polygonOf(ring([0, 0], [0, 1], [0, 2], [1, 1]))).toBeDefined();
   });
 
-  test("is open and counter-clockwise whatever was written", () => {
+  test("polygonOf returns an open, counter-clockwise polygon however the ring is written", () => {
     for (const written of writings(ring([0, 0], [0, 2], [2, 2], [2, 0]))) {
       const made = polygonOf(written);
       expect(made?.latitudes).toHaveLength(4);
@@ -207,18 +206,18 @@ describe("a polygon", () => {
     }
   });
 
-  test("goes on beyond the antimeridian", () => {
+  test("polygonOf continues longitudes beyond the antimeridian", () => {
     const made = polygonOf(ring([-1, 179], [-1, -179], [1, -179], [1, 179]));
     expect(Array.from(made?.longitudes ?? [])).toEqual([179, 181, 181, 179]);
   });
 
-  test("may have vertices on poles and on the antimeridian", () => {
+  test("polygonOf takes vertices on the poles and on the antimeridian", () => {
     expect(polygonOf(ring([-90, 0], [-90, 180], [90, 180], [90, 0]))).toBeDefined();
     expect(polygonOf(ring([90, -180], [80, -180], [80, -170]))).toBeDefined();
     expect(polygonOf(ring([90, 180], [80, -180], [80, -170]))).toBeDefined();
   });
 
-  test("may reach around the globe, and beyond it where it does not meet itself", () => {
+  test("polygonOf takes a belt around the globe, and a spiral that does not meet itself", () => {
     const around = [-180, -60, 60, 180];
     const belt = [
       ...around.map((longitude) => [0, longitude] as const),
