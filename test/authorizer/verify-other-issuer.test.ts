@@ -60,7 +60,7 @@ const people: Record<string, Members> = {
   "with a subscription in a claim that the operator does not name": { sub: "ada", subscription: "sub-8" },
 };
 test.each(Object.entries(people))(
-  "callerOf refuses another issuer's token %s, and reports that it lacks a subscription",
+  "callerOf refuses, and reports as a person's, a token %s",
   async (_, claims) => {
     const told: unknown[] = [];
     const issuer: Issuer = { ...foreign, onMissingSubscription: () => void told.push("told") };
