@@ -65,7 +65,7 @@ function emptyFolder(path: string): void {
 }
 
 describe("a folder that is kept", () => {
-  test("is restored for the same sources and settings", () => {
+  test("a kept folder is restored for the same sources and settings only", () => {
     expect(restored()).toBeUndefined();
     kept().keep(folder("first"));
 
@@ -73,7 +73,7 @@ describe("a folder that is kept", () => {
     expect(restored("other")).toBeUndefined();
   });
 
-  test("is still there for others when a run has removed what it got", () => {
+  test("a kept folder stays when runs remove their copies", () => {
     const own = folder("first");
     kept().keep(own);
     rmSync(own, { recursive: true });
@@ -89,13 +89,13 @@ describe("a folder that is kept", () => {
     ["is added", () => writeFileSync(join(project, "sources", "two.ts"), "")],
     ["that was missing is there", () => writeFileSync(join(project, "lock.json"), "")],
     ["is removed", () => rmSync(join(project, "sources", "one.ts"))],
-  ])("is made again when a source %s", (_, change) => {
+  ])("a kept folder is not restored when a source %s", (_, change) => {
     kept().keep(folder("first"));
     change();
     expect(restored()).toBeUndefined();
   });
 
-  test("is not kept when a source changed while it was made, as it may be of the changed one", () => {
+  test("a folder is not kept when a source changed while it was made", () => {
     const before = kept();
     writeFileSync(join(project, "sources", "one.ts"), "2");
     before.keep(folder("made of 2"));
@@ -105,13 +105,13 @@ describe("a folder that is kept", () => {
     expect(restored()).toBeUndefined();
   });
 
-  test("does not heed the lock that an editor lays beside an open file", () => {
+  test("a kept folder is restored although an editor has put a lock beside an open source", () => {
     kept().keep(folder("first"));
     symlinkSync("somebody@nowhere.1", join(project, "sources", ".#one.ts"));
     expect(restored()).toBe("first");
   });
 
-  test("is one of four, and nothing stays of runs that were killed", () => {
+  test("the cache keeps four folders, and removes those of killed runs after an hour", () => {
     for (const settings of ["1", "2", "3", "4", "5"]) kept(settings).keep(folder(settings));
     const left = join(cache(), ".of-a-killed-run");
     mkdirSync(left);
@@ -138,7 +138,7 @@ describe("a folder that is kept", () => {
         writeFileSync(entry, "");
       },
     ],
-  ])("is removed and can be kept again when %s", (_, damage) => {
+  ])("a kept folder is removed and can be kept again when %s", (_, damage) => {
     kept().keep(folder("first"));
     const [entry = ""] = readdirSync(cache());
     damage(join(cache(), entry));
@@ -150,7 +150,7 @@ describe("a folder that is kept", () => {
   });
 
   test.each(["node_modules", "node_modules/.cache", "node_modules/.cache/network-capabilities"])(
-    "is made each time when %s is a file",
+    "a folder is not kept when %s is a file",
     (place) => {
       mkdirSync(dirname(join(project, place)), { recursive: true });
       writeFileSync(join(project, place), "");
@@ -159,14 +159,14 @@ describe("a folder that is kept", () => {
     },
   );
 
-  test.skipIf(process.getuid?.() === 0)("may be made on a disk that cannot be written to", () => {
+  test.skipIf(process.getuid?.() === 0)("a folder is not kept on a disk that cannot be written to", () => {
     mkdirSync(join(project, "node_modules"));
     chmodSync(join(project, "node_modules"), 0o555);
     kept().keep(folder("first"));
     expect(restored()).toBeUndefined();
   });
 
-  test("is whole or not there, whatever other runs keep and discard meanwhile", async () => {
+  test("a kept folder is restored whole or not at all while four programs keep and discard folders", async () => {
     const program = `
       import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
       import { keptFolder } from "../../tools/build-cache.ts";
@@ -222,7 +222,7 @@ test.each([
   ["tools/local/import-data.ts", demoSources],
   ["test/infra/make-templates.ts", templateSources],
   ["test/local/sample-app.ts", sampleSources],
-])("every file that %s imports is a source of what is kept", (program, declared) => {
+])("the declared sources of a kept folder include every file that %s imports", (program, declared) => {
   const files = filesOf(program);
   expect(files.length).toBeGreaterThan(2);
   const isDeclared = (file: string) =>

@@ -14,6 +14,8 @@ const { city } = z
   .parse(JSON.parse(readFileSync("tools/demo/density-model.json", "utf8")));
 
 const covered: Box = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };
+/** The park of the Tête d'Or. */
+const park: Box = { west: 4.85, south: 45.776, east: 4.857, north: 45.782 };
 const [tuesday, friday, saturday, sunday] = ["2026-01-13", "2026-01-16", "2026-01-17", "2026-01-18"];
 
 interface Counted {
@@ -87,13 +89,13 @@ function within(cells: readonly Counted[], { west, south, east, north }: Box): C
 }
 
 describe("the demo city", () => {
-  test("has the people that INSEE counts in the communes: 519,127 in Lyon", async () => {
+  test("populatedCentres places the 519,127 people that INSEE counts in Lyon", async () => {
     const lyon = { ...city, communes: city.communes.filter(({ code }) => code.startsWith("6938")) };
     const people = (await populatedCentres(lyon)).reduce((sum, { weight }) => sum + weight, 0);
     expect(people).toBeCloseTo(519_127, 6);
   });
 
-  test("loses nobody: every hour has all people of all communes", async () => {
+  test("cityModel places all people of all communes in every hour", async () => {
     const around = { west: 4.8, south: 45.72, east: 4.9, north: 45.82 };
     const cells = await counted(centre, around, tuesday, 6);
     for (const hour of [2, 7, 10, 14, 19]) {
@@ -101,29 +103,27 @@ describe("the demo city", () => {
     }
   });
 
-  test("is a city: full where it is built up, empty on the river, in the park by night, and outside", async () => {
+  test("cityModel fills built-up areas, and leaves the river, the park by night and the fields nearly empty", async () => {
     const cells = await dayOf(tuesday);
     const night = 2;
     const suppressed = (some: readonly Counted[]) =>
       some.filter(({ people }) => (people[night] ?? Number.NaN) < 10).length;
-    const [leftBank, park] = [
-      within(cells, { west: 4.845, south: 45.749, east: 4.89, north: 45.77 }),
-      within(cells, { west: 4.85, south: 45.776, east: 4.857, north: 45.782 }),
-    ];
+    const leftBank = within(cells, { west: 4.845, south: 45.749, east: 4.89, north: 45.77 });
+    const inPark = within(cells, park);
     const river = within(cells, { west: 4.8393, south: 45.757, east: 4.8408, north: 45.767 });
     const field = within(cells, { west: 4.885, south: 45.794, east: 4.9, north: 45.8 });
 
     expect(leftBank.length).toBeGreaterThan(400);
     expect(suppressed(leftBank)).toBe(0);
-    expect(suppressed(park)).toBe(park.length);
-    expect(sumOf(park, 14)).toBeGreaterThan(20 * sumOf(park, night));
+    expect(suppressed(inPark)).toBe(inPark.length);
+    expect(sumOf(inPark, 14)).toBeGreaterThan(20 * sumOf(inPark, night));
     expect(suppressed(river)).toBeGreaterThan(0);
     expect(suppressed(field)).toBe(field.length);
     // Those of rivers, parks, the port, and the fringe in the north.
     expect(suppressed(cells) / cells.length).toBeLessThan(0.15);
   });
 
-  test("has neighbours that are alike: no speckle", async () => {
+  test("cityModel gives neighbouring cells of a built-up area similar numbers", async () => {
     const cells = await dayOf(tuesday);
     const built = within(cells, { west: 4.862, south: 45.749, east: 4.9, north: 45.77 });
     const { cellWidth } = gridOf(7);
@@ -138,13 +138,10 @@ describe("the demo city", () => {
     expect(Math.max(...differences)).toBeLessThan(0.35);
   });
 
-  test("goes to work in the week, out on Friday evening, and to the park on Sunday", async () => {
+  test("cityModel moves people to offices on weekdays, out on Friday evening and to the park on Sunday", async () => {
     const [work, out, shopping, rest] = await Promise.all([tuesday, friday, saturday, sunday].map(dayOf));
-    const [partDieu, oldTown, park] = [
-      { west: 4.852, south: 45.757, east: 4.861, north: 45.764 },
-      { west: 4.824, south: 45.758, east: 4.83, north: 45.764 },
-      { west: 4.85, south: 45.776, east: 4.857, north: 45.782 },
-    ];
+    const partDieu = { west: 4.852, south: 45.757, east: 4.861, north: 45.764 };
+    const oldTown = { west: 4.824, south: 45.758, east: 4.83, north: 45.764 };
     const people = (day: readonly Counted[] = [], box: Box, hour: number) => sumOf(within(day, box), hour);
     expect(people(work, partDieu, 9)).toBeGreaterThan(2 * people(work, partDieu, 2));
     expect(people(work, partDieu, 9)).toBeGreaterThan(1.3 * people(rest, partDieu, 9));
@@ -153,21 +150,21 @@ describe("the demo city", () => {
     expect(people(rest, park, 14)).toBeGreaterThan(2 * people(work, park, 14));
   });
 
-  test("is the same each time", async () => {
+  test("cityModel returns the same numbers each time", async () => {
     const some = isWhole ? city : centre;
     expect(await counted(some, covered, friday, 6)).toEqual(await counted(some, covered, friday, 6));
   });
 });
 
-describe("a city that cannot be", () => {
+describe("a city that is not possible", () => {
   const [commune] = city.communes;
 
-  test("refuses a commune that INSEE does not know", async () => {
+  test("populatedCentres refuses a commune that INSEE does not know", async () => {
     const unknown = { ...city, communes: [{ code: "00000", centres: commune?.centres ?? [] }] };
     await expect(populatedCentres(unknown)).rejects.toThrow("commune 00000: its population is not known");
   });
 
-  test("refuses a place in the middle of a lake", async () => {
+  test("cityModel refuses a station in the middle of a lake", async () => {
     const lake = {
       name: "a lake",
       width: 5_000,
@@ -184,7 +181,7 @@ describe("a city that cannot be", () => {
   test.each([
     ["Europe/Lyon", "timeZone"],
     ["", "timeZone"],
-  ])("refuses the time zone %j", (timeZone, field) => {
+  ])("drawnCity refuses the time zone %j", (timeZone, field) => {
     expect(drawnCity.safeParse({ ...city, timeZone }).error?.issues[0]?.path).toEqual([field]);
   });
 });

@@ -61,7 +61,7 @@ function geohashesOfRings(precision: number, ...rings: Ring[]): string[] {
   return [...new Set(covers.flat())].sort();
 }
 
-describe("an area covers the cells that share area with any of its polygons", () => {
+describe("the coverage of an area", () => {
   test.each([
     ["a polygon", polygon(west), [west]],
     ["a feature", feature(polygon(west)), [west]],
@@ -82,17 +82,17 @@ describe("an area covers the cells that share area with any of its polygons", ()
     ],
     ["a clockwise ring with altitudes", polygon(west.map((place) => [...place, 300]).toReversed()), [west]],
     [
-      "no polygon beside another one",
+      "a polygon beside an empty MultiPolygon",
       { type: "GeometryCollection", geometries: [polygon(west), { type: "MultiPolygon", coordinates: [] }] },
       [west],
     ],
-  ])("%s", async (_, content, rings) => {
+  ])("coverageAt returns the cells that share area with %s", async (_, content, rings) => {
     for (const precision of [2, 3, 6, 7]) {
       expect(await geohashesIn(content, precision)).toEqual(geohashesOfRings(precision, ...rings));
     }
   });
 
-  test("but those that are wholly in a hole", async () => {
+  test("coverageAt leaves out the cells that are wholly in a hole", async () => {
     const lake: Ring = [
       [4.812, 45.72],
       [4.84, 45.721],
@@ -141,7 +141,7 @@ describe("an area covers the cells that share area with any of its polygons", ()
     });
   }
 
-  test("on both sides of the antimeridian", async () => {
+  test("coverageAt returns cells on both sides of the antimeridian", async () => {
     const ring = [
       [179.9, 0.1],
       [-179.9, 0.1],
@@ -155,7 +155,7 @@ describe("an area covers the cells that share area with any of its polygons", ()
   });
 });
 
-describe("an area is refused by its place in the file", () => {
+describe("an area that is refused", () => {
   const eight: Ring = [
     [0, 0],
     [1, 1],
@@ -179,7 +179,7 @@ describe("an area is refused by its place in the file", () => {
     ],
     ["a hole without an area", polygon(west, flat), "coordinates.1: must have an area"],
     ["a hole that is open", polygon(west, east.slice(0, -1)), "coordinates.1: must end where it begins"],
-    ["no ring", polygon(), "coordinates: must have a ring"],
+    ["a polygon without a ring", polygon(), "coordinates: must have a ring"],
     [
       "a latitude that is a longitude",
       polygon([[45.7, 104.8], ...west]),
@@ -201,29 +201,29 @@ describe("an area is refused by its place in the file", () => {
       `coordinates.1: ${unmet}`,
     ],
     [
-      "no area",
+      "a polygon without an area",
       { type: "GeometryCollection", geometries: [polygon(flat)] },
       `geometries.0.coordinates: ${unmet}`,
     ],
-    ["another geometry", feature({ type: "Point", coordinates: [1, 2] }), "geometry.type: "],
-    ["no geometry", feature(null), "geometry: "],
-    ["another type", { type: "Topology" }, "type: "],
-    ["another value", 7, "the file: "],
-    ["no polygon at all", features(), "has no polygon"],
-    ["no JSON", "{", "is not JSON"],
-  ])("%s", async (_, content, message) => {
+    ["a geometry that is a point", feature({ type: "Point", coordinates: [1, 2] }), "geometry.type: "],
+    ["a feature without a geometry", feature(null), "geometry: "],
+    ["a topology", { type: "Topology" }, "type: "],
+    ["a number", 7, "the file: "],
+    ["an empty collection", features(), "has no polygon"],
+    ["text that is not JSON", "{", "is not JSON"],
+  ])("readArea refuses %s, and names the place in the file", async (_, content, message) => {
     const read = areaIn(content);
     await expect(read).rejects.toThrow(ImportError);
     await expect(read).rejects.toThrow(`area.geojson: ${message}`);
   });
 
-  test("a file that is not there", async () => {
+  test("readArea refuses a file that is not there", async () => {
     await expect(readArea(join(folder, "absent.geojson"))).rejects.toThrow(
       "absent.geojson: cannot be read: ENOENT",
     );
   });
 
-  test("a polygon of more cells than can be listed", async () => {
+  test("coverageAt refuses a polygon of more cells than can be listed", async () => {
     const area = await areaIn(
       polygon([
         [-80, -80],

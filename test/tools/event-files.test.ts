@@ -16,24 +16,24 @@ function eventWith(body: string | null, isBase64Encoded = false) {
 const body = '{"startTime":"2026-11-21T11:25:00Z","endTime":"2026-11-21T14:00:00+01:00","precision":7}';
 const moved = '{"startTime":"2026-11-25T15:25:00.000Z","endTime":"2026-11-25T17:00:00.000Z","precision":7}';
 
-describe("an event that is replayed", () => {
-  test("has its period as far from now as it was when it was received, by whole hours", () => {
+describe("replayedAt", () => {
+  test("replayedAt moves the period of an event by the whole hours since it was received", () => {
     expect(replayedAt(eventWith(body), now)).toEqual(eventWith(moved));
   });
 
-  test("also where its body is base64", () => {
+  test("replayedAt moves the period in a base64 body", () => {
     const base64 = (text: string) => Buffer.from(text).toString("base64");
     expect(replayedAt(eventWith(base64(body), true), now)).toEqual(eventWith(base64(moved), true));
   });
 
   test.each([null, "", "{}", "not JSON", '{"startTime":"soon"}', '{"startTime":"2026-02-30T00:00:00Z"}'])(
-    "is left as it is without a time: %s",
+    "replayedAt leaves the body %s as it is, which has no time",
     (text) => {
       expect(replayedAt(eventWith(text), now)).toEqual(eventWith(text));
     },
   );
 
-  test("of another form is left as it is", () => {
+  test("replayedAt leaves an event that is no HTTP request as it is", () => {
     expect(replayedAt({ Records: [] }, now)).toEqual({ Records: [] });
   });
 });

@@ -58,8 +58,8 @@ function maxError(totals: readonly number[], expected: number): number {
 
 const onePart = ({ coverage }: CountedTile) => [{ part: "all", coverage }];
 
-describe("the model", () => {
-  test("loses and makes up nobody: the whole Earth, in every hour", async () => {
+describe("any area", () => {
+  test("geoNamesModel places the people of all places on Earth in every hour, none more and none less", async () => {
     const halves = await Promise.all([
       modelled({ west: -180, south: -90, east: 0, north: 90 }, 1),
       modelled({ west: 0, south: -90, east: 180, north: 90 }, 1),
@@ -72,7 +72,7 @@ describe("the model", () => {
   });
 
   test.each([5, 6, 7])(
-    "has as many people in every hour around a whole city: precision %i",
+    "geoNamesModel places all people of a city in every hour at precision %i",
     async (precision) => {
       const island = { west: -109.5, south: -27.21, east: -109.36, north: -27.09 };
       const [city] = cities.filter(({ name }) => name === "Hanga Roa");
@@ -82,7 +82,7 @@ describe("the model", () => {
     },
   );
 
-  test("gives the same bytes each time", async () => {
+  test("geoNamesModel leads to the same stored bytes each time", async () => {
     const hash = async () => {
       const bytes = createHash("sha256");
       for (const day of modelDays(lyon, { precision: 7, dates: [friday, saturday], model: geoNamesModel })) {
@@ -100,7 +100,7 @@ describe("the model", () => {
     expect(await hash()).toBe(await hash());
   });
 
-  test("can be read more than once", async () => {
+  test("geoNamesModel returns the same tiles when they are read a second time", async () => {
     const [day] = modelDays(lyon, { precision: 6, dates: [friday], model: geoNamesModel });
     const read = () => collected(day?.tiles ?? []);
     const [first, second] = [await read(), await read()];
@@ -109,7 +109,7 @@ describe("the model", () => {
     expect(isDeepStrictEqual(first, second)).toBe(true);
   });
 
-  test("covers the cells that share area with the box, and counts in no other", async () => {
+  test("geoNamesModel covers the cells that share area with the box, and counts in no others", async () => {
     const { cellHeight, cellWidth } = gridOf(7);
     const tiles = await modelled(lyon, 7);
     expect(tiles.map(({ geohash }) => geohash)).toEqual(tiles.map(({ geohash }) => geohash).sort());
@@ -133,7 +133,7 @@ describe("the model", () => {
     expect(cells).toBe(5_476);
   });
 
-  test("has ranges around its people", async () => {
+  test("geoNamesModel returns a minimum and a maximum around each number of people", async () => {
     let hasRanges = true;
     for (const { hours } of await modelled(lyon, 7)) {
       expect(hours.filter((hour) => hour === undefined)).toEqual([]);
@@ -151,7 +151,7 @@ describe("the model", () => {
     ["no height", { ...lyon, north: lyon.south }],
     ["its west in the east", { ...lyon, west: 5 }],
     ["more than half of the globe", { west: -100, south: 0, east: 100, north: 1 }],
-  ])("refuses a box with %s", (_, box) => {
+  ])("modelDays refuses a box with %s", (_, box) => {
     expect(() => modelDays(box, { precision: 5, dates: [friday], model: geoNamesModel })).toThrow(RangeError);
   });
 });
@@ -170,7 +170,7 @@ describe("Lyon", () => {
     return people / area;
   }
 
-  test("is crowded in the centre in working hours, less at the weekend, and least by night", async () => {
+  test("geoNamesModel crowds Lyon's centre in working hours, less at the weekend and least by night", async () => {
     const box = { west: 4.836, south: 45.741, east: 4.856, north: 45.756 };
     const [onFriday, onSaturday] = await modelledDays(box, 7, [friday, saturday]);
     const [work, weekend, night] = [centre(onFriday, 11), centre(onSaturday, 13), centre(onFriday, 2)];
@@ -181,7 +181,7 @@ describe("Lyon", () => {
     expect(night).toBeGreaterThan(5_000);
   });
 
-  test("has cells with few people and many with more", async () => {
+  test("geoNamesModel leaves some cells of Lyon below the threshold and most above it", async () => {
     const [day] = modelDays(lyon, { precision: 7, dates: [friday], model: geoNamesModel });
     if (day === undefined) throw new Error("no day");
     let [low, estimates] = [0, 0];
@@ -196,7 +196,7 @@ describe("Lyon", () => {
     expect(estimates).toBeGreaterThan(4_000);
   });
 
-  test("has country around it in which nearly every cell is low by night", async () => {
+  test("geoNamesModel leaves nearly every cell of the country around Lyon below ten people by night", async () => {
     const country = await modelled({ west: 5.05, south: 45.9, east: 5.15, north: 46 }, 7);
     let [low, all] = [0, 0];
     for (const { coverage, hours } of country) {

@@ -16,14 +16,11 @@ const parked = "density-jobs-parked";
 const jobs = "density-jobs";
 
 let harness: Harness;
-let tools: typeof Jobs;
-let look: typeof Jobs.parkedMessages;
-let retry: typeof Jobs.retryParked;
+let operations: typeof Jobs;
 
 beforeAll(async () => {
   harness = await openHarness();
-  tools = await import("../../tools/cli/job-operations.ts");
-  ({ parkedMessages: look, retryParked: retry } = tools);
+  operations = await import("../../tools/cli/job-operations.ts");
 });
 afterAll(() => harness.close());
 afterEach(async () => {
@@ -60,15 +57,17 @@ async function inQueue(queue: typeof parked | typeof jobs): Promise<unknown[]> {
   return Records.map(({ body }) => (body.startsWith("{") ? JSON.parse(body) : body));
 }
 
-/** What a look shows: the state of each job and its id. */
-async function shown(): Promise<string[]> {
-  return (await look()).map(({ operationId, state }) => `${state} ${operationId}`).sort();
+/** The state and the id of each parked job. */
+async function listed(): Promise<string[]> {
+  return (await operations.parkedMessages())
+    .map(({ operationId, state }) => `${state} ${operationId}`)
+    .sort();
 }
 
 const messageOf = ({ operationId }: { readonly operationId: string }) => ({ version: 1, operationId });
 
-describe("a look at what is parked", () => {
-  test("shows every message, however many, with what has become of its job and since when", async () => {
+describe("parkedMessages", () => {
+  test("parkedMessages lists each parked message with the state of its job and the time", async () => {
     const before = Date.now();
     const pending = await Promise.all(Array.from({ length: 23 }, () => parkedJob()));
     const over = await Promise.all(
@@ -77,7 +76,7 @@ describe("a look at what is parked", () => {
     const gone = await goneJob();
     await harness.send(parked, "no JSON", '{"version":2}');
 
-    const messages = await look();
+    const messages = await operations.parkedMessages();
 
     expect(messages.map(({ operationId, state }) => `${state} ${operationId}`).sort()).toEqual(
       [
@@ -94,123 +93,127 @@ describe("a look at what is parked", () => {
     }
   });
 
-  test("is not the last: the next one shows the same, and everything can be tried again at once", async () => {
+  test("parkedMessages lists the same messages again, and leaves them to be retried at once", async () => {
     const job = await parkedJob();
 
-    expect(await shown()).toEqual([`pending ${job.operationId}`]);
-    expect(await shown()).toEqual([`pending ${job.operationId}`]);
-    expect(await retry()).toMatchObject({ retried: 1 });
+    expect(await listed()).toEqual([`pending ${job.operationId}`]);
+    expect(await listed()).toEqual([`pending ${job.operationId}`]);
+    expect(await operations.retryParked()).toMatchObject({ retried: 1 });
   });
 
-  test("at an empty queue shows nothing", async () => {
-    expect(await look()).toEqual([]);
+  test("parkedMessages lists nothing when the queue is empty", async () => {
+    expect(await operations.parkedMessages()).toEqual([]);
   });
 });
 
-describe("trying again", () => {
-  test("one gives it to the workers, and leaves the others for the next look", async () => {
+describe("retryParked", () => {
+  test("retryParked sends the named message to the workers and leaves the others parked", async () => {
     const [wanted, other] = [await parkedJob(), await parkedJob()];
     await harness.send(parked, "no JSON");
 
-    expect(await retry([wanted.operationId])).toEqual({ retried: 1, removed: 0, missing: [] });
+    expect(await operations.retryParked([wanted.operationId])).toEqual({
+      retried: 1,
+      removed: 0,
+      missing: [],
+    });
 
     expect(await inQueue(jobs)).toEqual([messageOf(wanted)]);
-    expect(await shown()).toEqual(["gone undefined", `pending ${other.operationId}`]);
+    expect(await listed()).toEqual(["gone undefined", `pending ${other.operationId}`]);
   });
 
-  test("all gives all that wait to the workers and takes away what is about nothing", async () => {
+  test("retryParked sends all pending jobs to the workers and removes messages without one", async () => {
     const waiting = [await parkedJob(), await parkedJob()];
     await parkedJob({ state: "delivered" });
     await goneJob();
     await harness.send(parked, "no JSON", "[]", '{"version":1}');
 
-    expect(await retry()).toEqual({ retried: 2, removed: 5, missing: [] });
+    expect(await operations.retryParked()).toEqual({ retried: 2, removed: 5, missing: [] });
 
     expect(await inQueue(jobs)).toEqual(expect.arrayContaining(waiting.map(messageOf)));
-    expect(await look()).toEqual([]);
+    expect(await operations.parkedMessages()).toEqual([]);
   });
 
-  test("a job that is over, or gone, is not done again: its message is taken away", async () => {
+  test("retryParked removes the messages of jobs that are over or gone, and sends none", async () => {
     const over = await parkedJob({ state: "failed" });
     const gone = await goneJob();
 
-    expect(await retry([over.operationId, gone.operationId])).toEqual({
+    expect(await operations.retryParked([over.operationId, gone.operationId])).toEqual({
       retried: 0,
       removed: 2,
       missing: [],
     });
 
     expect(await inQueue(jobs)).toEqual([]);
-    expect(await look()).toEqual([]);
+    expect(await operations.parkedMessages()).toEqual([]);
   });
 
-  test("one that is not parked is said to be missing, and nothing is touched", async () => {
+  test("retryParked returns an operation that is not parked as missing and changes nothing", async () => {
     const job = await parkedJob();
 
-    expect(await retry(["nobody"])).toEqual({ retried: 0, removed: 0, missing: ["nobody"] });
+    expect(await operations.retryParked(["nobody"])).toEqual({ retried: 0, removed: 0, missing: ["nobody"] });
 
     expect(await inQueue(jobs)).toEqual([]);
-    expect(await shown()).toEqual([`pending ${job.operationId}`]);
+    expect(await listed()).toEqual([`pending ${job.operationId}`]);
   });
 
-  test("while somebody else tries again what is parked, nothing is done twice", async () => {
+  test("two concurrent calls of retryParked send each message once", async () => {
     const waiting = await Promise.all(Array.from({ length: 5 }, () => parkedJob()));
 
-    const both = await Promise.all([retry(), retry()]);
+    const both = await Promise.all([operations.retryParked(), operations.retryParked()]);
 
     expect(both.reduce((sum, { retried }) => sum + retried, 0)).toBe(waiting.length);
     expect(await inQueue(jobs)).toHaveLength(waiting.length);
   });
 
-  test("what the workers' queue does not take stays parked", async () => {
+  test("retryParked deletes no message that the workers' queue has refused", async () => {
     await parkedJob();
     const before = harness.queues.calls.length;
     harness.queues.inject(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
 
-    await expect(retry()).rejects.toThrow();
+    await expect(operations.retryParked()).rejects.toThrow();
 
-    const operations = harness.queues.calls.slice(before).map(({ operation }) => operation);
-    expect(operations).toContain("SendMessage");
-    expect(operations).not.toContain("DeleteMessage");
+    const called = harness.queues.calls.slice(before).map(({ operation }) => operation);
+    expect(called).toContain("SendMessage");
+    expect(called).not.toContain("DeleteMessage");
   });
 });
 
-describe("a job that an operator looks at", () => {
-  test("shows its state, why it ended and its attempts, and nothing of its request, sink or token", async () => {
+describe("pending jobs", () => {
+  test("jobSummary returns state and attempts, and nothing of the request, the sink or the token", async () => {
     const canary = `canary-${crypto.randomUUID()}`;
     const job = await storeJob(
       someJob(`https://${canary}.example/`, requestIn(triangle), { accessToken: canary, attempts: 3 }),
     );
-    const shown = await tools.jobSummary(job.operationId);
+    const shown = await operations.jobSummary(job.operationId);
     expect(shown).toMatchObject({ state: "pending", attempts: 3, mode: "answer", possiblyDelivered: false });
     expect(JSON.stringify(shown)).not.toContain(canary);
     expect(JSON.stringify(shown)).not.toContain("latitude");
-    expect((await tools.pendingJobs()).map(({ operationId }) => operationId)).toContain(job.operationId);
-    expect(await tools.jobSummary(crypto.randomUUID())).toBeUndefined();
+    expect((await operations.pendingJobs()).map(({ operationId }) => operationId)).toContain(job.operationId);
+    expect(await operations.jobSummary(crypto.randomUUID())).toBeUndefined();
   });
 
   test.each<[string, Partial<Job>]>([
     ["waits for its first attempt", {}],
     ["waits hours for its next one", { attempts: 7, notBefore: Date.now() + 6 * 3_600_000 }],
     ["is being worked on", { attempts: 1, lease: "worker", notBefore: Date.now() + 300_000 }],
-  ])("is released with its caller's place when it %s", async (_, changes) => {
+  ])("releaseJob ends a job that %s, and frees its caller's place", async (_, changes) => {
     const job = await storeJob(someJob("https://sink.example/", requestIn(triangle), changes));
-    expect(await tools.releaseJob(job.operationId)).toBe(true);
+    expect(await operations.releaseJob(job.operationId)).toBe(true);
     expect(await storedJob(job.operationId)).toMatchObject({
       state: "failed",
       reason: "released by an operator",
     });
     expect(await storedJob(job.operationId)).not.toHaveProperty("sink");
     expect(await pendingOf(job.caller)).toEqual(new Set());
-    expect(await tools.releaseJob(job.operationId)).toBe(false);
+    expect(await operations.releaseJob(job.operationId)).toBe(false);
   });
 
-  test("and a caller's places whose jobs are over are released by the caller's name", async () => {
+  test("releaseCaller frees the places of a caller's jobs that are over", async () => {
     const client = crypto.randomUUID();
     const caller = hashed(client);
     const waiting = await storeJob(someJob("https://sink.example/", requestIn(triangle), { caller }));
     await storeJob(someJob("https://sink.example/", requestIn(triangle), { caller, state: "delivered" }));
-    expect(await tools.releaseCaller(client)).toBe(1);
+    expect(await operations.releaseCaller(client)).toBe(1);
     expect(await pendingOf(caller)).toEqual(new Set([waiting.operationId]));
   });
 });

@@ -21,8 +21,8 @@ async function read(content: string | Uint8Array): Promise<unknown[]> {
   return elements;
 }
 
-describe("a file that is one array gives what JSON.parse gives", () => {
-  test("of any elements, however they are written", async () => {
+describe("a file that is an array", () => {
+  test("elementsOf returns what JSON.parse returns for any elements and white space", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.jsonValue()),
@@ -40,25 +40,25 @@ describe("a file that is one array gives what JSON.parse gives", () => {
     );
   });
 
-  test("wherever it is cut into pieces", async () => {
+  test("elementsOf returns what JSON.parse returns for a file of many pieces", async () => {
     // More bytes than are read at once, with each kind of byte at a border of some piece.
     const array = Array.from({ length: 30_000 }, (_, index) => ({ [`é\\"${index}`]: ["],[", index, {}] }));
     const text = JSON.stringify(array);
     expect(JSON.stringify(await read(text)) === text).toBe(true);
   });
 
-  test("with an element that is longer than what is read at once", async () => {
+  test("elementsOf returns an element that is longer than one piece of the file", async () => {
     const array = [1, "x".repeat(1_000_000), 2];
     expect(await read(JSON.stringify(array))).toEqual(array);
   });
 
-  test("without a member that would change what every object has", async () => {
+  test("elementsOf returns __proto__ as a member that changes no other object", async () => {
     const [element] = await read('[{"__proto__":{"polluted":true}}]');
     expect(Object.keys(element as object)).toEqual(["__proto__"]);
   });
 });
 
-describe("anything else is refused", () => {
+describe("a file that is refused", () => {
   test.each([
     ["nothing", ""],
     ["white space", " \n"],
@@ -73,22 +73,22 @@ describe("anything else is refused", () => {
     ["something after the end", "[1]x"],
     ["two arrays", "[1][2]"],
     ["no JSON within", "[x]"],
-  ])("%s", async (_, text) => {
+  ])("elementsOf refuses %s as not JSON", async (_, text) => {
     await expect(read(text)).rejects.toThrow("is not JSON");
   });
 
   test.each([
     ["an object", "{}"],
     ["a number", "7"],
-  ])("%s", async (_, text) => {
+  ])("elementsOf refuses %s, which is not an array", async (_, text) => {
     await expect(read(text)).rejects.toThrow("is not an array of records");
   });
 
-  test("bytes that are not UTF-8", async () => {
+  test("elementsOf refuses bytes that are not UTF-8", async () => {
     await expect(read(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]))).rejects.toThrow("is not UTF-8");
   });
 
-  test("random changes of an array are refused as JSON.parse refuses them", async () => {
+  test("elementsOf reads or refuses a randomly changed array as JSON.parse does", async () => {
     const text = '[{"a":[1,"x\\"]"],"b":{}},null,"é,",[[]],-1.5e3]';
     await fc.assert(
       fc.asyncProperty(fc.nat(text.length - 1), fc.constantFrom("", ...'[]{},:"\\ 1a'), async (at, other) => {

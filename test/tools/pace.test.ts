@@ -4,7 +4,7 @@ import { Pace } from "../../shared/aws/pace.ts";
 /** Lets everything that has been resolved go on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("no more calls are under way than the pace allows, and they are made in the order of asking", async () => {
+test("Pace lets as many calls run as its limit allows, in the order of asking", async () => {
   const pace = new Pace(8, 2);
   const begun: number[] = [];
   const turns = [0, 1, 2, 3].map(async (call) => {
@@ -22,7 +22,7 @@ test("no more calls are under way than the pace allows, and they are made in the
   expect(begun).toEqual([0, 1, 2, 3]);
 });
 
-test("a throttled call halves the pace, once for all calls that were under way, and never below one", async () => {
+test("Pace halves its limit once for all throttled calls under way, and never below one", async () => {
   const pace = new Pace(8, 8);
   const turns = await Promise.all(Array.from({ length: 8 }, () => pace.turn()));
   for (const { end } of turns) end("throttled");
@@ -33,7 +33,7 @@ test("a throttled call halves the pace, once for all calls that were under way, 
   }
 });
 
-test("calls that are done raise it again, up to its maximum", async () => {
+test("Pace raises its limit with each call that is done, up to the maximum", async () => {
   const pace = new Pace(3, 1);
   for (let call = 0; call < 20; call++) (await pace.turn()).end("done");
   expect(pace.limit).toBe(3);

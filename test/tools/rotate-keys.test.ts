@@ -59,7 +59,7 @@ async function publishedIds(): Promise<string[]> {
     .keys.map(({ kid }) => kid);
 }
 
-test("a new key is made at once, by the function that is deployed, and the person is told when it signs", async () => {
+test("ncs rotate-keys publishes a new key and prints when it begins to sign", async () => {
   const before = await secret();
 
   const args = await rotating({
@@ -86,7 +86,7 @@ test.each([
     { NetworkCapabilities: { SigningKeySecretArn: "arn:aws:secretsmanager:eu-west-1:1:secret:gone-AbCdEf" } },
     /can't find/,
   ],
-])("a file that %s changes nothing, and the person is told why", async (_, outputs, message) => {
+])("ncs rotate-keys exits with 1 and keeps the key when the outputs file %s", async (_, outputs, message) => {
   const { kid } = await secret();
 
   const { code, stderr } = await runNcs(await rotating(outputs));
@@ -96,7 +96,7 @@ test.each([
   expect((await secret()).kid).toBe(kid);
 });
 
-test("while one rotation is under way no other begins, and afterwards one does", async () => {
+test("a rotation begins only after the one under way has ended", async () => {
   const rotate = () => service.secrets.send(new RotateSecretCommand({ SecretId: service.secretId }));
   const { VersionId = "" } = await rotate();
 

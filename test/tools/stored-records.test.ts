@@ -75,7 +75,7 @@ const kinds = [
   ],
 ] as const;
 
-test.each(kinds)("%s are imported, listed, exported and deleted", async (kind, record, identity) => {
+test.each(kinds)("ncs imports, lists, exports and deletes %s", async (kind, record, identity) => {
   const path = await file(`${kind}.json`, [record]);
   const on = ["--outputs", outputs];
   const named = (text: string) => text.split("\n").filter((line) => line.includes(String(unique)));
@@ -104,7 +104,7 @@ test.each(kinds)("%s are imported, listed, exported and deleted", async (kind, r
   expect(again).toMatchObject({ code: 1, stderr: `not stored: ${identity}\n` });
 });
 
-test("an exported login has no hash of its password", async () => {
+test("ncs export writes a login without the hash of its password", async () => {
   const login = { ...kinds[0][1], password: "correct horse battery staple" };
   await runNcs(["import", "profiles", await file("logins.json", [login]), "--outputs", outputs]);
   const { stdout } = await runNcs(["export", "profiles", "--outputs", outputs]);
@@ -112,7 +112,7 @@ test("an exported login has no hash of its password", async () => {
   expect(stdout).not.toMatch(/passwordHash|scrypt/);
 });
 
-test("what is deleted of nobody is asked for", async () => {
+test("ncs delete exits with 1 and asks what to delete when nothing is named", async () => {
   const { code, stderr } = await runNcs(["delete", "devices", "--outputs", outputs]);
   expect(code).toBe(1);
   expect(stderr).toBe("say what to delete: subscriptions, or phone numbers, or --file FILE\n");

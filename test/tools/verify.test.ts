@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("the service answers as its contract says", async () => {
+test("ncs verify exits with 0 when the service answers as its contract says", async () => {
   const { code, stdout, stderr } = await runNcs(["verify", inject("url")]);
   expect(stdout.split("\n").filter((line) => line.startsWith("FAILED"))).toEqual([]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -34,7 +34,7 @@ test("the service answers as its contract says", async () => {
   expect(Number(skipped)).toBeLessThan(10);
 }, 120_000);
 
-test("a service that does not is told so by its exit code, and to a program", async () => {
+test("ncs verify exits with 1 and reports failures as JSON when the service breaks its contract", async () => {
   const out = join(folder, "report.json");
   const { code, stderr } = await runNcs([
     "verify",
@@ -55,7 +55,7 @@ test("a service that does not is told so by its exit code, and to a program", as
   expect(failures).toContainEqual(expect.stringMatching(/^the body is not as declared, at /));
 });
 
-test("a CI system reads the same as JUnit", async () => {
+test("ncs verify reports failures as JUnit", async () => {
   const out = join(folder, "report.xml");
   await runNcs(["verify", broken.url, "--only", "get-by-name", "--report", "junit", "--out", out]);
   const xml = await readFile(out, "utf8");
@@ -65,7 +65,7 @@ test("a CI system reads the same as JUnit", async () => {
   expect(xml).toContain('<testcase classname="qos-profiles" name="get-by-name.401-without-a-token"');
 });
 
-test("an operation is cancelled at the service, and no token goes to another host", async () => {
+test("ncs verify cancels an operation at the service, and sends no token to another host", async () => {
   const asked: string[] = [];
   const other = await listen(
     createServer((request, response) => void response.end(asked.push(`other ${request.method}`) && "{}")),
@@ -88,7 +88,7 @@ test("an operation is cancelled at the service, and no token goes to another hos
   expect(asked.filter((one) => one.startsWith("other"))).toEqual([]);
 });
 
-test("what cannot be sent without a login is skipped, and says which login", async () => {
+test("scenarios skips requests without a login, and names the login that they need", async () => {
   const { scenarios: sent, skipped } = await scenarios(demoLogins().slice(0, 1));
   expect(sent.every(({ login }) => login === undefined || login.EmailAddress === "app@example.com")).toBe(
     true,
@@ -102,13 +102,13 @@ test("what cannot be sent without a login is skipped, and says which login", asy
 test.each([
   [["verify", "http://127.0.0.1:2"], "does not answer (ECONNREFUSED)"],
   [["verify", "http://127.0.0.1:2", "--only", "nothing-is-called-so"], "no scenario has such a name"],
-])("%j is refused with a reason", async (args, reason) => {
+])("ncs %j exits with 1 and the reason", async (args, reason) => {
   const { code, stderr } = await runNcs(args);
   expect(code).toBe(1);
   expect(stderr).toContain(reason);
 });
 
-test("an operation is called by its name, with its parameters where they belong", async () => {
+test("ncs call sends an operation by its name, with each parameter in its place", async () => {
   const at = ["--url", inject("url"), "--as", "app@example.com"];
   const found = await runNcs(["call", "getQosProfile", '{"name":"QOS_E"}', ...at]);
   expect(found).toMatchObject({ code: 0, stderr: expect.stringMatching(/^200 {2}x-correlator: /) });
@@ -127,7 +127,7 @@ test("an operation is called by its name, with its parameters where they belong"
   expect(await runNcs([...args, ...at.slice(0, 2)])).toMatchObject({ code: 0 });
 });
 
-test("a login with a wrong password is refused with its code", async () => {
+test("ncs token exits with 1 and the code of the refusal when the password is wrong", async () => {
   process.env.NCS_PASSWORD = "wrong";
   try {
     const { code, stderr } = await runNcs([
