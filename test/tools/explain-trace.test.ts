@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test("the places of a cause become those in the sources", async () => {
+test("explainTrace replaces places in bundles by places in the sources", async () => {
   expect(cause).toMatch(/^RangeError\n.*index-[A-Z0-9]{8}\.mjs:1:/);
 
   const explained = await explainTrace(cause, maps);
@@ -40,14 +40,14 @@ test("the places of a cause become those in the sources", async () => {
   expect(explained).not.toContain(".mjs:1:");
 });
 
-test("a whole log line is read too", async () => {
+test("explainTrace finds the cause in a whole log line", async () => {
   const explained = await explainTrace(JSON.stringify({ id: "NCS-002", cause }), maps);
 
   expect(explained).toMatch(/failing\.ts:4:9/);
 });
 
-test("a file of another release is named, with the remedy", async () => {
+test("explainTrace refuses a trace of another release and names the file", async () => {
   await expect(explainTrace("    at a (/var/task/index-ABCDEFGH.mjs:1:1)", maps)).rejects.toThrow(
-    /no map of index-ABCDEFGH\.mjs: check out the release/,
+    "no map of index-ABCDEFGH.mjs",
   );
 });
