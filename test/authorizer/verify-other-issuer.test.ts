@@ -39,12 +39,16 @@ test("callerOf reads the subscription from the claim that the operator names, an
   expect(unnamed).not.toHaveProperty("subscription");
 });
 
-test.each([[42], [null], [""], [["sub-7"]], [{ id: "sub-7" }], [true], ["s".repeat(129)]])(
+test.each([[42], [null], [""], [["sub-7"]], [{ id: "sub-7" }], [true]])(
   "callerOf refuses another issuer's token when its subscription claim is %j",
   async (line) => {
     expect(await verify(foreignToken({ line }))).toBeUndefined();
   },
 );
+
+test("callerOf refuses another issuer's token when its subscription claim has 129 characters", async () => {
+  expect(await verify(foreignToken({ line: "s".repeat(129) }))).toBeUndefined();
+});
 
 const people: Record<string, Members> = {
   "whose subject is not its client": { sub: "ada" },

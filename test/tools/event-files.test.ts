@@ -27,7 +27,7 @@ describe("replayedAt", () => {
   });
 
   test.each([null, "", "{}", "not JSON", '{"startTime":"soon"}', '{"startTime":"2026-02-30T00:00:00Z"}'])(
-    "replayedAt leaves the body %s as it is, which has no time",
+    "replayedAt leaves an event without a valid time as it is: %j",
     (text) => {
       expect(replayedAt(eventWith(text), now)).toEqual(eventWith(text));
     },

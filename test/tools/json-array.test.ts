@@ -60,27 +60,27 @@ describe("a file that is an array", () => {
 
 describe("a file that is refused", () => {
   test.each([
-    ["nothing", ""],
+    ["an empty file", ""],
     ["white space", " \n"],
-    ["no end", "[1"],
-    ["no end of an element", '[{"a":1]'],
-    ["no end of a text", '["]'],
-    ["a comma too many", "[1,]"],
-    ["a comma too many before", "[,1]"],
+    ["an array without an end", "[1"],
+    ["an object without an end", '[{"a":1]'],
+    ["a string without an end", '["]'],
+    ["a comma after the last element", "[1,]"],
+    ["a comma before the first element", "[,1]"],
     ["two elements without a comma", "[{}{}]"],
     ["a wrong bracket", "[{]}]"],
     ["a brace that was not opened", "[1}]"],
     ["something after the end", "[1]x"],
     ["two arrays", "[1][2]"],
-    ["no JSON within", "[x]"],
-  ])("elementsOf refuses %s as not JSON", async (_, text) => {
+    ["an element that is not JSON", "[x]"],
+  ])("elementsOf refuses %s", async (_, text) => {
     await expect(read(text)).rejects.toThrow("is not JSON");
   });
 
   test.each([
     ["an object", "{}"],
     ["a number", "7"],
-  ])("elementsOf refuses %s, which is not an array", async (_, text) => {
+  ])("elementsOf refuses %s instead of an array", async (_, text) => {
     await expect(read(text)).rejects.toThrow("is not an array of records");
   });
 

@@ -21,7 +21,7 @@ test("boxOf returns the box that ngeohash returns", () => {
   );
 });
 
-test("boxAround holds both boxes, the short way around the globe, and is the same in either order", () => {
+test("boxAround returns a box that holds both, the short way around the globe, in either order", () => {
   fc.assert(
     fc.property(anyGeohash, anyGeohash, (one, other) => {
       const boxes = [boxOf(one), boxOf(other)] as const;
@@ -35,14 +35,14 @@ test("boxAround holds both boxes, the short way around the globe, and is the sam
   );
 });
 
-test("boxAround two cells on either side of the antimeridian is a narrow box across it", () => {
+test("boxAround returns a narrow box for cells on either side of the antimeridian", () => {
   const [fiji, samoa] = [boxOf("ruz"), boxOf("2h0")];
   const { west, east } = boxAround(fiji, samoa);
   expect([west, east]).toEqual([fiji.west, samoa.east]);
   expect(west).toBeGreaterThan(east);
 });
 
-test("coveredBox is the box around all cells of a coverage", () => {
+test("coveredBox returns the box around all cells of a coverage", () => {
   const cells = fc.array(fc.integer({ min: 0, max: 1_023 }), { minLength: 1, maxLength: 5 });
   const tiles = fc.dictionary(
     geohash(2).map((end) => `u0${end}`),

@@ -24,7 +24,7 @@ const cells = fc.integer({ min: 1, max: 12 }).chain((precision) => {
 
 describe("the grid", () => {
   test.each(precisions)(
-    "gridOf precision %i has 32 cells for each cell of the precision before",
+    "the grid of precision %i has 32 cells for each cell of the precision before",
     (precision) => {
       const { rows, columns } = gridOf(precision);
       expect(rows * columns).toBe(32 ** precision);
@@ -32,7 +32,7 @@ describe("the grid", () => {
     },
   );
 
-  test.each(precisions)("gridOf precision %i has borders that are exact in binary", (precision) => {
+  test.each(precisions)("the grid of precision %i has borders that are exact in binary", (precision) => {
     const { rows, columns, cellHeight, cellWidth } = gridOf(precision);
     for (const index of [1, 3, rows / 2 - 1, rows - 1]) {
       expect((index * cellHeight) / cellHeight).toBe(index);

@@ -61,7 +61,7 @@ test.each([
   ["at the end", ring([0, 0], [0, 1], [1, 1], [1, 1])],
   ["at the end as well as at the start", ring([0, 0], [0, 1], [1, 1], [0, 0], [0, 0])],
   ["within less than a unit", ring([0, 0], [0, 1], [2 ** -50, 1], [1, 1])],
-])("polygonOf counts a vertex that is repeated %s once", (_, boundary) => {
+])("polygonOf counts a repeated vertex once: %s", (_, boundary) => {
   const once = polygonOf(ring([0, 0], [0, 1], [1, 1]));
   expect(new Set(polygonOf(boundary)?.longitudes)).toEqual(new Set(once?.longitudes));
   expect(polygonOf(boundary)?.latitudes).toHaveLength(3);
@@ -126,7 +126,7 @@ describe("one nanodegree decides", () => {
   const shapes: readonly (readonly [what: string, withWidth: (width: number) => readonly Point[]])[] = [
     ["a level triangle", (width) => ring([45.75, 4.8], [45.75, 4.9], [45.75 + width, 4.85])],
     ["an upright triangle", (width) => ring([45.7, 4.85], [45.8, 4.85], [45.75, 4.85 + width])],
-    ["a triangle whose narrow side is at its end", (width) => ring([1, 1], [1, 2], [1 + width, 2])],
+    ["a triangle with a short side", (width) => ring([1, 1], [1, 2], [1 + width, 2])],
     ["a slanted triangle", (width) => ring([0, 0], [3, 4], [1.5 - 0.8 * width, 2 + 0.6 * width])],
     ["a rectangle", (width) => ring([7, 7], [7, 8], [7 + width, 8], [7 + width, 7])],
     ["a triangle across the antimeridian", (width) => ring([-8, 179.5], [-8, -179.5], [-8 + width, 180])],

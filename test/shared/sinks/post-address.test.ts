@@ -37,7 +37,7 @@ test.each([
   ["::ffff:127.0.0.1"],
   ["fe80::1%eth0"],
   ["not an address"],
-])("post refuses a name with the address %s among others, and connects to none of them", async (address) => {
+])("post refuses a name with the address %j among others, and connects to none of them", async (address) => {
   const { port, connections } = await httpsSink(answering(200));
   for (const addresses of [[address], ["127.0.0.1", "8.8.8.8", address], [address, "127.0.0.1"]]) {
     const { state, body } = bodyWith(3);

@@ -47,8 +47,8 @@ test.each([3, 800])(
 
 /** What receivers of Node.js and its frameworks do with the rest of a request that they have answered. */
 const readers: Record<string, (request: IncomingMessage) => Promise<number>> = {
-  "it as it comes": async (request) => (await bytesOf(request)).length,
-  "it with a pause after each piece": async (request) => {
+  "at once": async (request) => (await bytesOf(request)).length,
+  slowly: async (request) => {
     let bytes = 0;
     for await (const piece of request) {
       bytes += piece.length;
@@ -56,7 +56,7 @@ const readers: Record<string, (request: IncomingMessage) => Promise<number>> = {
     }
     return bytes;
   },
-  "it by its events": (request) =>
+  "by events": (request) =>
     new Promise((resolve, reject) => {
       let bytes = 0;
       request.on("data", (piece: Buffer) => {
@@ -69,7 +69,7 @@ const readers: Record<string, (request: IncomingMessage) => Promise<number>> = {
 const early: Record<string, RequestListener> = {
   "ends its answer": (_, response) => response.writeHead(200).end(),
   "answers with a text": (_, response) => response.writeHead(202).end("will be read"),
-  "sends the head of its answer at once": (request, response) => {
+  "sends only the head of its answer": (request, response) => {
     response.writeHead(200).flushHeaders();
     request.on("end", () => response.end("read"));
   },
@@ -82,7 +82,7 @@ const receivers = Object.entries(readers).flatMap(([how, read]) =>
   ),
 );
 test.each(receivers)(
-  "post delivers 10 MB to a Node.js receiver over %s that %s and then reads %s",
+  "post delivers 10 MB over %s to a Node.js receiver that %s, then reads %s",
   async (name, _, __, start, answer, read) => {
     const got: Promise<number>[] = [];
     const { port } = await start((request, response) => {

@@ -72,7 +72,7 @@ const notSinks: Record<string, readonly string[]> = {
     "https://endpoint.example.com/#part",
     "https://endpoint.example.com/?a#b",
   ],
-  "has a port that is none": [
+  "has an invalid port": [
     "https://endpoint.example.com:/",
     "https://endpoint.example.com:0/",
     "https://endpoint.example.com:00443/",
@@ -198,7 +198,7 @@ const notSinks: Record<string, readonly string[]> = {
     "http://127.0.0.1.:8080/",
     "http://0x7f.1:8080/",
   ],
-  "is not what is allowed": [
+  "is private and not allowed by the operator": [
     "http://127.0.0.1/",
     "http://127.0.0.1:8081/",
     "http://127.0.0.2:8080/",
