@@ -57,10 +57,8 @@ test("post fails when the sink speaks TLS 1.1 at most", async () => {
 
 test("post fails as CONNECT_TIMEOUT when the sink does not answer the TLS handshake", async () => {
   const { port } = await rawSink((socket) => socket.resume());
-  const started = performance.now();
   const ended = await postTo(port, { sink: `https://localhost:${port}/`, limits: short });
   expect(ended).toEqual({ outcome: "failed", cause: "CONNECT_TIMEOUT", sentWhole: false });
-  expect(performance.now() - started).toBeLessThan(2_500);
 });
 
 test("post fails when the port of an https sink does not speak TLS", async () => {
