@@ -1,6 +1,6 @@
 import { devices } from "../shared/devices/table.ts";
-import { quotas } from "../shared/quota-table.ts";
-import { signingKeys } from "../shared/signing-key-table.ts";
+import { quotas } from "../shared/quota/table.ts";
+import { signingKeys } from "../shared/tokens/table.ts";
 import { consoleWebsite } from "./console/website.ts";
 import { deviceIdentifierArea } from "./device-identifier/area.ts";
 import { keysArea } from "./keys/area.ts";

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { schemaTypes } from "../client/generate-schema.ts";
 import { areas, endpoints } from "../functions/areas.ts";
 import packageJson from "../package.json" with { type: "json" };
-import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/token.ts";
+import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
 import { endpointTable } from "./docs/endpoint-table.ts";
 import { withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";

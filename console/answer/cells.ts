@@ -1,6 +1,7 @@
 /** Where the cells of an answer are, and how large. */
+
+import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
-import { cellArea } from "../../functions/population-density/import/cell-area.ts";
 import type { Box } from "../request/area.ts";
 
 /** The area of a cell in km². */

@@ -1,8 +1,8 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
 import * as z from "zod/mini";
 import { setting, type TrustedIssuer } from "../../shared/environment.ts";
-import { publicKeys } from "../../shared/signing-keys.ts";
-import { ownKeysCooldownSeconds } from "../../shared/token.ts";
+import { publicKeys } from "../../shared/tokens/signing-keys.ts";
+import { ownKeysCooldownSeconds } from "../../shared/tokens/token.ts";
 import { fetchKeys, fetchTimeoutMilliseconds } from "./fetch-keys.ts";
 import { KeySet } from "./key-set.ts";
 import { policyFor, type RoutesByScope } from "./policy.ts";

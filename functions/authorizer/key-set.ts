@@ -6,7 +6,7 @@ import {
 } from "jose";
 import * as z from "zod/mini";
 import { Unavailable } from "../../shared/errors.ts";
-import { publicKeyCacheSeconds } from "../../shared/token.ts";
+import { publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
 
 /** A JSON Web Key Set as far as it is checked here; jose checks each key when it is used. */
 export const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).check(z.maxLength(100)) });

@@ -3,7 +3,12 @@ import * as z from "zod/mini";
 import type { Caller } from "../../shared/caller.ts";
 import { isSubscriptionId } from "../../shared/devices/subscription.ts";
 import type { TrustedIssuer } from "../../shared/environment.ts";
-import { accessTokenClaims, clockToleranceSeconds, tokenAlgorithm, tokenType } from "../../shared/token.ts";
+import {
+  accessTokenClaims,
+  clockToleranceSeconds,
+  tokenAlgorithm,
+  tokenType,
+} from "../../shared/tokens/token.ts";
 import type { KeySet } from "./key-set.ts";
 
 /** An issuer whose tokens are accepted: ourselves or an authorization server of the operator. */

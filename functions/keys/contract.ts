@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
 import { described } from "../../shared/schemas.ts";
-import { publicJwk, publicKeyCacheSeconds } from "../../shared/token.ts";
+import { publicJwk, publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
 
 /** `GET /.well-known/jwks.json`: the public keys of our own tokens, for services that verify them. */
 export const publishKeys = endpoint({

@@ -1,7 +1,7 @@
 import { serve } from "../../shared/http/serve.ts";
 import { ReadCache } from "../../shared/read-cache.ts";
-import { publicKeys } from "../../shared/signing-keys.ts";
-import type { PublicJwk } from "../../shared/token.ts";
+import { publicKeys } from "../../shared/tokens/signing-keys.ts";
+import type { PublicJwk } from "../../shared/tokens/token.ts";
 import { publishKeys } from "./contract.ts";
 
 /** There is one entry: the whole key set. */

@@ -11,7 +11,7 @@ import * as z from "zod/mini";
 import { clientDefaults } from "../../shared/aws/clients.ts";
 import { log } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
-import { publish, publishedKeys, retire } from "../../shared/signing-keys.ts";
+import { publish, publishedKeys, retire } from "../../shared/tokens/signing-keys.ts";
 import {
   clockToleranceSeconds,
   firstUseSeconds,
@@ -24,7 +24,7 @@ import {
   signingKeyCacheSeconds,
   signingSecret,
   tokenAlgorithm,
-} from "../../shared/token.ts";
+} from "../../shared/tokens/token.ts";
 
 /** https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html */
 const rotationEvent = z.object({

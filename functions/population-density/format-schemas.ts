@@ -99,7 +99,7 @@ const featureCollection = z
     }),
   );
 
-/** The formats of densities besides JSON, by media type: `tiles/formats.ts` writes them. */
+/** The formats of densities besides JSON, by media type: `answer/formats.ts` writes them. */
 export const densityFormats = {
   "application/geo+json": featureCollection,
   "text/csv": z.string().check(

@@ -1,13 +1,13 @@
 import { setting } from "../../shared/environment.ts";
 import { preferredType } from "../../shared/http/accept.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
+import { answerTo } from "./answer/answer-to.ts";
+import { type Answer, bodyOf } from "./answer/json.ts";
 import { retrievePopulationDensity } from "./contract.ts";
-import { answerTo } from "./query/answer.ts";
 import { isLarge } from "./query/bytes.ts";
 import { parseDensityRequest } from "./query/parse.ts";
 import { workUnitsOf } from "./query/price.ts";
 import { supportedSize } from "./query/supported.ts";
-import { type Answer, bodyOf } from "./tiles/json.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
 export const handler = serveStreamed(retrievePopulationDensity, async (sent) => {
@@ -71,7 +71,7 @@ type Format = (typeof mediaTypes)[number];
 async function writerOf(format: Format) {
   return format === json
     ? { contentType: json, bodyOf }
-    : (await import("./tiles/formats.ts")).formats[format];
+    : (await import("./answer/formats.ts")).formats[format];
 }
 
 function slotsOf({ tiles, hours }: Answer): number {

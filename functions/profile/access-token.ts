@@ -3,7 +3,7 @@ import { importJWK, SignJWT } from "jose";
 import { secretText } from "../../shared/aws/secrets.ts";
 import { setting } from "../../shared/environment.ts";
 import { Unavailable } from "../../shared/errors.ts";
-import { publish } from "../../shared/signing-keys.ts";
+import { publish } from "../../shared/tokens/signing-keys.ts";
 import {
   type AccessTokenClaims,
   keysFrom,
@@ -14,7 +14,7 @@ import {
   signingSecret,
   tokenAlgorithm,
   tokenType,
-} from "../../shared/token.ts";
+} from "../../shared/tokens/token.ts";
 import type { ProfileRecord } from "./tables.ts";
 
 interface Signer extends Pick<SigningKey, "kid" | "signsFrom"> {

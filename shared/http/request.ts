@@ -13,7 +13,7 @@ import type {
   StreamHeadersOf,
 } from "../endpoint.ts";
 import { ApiError, type ErrorDetails } from "../errors.ts";
-import { clockToleranceSeconds } from "../token.ts";
+import { clockToleranceSeconds } from "../tokens/token.ts";
 import { parseJsonObject } from "./body.ts";
 import type { IncomingRequest } from "./event.ts";
 import { invalid } from "./invalid.ts";

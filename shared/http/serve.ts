@@ -6,7 +6,7 @@ import type { Caller } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
-import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota.ts";
+import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota/quota.ts";
 import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
 import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";

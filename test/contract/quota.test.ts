@@ -5,7 +5,7 @@ import { updateItem } from "../../shared/aws/database.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
-import { quotas } from "../../shared/quota-table.ts";
+import { quotas } from "../../shared/quota/table.ts";
 import { type Answer, call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { everyScope } from "../support/scopes.ts";

@@ -2,7 +2,7 @@ import { createLocalJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
-import { publicJwk } from "../../shared/token.ts";
+import { publicJwk } from "../../shared/tokens/token.ts";
 import { call } from "../support/client.ts";
 
 const path = "/.well-known/jwks.json";

@@ -20,7 +20,7 @@ import {
   publicKeyCacheSeconds,
   type SigningKey,
   signingSecret,
-} from "../../shared/token.ts";
+} from "../../shared/tokens/token.ts";
 import { claimsOf } from "../support/client.ts";
 import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
 import { signedBy, tokenOf } from "../support/signed.ts";

@@ -8,7 +8,7 @@ import * as z from "zod";
 import type { accessToken } from "../../functions/profile/access-token.ts";
 import { configuration } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
-import type { publicKeys } from "../../shared/signing-keys.ts";
+import type { publicKeys } from "../../shared/tokens/signing-keys.ts";
 import {
   clockToleranceSeconds,
   firstUseSeconds,
@@ -16,7 +16,7 @@ import {
   type PrivateJwk,
   publicKeyCacheSeconds,
   signingKeyCacheSeconds,
-} from "../../shared/token.ts";
+} from "../../shared/tokens/token.ts";
 import { claimsOf } from "../support/client.ts";
 import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole, runs } from "../support/sample.ts";
@@ -213,7 +213,7 @@ describe("as time goes by after two rotations in a row", () => {
     const signing: { accessToken: typeof accessToken } = await import(
       "../../functions/profile/access-token.ts"
     );
-    const publishing: { publicKeys: typeof publicKeys } = await import("../../shared/signing-keys.ts");
+    const publishing: { publicKeys: typeof publicKeys } = await import("../../shared/tokens/signing-keys.ts");
     return {
       tokenAt: async (now) => (await signing.accessToken(profile, now, signal())).token,
       publicAt: (now) => publishing.publicKeys(now, signal()),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { getItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
-import { quotas } from "../../shared/quota-table.ts";
+import { quotas } from "../../shared/quota/table.ts";
 import { authorizerContext, eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { callStreamed } from "../support/streamed.ts";

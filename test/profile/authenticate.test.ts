@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { attemptName, countersOf } from "../../functions/profile/rules.ts";
 import { beginAttempt, failAttempt, replaceProfile, withdrawAttempt } from "../../functions/profile/store.ts";
-import { accessTokenClaims } from "../../shared/token.ts";
+import { accessTokenClaims } from "../../shared/tokens/token.ts";
 import { call } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Answer, CellsOfTile } from "../../functions/population-density/tiles/json.ts";
+import type { Answer, CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { maxDensity, TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { anyText } from "./any-text.ts";
 

@@ -3,7 +3,7 @@ import { importJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "j
 import { inject } from "vitest";
 import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
-import { privateJwk } from "../../shared/token.ts";
+import { privateJwk } from "../../shared/tokens/token.ts";
 
 const answerBody = z.json();
 

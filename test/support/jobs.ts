@@ -7,13 +7,13 @@ import {
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { inject, vi } from "vitest";
 import * as z from "zod";
+import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
+import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { densityCallers } from "../../functions/population-density/callers/tables.ts";
 import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
 import { jobStore } from "../../functions/population-density/delivery/job-store.ts";
 import { densityJobs, densityPermits } from "../../functions/population-density/delivery/tables.ts";
-import { answerTo } from "../../functions/population-density/query/answer.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
-import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";

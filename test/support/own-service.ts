@@ -6,7 +6,7 @@ import type { TableName } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
-import { type PrivateJwk, privateJwk } from "../../shared/token.ts";
+import { type PrivateJwk, privateJwk } from "../../shared/tokens/token.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
 import { loadDemo } from "../../tools/local/demo-service.ts";
 import { makeDemoTables } from "../../tools/local/demo-tables.ts";

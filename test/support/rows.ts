@@ -1,7 +1,7 @@
-import { Entries } from "../../functions/population-density/import/entries.ts";
-import type { Range } from "../../functions/population-density/import/market-share.ts";
-import { type RowBatch, run, runNumbers } from "../../functions/population-density/import/row-batch.ts";
-import { cellIn, hourIn } from "../../functions/population-density/import/slots.ts";
+import { Entries } from "../../functions/population-density/import/rows/entries.ts";
+import { type RowBatch, run, runNumbers } from "../../functions/population-density/import/rows/row-batch.ts";
+import { cellIn, hourIn } from "../../functions/population-density/import/rows/row-key.ts";
+import type { Range } from "../../functions/population-density/privacy/market-share.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
 
 /** People counted in a cell in an hour, at most 10^9; one number that is the whole range if its file has none. */

@@ -4,11 +4,11 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
-import { cellArea } from "../../functions/population-density/import/cell-area.ts";
-import type { CountedTile } from "../../functions/population-density/import/counted.ts";
-import { rowsOf } from "../../functions/population-density/import/rows.ts";
-import { sortedDays } from "../../functions/population-density/import/sorted-days.ts";
+import { rowsOf } from "../../functions/population-density/import/rows/rows.ts";
+import { sortedDays } from "../../functions/population-density/import/sort/sorted-days.ts";
+import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
 import {
   observedDay,
   readTileDays,

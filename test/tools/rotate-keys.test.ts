@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { signingSecret } from "../../shared/token.ts";
+import { signingSecret } from "../../shared/tokens/token.ts";
 import { runNcs, spawnNcs } from "../support/ncs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole } from "../support/sample.ts";

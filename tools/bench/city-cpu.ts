@@ -3,9 +3,9 @@
  */
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
-import { answerTo } from "../../functions/population-density/query/answer.ts";
+import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
+import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
-import { bodyOf } from "../../functions/population-density/tiles/json.ts";
 import { cityRing, precision } from "./density-cover.ts";
 
 const turns = 15;

@@ -1,4 +1,4 @@
-import type { CellsOfTile } from "../../functions/population-density/tiles/json.ts";
+import type { CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile, TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 

@@ -8,7 +8,7 @@ import {
   uploadsPerHost,
 } from "../../functions/population-density/delivery/permit-rules.ts";
 import { configuration } from "../../shared/environment.ts";
-import { privateJwk } from "../../shared/token.ts";
+import { privateJwk } from "../../shared/tokens/token.ts";
 import { makeAssembly } from "../assembly.ts";
 import { startDemoService } from "../local/demo-service.ts";
 import { demoData } from "../local/demo-tables.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { bodyOf } from "../../functions/population-density/tiles/json.ts";
+import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { encodeTileDay, hoursPerDay, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../functions/population-density/tiles/tile-hour.ts";
 import { parseAllowedNetworks } from "../../shared/sinks/networks.ts";

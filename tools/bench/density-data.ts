@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import * as z from "zod";
-import { bodyOf, type CellsOfTile } from "../../functions/population-density/tiles/json.ts";
+import { bodyOf, type CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { encodeTileDay, hoursPerDay, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile, type TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { type Bench, median, type Row } from "./bench.ts";

@@ -1,7 +1,7 @@
 import ngeohash from "ngeohash";
-import { geoJsonOf } from "../../functions/population-density/tiles/geojson.ts";
-import type { Answer } from "../../functions/population-density/tiles/json.ts";
-import { csvOf, ndjsonOf } from "../../functions/population-density/tiles/rows.ts";
+import { geoJsonOf } from "../../functions/population-density/answer/geojson.ts";
+import type { Answer } from "../../functions/population-density/answer/json.ts";
+import { csvOf, ndjsonOf } from "../../functions/population-density/answer/rows.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
 import type { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { type Bench, median, type Row } from "./bench.ts";

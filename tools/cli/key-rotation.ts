@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { clientDefaults } from "../../shared/aws/clients.ts";
 import { setting } from "../../shared/environment.ts";
-import { firstUseSeconds } from "../../shared/token.ts";
+import { firstUseSeconds } from "../../shared/tokens/token.ts";
 
 /** Secrets Manager takes some seconds a step. */
 const rotationMilliseconds = 180_000;

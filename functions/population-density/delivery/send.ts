@@ -2,9 +2,9 @@ import { lambdaRuntimeApi, setting } from "../../../shared/environment.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { post } from "../../../shared/sinks/post.ts";
 import { sinkHost } from "../../../shared/sinks/sink-url.ts";
-import { answerTo } from "../query/answer.ts";
+import { answerTo } from "../answer/answer-to.ts";
+import { type Answer, bodyOf } from "../answer/json.ts";
 import { parseDensityRequest } from "../query/parse.ts";
-import { type Answer, bodyOf } from "../tiles/json.ts";
 import { answerTime, failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
 

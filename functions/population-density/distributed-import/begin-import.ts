@@ -1,11 +1,11 @@
 import { getBytes } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
-import { dayKey } from "../import/day-division.ts";
-import { type DayLease, HeldDay } from "../import/day-lease.ts";
-import { PartCoverages, readDayParts, releaseDay, takeDay } from "../import/part-store.ts";
-import { repeated } from "../import/partition-tiles.ts";
-import { decodeCoverage } from "../import/parts.ts";
+import { dayKey } from "../import/publish/day-division.ts";
+import { repeated } from "../import/sort/partition-tiles.ts";
+import { type DayLease, HeldDay } from "../import/store/day-lease.ts";
+import { PartCoverages, readDayParts, releaseDay, takeDay } from "../import/store/part-store.ts";
+import { decodeCoverage } from "../privacy/parts.ts";
 import { recordPublishing } from "../tiles/data-set-store.ts";
 import {
   eachJson,

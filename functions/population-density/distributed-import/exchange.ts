@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import * as z from "zod/mini";
 import { getBytes, keysOf, putBytes } from "../../../shared/aws/objects.ts";
 import type { Schema } from "../../../shared/table.ts";
-import type { Coverage } from "../import/parts.ts";
+import type { Coverage } from "../privacy/parts.ts";
 import { provenance } from "../tiles/data-set.ts";
 
 /** What an execution is started with. */

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
-import { coarserTiles } from "../import/anonymous-tiles.ts";
-import { contextOf, type DayStorage, dayKey } from "../import/day-division.ts";
-import { PartAreas } from "../import/part-areas.ts";
-import { PartCoverages, releaseDay } from "../import/part-store.ts";
-import { storeTiles } from "../import/store-tiles.ts";
-import type { ParentSums } from "../import/tile-pyramid.ts";
+import { contextOf, type DayStorage, dayKey } from "../import/publish/day-division.ts";
+import { storeTiles } from "../import/publish/store-tiles.ts";
+import { PartCoverages, releaseDay } from "../import/store/part-store.ts";
+import { coarserTiles } from "../privacy/anonymous-tiles.ts";
+import { PartAreas } from "../privacy/part-areas.ts";
+import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { addToDataSet } from "../tiles/data-set-store.ts";
 import { heldDay } from "./begin-import.ts";
 import {

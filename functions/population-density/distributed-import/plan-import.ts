@@ -10,11 +10,11 @@ import {
   divisionBeside,
   type FoundDay,
   listedParts,
-} from "../import/day-division.ts";
-import { type DayParts, PartCoverages, readDayParts } from "../import/part-store.ts";
-import { type Coverage, encodeCoverage, type Part, union } from "../import/parts.ts";
-import { prefixOf } from "../import/slots.ts";
-import { weekdayOf } from "../import/typical-week.ts";
+} from "../import/publish/day-division.ts";
+import { prefixOf } from "../import/rows/row-key.ts";
+import { type DayParts, PartCoverages, readDayParts } from "../import/store/part-store.ts";
+import { type Coverage, encodeCoverage, type Part, union } from "../privacy/parts.ts";
+import { weekdayOf } from "../privacy/typical-week.ts";
 import { checkPublishing } from "../tiles/data-set-store.ts";
 import { areaOf } from "./area.ts";
 import {

@@ -1,11 +1,11 @@
 import { getBytes } from "../../../shared/aws/objects.ts";
-import type { CountedTile } from "../import/counted.ts";
-import type { FoundDay } from "../import/day-division.ts";
-import { Entries } from "../import/entries.ts";
-import { PartAreas } from "../import/part-areas.ts";
-import { countedIn, emptyDay } from "../import/partition-tiles.ts";
-import { divide, type Part } from "../import/parts.ts";
-import { firstSlotOf } from "../import/slots.ts";
+import type { FoundDay } from "../import/publish/day-division.ts";
+import { Entries } from "../import/rows/entries.ts";
+import { firstSlotOf } from "../import/rows/row-key.ts";
+import { countedIn, emptyDay } from "../import/sort/partition-tiles.ts";
+import type { CountedTile } from "../privacy/counted.ts";
+import { PartAreas } from "../privacy/part-areas.ts";
+import { divide, type Part } from "../privacy/parts.ts";
 import {
   coverageOf,
   getJson,

@@ -8,10 +8,10 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import { type Area, coverageAt } from "../import/coverage.ts";
-import type { SortedPartition } from "../import/day-sort.ts";
-import type { RowBatch } from "../import/row-batch.ts";
-import { rowsOf } from "../import/rows.ts";
-import { withSortedRows } from "../import/sorted-days.ts";
+import type { RowBatch } from "../import/rows/row-batch.ts";
+import { rowsOf } from "../import/rows/rows.ts";
+import type { SortedPartition } from "../import/sort/day-sort.ts";
+import { withSortedRows } from "../import/sort/sorted-days.ts";
 import { areaOf } from "./area.ts";
 import { type ImportOrder, keys, putJson, type ReadFile, tilesOf } from "./exchange.ts";
 

@@ -1,7 +1,7 @@
-import { anonymousTiles } from "../import/anonymous-tiles.ts";
-import { contextOf } from "../import/day-division.ts";
-import { storeTiles } from "../import/store-tiles.ts";
-import type { ParentSums } from "../import/tile-pyramid.ts";
+import { contextOf } from "../import/publish/day-division.ts";
+import { storeTiles } from "../import/publish/store-tiles.ts";
+import { anonymousTiles } from "../privacy/anonymous-tiles.ts";
+import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { heldDay } from "./begin-import.ts";
 import { type ImportOrder, keys, putJson } from "./exchange.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";

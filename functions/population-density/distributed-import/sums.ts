@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { ParentSums } from "../import/tile-pyramid.ts";
+import type { ParentSums } from "../privacy/tile-pyramid.ts";
 
 const numbers = z.array(z.number());
 

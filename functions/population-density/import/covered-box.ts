@@ -1,6 +1,6 @@
 import { type Box, boxAround, boxOf, isWithin } from "../cover/box.ts";
 import { suffixesOf } from "../cover/geohash.ts";
-import { type Coverage, cellsIn } from "./parts.ts";
+import { type Coverage, cellsIn } from "../privacy/parts.ts";
 
 /**
  * The smallest box around covered cells, and around a box that was found before. Only tiles that reach beyond what was

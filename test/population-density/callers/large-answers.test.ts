@@ -9,7 +9,7 @@ import { densityCallers } from "../../../functions/population-density/callers/ta
 import { getItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { streamingSeconds } from "../../../shared/http/deadline.ts";
-import { quotas } from "../../../shared/quota-table.ts";
+import { quotas } from "../../../shared/quota/table.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";

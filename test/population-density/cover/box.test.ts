@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type Box, boxAround, boxOf, isWithin } from "../../../functions/population-density/cover/box.ts";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
-import { coverageOf } from "../../../functions/population-density/import/parts.ts";
+import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
 
 const geohash = (length: number) =>
   fc.string({ unit: fc.constantFrom(...suffixesOf(1)), minLength: length, maxLength: length });

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { bodyOf } from "../../../functions/population-density/tiles/json.ts";
+import { bodyOf } from "../../../functions/population-density/answer/json.ts";
 import {
   answering,
   bodyWith,

@@ -1,5 +1,5 @@
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
-import type { CountedDay, CountedTile } from "../../../functions/population-density/import/counted.ts";
+import type { CountedDay, CountedTile } from "../../../functions/population-density/privacy/counted.ts";
 import { isCovered } from "../../../functions/population-density/tiles/tile.ts";
 
 /**

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
-import { storeDay } from "../../../functions/population-density/import/store-days.ts";
+import { storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
 import { provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densityFiles } from "../data-files.ts";

@@ -5,8 +5,8 @@ import type {
   CountedDay,
   CountedHour,
   CountedTile,
-} from "../../../functions/population-density/import/counted.ts";
-import { coverageOf } from "../../../functions/population-density/import/parts.ts";
+} from "../../../functions/population-density/privacy/counted.ts";
+import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
 import { hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 

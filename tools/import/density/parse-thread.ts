@@ -1,6 +1,9 @@
 /** A thread that parses lines: see `parser-threads.ts`. */
 import { parentPort } from "node:worker_threads";
-import { LineParser, type LinesToParse } from "../../../functions/population-density/import/parse-lines.ts";
+import {
+  LineParser,
+  type LinesToParse,
+} from "../../../functions/population-density/import/rows/parse-lines.ts";
 
 const parser = new LineParser();
 

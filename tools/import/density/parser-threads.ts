@@ -1,8 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { build } from "esbuild";
-import type { LinesToParse, ParsedLines } from "../../../functions/population-density/import/parse-lines.ts";
-import type { Parser } from "../../../functions/population-density/import/rows.ts";
+import type {
+  LinesToParse,
+  ParsedLines,
+} from "../../../functions/population-density/import/rows/parse-lines.ts";
+import type { Parser } from "../../../functions/population-density/import/rows/rows.ts";
 
 /** A parser in threads of its own. */
 export interface ParserThreads extends Parser {

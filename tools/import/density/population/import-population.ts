@@ -10,7 +10,7 @@ import {
 } from "../../../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../../../functions/population-density/cover/polygon.ts";
 import { coveredBox } from "../../../../functions/population-density/import/covered-box.ts";
-import { checkDay, storeDay } from "../../../../functions/population-density/import/store-days.ts";
+import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import type { Provenance } from "../../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";

@@ -1,0 +1,150 @@
+import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
+import {
+  type Ascii,
+  asciiOf,
+  type LastCharacters,
+  lastCharactersOf,
+  putAscii,
+  putInteger,
+  timeOf,
+} from "./ascii.ts";
+import { Chunks } from "./chunks.ts";
+import type { Answer } from "./json.ts";
+
+/** What stands around the values of a row: `geohash` before the cell's, and the others behind what they follow. */
+interface RowForm {
+  readonly geohash: string;
+  /** From the geohash to the end of the row. */
+  readonly noData: string;
+  readonly lowDensity: string;
+  /** From the geohash to the first number. */
+  readonly density: string;
+  readonly minimum: string;
+  readonly maximum: string;
+  readonly end: string;
+}
+
+/** The form of the rows of an hour, from its first to its last moment. */
+type FormOfHour = (startTime: string, endTime: string) => RowForm;
+
+const csv: FormOfHour = (startTime, endTime) => ({
+  geohash: "",
+  noData: `,${startTime},${endTime},NO_DATA,,,\r\n`,
+  lowDensity: `,${startTime},${endTime},LOW_DENSITY,,,\r\n`,
+  density: `,${startTime},${endTime},DENSITY_ESTIMATION,`,
+  minimum: ",",
+  maximum: ",",
+  end: "\r\n",
+});
+
+const ndjson: FormOfHour = (startTime, endTime) => {
+  const times = `","startTime":"${startTime}","endTime":"${endTime}"`;
+  return {
+    geohash: '{"geohash":"',
+    noData: `${times},"dataType":"NO_DATA"}\n`,
+    lowDensity: `${times},"dataType":"LOW_DENSITY"}\n`,
+    density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
+    minimum: ',"minPplDensity":',
+    maximum: ',"maxPplDensity":',
+    end: "}\n",
+  };
+};
+
+/** An answer as CSV (RFC 4180) with a header, a row for each cell in each hour; chunks as of `bodyOf`. */
+export function csvOf(answer: Answer, bufferPool: Buffer[] = []): AsyncGenerator<Buffer, void, undefined> {
+  const header = "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity\r\n";
+  return rowsOf(answer, header, csv, bufferPool);
+}
+
+/** An answer as JSON texts, a line for each cell in each hour; chunks as of `bodyOf`. */
+export function ndjsonOf(answer: Answer, bufferPool: Buffer[] = []): AsyncGenerator<Buffer, void, undefined> {
+  return rowsOf(answer, "", ndjson, bufferPool);
+}
+
+async function* rowsOf(
+  { precision, tiles, hours, openHour }: Answer,
+  header: string,
+  formOf: FormOfHour,
+  bufferPool: Buffer[],
+): AsyncGenerator<Buffer, void, undefined> {
+  const chunks = new Chunks(bufferPool, carriedBytes);
+  const lastCharacters = lastCharactersOf(precision);
+  chunks.addText(header);
+  for (const [hourIndex, hour] of hours.entries()) {
+    const { geohash: beforeGeohash, ...form } = formOf(timeOf(hour), timeOf(hour + 1));
+    const texts = {
+      noData: asciiOf(form.noData),
+      lowDensity: asciiOf(form.lowDensity),
+      density: asciiOf(form.density),
+      minimum: asciiOf(form.minimum),
+      maximum: asciiOf(form.maximum),
+      end: asciiOf(form.end),
+    };
+    for (const [tileIndex, { geohash, cells }] of tiles.entries()) {
+      const opened = openHour(tileIndex, hourIndex);
+      const tileHour = (opened instanceof Promise ? await opened : opened) ?? hourWithoutData;
+      const start = asciiOf(beforeGeohash + geohash);
+      chunks.addItems(cells.length, maxRowBytes, (view, at, from, to) =>
+        putRows(view, at, start, lastCharacters, texts, tileHour, cells, from, to),
+      );
+      yield* chunks.takeFull();
+    }
+  }
+  yield* chunks.takeAll();
+}
+
+/**
+ * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, in
+ * whatever way it was cut. A number of 13 digits with the comma before it and the end of the line takes as many bytes.
+ */
+const carriedBytes = 16;
+
+/** A line of JSON with 12 characters of geohash, two times and three numbers of 13 digits. */
+const maxRowBytes = 214;
+
+const hourWithoutData = new TileHour();
+
+interface RowTexts {
+  readonly noData: Ascii;
+  readonly lowDensity: Ascii;
+  readonly density: Ascii;
+  readonly minimum: Ascii;
+  readonly maximum: Ascii;
+  readonly end: Ascii;
+}
+
+/** Writes the rows of `cells` from index `from` to index `to`, and returns where they end. */
+function putRows(
+  view: DataView,
+  begin: number,
+  start: Ascii,
+  { characters, length: lastLength }: LastCharacters,
+  { noData, lowDensity, density, minimum, maximum, end }: RowTexts,
+  { codes, below, above }: TileHour,
+  cells: Uint16Array,
+  from: number,
+  to: number,
+): number {
+  let at = begin;
+  for (let index = from; index < to; index++) {
+    const cell = cells[index] ?? 0;
+    at = putAscii(view, at, start);
+    view.setUint16(at, characters[cell] ?? 0, true);
+    at += lastLength;
+    const code = codes[cell] ?? noDataCode;
+    if (code === noDataCode) {
+      at = putAscii(view, at, noData);
+    } else if (code === suppressedCode) {
+      at = putAscii(view, at, lowDensity);
+    } else {
+      at = putAscii(view, at, density);
+      at = putInteger(view, at, densityOf(code));
+      at = putAscii(view, at, minimum);
+      at = putInteger(view, at, minimumOf(code, below[cell] ?? 0));
+      at = putAscii(view, at, maximum);
+      at = putInteger(view, at, maximumOf(code, above[cell] ?? 0));
+      at = putAscii(view, at, end);
+    }
+  }
+  return at;
+}

@@ -1,0 +1,200 @@
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { suffixesOf } from "../../cover/geohash.ts";
+import { type Anonymity, setPeople } from "../../privacy/anonymous-tiles.ts";
+import type { CountedDay, CountedTile } from "../../privacy/counted.ts";
+import { scaledUp } from "../../privacy/market-share.ts";
+import { mergedHours } from "../../privacy/merged-parts.ts";
+import { PartAreas } from "../../privacy/part-areas.ts";
+import { cellsIn, type Division, divide, overlap, type Part } from "../../privacy/parts.ts";
+import { finestAreas } from "../../privacy/tile-pyramid.ts";
+import { weekdayOf } from "../../privacy/typical-week.ts";
+import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
+import { TileHour } from "../../tiles/tile-hour.ts";
+import {
+  type Coverages,
+  type DayParts,
+  type ListedPart,
+  PartCoverages,
+  readDayParts,
+} from "../store/part-store.ts";
+import { type DayContext, StoredDays, storedParts } from "./tile-items.ts";
+
+/** How a day is stored; precisions finer than what was counted are not stored. */
+export interface DayStorage extends Anonymity {
+  /**
+   * `observed`: as that date, which also counts towards the typical day of its weekday. `typical`: as the typical day
+   * of its weekday, in place of what was known of the hours that were counted.
+   */
+  readonly kind: "observed" | "typical";
+  /**
+   * Of a typical day: people were counted again, so the parts of the earlier count are discarded and what was published
+   * of it is ignored.
+   */
+  readonly isRecounted?: boolean | undefined;
+  /** Shared by the days of an import. */
+  readonly coverages?: Coverages | undefined;
+}
+
+/** A day without its counts. */
+export type CoveredDay = Omit<CountedDay, "tiles">;
+
+/** The day whose parts an import publishes. */
+export function dayKey({ date }: Pick<CountedDay, "date">, { kind }: Pick<DayStorage, "kind">): string {
+  return kind === "observed" ? observedDay(date) : typicalDay(weekdayOf(date));
+}
+
+/** What is known of a day before it is stored. */
+export interface FoundDay {
+  readonly stored: DayParts | undefined;
+  /** Those parts of the day that count. */
+  readonly parts: readonly ListedPart[];
+  /** The same with their cells. */
+  readonly known: readonly Part[];
+  readonly division: Division;
+  readonly coverages: Coverages;
+  readonly areas: PartAreas;
+}
+
+/**
+ * What is stored of a day, and how an import would divide what it covers. Reads the parts of the day alone.
+ * @throws {ImportError} for a part of another precision or threshold.
+ */
+export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<FoundDay> {
+  return await divisionBeside(await readDayParts(dayKey(day, storage)), day, storage);
+}
+
+/**
+ * How an import would divide what it covers beside the parts of a day.
+ * @param stored undefined for a day that was never published.
+ * @throws {ImportError} for a part of another precision or threshold.
+ */
+export async function divisionBeside(
+  stored: DayParts | undefined,
+  day: CoveredDay,
+  storage: DayStorage,
+): Promise<FoundDay> {
+  const parts = stored === undefined || storage.isRecounted === true ? [] : stored.parts;
+  const coverages = storage.coverages ?? new PartCoverages();
+  const known = await Promise.all(parts.map((part) => coverages.read(part)));
+  for (const [index, part] of parts.entries()) {
+    if (part.precision === day.precision && part.threshold === storage.threshold) continue;
+    const ofPart = known[index];
+    if (ofPart !== undefined && overlap(ofPart, day)) refuseOtherRules(day, storage, part);
+  }
+  const alike = known.filter(({ precision }) => precision === day.precision);
+  const division = divide(day.coverage, day.precision, alike);
+  return { stored, parts, known, division, coverages, areas: new PartAreas(known) };
+}
+
+function refuseOtherRules(day: CoveredDay, { threshold }: DayStorage, part: ListedPart): never {
+  const before =
+    part.precision === day.precision
+      ? `with DENSITY_K ${part.threshold}, not ${threshold}`
+      : `from cells of precision ${part.precision}, not ${day.precision}`;
+  throw new ImportError([
+    `${day.date}: was published ${before}: both together would disclose suppressed counts. ` +
+      "Import it with the same precision as before; after K was raised, what is published of a day stays as it is",
+  ]);
+}
+
+/**
+ * Rows of cells that stay as they are published must say what is published.
+ * @throws {ImportError} for the first row that does not.
+ */
+export async function refuseContradictions(
+  day: CountedDay,
+  storage: DayStorage,
+  found: Pick<FoundDay, "division" | "parts">,
+): Promise<void> {
+  if (found.division.kept.size === 0) return;
+  const { threshold, marketShare = 1, precisions } = storage;
+  for await (const tile of day.tiles) {
+    const kept = found.division.kept.get(tile.geohash);
+    if (kept === undefined) continue;
+    const cells = cellsIn(kept).filter((cell) => tile.hours.some((hour) => (hour?.people[cell] ?? 0) > 0));
+    if (cells.length === 0) continue;
+    const published = precisions.includes(day.precision)
+      ? await publishedHours(tile, day, storage, found)
+      : [];
+    const areas = finestAreas(tile.geohash, day.precision);
+    for (const [hour, counted] of tile.hours.entries()) {
+      for (const cell of counted === undefined ? [] : cells) {
+        const people = counted?.people[cell] ?? 0;
+        if (people === 0) continue;
+        const wanted = new TileHour();
+        if (people < threshold) wanted.setSuppressed(cell);
+        else {
+          const range = scaledUp({ people, min: people, max: people }, marketShare);
+          setPeople(wanted, cell, range, areas[cell] ?? Number.NaN);
+        }
+        if (published[hour]?.codes[cell] === wanted.codes[cell]) continue;
+        const geohash = tile.geohash + suffixesOf(day.precision)[cell];
+        throw new ImportError([
+          `${day.date}: cell ${geohash} in hour ${hour} was published with another number, ` +
+            "by an import that covers further cells: import everything that it covered, or leave the cell out",
+        ]);
+      }
+    }
+  }
+}
+
+/** What the day's parts have in a tile of the finest precision. */
+async function publishedHours(
+  tile: CountedTile,
+  day: CountedDay,
+  storage: DayStorage,
+  found: Pick<FoundDay, "parts">,
+): Promise<readonly (TileHour | undefined)[]> {
+  const name = tileName(day.precision, tile.geohash);
+  const key = dayKey(day, storage);
+  const days = new StoredDays(name);
+  const item = (await days.of([key])).get(key);
+  const parts = await storedParts(days, item, found.parts);
+  return mergedHours(
+    [...parts.values()].map((hours) => ({
+      hours,
+      areas: new Float64Array(),
+      bounds: new Uint32Array(),
+      boundPeople: 0,
+    })),
+  );
+}
+
+/** The parts of a day from now on, once an import publishes it. */
+export function listedParts(
+  { precision }: Pick<CoveredDay, "precision">,
+  { threshold, marketShare = 1 }: DayStorage,
+  { parts, division: { renewed, created } }: Pick<FoundDay, "division" | "parts">,
+): readonly ListedPart[] {
+  const ids = new Set(renewed.map(({ id }) => id));
+  // Hours that are not counted now stay as they were scaled up.
+  const listed = parts.map((part) =>
+    ids.has(part.id) ? { ...part, marketShare: Math.min(part.marketShare, marketShare) } : part,
+  );
+  return created === undefined ? listed : [...listed, { id: created.id, precision, threshold, marketShare }];
+}
+
+/**
+ * What all tiles of a day have in common.
+ * @param listed the parts of the day from now on.
+ */
+export function contextOf(
+  day: Pick<CountedDay, "date">,
+  { kind }: DayStorage,
+  { parts, areas }: Pick<FoundDay, "parts" | "areas">,
+  listed: readonly ListedPart[],
+): DayContext {
+  const partOf = (id: string) => {
+    const part = listed.find((each) => each.id === id);
+    if (part === undefined) throw new Error(`part ${id} is not of the day`);
+    return part;
+  };
+  return {
+    date: day.date,
+    kind,
+    key: dayKey(day, { kind }),
+    parts,
+    cellsOf: (part, precision, geohash) => areas.in(part, partOf(part).threshold, precision, geohash),
+    boundPeopleOf: (part) => partOf(part).threshold / partOf(part).marketShare,
+  };
+}

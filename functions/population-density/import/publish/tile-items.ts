@@ -1,0 +1,233 @@
+import type { AnonymousTile } from "../../privacy/anonymous-tiles.ts";
+import { filledUp, type MergedPart, mergedHours } from "../../privacy/merged-parts.ts";
+import type { PartCells } from "../../privacy/part-areas.ts";
+import { union } from "../../privacy/parts.ts";
+import { typicalHours } from "../../privacy/typical-week.ts";
+import { partDay, readTileDays } from "../../tiles/store.ts";
+import type { NewTileDay, StoredTileDay } from "../../tiles/table.ts";
+import { encodeTileDay, hoursPerDay, isCovered, readTileDay } from "../../tiles/tile.ts";
+import type { TileHour } from "../../tiles/tile-hour.ts";
+import type { ListedPart } from "../store/part-store.ts";
+
+/** For one call to the table. */
+export const callMilliseconds = 60_000;
+
+/** What all tiles of a day have in common. */
+export interface DayContext {
+  readonly date: string;
+  readonly kind: "observed" | "typical";
+  readonly key: string;
+  /** The parts of the day before this import. */
+  readonly parts: readonly ListedPart[];
+  /** What a part of the day before this import has in a tile. */
+  readonly cellsOf: (part: string, precision: number, geohash: string) => PartCells;
+  /** See `MergedPart`. */
+  readonly boundPeopleOf: (part: string) => number;
+}
+
+/** The days of a tile as they are stored, each read once. */
+export class StoredDays {
+  readonly tile: string;
+  readonly #read = new Map<string, StoredTileDay | undefined>();
+
+  constructor(tile: string) {
+    this.tile = tile;
+  }
+
+  /** @returns those that are stored, by their names. */
+  async of(days: readonly string[]): Promise<Map<string, StoredTileDay>> {
+    const { tile } = this;
+    const unread = days.filter((day) => !this.#read.has(day));
+    const keys = unread.map((day) => ({ tile, day }));
+    const found = await readTileDays(keys, AbortSignal.timeout(callMilliseconds));
+    for (const day of unread) this.#read.set(day, undefined);
+    for (const item of found) this.#read.set(item.day, item);
+    return new Map(days.flatMap((day) => this.#pair(day)));
+  }
+
+  #pair(day: string): [string, StoredTileDay][] {
+    const item = this.#read.get(day);
+    return item === undefined ? [] : [[day, item]];
+  }
+}
+
+const daySeconds = 86_400;
+
+/** Longer than three months, as far back as a request may ask. */
+const daysKept = 100;
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1_000);
+}
+
+function endOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / 1_000 + daySeconds;
+}
+
+/**
+ * What parts of a day have in a tile, as it was published before, by their ids.
+ * @param listed the parts of the day: of others nobody knows what they were.
+ */
+export async function storedParts(
+  days: StoredDays,
+  item: StoredTileDay | undefined,
+  listed: readonly ListedPart[],
+): Promise<Map<string, readonly (TileHour | undefined)[]>> {
+  const parts = new Map<string, readonly (TileHour | undefined)[]>();
+  // Of what has expired some items may be deleted already.
+  if (item === undefined || (item.expiresAt ?? Number.POSITIVE_INFINITY) < seconds(Date.now())) return parts;
+  const known = listed.map(({ id }) => id).filter((id) => item.parts.includes(id));
+  if (!item.separate) {
+    for (const id of known) parts.set(id, hoursOf(item));
+    return parts;
+  }
+  const found = await days.of(known.map((id) => partDay(item.day, id)));
+  for (const id of known) {
+    const ofPart = found.get(partDay(item.day, id));
+    if (ofPart === undefined) throw new Error(`part ${id} of ${item.day} is gone`);
+    parts.set(id, hoursOf(ofPart));
+  }
+  return parts;
+}
+
+function hoursOf({ hours }: Pick<StoredTileDay, "hours">): (TileHour | undefined)[] {
+  const day = readTileDay(hours);
+  return Array.from({ length: hoursPerDay }, (_, hour) => day.openHour(hour));
+}
+
+/**
+ * The day with what the import publishes of its parts and what was published of the others. Hours that are not
+ * counted now stay as they are stored. Of a tile with several parts, or in which anything is of no part, each part has
+ * an item of its own, which is to be stored first.
+ */
+export async function mergedItems(
+  days: StoredDays,
+  tile: AnonymousTile,
+  coverage: Uint8Array,
+  item: StoredTileDay | undefined,
+  context: DayContext,
+): Promise<{ readonly ofParts: NewTileDay[]; readonly merged: NewTileDay }> {
+  const before = await storedParts(days, item, context.parts);
+  const beforeHours =
+    item === undefined
+      ? []
+      : before.size === 1 && !item.separate
+        ? ([...before.values()][0] ?? [])
+        : hoursOf(item);
+  const parts = new Map<string, MergedPart>();
+  // Their order must not depend on which came first: sums are rounded differently in another one.
+  for (const id of [...new Set([...before.keys(), ...tile.parts.map(({ part }) => part)])].sort()) {
+    const published = tile.parts.find(({ part }) => part === id);
+    const hours = before.get(id) ?? [];
+    const boundPeople = context.boundPeopleOf(id);
+    const { areas, bounds } = published ?? context.cellsOf(id, tile.precision, tile.geohash);
+    const known = published?.hours.map((hour, index) => hour ?? hours[index]) ?? hours;
+    parts.set(id, { hours: known, boundPeople, areas, bounds });
+  }
+  const isCounted = (hour: number) => tile.parts[0]?.hours[hour] !== undefined;
+  const hours = mergedHours([...parts.values()]).map((hour, index) => {
+    const stored = beforeHours[index];
+    if (hour === undefined || (!isCounted(index) && stored !== undefined)) return stored;
+    if (stored === undefined || context.kind === "observed") return hour;
+    return filledUp(hour, stored, (cell) => isCovered(coverage, cell));
+  });
+  const all = item === undefined ? coverage : union(coverage, readTileDay(item.hours).coverage);
+  const [only] = parts.values();
+  const isOnly = parts.size === 1 && hours.every((hour, index) => hour === only?.hours[index]);
+  const expiry =
+    context.kind === "observed" ? { expiresAt: endOf(context.date) + daysKept * daySeconds } : {};
+  const separate = !isOnly || item?.separate === true;
+  const merged = {
+    tile: days.tile,
+    day: context.key,
+    hours: encodeTileDay(hours, all),
+    madeFrom: [],
+    parts: [...parts.keys()],
+    separate,
+    ...expiry,
+  };
+  const apart = separate ? [...parts] : [];
+  return {
+    ofParts: apart.map(([id, part]) => partItem(days.tile, context.key, id, part.hours, expiry)),
+    merged,
+  };
+}
+
+function partItem(
+  tile: string,
+  day: string,
+  id: string,
+  hours: readonly (TileHour | undefined)[],
+  expiry: Pick<NewTileDay, "expiresAt">,
+): NewTileDay {
+  const all = Array.from({ length: hoursPerDay }, (_, hour) => hours[hour]);
+  return { tile, day: partDay(day, id), hours: encodeTileDay(all), ...expiry };
+}
+
+/**
+ * A weekday of which a day was observed: what was never observed stays as it is stored. What was counted as typical
+ * gets items of its own, which are first: it must be there when another part of it comes.
+ */
+export function averagedItems(
+  tile: string,
+  day: string,
+  coverage: Uint8Array,
+  stored: StoredTileDay | undefined,
+  madeFrom: string[],
+  observed: readonly Pick<StoredTileDay, "hours">[],
+): NewTileDay[] {
+  const before = stored && readTileDay(stored.hours);
+  const averaged = typicalHours(observed.map(({ hours }) => readTileDay(hours)));
+  const hours = averaged.map((hour, index) => {
+    const known = before?.openHour(index);
+    return hour === undefined || known === undefined ? (hour ?? known) : filledUp(hour, known);
+  });
+  const ownParts = stored?.parts ?? [];
+  const item = {
+    tile,
+    day,
+    hours: encodeTileDay(hours, before === undefined ? coverage : union(coverage, before.coverage)),
+    madeFrom,
+    parts: ownParts,
+    separate: stored?.separate === true || ownParts.length > 0,
+  };
+  if (stored === undefined || stored.separate) return [item];
+  return [...ownParts.map((id) => partItem(tile, day, id, hoursOf(stored), {})), item];
+}
+
+/** An item that gives another weekday the same coverage, so that coverage does not depend on the weekday. */
+export function coveringItem(
+  tile: string,
+  day: string,
+  coverage: Uint8Array,
+  stored: StoredTileDay | undefined,
+): NewTileDay {
+  if (stored === undefined) {
+    return { tile, day, hours: encodeTileDay(Array(hoursPerDay).fill(undefined), coverage), madeFrom: [] };
+  }
+  if (covers(stored, coverage)) return stored;
+  const all = union(coverage, readTileDay(stored.hours).coverage);
+  return { ...stored, hours: encodeTileDay(hoursOf(stored), all) };
+}
+
+/** Whether a day of a tile covers the cells of a coverage. */
+export function covers({ hours }: StoredTileDay, coverage: Uint8Array): boolean {
+  const stored = readTileDay(hours).coverage;
+  return isEqual(union(stored, coverage), stored);
+}
+
+/** Whether an item would be written as it is stored. */
+export function isSame(item: NewTileDay, stored: StoredTileDay | undefined): boolean {
+  return (
+    stored !== undefined &&
+    isEqual(item.hours, stored.hours) &&
+    (item.madeFrom ?? []).join() === stored.madeFrom.join() &&
+    (item.parts ?? []).join() === stored.parts.join() &&
+    (item.separate ?? false) === stored.separate &&
+    item.expiresAt === stored.expiresAt
+  );
+}
+
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
+}

@@ -1,0 +1,83 @@
+import { slotBits } from "./row-key.ts";
+
+/** Bytes of an entry. */
+export const entryBytes = 32;
+
+const numbersEach = entryBytes / Float64Array.BYTES_PER_ELEMENT;
+const wordsEach = entryBytes / Uint32Array.BYTES_PER_ELEMENT;
+
+// In the first eight bytes are the slot, with the high bits of the line above it, and the low bits of the line.
+const slotMask = 2 ** slotBits - 1;
+const lowLines = 2 ** 32;
+const [peopleAt, minAt, maxAt] = [1, 2, 3];
+
+/**
+ * What is kept of rows, in memory, on disk and in the bucket of a distributed import: the slot in a partition, the
+ * line, and people with their range.
+ */
+export class Entries {
+  readonly count: number;
+  readonly #numbers: Float64Array;
+  readonly #words: Uint32Array;
+
+  /** @param buffer their memory. @param count how many of them are used; all that it has room for if absent. */
+  constructor(buffer: ArrayBuffer, count = buffer.byteLength / entryBytes) {
+    this.count = count;
+    this.#numbers = new Float64Array(buffer, 0, count * numbersEach);
+    this.#words = new Uint32Array(buffer, 0, count * wordsEach);
+  }
+
+  slot(index: number): number {
+    return (this.#words[wordsEach * index] as number) & slotMask;
+  }
+
+  line(index: number): number {
+    const high = (this.#words[wordsEach * index] as number) >>> slotBits;
+    return high * lowLines + (this.#words[wordsEach * index + 1] as number);
+  }
+
+  people(index: number): number {
+    return this.#numbers[numbersEach * index + peopleAt] as number;
+  }
+
+  min(index: number): number {
+    return this.#numbers[numbersEach * index + minAt] as number;
+  }
+
+  max(index: number): number {
+    return this.#numbers[numbersEach * index + maxAt] as number;
+  }
+
+  set(index: number, slot: number, line: number, people: number, min: number, max: number): void {
+    this.#setPlace(index, slot, line);
+    const at = numbersEach * index;
+    this.#numbers[at + peopleAt] = people;
+    this.#numbers[at + minAt] = min;
+    this.#numbers[at + maxAt] = max;
+  }
+
+  /** Sets an entry to one of others. @param linesBefore what is added to its line. */
+  copy(index: number, others: Entries, other: number, linesBefore = 0): void {
+    const from = numbersEach * other;
+    const to = numbersEach * index;
+    this.#setPlace(index, others.slot(other), linesBefore + others.line(other));
+    this.#numbers[to + peopleAt] = others.#numbers[from + peopleAt] as number;
+    this.#numbers[to + minAt] = others.#numbers[from + minAt] as number;
+    this.#numbers[to + maxAt] = others.#numbers[from + maxAt] as number;
+  }
+
+  /** The bytes of some, in the same memory. */
+  bytes(start = 0, end = this.count): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(
+      this.#numbers.buffer as ArrayBuffer,
+      start * entryBytes,
+      (end - start) * entryBytes,
+    );
+  }
+
+  #setPlace(index: number, slot: number, line: number): void {
+    this.#words[wordsEach * index] = (Math.floor(line / lowLines) << slotBits) | slot;
+    // Takes the low 32 bits.
+    this.#words[wordsEach * index + 1] = line;
+  }
+}

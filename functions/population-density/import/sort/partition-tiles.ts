@@ -1,0 +1,82 @@
+import type { CountedHour, CountedTile } from "../../privacy/counted.ts";
+import { hoursPerDay } from "../../tiles/tile.ts";
+import { cellsPerTile } from "../../tiles/tile-hour.ts";
+import type { Entries } from "../rows/entries.ts";
+import { cellIn, firstSlotIn, hourIn } from "../rows/row-key.ts";
+
+/** What a row of a cell and hour that had one before is refused for. */
+export const repeated = { column: "startTime", reason: "the same cell and hour as a row before" } as const;
+
+/**
+ * The lines of the rows of a partition whose cell and hour had one before.
+ * @param seen of `slotsPerPartition` bytes: 1 for each slot that had a row; it is set for these.
+ */
+export function* repeatsIn(partition: Iterable<Entries>, seen: Uint8Array): Generator<number> {
+  for (const entries of partition) {
+    for (let index = 0; index < entries.count; index++) {
+      const slot = entries.slot(index);
+      if (seen[slot] === 1) yield entries.line(index);
+      seen[slot] = 1;
+    }
+  }
+}
+
+/**
+ * The hours of the tiles of a partition that have a row, by their first slot.
+ * @param empty the hours of a tile without rows.
+ */
+export function countedIn(
+  partition: Iterable<Entries>,
+  empty: CountedTile["hours"],
+): Map<number, CountedTile["hours"]> {
+  const tiles = new Map<number, (CountedHour | undefined)[]>();
+  for (const entries of partition) {
+    for (let index = 0; index < entries.count; index++) {
+      const slot = entries.slot(index);
+      const counted = hourOf(tiles, slot, empty);
+      const cell = cellIn(slot);
+      counted.people[cell] = entries.people(index);
+      counted.min[cell] = entries.min(index);
+      counted.max[cell] = entries.max(index);
+    }
+  }
+  return tiles;
+}
+
+/** The hour of a slot among those of the tiles of a partition, which are by their first slots. */
+function hourOf(
+  tiles: Map<number, (CountedHour | undefined)[]>,
+  slot: number,
+  empty: CountedTile["hours"],
+): CountedHour {
+  const firstSlot = firstSlotIn(slot);
+  let hours = tiles.get(firstSlot);
+  if (hours === undefined) {
+    hours = [...empty];
+    tiles.set(firstSlot, hours);
+  }
+  const known = hours[hourIn(slot)];
+  if (known !== undefined && known !== nobody) return known;
+  const counted = emptyHour();
+  hours[hourIn(slot)] = counted;
+  return counted;
+}
+
+function emptyHour(): CountedHour {
+  // One buffer: three would be collected more often.
+  const { buffer } = new Float64Array(3 * cellsPerTile);
+  const numbers = (index: number) =>
+    new Float64Array(buffer, index * cellsPerTile * Float64Array.BYTES_PER_ELEMENT, cellsPerTile);
+  return { people: numbers(0), min: numbers(1), max: numbers(2) };
+}
+
+/** Shared by all tiles and hours without a row. */
+const nobody = emptyHour();
+
+/**
+ * A tile's day without rows; hours and tiles share it.
+ * @param hours a bit for each hour that is counted.
+ */
+export function emptyDay(hours: number): CountedTile["hours"] {
+  return Array.from({ length: hoursPerDay }, (_, hour) => (((hours >> hour) & 1) === 1 ? nobody : undefined));
+}

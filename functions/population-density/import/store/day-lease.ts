@@ -1,0 +1,68 @@
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { keepDay, type ListedPart, listDayParts } from "./part-store.ts";
+
+/** The right to store a day, which one import has at a time. */
+export interface DayLease {
+  /** The import that has it. */
+  readonly writer: string;
+  /** It ends so long after it was last renewed: twice as long at least as a write with all its attempts may take. */
+  readonly milliseconds: number;
+}
+
+/**
+ * A day that an import has taken. Its parts are listed by the first call of `hold`, so an import that ends before it
+ * has written anything leaves none.
+ */
+export class HeldDay {
+  readonly #key: string;
+  readonly #date: string;
+  readonly #listed: readonly ListedPart[];
+  readonly #lease: DayLease;
+  #isListed = false;
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #renewing: Promise<void> | undefined;
+
+  /**
+   * @param key `typicalDay` or `observedDay`.
+   * @param date as refusals name it.
+   * @param listed the parts of the day once anything of it is written.
+   */
+  constructor(key: string, date: string, listed: readonly ListedPart[], lease: DayLease) {
+    this.#key = key;
+    this.#date = date;
+    this.#listed = listed;
+    this.#lease = lease;
+  }
+
+  /**
+   * To be called before each write: it ends before the lease does.
+   * @throws {ImportError} when another import has taken the day since.
+   */
+  async hold(): Promise<void> {
+    if (Date.now() - this.#renewedAt > this.#lease.milliseconds / 4) await this.renew();
+  }
+
+  /**
+   * To be called when everything is written: nobody else has had the day meanwhile.
+   * @throws {ImportError} when another import has taken the day since.
+   */
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renewNow().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renewNow(): Promise<void> {
+    const now = Date.now();
+    const { writer, milliseconds } = this.#lease;
+    const isOurs = this.#isListed
+      ? await keepDay(this.#key, writer, now + milliseconds)
+      : await listDayParts(this.#key, this.#listed, writer, now + milliseconds);
+    if (!isOurs) {
+      throw new ImportError([`${this.#date}: another import has started to store it: repeat this one`]);
+    }
+    this.#isListed = true;
+    this.#renewedAt = now;
+  }
+}

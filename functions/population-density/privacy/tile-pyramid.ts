@@ -1,0 +1,277 @@
+import { rowArea } from "../cover/cell-area.ts";
+import { cellOf, codeAt, gridOf, suffixesOf, tileSide } from "../cover/geohash.ts";
+import { addToCoverage, isCovered } from "../tiles/tile.ts";
+import { cellsPerTile } from "../tiles/tile-hour.ts";
+import type { CountedHour, CountedTile } from "./counted.ts";
+import { type GroupBounds, isSuppressed, publishedSum, suppressedBound } from "./suppression.ts";
+
+/** A part of a day in a tile. */
+export interface TilePart {
+  /** The part's id. */
+  readonly part: string;
+  /** The cells of the tile that the part covers, as `encodeTileDay` takes them. */
+  readonly coverage: Uint8Array;
+}
+
+/** A tile to which the cells below it are being added, or were added completely. */
+export interface WholeTile {
+  readonly precision: number;
+  readonly geohash: string;
+  readonly parts: WholePart[];
+}
+
+/** What a part has in such a tile. */
+export interface WholePart extends TilePart {
+  /** The area that the part covers of each cell, in km². */
+  readonly areas: Float64Array;
+  /** How many people each cell can have at most while it is suppressed, in multiples of K. */
+  readonly bounds: Uint32Array;
+  readonly hours: readonly (WholeHour | undefined)[];
+}
+
+/** The people that are passed to the parents: published ones, and counted ones of suppressed cells. */
+export interface WholeHour extends CountedHour {
+  /** Half of the widths of the intervals that are published of all groups in a cell; `min` and `max` are without. */
+  readonly half: Float64Array;
+  /** 1 for a suppressed cell. */
+  readonly suppressed: Uint8Array;
+}
+
+/** A counted tile, in which nothing is left to be added. */
+export function finestTile(
+  { geohash, hours }: Pick<CountedTile, "geohash" | "hours">,
+  parts: readonly TilePart[],
+  precision: number,
+  threshold: number,
+): WholeTile {
+  const areas = finestAreas(geohash, precision);
+  const bounds = new Uint32Array(cellsPerTile).fill(1);
+  const half = new Float64Array(cellsPerTile);
+  const whole = hours.map(
+    (hour) =>
+      hour && { ...hour, half, suppressed: Uint8Array.from(hour.people, (count) => +(count < threshold)) },
+  );
+  return {
+    precision,
+    geohash,
+    parts: parts.map(({ part, coverage }) => ({ part, coverage, areas, bounds, hours: whole })),
+  };
+}
+
+/** The area of each cell of a tile, in km². */
+export function finestAreas(geohash: string, precision: number): Float64Array {
+  const areas = new Float64Array(cellsPerTile);
+  const firstRow = cellOf(geohash).row * tileSide;
+  const { rows, columns } = gridOf(precision);
+  for (let row = 0; row < Math.min(tileSide, rows); row++) {
+    const area = rowArea(firstRow + row, precision);
+    for (let column = 0; column < Math.min(tileSide, columns); column++) {
+      areas[codeAt(row, column, precision)] = area;
+    }
+  }
+  return areas;
+}
+
+function emptyPart(part: string, alike: WholePart["hours"], cells: number): WholePart {
+  return {
+    part,
+    coverage: new Uint8Array(cells / 8),
+    areas: new Float64Array(cells),
+    bounds: new Uint32Array(cells),
+    hours: alike.map(
+      (hour) =>
+        hour && {
+          people: new Float64Array(cells),
+          min: new Float64Array(cells),
+          max: new Float64Array(cells),
+          half: new Float64Array(cells),
+          suppressed: new Uint8Array(cells),
+        },
+    ),
+  };
+}
+
+/**
+ * What the tile above gets of a tile: the sums of its cells' parents, `parentsPerTile` cells of the tile above.
+ * Children are all in one tile, so nothing of another tile is ever added to them.
+ */
+export interface ParentSums {
+  /** Of the parents. */
+  readonly precision: number;
+  /** Of the tile above. */
+  readonly geohash: string;
+  /** The index, in the tile above, of the first one. */
+  readonly first: number;
+  /** Arrays of `parentsPerTile` numbers, and the coverage as many bits. */
+  readonly parts: readonly WholePart[];
+}
+
+/** Cells of a tile that have all but the last character in common: the children of one cell. */
+const cellsPerParent = 32;
+
+const parentsPerTile = cellsPerTile / cellsPerParent;
+
+const characters = suffixesOf(1);
+
+/** The sums of the parents of a tile's cells. */
+function parentSums(tile: WholeTile, threshold: number): ParentSums {
+  const precision = tile.precision - 1;
+  return {
+    precision,
+    geohash: tile.geohash.slice(0, -1),
+    first: precision === 1 ? 0 : characters.indexOf(tile.geohash.slice(-1)) * parentsPerTile,
+    parts: tile.parts.map((from) => {
+      const to = emptyPart(from.part, from.hours, parentsPerTile);
+      for (let parent = 0; parent < parentsPerTile; parent++) {
+        const children = childrenOf(from.coverage, parent);
+        if (children.length === 0) continue;
+        addToCoverage(to.coverage, parent);
+        to.areas[parent] = children.reduce((area, child) => area + at(from.areas, child), 0);
+        to.bounds[parent] = suppressedBound(boundsOf(from.bounds, children), threshold);
+        for (const [hour, toHour] of to.hours.entries()) {
+          const fromHour = from.hours[hour];
+          if (toHour !== undefined && fromHour !== undefined) {
+            setParent(toHour, parent, fromHour, from.bounds, children, threshold);
+          }
+        }
+      }
+      return to;
+    }),
+  };
+}
+
+/** Puts the sums of parents into the tile that they are in. */
+function putSums(above: WholeTile, { first, parts }: ParentSums): void {
+  for (const from of parts) {
+    let to = above.parts.find(({ part }) => part === from.part);
+    if (to === undefined) {
+      to = emptyPart(from.part, from.hours, cellsPerTile);
+      above.parts.push(to);
+    }
+    to.coverage.set(from.coverage, first / 8);
+    to.areas.set(from.areas, first);
+    to.bounds.set(from.bounds, first);
+    for (const [hour, toHour] of to.hours.entries()) {
+      const fromHour = from.hours[hour];
+      if (toHour === undefined || fromHour === undefined) continue;
+      toHour.people.set(fromHour.people, first);
+      toHour.min.set(fromHour.min, first);
+      toHour.max.set(fromHour.max, first);
+      toHour.half.set(fromHour.half, first);
+      toHour.suppressed.set(fromHour.suppressed, first);
+    }
+  }
+}
+
+/** The precision at which adding up ends. */
+export interface TopTiles {
+  readonly precision: number;
+  /** Takes what the tiles above would get of each finished tile of this precision, which is 2 or finer. */
+  readonly take?: (sums: ParentSums) => void;
+}
+
+/** Adds tiles up to those of coarser precisions, which are finished when a tile that is not below them comes. */
+export class TilePyramid {
+  readonly #threshold: number;
+  readonly #top: TopTiles;
+  /** By precision, the tile that is not finished. */
+  readonly #open = new Map<number, WholeTile>();
+
+  constructor(threshold: number, top: TopTiles) {
+    this.#threshold = threshold;
+    this.#top = top;
+  }
+
+  /**
+   * Adds a tile; all tiles of its precision come in ascending order.
+   * @returns the tile, and those that are finished now.
+   */
+  *add(tile: WholeTile): Generator<WholeTile> {
+    yield tile;
+    if (tile.precision > this.#top.precision) yield* this.addSums(parentSums(tile, this.#threshold));
+    else if (tile.precision === this.#top.precision) this.#top.take?.(parentSums(tile, this.#threshold));
+  }
+
+  /** Adds what a tile adds to the one above. */
+  *addSums(sums: ParentSums): Generator<WholeTile> {
+    const { precision, geohash } = sums;
+    let above = this.#open.get(precision);
+    if (above?.geohash !== geohash) {
+      if (above !== undefined) yield* this.add(above);
+      above = { precision, geohash, parts: [] };
+      this.#open.set(precision, above);
+    }
+    putSums(above, sums);
+  }
+
+  /** The tiles that no further tile belongs to. */
+  *end(): Generator<WholeTile> {
+    for (let precision = Math.max(...this.#open.keys()); precision >= this.#top.precision; precision--) {
+      const tile = this.#open.get(precision);
+      if (tile !== undefined) yield* this.add(tile);
+    }
+  }
+}
+
+/** The covered children of the cell whose children are the first, second, … of a tile. */
+export function childrenOf(coverage: Uint8Array, parent: number): number[] {
+  const children: number[] = [];
+  for (let child = parent * cellsPerParent; child < (parent + 1) * cellsPerParent; child++) {
+    if (isCovered(coverage, child)) children.push(child);
+  }
+  return children;
+}
+
+function boundsOf(bounds: Uint32Array, cells: readonly number[]): GroupBounds {
+  let [bound, maxBound] = [0, 0];
+  for (const cell of cells) {
+    const ofCell = bounds[cell] ?? 0;
+    bound += ofCell;
+    maxBound = Math.max(maxBound, ofCell);
+  }
+  return { bound, maxBound };
+}
+
+function setParent(
+  to: WholeHour,
+  parent: number,
+  from: WholeHour,
+  bounds: Uint32Array,
+  children: readonly number[],
+  threshold: number,
+): void {
+  const grouped: number[] = [];
+  let groupPeople = 0;
+  let [people, squaresBelow, squaresAbove, half] = [0, 0, 0, 0];
+  for (const child of children) {
+    const counted = at(from.people, child);
+    if (from.suppressed[child] === 1) {
+      grouped.push(child);
+      groupPeople += counted;
+    } else {
+      people += counted;
+      squaresBelow += (counted - at(from.min, child)) ** 2;
+      squaresAbove += (at(from.max, child) - counted) ** 2;
+      half += at(from.half, child);
+    }
+  }
+  const group = { people: groupPeople, ...boundsOf(bounds, grouped) };
+  if (grouped.length === children.length && isSuppressed(group, threshold)) {
+    to.people[parent] = groupPeople;
+    to.suppressed[parent] = 1;
+    return;
+  }
+  if (grouped.length > 0) {
+    const { min, max } = publishedSum(group, threshold);
+    people += (min + max) / 2;
+    half += (max - min) / 2;
+  }
+  to.people[parent] = people;
+  to.min[parent] = people - Math.sqrt(squaresBelow);
+  to.max[parent] = people + Math.sqrt(squaresAbove);
+  to.half[parent] = half;
+}
+
+function at(numbers: Float64Array, cell: number): number {
+  return numbers[cell] ?? Number.NaN;
+}

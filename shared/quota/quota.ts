@@ -1,0 +1,169 @@
+import * as z from "zod/mini";
+import { getItem, updatedItem, updateItem } from "../aws/database.ts";
+import { setting } from "../environment.ts";
+import type { Allowance, ErrorDetails } from "../errors.ts";
+import { hashed } from "../hash.ts";
+import { quotas } from "./table.ts";
+
+/** The result of counting a request: what is left of the limit with fewer requests left, or the exceeded limit. */
+export type RateLimitResult = { readonly code?: undefined; readonly allowance: Allowance } | LimitExceeded;
+
+interface LimitExceeded extends ErrorDetails {
+  readonly code: "TOO_MANY_REQUESTS" | "QUOTA_EXCEEDED";
+  readonly allowance: Allowance;
+}
+
+const minuteMilliseconds = 60_000;
+const dayMilliseconds = 86_400_000;
+
+/** What every count writes. */
+const counts = z.object({ dayCount: z.number(), minuteCount: z.number() });
+
+/** What the count of work writes. */
+const dayCounts = z.object({ dayCount: z.number() });
+
+/** Attempts at counting. One is repeated only when another request opened the minute or the day first. */
+const attempts = 4;
+
+/**
+ * Counts one request of a caller in the running UTC minute and day, exactly under concurrency.
+ *
+ * In an open window this takes one conditional write; opening the next window takes a read and a second write. A window
+ * never goes back: functions whose clocks differ slightly count into the later one. A write whose response was lost is
+ * repeated by the SDK and counts twice.
+ * @returns a result without a code when the request was counted; with a code, nothing was counted.
+ */
+export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<RateLimitResult> {
+  const day = Math.floor(now.getTime() / dayMilliseconds);
+  const minute = Math.floor(now.getTime() / minuteMilliseconds);
+  const rate = setting("RATE_LIMIT_PER_MINUTE");
+  const quota = setting("DAILY_QUOTA");
+  // A client's name may be long, and may be that of a person.
+  const key = { caller: hashed(client) };
+  const write = (update: string, condition: string, values: Record<string, number>) =>
+    updatedItem(quotas, key, { update, condition, names, values }, counts, signal);
+  const limits = { rate, quota, now };
+
+  if (quota === 0) return overQuota(limits);
+  if (rate === 0) return overRate(limits);
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const counted = await write(
+      "SET dayCount = dayCount + :one, minuteCount = minuteCount + :one",
+      "#day >= :day AND #minute >= :minute AND dayCount < :quota AND minuteCount < :rate",
+      { ":day": day, ":minute": minute, ":quota": quota, ":rate": rate, ":one": 1 },
+    );
+    if (counted !== undefined) return within(counted, limits);
+
+    const last = await getItem(quotas, key, signal);
+    if (last !== undefined && last.day >= day && last.dayCount >= quota) return overQuota(limits);
+    if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) return overRate(limits);
+    const opened =
+      last !== undefined && last.day >= day
+        ? await write(
+            "SET dayCount = dayCount + :one, #minute = :minute, minuteCount = :one",
+            "#day >= :day AND #minute < :minute AND dayCount < :quota",
+            { ":day": day, ":minute": minute, ":quota": quota, ":one": 1 },
+          )
+        : await write(
+            "SET #day = :day, dayCount = :one, #minute = :minute, minuteCount = :one, expiresAt = :expiresAt",
+            "attribute_not_exists(#day) OR #day < :day",
+            {
+              ":day": day,
+              ":minute": minute,
+              ":one": 1,
+              ":expiresAt": (day + 2) * (dayMilliseconds / 1_000),
+            },
+          );
+    if (opened !== undefined) return within(opened, limits);
+  }
+  return overRate(limits);
+}
+
+/**
+ * Counts the work of a request that `countRequest` has counted: further units of the day's quota, exactly under
+ * concurrency. One conditional write; a refusal takes a read too.
+ * @param units 1 or more.
+ * @param before what `countRequest` returned for the request.
+ * @returns a result with a code when fewer units are left: then none was counted.
+ */
+export async function countWork(
+  client: string,
+  units: number,
+  before: Allowance,
+  now: Date,
+  signal: AbortSignal,
+): Promise<RateLimitResult> {
+  const day = Math.floor(now.getTime() / dayMilliseconds);
+  const quota = setting("DAILY_QUOTA");
+  const key = { caller: hashed(client) };
+  const update = {
+    update: "SET dayCount = dayCount + :units",
+    condition: "#day >= :day AND dayCount <= :max",
+    names: { "#day": "day" },
+    values: { ":day": day, ":units": units, ":max": quota - units },
+  };
+  const counted = await updatedItem(quotas, key, update, dayCounts, signal);
+  if (counted !== undefined) {
+    const ofDay = allowance(quota, quota - counted.dayCount, now, dayMilliseconds);
+    return { allowance: ofDay.remaining <= before.remaining ? ofDay : before };
+  }
+  const last = await getItem(quotas, key, signal);
+  const left = Math.max(0, quota - (last?.dayCount ?? 0));
+  return {
+    ...exceeded("QUOTA_EXCEEDED", allowance(quota, left, now, dayMilliseconds)),
+    message: `The request costs ${units} more of the daily quota, ${left} are left. Ask for less.`,
+  };
+}
+
+/** Gives back what `countWork` has counted for a request, unless another day has begun. */
+export async function uncountWork(
+  client: string,
+  units: number,
+  now: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  const day = Math.floor(now.getTime() / dayMilliseconds);
+  const update = {
+    update: "SET dayCount = dayCount - :units",
+    condition: "#day = :day",
+    names: { "#day": "day" },
+    values: { ":day": day, ":units": units },
+  };
+  await updateItem(quotas, { caller: hashed(client) }, update, signal);
+}
+
+const names = { "#day": "day", "#minute": "minute" };
+
+/** A caller's limits at a moment. */
+interface Limits {
+  readonly rate: number;
+  readonly quota: number;
+  readonly now: Date;
+}
+
+function within(
+  { minuteCount, dayCount }: z.infer<typeof counts>,
+  { rate, quota, now }: Limits,
+): RateLimitResult {
+  const ofMinute = allowance(rate, rate - minuteCount, now, minuteMilliseconds);
+  const ofDay = allowance(quota, quota - dayCount, now, dayMilliseconds);
+  // When both have as many left, the one with the longer window.
+  return { allowance: ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute };
+}
+
+function overRate({ rate, now }: Limits): LimitExceeded {
+  return exceeded("TOO_MANY_REQUESTS", allowance(rate, 0, now, minuteMilliseconds));
+}
+
+function overQuota({ quota, now }: Limits): LimitExceeded {
+  return exceeded("QUOTA_EXCEEDED", allowance(quota, 0, now, dayMilliseconds));
+}
+
+function exceeded(code: LimitExceeded["code"], used: Allowance): LimitExceeded {
+  return { code, allowance: used, retryAfterSeconds: used.resetSeconds };
+}
+
+function allowance(limit: number, remaining: number, now: Date, windowMilliseconds: number): Allowance {
+  const left = windowMilliseconds - (now.getTime() % windowMilliseconds);
+  return { limit, remaining, resetSeconds: Math.max(1, Math.ceil(left / 1_000)) };
+}

@@ -1,0 +1,16 @@
+import * as z from "zod/mini";
+import { table } from "../table.ts";
+
+/** Requests counted by caller, in the UTC minute and day of the last one. */
+export const quotas = table({
+  name: "quotas",
+  partitionKey: "caller",
+  timeToLive: "expiresAt",
+  ephemeral: true,
+  schema: z.object({
+    day: z.number(),
+    dayCount: z.number(),
+    minute: z.number(),
+    minuteCount: z.number(),
+  }),
+});

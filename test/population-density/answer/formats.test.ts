@@ -1,0 +1,423 @@
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import ngeohash from "ngeohash";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { formats } from "../../../functions/population-density/answer/formats.ts";
+import { geoJsonOf } from "../../../functions/population-density/answer/geojson.ts";
+import { type Answer, type BodyWriter, bodyOf } from "../../../functions/population-density/answer/json.ts";
+import { csvOf, ndjsonOf } from "../../../functions/population-density/answer/rows.ts";
+import type { Tile } from "../../../functions/population-density/cover/cover.ts";
+import { densityFormats } from "../../../functions/population-density/format-schemas.ts";
+import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { alphabet, answers, collect, estimate, everyCell, fullTiles, hourOf } from "../../support/answers.ts";
+import { isWhole, runs } from "../../support/sample.ts";
+
+const maxChunkBytes = 65_536;
+
+async function textOf(write: BodyWriter, answer: Answer): Promise<string> {
+  return Buffer.concat(await collect(write(answer))).toString();
+}
+
+/** One cell in one hour, as every format tells it. */
+const slot = z.strictObject({
+  geohash: z.string(),
+  startTime: z.string(),
+  endTime: z.string(),
+  dataType: z.string(),
+  pplDensity: z.number().optional(),
+  minPplDensity: z.number().optional(),
+  maxPplDensity: z.number().optional(),
+});
+type Slot = z.infer<typeof slot>;
+
+const json = z.object({
+  timedPopulationDensityData: z.array(
+    z.object({
+      startTime: z.string(),
+      endTime: z.string(),
+      cellPopulationDensityData: z.array(slot.omit({ startTime: true, endTime: true })),
+    }),
+  ),
+});
+
+async function slotsOfJson(answer: Answer): Promise<Slot[]> {
+  const { timedPopulationDensityData } = json.parse(JSON.parse(await textOf(bodyOf, answer)));
+  return timedPopulationDensityData.flatMap(({ startTime, endTime, cellPopulationDensityData }) =>
+    cellPopulationDensityData.map((cell) => ({ ...cell, startTime, endTime })),
+  );
+}
+
+async function slotsOfCsv(answer: Answer): Promise<Slot[]> {
+  const text = await textOf(csvOf, answer);
+  const records: Record<string, string>[] = parse(text, { columns: true, record_delimiter: "\r\n" });
+  return records.map((record) =>
+    slot.parse(Object.fromEntries(Object.entries(record).flatMap((entry) => entryOf(...entry)))),
+  );
+}
+
+function entryOf(column: string, value: string): [string, string | number][] {
+  if (!/^(?:ppl|minPpl|maxPpl)Density$/.test(column)) return [[column, value]];
+  return value === "" ? [] : [[column, Number(value)]];
+}
+
+async function slotsOfNdjson(answer: Answer): Promise<Slot[]> {
+  const lines = (await textOf(ndjsonOf, answer)).split("\n");
+  expect(lines.pop()).toBe("");
+  return lines.map((line) => slot.parse(JSON.parse(line)));
+}
+
+const featureCollection = z.strictObject({
+  type: z.literal("FeatureCollection"),
+  status: z.string(),
+  intervals: z.array(z.object({ startTime: z.string(), endTime: z.string() })),
+  features: z.array(
+    z.strictObject({
+      type: z.literal("Feature"),
+      id: z.string(),
+      geometry: z.strictObject({
+        type: z.literal("Polygon"),
+        coordinates: z.array(z.array(z.tuple([z.number(), z.number()]))).length(1),
+      }),
+      properties: z.strictObject({
+        geohash: z.string(),
+        startTime: z.string(),
+        endTime: z.string(),
+        dataType: z.array(z.string()),
+        pplDensity: z.array(z.number().nullable()),
+        minPplDensity: z.array(z.number().nullable()),
+        maxPplDensity: z.array(z.number().nullable()),
+      }),
+    }),
+  ),
+});
+
+async function geoJson(answer: Answer) {
+  return featureCollection.parse(JSON.parse(await textOf(geoJsonOf, answer)));
+}
+
+/** The slots hour by hour, as JSON has them; every array has an entry for each hour. */
+async function slotsOfGeoJson(answer: Answer): Promise<Slot[]> {
+  const { intervals, features } = await geoJson(answer);
+  return intervals.flatMap((interval, hour) =>
+    features.map(({ properties: { geohash, dataType, ...arrays } }) => {
+      const numbers = (["pplDensity", "minPplDensity", "maxPplDensity"] as const).map((name) => {
+        expect(arrays[name]).toHaveLength(intervals.length);
+        return [name, arrays[name][hour]];
+      });
+      expect(dataType).toHaveLength(intervals.length);
+      return slot.parse({
+        ...interval,
+        geohash,
+        dataType: dataType[hour],
+        ...Object.fromEntries(numbers.filter(([, value]) => value !== null)),
+      });
+    }),
+  );
+}
+
+const first: Answer = {
+  status: "PART_OF_AREA_NOT_SUPPORTED",
+  precision: 7,
+  tiles: [{ geohash: "u05kp", cells: Uint16Array.of(662, 663, 664) }],
+  hours: [Date.UTC(2026, 10, 20, 22) / 3_600_000, Date.UTC(2026, 10, 20, 23) / 3_600_000],
+  openHour: (_, hour) => {
+    const opened = new TileHour();
+    opened.setEstimate(662, 12 + hour, 9, 15);
+    opened.setSuppressed(663);
+    return hour === 0 ? opened : hourOf([[1, 2, maxDensity]]);
+  },
+};
+
+const large: Answer = {
+  ...first,
+  tiles: fullTiles(6),
+  hours: Array.from({ length: 169 }, (_, hour) => 494_000 + hour),
+  openHour: (tile, hour) => largeHours[(tile + hour) % largeHours.length],
+};
+const largeSlots = fc.sample(estimate, { numRuns: 300, seed: 1 });
+const aFifthOf = ({ geohash, cells }: Tile) => ({
+  geohash,
+  cells: cells.filter((_, index) => index % 5 === 0),
+});
+const largeHours = [hourOf([...largeSlots, "LOW_DENSITY", undefined]), undefined, hourOf(largeSlots)];
+
+describe("every format", () => {
+  test("decodes to the numbers that JSON has", async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, async (answer) => {
+        const expected = await slotsOfJson(answer);
+        expect(await slotsOfCsv(answer)).toEqual(expected);
+        expect(await slotsOfNdjson(answer)).toEqual(expected);
+        expect(await slotsOfGeoJson(answer)).toEqual(expected);
+      }),
+      { numRuns: runs(200, 25) },
+    );
+  });
+
+  test("lists every cell of every precision by its own geohash", async () => {
+    for (let precision = 1; precision <= 12; precision++) {
+      const geohash = "u05kpq1z8x".slice(0, Math.max(0, precision - 2));
+      // Each cell is in that of some precision.
+      const step = runs(7, 11);
+      const cells = everyCell.filter((cell) =>
+        precision === 1 ? cell < 32 : cell % step === precision % step,
+      );
+      const all: Answer = { ...first, precision, tiles: [{ geohash, cells }] };
+      const expected = await slotsOfJson(all);
+      expect(await slotsOfCsv(all)).toEqual(expected);
+      expect(await slotsOfNdjson(all)).toEqual(expected);
+      expect(await slotsOfGeoJson(all)).toEqual(expected);
+    }
+  });
+
+  test.each(Object.entries(formats))(
+    "%s is as its schema in the documents says",
+    async (name, { bodyOf: write }) => {
+      const text = await textOf(write, first);
+      const schema = densityFormats[name as keyof typeof densityFormats];
+      const value = name === "application/geo+json" ? JSON.parse(text) : text;
+      expect(z.safeParse(schema, value).error).toBeUndefined();
+      expect(Object.keys(densityFormats)).toEqual(Object.keys(formats));
+    },
+  );
+
+  test.each(Object.entries(formats))(
+    "%s comes in chunks of at most 64 KiB, whose memory is used again when they are given back",
+    async (_, { bodyOf: write }) => {
+      const answer = isWhole ? large : { ...large, tiles: large.tiles.slice(0, 3).map(aFifthOf) };
+      const whole = Buffer.concat(await collect(write(answer)));
+      const bufferPool: Buffer[] = [];
+      const memories = new Set<ArrayBufferLike>();
+      let at = 0;
+      let longest = 0;
+      for await (const chunk of write(answer, bufferPool)) {
+        if (!whole.subarray(at, at + chunk.length).equals(chunk)) break;
+        at += chunk.length;
+        longest = Math.max(longest, chunk.length);
+        memories.add(chunk.buffer);
+        bufferPool.push(chunk);
+      }
+      expect(at).toBe(whole.length);
+      expect(longest).toBeLessThanOrEqual(maxChunkBytes);
+      expect(memories.size).toBeLessThan(whole.length / maxChunkBytes / 2);
+    },
+    180_000,
+  );
+
+  test.each(Object.entries(formats))(
+    "%s ends with the error of a tile that cannot be opened",
+    async (_, { bodyOf: write }) => {
+      const broken: Answer = {
+        ...large,
+        openHour: (tile) => (tile < 2 ? undefined : Promise.reject(new Error("not there"))),
+      };
+      await expect(collect(write(broken))).rejects.toThrow("not there");
+    },
+  );
+});
+
+/** How the last row of each chunk but the last one begins. */
+async function* cutRowsOf(write: BodyWriter): AsyncGenerator<string> {
+  let before: string | undefined;
+  for await (const chunk of write({ ...large, hours: large.hours.slice(0, 3) })) {
+    if (before !== undefined) yield before;
+    before = String(chunk).split("\n").at(-1) ?? "";
+  }
+}
+
+describe("CSV", () => {
+  test("that is cut after any chunk has a last row without its last value", async () => {
+    let count = 0;
+    for await (const row of cutRowsOf(csvOf)) {
+      expect(row).not.toBe("");
+      expect(row.split(",").length).toBeLessThan(7);
+      count++;
+    }
+    expect(count).toBeGreaterThan(10);
+  });
+
+  test("has a header, and a row for each cell in each hour", async () => {
+    const times = ["2026-11-20T22:00:00Z,2026-11-20T23:00:00Z", "2026-11-20T23:00:00Z,2026-11-21T00:00:00Z"];
+    expect((await textOf(csvOf, first)).split("\r\n")).toEqual([
+      "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity",
+      `u05kpnq,${times[0]},DENSITY_ESTIMATION,12,9,15`,
+      `u05kpnr,${times[0]},LOW_DENSITY,,,`,
+      `u05kpns,${times[0]},NO_DATA,,,`,
+      `u05kpnq,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity}`,
+      `u05kpnr,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity}`,
+      `u05kpns,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity}`,
+      "",
+    ]);
+  });
+
+  test("has the header alone of an area that is not supported", async () => {
+    const text = await textOf(csvOf, { ...first, tiles: [], hours: [] });
+    expect(text).toMatch(/^geohash,.*\r\n$/);
+  });
+});
+
+describe("NDJSON", () => {
+  test("that is cut after any chunk has a last line that is not JSON", async () => {
+    let count = 0;
+    for await (const row of cutRowsOf(ndjsonOf)) {
+      expect(row).not.toBe("");
+      expect(() => JSON.parse(row)).toThrow(SyntaxError);
+      count++;
+    }
+    expect(count).toBeGreaterThan(10);
+  });
+
+  test("has nothing of an area that is not supported", async () => {
+    expect(await textOf(ndjsonOf, { ...first, tiles: [], hours: [] })).toBe("");
+  });
+});
+
+/** The same as objects, made of `TileHour`'s values and `ngeohash`'s boxes. */
+async function geoJsonObjectOf({ status, precision, tiles, hours, openHour }: Answer): Promise<object> {
+  const timeOf = (hour: number) => new Date(hour * 3_600_000).toISOString().replace(".000", "");
+  const intervals = hours.map((hour) => ({ startTime: timeOf(hour), endTime: timeOf(hour + 1) }));
+  const [startTime, endTime] = [intervals.at(0)?.startTime, intervals.at(-1)?.endTime];
+  const features: object[] = [];
+  for (const [index, { geohash, cells }] of tiles.entries()) {
+    if (hours.length === 0) break;
+    const opened = await Promise.all(hours.map((_, hour) => openHour(index, hour)));
+    for (const cell of cells) {
+      const id = geohash + (precision === 1 ? "" : alphabet[cell >> 5]) + alphabet[cell & 31];
+      const [south, west, north, east] = ngeohash.decode_bbox(id);
+      const estimates = opened.map((hour) => (hour?.kind(cell) === "DENSITY_ESTIMATION" ? hour : undefined));
+      features.push({
+        type: "Feature",
+        id,
+        geometry: {
+          type: "Polygon",
+          coordinates: [
+            [
+              [west, south],
+              [east, south],
+              [east, north],
+              [west, north],
+              [west, south],
+            ],
+          ],
+        },
+        properties: {
+          geohash: id,
+          startTime,
+          endTime,
+          dataType: opened.map((hour) => hour?.kind(cell) ?? "NO_DATA"),
+          pplDensity: estimates.map((hour) => hour?.value(cell) ?? null),
+          minPplDensity: estimates.map((hour) => hour?.minimum(cell) ?? null),
+          maxPplDensity: estimates.map((hour) => hour?.maximum(cell) ?? null),
+        },
+      });
+    }
+  }
+  return { type: "FeatureCollection", status, intervals, features };
+}
+
+/** Whether a cell is at a corner of its tile, so that its box has two of the tile's sides. */
+function isCorner(cell: number): boolean {
+  return [0b00000_00000, 0b01010_10101, 0b10101_01010, 0b11111_11111].includes(cell);
+}
+
+async function assertSameBytes(answer: Answer): Promise<void> {
+  const expected = JSON.stringify(await geoJsonObjectOf(answer));
+  // Compared as one: the difference of two long texts takes minutes to be shown.
+  expect((await textOf(geoJsonOf, answer)) === expected).toBe(true);
+}
+
+describe("GeoJSON", () => {
+  test("has the bytes of `JSON.stringify` of the same objects", async () => {
+    await fc.assert(fc.asyncProperty(answers, assertSameBytes), { numRuns: runs(200, 40) });
+  });
+
+  test("has the same bytes for every code of a density, and every distance of its range", async () => {
+    const codesPerTile = 1_024;
+    const ranges = Array.from({ length: 64 }, (_, index) => {
+      const hour = new TileHour();
+      for (let cell = 0; cell < codesPerTile; cell++) {
+        hour.codes[cell] = index * codesPerTile + cell;
+        hour.below[cell] = (index + cell) % 256;
+        hour.above[cell] = (3 * index + cell) % 256;
+      }
+      return hour;
+    });
+    const hours = ranges.map((_, hour) => 494_000 + hour);
+    const tiles = [{ geohash: "u05kp", cells: everyCell }];
+    await assertSameBytes({ ...first, tiles, hours, openHour: (_, hour) => ranges[hour] });
+  });
+
+  test("has the same bytes at the equator, the prime meridian, the poles and the antimeridian", async () => {
+    for (let precision = 2; precision <= 12; precision++) {
+      const geohashes = [
+        "s",
+        "7zzzzzzzzz",
+        "ebpbpbpbpb",
+        "kpbpbpbpbp",
+        "0",
+        "zzzzzzzzzz",
+        "bpbpbpbpbp",
+        "pbpbpbpbpb",
+      ];
+      const tiles = geohashes.map((geohash) => ({
+        geohash: geohash.padEnd(precision - 2, "0").slice(0, precision - 2),
+        cells: isWhole
+          ? everyCell
+          : everyCell.filter((cell) => cell % 11 === precision % 11 || isCorner(cell)),
+      }));
+      await assertSameBytes({ ...first, precision, tiles });
+    }
+  });
+
+  test("says what the answer says of all cells, and which hours the arrays are of", async () => {
+    const { status, intervals, features } = await geoJson(first);
+    expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");
+    expect(intervals).toEqual([
+      { startTime: "2026-11-20T22:00:00Z", endTime: "2026-11-20T23:00:00Z" },
+      { startTime: "2026-11-20T23:00:00Z", endTime: "2026-11-21T00:00:00Z" },
+    ]);
+    for (const { properties } of features) {
+      expect(properties).toMatchObject({
+        startTime: "2026-11-20T22:00:00Z",
+        endTime: "2026-11-21T00:00:00Z",
+      });
+    }
+  });
+
+  test("draws each cell as its box, counterclockwise and closed", async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, async (answer) => {
+        for (const { id, geometry, properties } of (await geoJson(answer)).features) {
+          const [south, west, north, east] = ngeohash.decode_bbox(id);
+          expect(properties.geohash).toBe(id);
+          expect(geometry.coordinates).toEqual([
+            [
+              [west, south],
+              [east, south],
+              [east, north],
+              [west, north],
+              [west, south],
+            ],
+          ]);
+        }
+      }),
+      { numRuns: runs(60, 10) },
+    );
+  });
+
+  test("has no features without hours", async () => {
+    const none: Answer = { ...first, status: "AREA_NOT_SUPPORTED", tiles: [], hours: [] };
+    expect(await geoJson(none)).toEqual({
+      type: "FeatureCollection",
+      status: "AREA_NOT_SUPPORTED",
+      intervals: [],
+      features: [],
+    });
+  });
+
+  test("refuses more hours than fit into a chunk before it writes any", async () => {
+    const hours = Array.from({ length: 600 }, (_, hour) => hour);
+    await expect(geoJsonOf({ ...large, hours }).next()).rejects.toThrow(RangeError);
+  });
+});

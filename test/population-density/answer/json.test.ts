@@ -1,0 +1,210 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Answer, bodyOf } from "../../../functions/population-density/answer/json.ts";
+import { TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { alphabet, answers, collect, estimate, everyCell, fullTiles, hourOf } from "../../support/answers.ts";
+
+const maxChunkBytes = 65_536;
+
+async function textOf(answer: Answer): Promise<string> {
+  return Buffer.concat(await collect(bodyOf(answer))).toString();
+}
+
+/** The same value built as objects. */
+async function expectedText(answer: Answer): Promise<string> {
+  const { operationId, status, statusInfo, precision, tiles, hours, openHour } = answer;
+  const timedPopulationDensityData = [];
+  for (const [hourIndex, hour] of hours.entries()) {
+    const cellPopulationDensityData = [];
+    for (const [tileIndex, { geohash: prefix, cells }] of tiles.entries()) {
+      const tileHour = await openHour(tileIndex, hourIndex);
+      for (const cell of cells) {
+        const geohash = `${prefix}${precision === 1 ? "" : alphabet[cell >> 5]}${alphabet[cell & 31]}`;
+        const dataType = tileHour?.kind(cell) ?? "NO_DATA";
+        cellPopulationDensityData.push(
+          tileHour === undefined || dataType !== "DENSITY_ESTIMATION"
+            ? { geohash, dataType }
+            : {
+                geohash,
+                dataType,
+                pplDensity: tileHour.value(cell),
+                minPplDensity: tileHour.minimum(cell),
+                maxPplDensity: tileHour.maximum(cell),
+              },
+        );
+      }
+    }
+    timedPopulationDensityData.push({
+      startTime: timeOf(hour),
+      endTime: timeOf(hour + 1),
+      cellPopulationDensityData,
+    });
+  }
+  return JSON.stringify({ operationId, status, timedPopulationDensityData, statusInfo });
+}
+
+function timeOf(hour: number): string {
+  return new Date(hour * 3_600_000).toISOString().replace(".000Z", "Z");
+}
+
+const first: Answer = {
+  status: "PART_OF_AREA_NOT_SUPPORTED",
+  precision: 7,
+  tiles: [{ geohash: "u05kp", cells: Uint16Array.of(662, 663, 664) }],
+  hours: [Date.UTC(2026, 10, 20, 10) / 3_600_000],
+  openHour: () => {
+    const hour = new TileHour();
+    hour.setEstimate(662, 12, 9, 15);
+    hour.setSuppressed(663);
+    return hour;
+  },
+};
+
+describe("the body of an answer", () => {
+  test("has the members of specification 2.11 in their order", async () => {
+    expect(await textOf(first)).toBe(
+      '{"status":"PART_OF_AREA_NOT_SUPPORTED","timedPopulationDensityData":[' +
+        '{"startTime":"2026-11-20T10:00:00Z","endTime":"2026-11-20T11:00:00Z","cellPopulationDensityData":[' +
+        '{"geohash":"u05kpnq","dataType":"DENSITY_ESTIMATION","pplDensity":12,"minPplDensity":9,"maxPplDensity":15},' +
+        '{"geohash":"u05kpnr","dataType":"LOW_DENSITY"},{"geohash":"u05kpns","dataType":"NO_DATA"}]}]}',
+    );
+  });
+
+  test("is what JSON.stringify makes of the same value", async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, async (one) => {
+        expect(await textOf(one)).toBe(await expectedText(one));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("is what JSON.stringify makes of the same value when it takes many chunks", async () => {
+    const slots = fc.sample(estimate, { numRuns: 500, seed: 1 });
+    const hours = [hourOf([...slots, "LOW_DENSITY", undefined]), undefined, hourOf(slots)];
+    const large: Answer = {
+      ...first,
+      tiles: fullTiles(7),
+      hours: [1, 2, 3, 4],
+      openHour: (tile, hour) => hours[(tile + hour) % hours.length],
+    };
+
+    expect((await textOf(large)) === (await expectedText(large))).toBe(true);
+  });
+
+  test("lists every cell of every precision by its own geohash", async () => {
+    for (let precision = 2; precision <= 12; precision++) {
+      const geohash = "u05kpq1z8x".slice(0, precision - 2);
+      const all: Answer = { ...first, precision, tiles: [{ geohash, cells: everyCell }] };
+      expect((await textOf(all)) === (await expectedText(all))).toBe(true);
+    }
+    const coarsest: Answer = {
+      ...first,
+      precision: 1,
+      tiles: [{ geohash: "", cells: everyCell.slice(0, 32) }],
+    };
+    expect(await textOf(coarsest)).toBe(await expectedText(coarsest));
+  });
+
+  test.each([
+    ["midnight", Date.UTC(2026, 10, 20, 23), "2026-11-20T23:00:00Z", "2026-11-21T00:00:00Z"],
+    ["a leap day", Date.UTC(2028, 1, 28, 23), "2028-02-28T23:00:00Z", "2028-02-29T00:00:00Z"],
+    ["the end of a year", Date.UTC(2026, 11, 31, 23), "2026-12-31T23:00:00Z", "2027-01-01T00:00:00Z"],
+  ])("an interval ends one hour after it starts, also at %s", async (_, time, startTime, endTime) => {
+    const { timedPopulationDensityData } = JSON.parse(await textOf({ ...first, hours: [time / 3_600_000] }));
+
+    expect(timedPopulationDensityData).toEqual([expect.objectContaining({ startTime, endTime })]);
+  });
+
+  test("an area that is not supported has no intervals", async () => {
+    expect(await textOf({ ...first, status: "AREA_NOT_SUPPORTED", hours: [] })).toBe(
+      '{"status":"AREA_NOT_SUPPORTED","timedPopulationDensityData":[]}',
+    );
+  });
+
+  test("a failed operation says which it is and what happened, however long that takes", async () => {
+    const failed: Answer = {
+      ...first,
+      operationId: 'é "1"',
+      status: "OPERATION_NOT_COMPLETED",
+      statusInfo: "€\n".repeat(70_000),
+      hours: [],
+    };
+
+    expect((await textOf(failed)) === (await expectedText(failed))).toBe(true);
+  });
+});
+
+describe("the chunks of a body", () => {
+  const hour = hourOf([[1_000, 2_000, 3_000], "LOW_DENSITY"]);
+  const large: Answer = { ...first, tiles: fullTiles(12), hours: [0, 1, 2], openHour: () => hour };
+
+  test("are at most 64 KiB long, and nearly so but for the last", async () => {
+    const chunks = await collect(bodyOf(large));
+
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThanOrEqual(maxChunkBytes);
+    expect(Math.min(...chunks.slice(0, -1).map(({ length }) => length))).toBeGreaterThan(maxChunkBytes - 512);
+  });
+
+  test("are not written to again unless they are given back", async () => {
+    const copies: Buffer[] = [];
+    const chunks: Buffer[] = [];
+    for await (const chunk of bodyOf(large)) {
+      chunks.push(chunk);
+      copies.push(Buffer.from(chunk));
+    }
+
+    expect(Buffer.concat(chunks).equals(Buffer.concat(copies))).toBe(true);
+    expect(new Set(chunks.map(({ buffer }) => buffer)).size).toBe(chunks.length);
+  });
+
+  test("that are given back are used again, and the body stays the same", async () => {
+    const bufferPool: Buffer[] = [];
+    const copies: Buffer[] = [];
+    const memories = new Set<ArrayBufferLike>();
+    for await (const chunk of bodyOf(large, bufferPool)) {
+      copies.push(Buffer.from(chunk));
+      memories.add(chunk.buffer);
+      bufferPool.push(chunk);
+    }
+
+    expect(Buffer.concat(copies).toString() === (await expectedText(large))).toBe(true);
+    expect(memories.size).toBeLessThanOrEqual(4);
+    expect(copies.length).toBeGreaterThan(20);
+  });
+
+  test("never lie in memory of another length that was given", async () => {
+    const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(maxChunkBytes + 1)];
+    const before = Buffer.concat(foreign);
+    const bufferPool = [...foreign];
+    const body = Buffer.concat(await collect(bodyOf(large, bufferPool)));
+
+    expect(body.toString() === (await expectedText(large))).toBe(true);
+    expect(Buffer.concat(foreign).equals(before)).toBe(true);
+  });
+
+  test("come before the next tile is opened, hour by hour and tile by tile", async () => {
+    const asked: string[] = [];
+    const body = bodyOf({
+      ...large,
+      openHour: (tile, hourIndex) => {
+        asked.push(`${hourIndex}:${tile}`);
+        return hour;
+      },
+    });
+    await body.next();
+    expect(asked).toEqual(["0:0"]);
+    await collect(body);
+    const everyPair = [0, 1, 2].flatMap((hourIndex) => large.tiles.map((_, tile) => `${hourIndex}:${tile}`));
+    expect(asked).toEqual(everyPair);
+  });
+
+  test("end with the error of a tile that cannot be opened", async () => {
+    const broken: Answer = {
+      ...large,
+      openHour: (tile) => (tile < 2 ? hour : Promise.reject(new Error("not there"))),
+    };
+
+    await expect(collect(bodyOf(broken))).rejects.toThrow("not there");
+  });
+});

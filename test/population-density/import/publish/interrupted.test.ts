@@ -1,0 +1,146 @@
+import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
+import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
+import { readDayParts } from "../../../../functions/population-density/import/store/part-store.ts";
+import type { CountedDay, CountedTile } from "../../../../functions/population-density/privacy/counted.ts";
+import { coverageOf } from "../../../../functions/population-density/privacy/parts.ts";
+import {
+  observedDay,
+  readTileDays,
+  typicalDay,
+} from "../../../../functions/population-density/tiles/store.ts";
+import { densities } from "../../../../functions/population-density/tiles/table.ts";
+import { readTileDay } from "../../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { useOwnTable, useTables } from "../../../support/database.ts";
+
+beforeEach(async () => {
+  useTables();
+  await useOwnTable(densities);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
+
+const storage: DayStorage = { kind: "observed", precisions: [7], threshold: 10 };
+const date = "2026-11-20";
+const tile = "u05kq";
+
+/** People at eight o'clock, in cells by their index in the tile. */
+function dayOf(counts: Readonly<Record<number, number>>): CountedDay & { readonly tiles: CountedTile[] } {
+  const people = new Float64Array(cellsPerTile);
+  for (const [cell, count] of Object.entries(counts)) people[Number(cell)] = count;
+  const coverage = coverageOf(Object.keys(counts).map(Number));
+  const hours = Array.from({ length: 24 }, (_, hour) =>
+    hour === 8 ? { people, min: people, max: people } : undefined,
+  );
+  return {
+    date,
+    precision: 7,
+    coverage: new Map([[tile, coverage]]),
+    tiles: [{ geohash: tile, coverage, hours }],
+  };
+}
+
+/** The density of the tile's first cell. */
+async function publishedIn(day: string): Promise<number | undefined> {
+  const [item] = await readTileDays([{ tile: `7/${tile}`, day }], AbortSignal.timeout(60_000));
+  return item && readTileDay(item.hours).openHour(8)?.value(0);
+}
+
+/** Lets another one act before the first write of a tile, which waits for it. */
+function beforeFirstWrite(act: () => Promise<unknown>) {
+  const { send } = DynamoDBClient.prototype;
+  let isFirst = true;
+  return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDBClient,
+    ...sent
+  ) {
+    const isTile = sent[0] instanceof PutItemCommand && /^\d/.test(sent[0].input.Item?.tile?.S ?? "");
+    if (isTile && isFirst) {
+      isFirst = false;
+      await act();
+    }
+    return await Reflect.apply(send, this, sent);
+  });
+}
+
+/** As if an import had slept for longer than its lease. */
+async function endLease(): Promise<void> {
+  await new DynamoDBClient({}).send(
+    new UpdateItemCommand({
+      TableName: process.env.TABLE_DENSITIES,
+      Key: { tile: { S: "parts" }, day: { S: observedDay(date) } },
+      UpdateExpression: "SET writerUntil = :past",
+      ExpressionAttributeValues: { ":past": { N: "0" } },
+    }),
+  );
+}
+
+test.each([
+  ["the first import of the day", undefined],
+  ["a day that was published", { 0: 300, 1: 40 }],
+])(
+  "an import whose lease has ended does not overwrite what another one has stored: %s",
+  async (_, before) => {
+    if (before !== undefined) await storeDay(dayOf(before), storage);
+    const spied = beforeFirstWrite(async () => {
+      await endLease();
+      await storeDay(dayOf({ 0: 200, 1: 50 }), storage);
+    });
+    try {
+      await expect(storeDay(dayOf({ 0: 100, 1: 60 }), storage)).rejects.toThrow(
+        "2026-11-20: another import has started to store it: repeat this one",
+      );
+    } finally {
+      spied.mockRestore();
+    }
+
+    const later = [await publishedIn(observedDay(date)), await publishedIn(typicalDay(5))];
+    await storeDay(dayOf({ 0: 200, 1: 50 }), storage);
+    expect(later).toEqual([await publishedIn(observedDay(date)), await publishedIn(typicalDay(5))]);
+  },
+);
+
+test("an import that loses the day after its last write does not report success", async () => {
+  const day = dayOf({ 0: 200 });
+  const stolen = (async function* () {
+    yield* day.tiles;
+    // Everything that was begun is written by then.
+    await expect.poll(() => publishedIn(typicalDay(5))).toBeDefined();
+    await endLease();
+    await storeDay(dayOf({ 0: 300 }), storage);
+  })();
+  await expect(storeDay({ ...day, tiles: stolen }, storage)).rejects.toThrow(
+    "2026-11-20: another import has started to store it: repeat this one",
+  );
+});
+
+test("an import that ends before it has stored anything leaves no part behind", async () => {
+  const failing = { ...dayOf({ 0: 100, 1: 60 }), tiles: failingTiles() };
+  await expect(storeDay(failing, storage)).rejects.toThrow("the file is gone");
+
+  expect((await readDayParts(observedDay(date)))?.parts).toEqual([]);
+  // Its coverage was a mistake: with the part, this would be refused.
+  await storeDay(dayOf({ 1: 70, 2: 80 }), storage);
+  expect((await readDayParts(observedDay(date)))?.parts).toHaveLength(1);
+});
+
+test("an import that is counted anew and ends before it has stored anything leaves the parts as they were", async () => {
+  const typical: DayStorage = { ...storage, kind: "typical" };
+  await storeDay(dayOf({ 0: 100, 1: 60 }), typical);
+  const before = await readDayParts(typicalDay(5));
+
+  const failing = { ...dayOf({ 0: 100 }), tiles: failingTiles() };
+  await expect(storeDay(failing, { ...typical, isRecounted: true })).rejects.toThrow("the file is gone");
+
+  expect((await readDayParts(typicalDay(5)))?.parts).toEqual(before?.parts);
+  await expect(storeDay(dayOf({ 0: 101 }), typical)).rejects.toThrow(ImportError);
+});
+
+// biome-ignore lint/correctness/useYield: it fails before the first tile
+async function* failingTiles(): AsyncGenerator<CountedTile> {
+  throw new Error("the file is gone");
+}

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Entries, entryBytes } from "../../../../functions/population-density/import/rows/entries.ts";
+import {
+  cellIn,
+  firstSlotIn,
+  firstSlotOf,
+  hourIn,
+  slotOf,
+  slotsPerPartition,
+} from "../../../../functions/population-density/import/rows/row-key.ts";
+
+const row = fc.record({
+  slot: fc.integer({ min: 0, max: slotsPerPartition - 1 }),
+  line: fc.oneof(
+    fc.integer({ min: 0, max: 2 ** 44 - 1 }),
+    fc.integer({ min: 2 ** 32 - 2, max: 2 ** 32 + 2 }),
+  ),
+  people: fc.double({ min: 0, max: 1e9, noNaN: true }),
+  min: fc.double({ min: 0, max: 1e9, noNaN: true }),
+  max: fc.double({ min: 0, max: 1e9, noNaN: true }),
+});
+
+test("an entry holds any slot and people, and lines of 44 bits, also when it was copied and read from bytes", () => {
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 1, maxLength: 9 }), fc.nat(1_000), (rows, linesBefore) => {
+      const entries = new Entries(new ArrayBuffer(entryBytes * rows.length));
+      const copied = new Entries(new ArrayBuffer(entryBytes * rows.length));
+      for (const [index, { slot, line, people, min, max }] of rows.entries()) {
+        entries.set(index, slot, Math.max(0, line - linesBefore), people, min, max);
+        copied.copy(index, entries, index, Math.min(line, linesBefore));
+      }
+      const read = new Entries(copied.bytes().slice().buffer);
+      const found = rows.map((_, index) => ({
+        slot: read.slot(index),
+        line: read.line(index),
+        people: read.people(index),
+        min: read.min(index),
+        max: read.max(index),
+      }));
+      expect(found).toEqual(rows);
+    }),
+  );
+});
+
+test("every tile, hour and cell of a partition has a slot of its own", () => {
+  const slots = new Set<number>();
+  for (const tile of "0123456789bcdefghjkmnpqrstuvwxyz") {
+    for (let hour = 0; hour < 24; hour++) {
+      for (const cell of [0, 1, 31, 32, 1_023]) {
+        const slot = slotOf(firstSlotOf(`u05k${tile}`), hour, cell);
+        expect([firstSlotIn(slot), hourIn(slot), cellIn(slot)]).toEqual([firstSlotOf(tile), hour, cell]);
+        expect(slot).toBeLessThan(slotsPerPartition);
+        slots.add(slot);
+      }
+    }
+  }
+  expect(slots.size).toBe(32 * 24 * 5);
+});

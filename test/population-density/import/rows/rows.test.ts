@@ -1,0 +1,496 @@
+import { execFileSync } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setTimeout } from "node:timers/promises";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { LineParser } from "../../../../functions/population-density/import/rows/parse-lines.ts";
+import { type Parser, rowsOf } from "../../../../functions/population-density/import/rows/rows.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { Problems } from "../../../../shared/import/problems.ts";
+import { startParserThreads } from "../../../../tools/import/density/parser-threads.ts";
+import { type Row, rowsIn } from "../../../support/rows.ts";
+import { runs } from "../../../support/sample.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rows-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(ending: string, content: string | Uint8Array): Promise<string> {
+  const path = join(folder, `${crypto.randomUUID()}.${ending}`);
+  await writeFile(path, content);
+  return path;
+}
+
+async function readAll(...paths: string[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  const problems = new Problems(paths.map((path) => basename(path)));
+  for await (const batch of rowsOf(paths, { problems })) rows.push(...rowsIn(batch));
+  return rows;
+}
+
+/** What is said of a file that is refused, without its name. */
+async function refusalOf(ending: string, content: string | Uint8Array): Promise<string[]> {
+  const path = await fileOf(ending, content);
+  const error = await readAll(path).then(
+    () => "nothing was refused",
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ImportError);
+  const lines = (error as ImportError).message.split("\n");
+  for (const line of lines) expect(line).toContain(`${basename(path)}: `);
+  return lines.map((line) => line.slice(`${basename(path)}: `.length));
+}
+
+const header = "geohash,startTime,people";
+const ranged = `${header},minPeople,maxPeople`;
+const noon = "2026-11-20T12:00:00Z";
+const noonHour = Date.UTC(2026, 10, 20, 12) / 3_600_000;
+const good = { tile: "u05kq", cell: 29 * 32 + 30, hour: noonHour, file: 0 };
+
+describe("a row says the same", () => {
+  test.each([
+    ["in CSV", "csv", `${header}\nu05kqxy,${noon},12.5\n`, 2],
+    ["with its columns in any order", "csv", `people,geohash,startTime\n12.5,u05kqxy,${noon}`, 2],
+    ["with ends of lines as in Windows", "csv", `${header}\r\nu05kqxy,${noon},12.5\r\n`, 2],
+    ["behind a byte order mark", "csv", `\ufeff${header}\nu05kqxy,${noon},12.5`, 2],
+    ["in quotes", "csv", `"geohash",startTime,people\n"u05kqxy","${noon}","12.5"\n`, 2],
+    ["behind blank lines", "csv", `${header}\n\n\nu05kqxy,${noon},12.5\n\n`, 4],
+    ["as another number", "csv", `${header}\nu05kqxy,${noon},.125e+2\n`, 2],
+    ["with a range that is empty", "csv", `${ranged}\nu05kqxy,${noon},12.5,,\n`, 2],
+    ["in another zone", "csv", `${header}\nu05kqxy,2026-11-20T17:30:00.000+05:30,12.5\n`, 2],
+    ["as an object", "ndjson", `{"people":12.5,"geohash":"u05kqxy","startTime":"${noon}"}\n`, 1],
+    ["as an object in a .jsonl", "jsonl", `\n{"geohash":"u05kqxy","startTime":"${noon}","people":12.5}`, 2],
+  ])("%s", async (_, ending, content, line) => {
+    expect(await readAll(await fileOf(ending, content))).toEqual([
+      { ...good, people: 12.5, min: 12.5, max: 12.5, line },
+    ]);
+  });
+
+  test.each([
+    ["csv", `${ranged}\nu05kqxy,${noon},12.5,12,13\n`, 2],
+    ["ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":12.5,"minPeople":12,"maxPeople":13}`, 1],
+  ])("with a range, in .%s", async (ending, content, line) => {
+    expect(await readAll(await fileOf(ending, content))).toEqual([
+      { ...good, people: 12.5, min: 12, max: 13, line },
+    ]);
+  });
+
+  test("from several files, each with its own format", async () => {
+    const paths = [
+      await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
+      await fileOf("ndjson", `{"geohash":"u05kqxz","startTime":"${noon}","people":2}`),
+    ];
+    const rows = await readAll(...paths);
+    expect(rows.map(({ file, line, people }) => [file, line, people])).toEqual([
+      [0, 2, 1],
+      [1, 1, 2],
+    ]);
+  });
+
+  test("wherever the file is cut into pieces", async () => {
+    // Rows of more bytes than are read at once, of lengths that put every byte of a row at a border of some piece.
+    const lengths = Array.from({ length: 40_000 }, (_, index) => index % 37);
+    const content = lengths.map((length) => `u05kqxy,${noon},0.${"5".repeat(length + 1)}\n`).join("");
+    const rows = await readAll(await fileOf("csv", `${header}\n${content}`));
+    expect(rows.map(({ line }) => line)).toEqual(lengths.map((_, index) => index + 2));
+    expect(rows.map(({ people }) => people)).toEqual(
+      lengths.map((length) => Number(`0.${"5".repeat(length + 1)}`)),
+    );
+  });
+
+  test("as any number that JavaScript writes", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1 }),
+        async (numbers) => {
+          const content = numbers.map((people) => `u05kqxy,${noon},${people}\n`).join("");
+          const rows = await readAll(await fileOf("csv", `${header}\n${content}`));
+          expect(rows.map(({ people }) => people)).toEqual(numbers.map((people) => people + 0));
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+/** Fields that are valid, or nearly so. */
+const fields = {
+  geohash: fc.oneof(
+    { weight: 9, arbitrary: fc.stringMatching(/^u05k[0-9b-hjkmnp-z]{3}$/) },
+    fc.constantFrom("", "u", "u05kqx", "U05kqxy", "u05kqxa", "é05kqxy", " u05kqxy"),
+  ),
+  startTime: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc
+        .integer({ min: 0, max: 71 })
+        .map((hour) => new Date((noonHour + hour) * 3_600_000).toISOString()),
+    },
+    { weight: 9, arbitrary: fc.integer({ min: 10, max: 23 }).map((hour) => `2026-11-20T${hour}:00:00Z`) },
+    fc.constantFrom(
+      "",
+      "2026-11-20T24:00:00Z",
+      "2026-02-30T12:00:00Z",
+      "2026-11-20t1;:00:00Z",
+      "2026-11-20T12:00:00+01:00",
+    ),
+  ),
+  number: fc.oneof(
+    { weight: 9, arbitrary: fc.double({ min: 0, max: 1e9, noNaN: true }).map(String) },
+    { weight: 9, arbitrary: fc.stringMatching(/^\d{0,9}\.?\d{0,9}$/) },
+    fc.constantFrom(
+      "",
+      "-1",
+      "+1",
+      ".",
+      "1.2.3",
+      "1e3",
+      "1e10",
+      "1 000",
+      "000000000000000000001",
+      "0.1234567890123456789",
+    ),
+  ),
+};
+
+/** Whether every field is valid, so that a file of such rows is read to its end. */
+function isValidRow(row: string): boolean {
+  const [geohash = "", time = "", people = "", min = "", max = ""] = row.split(",");
+  const isNumber = [people, min || "0", max || "0"].every((text) =>
+    /^(?:\d+\.?\d*|\.\d+)(?:e[+-]\d+)?$/.test(text),
+  );
+  const isInRange = Number(min) <= Number(people) && (max === "" || min !== "");
+  return (
+    /^u05k[0-9b-hjkmnp-z]{3}$/.test(geohash) &&
+    /T(?:[01]\d|2[0-3]):00:00(?:\.000)?Z$/.test(time) &&
+    isNumber &&
+    isInRange &&
+    Number(people) < 1e9 &&
+    !time.includes("-30T")
+  );
+}
+
+test("CSV without quotes says the same as with them, in files of any fields", async () => {
+  const row = fc
+    .tuple(
+      fields.geohash,
+      fields.startTime,
+      fields.number,
+      fc.option(fields.number),
+      fc.constantFrom("\n", "\r\n", "\n\n"),
+    )
+    .map(([geohash, startTime, people, range, end]) => {
+      const [min, max] = range === null ? ["", ""] : [range, "1000000000"];
+      return [`${geohash},${startTime},${people},${min},${max}`, end];
+    });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), fc.boolean(), async (rows, isValid) => {
+      const first = `u05kqxy,${noon},1,,`;
+      const contents = isValid ? rows.filter(([row = ""]) => isValidRow(row)) : rows;
+      const [plain, quoted] = await Promise.all(
+        [first, `"u05kqxy",${noon},1,,`].map(async (line) => {
+          const path = await fileOf(
+            "csv",
+            `${ranged}\n${line}\n${contents.map((row) => row.join("")).join("")}`,
+          );
+          return await readAll(path).catch((error: Error) =>
+            error.message.replaceAll(basename(path), "file"),
+          );
+        }),
+      );
+      expect(plain).toEqual(quoted);
+      if (isValid) expect(plain).toHaveLength(1 + contents.length);
+    }),
+    { numRuns: runs(300, 80) },
+  );
+});
+
+test("threads that parse give the same rows and problems as this one", async () => {
+  const count = runs(60_000, 12_000);
+  const lines = Array.from(
+    { length: count },
+    (_, index) => `u05k${index % 10}${index % 7}y,${noon},${index}.5`,
+  );
+  const good = [await fileOf("csv", `${header}\n${lines.join("\n")}`), await fileOf("ndjson", "")];
+  const bad = await fileOf(
+    "csv",
+    `${header}\n${lines.map((line, index) => (index % (count / 2.4) === 7 ? "x" : line)).join("\n")}`,
+  );
+  const parser = await startParserThreads(2);
+  try {
+    for (const paths of [good, [bad], [good[0] ?? "", bad]]) {
+      const read = async (parser?: Parser) => {
+        const rows: Row[] = [];
+        try {
+          const problems = new Problems(paths);
+          for await (const batch of rowsOf(paths, { problems, parser })) rows.push(...rowsIn(batch));
+          return { count: rows.length, rows: JSON.stringify(rows) };
+        } catch (error) {
+          return { count: rows.length, rows: JSON.stringify(rows), error };
+        }
+      };
+      const expected = await read();
+      expect(expected.count).toBeGreaterThan(count / 1.2);
+      expect(await read(parser)).toEqual(expected);
+    }
+  } finally {
+    await parser.close();
+  }
+});
+
+test("a thread that ends fails what it was to parse", async () => {
+  const parser = await startParserThreads(1);
+  const parsed = parser.parse({ bytes: Buffer.from("\n"), header: undefined, precision: undefined });
+  const ended = expect(parsed).rejects.toThrow("has ended");
+  await parser.close();
+  await ended;
+  const later = parser.parse({ bytes: Buffer.from("\n"), header: undefined, precision: undefined });
+  await expect(later).rejects.toThrow("has ended");
+});
+
+test("what a parser refuses while rows before it are worked on is thrown when it is its turn", async () => {
+  const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
+  const lineParser = new LineParser();
+  let chunks = 0;
+  const parser: Parser = {
+    atOnce: 3,
+    parse: async (lines) => {
+      chunks++;
+      if (chunks === 3) throw new Error("a thread is gone");
+      return lineParser.parse(lines);
+    },
+  };
+  const unhandled = vi.fn();
+  process.on("unhandledRejection", unhandled);
+  try {
+    const rows = rowsOf([path], { problems: new Problems([path]), parser });
+    expect(await rows.next()).toMatchObject({ done: false });
+    expect(await rows.next()).toMatchObject({ done: false });
+    expect(chunks).toBe(4);
+    await setTimeout(50);
+    expect(unhandled).not.toHaveBeenCalled();
+    await expect(rows.next()).rejects.toThrow("a thread is gone");
+  } finally {
+    process.off("unhandledRejection", unhandled);
+  }
+});
+
+test("a pipe that gives a few bytes at a time has the same rows as a file", async () => {
+  const content = `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`;
+  const path = join(folder, `${crypto.randomUUID()}.csv`);
+  execFileSync("mkfifo", [path]);
+  const file = createWriteStream(path, { highWaterMark: 10_007 });
+  const [fromPipe] = await Promise.all([
+    readAll(path),
+    pipeline(Readable.from(content.match(/[\s\S]{1,10007}/g) ?? []), file),
+  ]);
+  expect(fromPipe).toEqual(await readAll(await fileOf("csv", content)));
+});
+
+test("what fails while rows before it are worked on fails when it is its turn", async () => {
+  const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
+  let reads = 0;
+  const onBytes = () => {
+    reads++;
+    if (reads > 1) throw new Error("no more bytes");
+  };
+  const rows = rowsOf([path], { problems: new Problems([path]), onBytes });
+  expect(await rows.next()).toMatchObject({ done: false });
+  await setTimeout(50);
+  expect(reads).toBe(2);
+  await expect(rows.next()).rejects.toThrow("no more bytes");
+});
+
+test("every byte of every file is reported once", async () => {
+  const paths = [
+    await fileOf("csv", `\ufeff${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`),
+    await fileOf("ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":1}`),
+  ];
+  let bytes = 0;
+  const options = {
+    problems: new Problems(paths),
+    onBytes: (more: number) => {
+      bytes += more;
+    },
+  };
+  for await (const { from, to } of rowsOf(paths, options)) expect(to).toBeGreaterThan(from);
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  expect(bytes).toBe(sizes.reduce((sum, size) => sum + size));
+});
+
+describe("a row is refused by its line and column, without its value", () => {
+  const notPeople = "must be a number from 0 to 1000000000";
+  const notGeohash = "must be a geohash of 2 to 12 characters in lower case";
+
+  test.each([
+    ["a capital letter", `U05kqxy,${noon},1`, `geohash: ${notGeohash}`],
+    ["a letter that geohashes do not have", `u05kqxa,${noon},1`, `geohash: ${notGeohash}`],
+    ["a geohash of one character", `u,${noon},1`, `geohash: ${notGeohash}`],
+    ["a geohash of 13 characters", `u05kqxyu05kqx,${noon},1`, `geohash: ${notGeohash}`],
+    ["no geohash", `,${noon},1`, "geohash: is missing"],
+    [
+      "a geohash of another length",
+      `u05kqx,${noon},1`,
+      "geohash: must have 7 characters like the ones before",
+    ],
+    ["no time", "u05kqxy,,1", "startTime: is missing"],
+    ["no zone", "u05kqxy,2026-11-20T12:00:00,1", "startTime: must be an RFC 3339 date-time with a zone"],
+    [
+      "a day that is not there",
+      "u05kqxy,2026-02-30T12:00:00Z,1",
+      "startTime: must be an RFC 3339 date-time with a zone",
+    ],
+    ["half past", "u05kqxy,2026-11-20T12:30:00Z,1", "startTime: must be on the hour in UTC"],
+    ["half an hour of UTC", "u05kqxy,2026-11-20T12:00:00+05:30,1", "startTime: must be on the hour in UTC"],
+    [
+      "a fraction of a second",
+      "u05kqxy,2026-11-20T12:00:00.0001Z,1",
+      "startTime: must be on the hour in UTC",
+    ],
+    ["a time before 1970", "u05kqxy,1969-12-31T23:00:00Z,1", "startTime: must be from 1970 to 9999"],
+    ["a time after 9999", "u05kqxy,9999-12-31T23:00:00-01:00,1", "startTime: must be from 1970 to 9999"],
+    ["no people", `u05kqxy,${noon},`, "people: is missing"],
+    ["people that are no number", `u05kqxy,${noon},1 000`, `people: ${notPeople}`],
+    ["people in hexadecimal", `u05kqxy,${noon},0x10`, `people: ${notPeople}`],
+    ["fewer people than none", `u05kqxy,${noon},-1`, `people: ${notPeople}`],
+    ["more people than there are", `u05kqxy,${noon},1000000001`, `people: ${notPeople}`],
+    ["people without end", `u05kqxy,${noon},1e999`, `people: ${notPeople}`],
+    ["too few fields", "u05kqxy,1", "has 2 fields, not 3"],
+    ["too many fields", `u05kqxy,${noon},1,1`, "has 4 fields, not 3"],
+    ["a quote within a field", `u05k"qxy,${noon},1`, "is not CSV with a record in each line"],
+    ["a quote that is not closed", `"u05kqxy,${noon},1`, "is not CSV with a record in each line"],
+    ["a comma in quotes", `"u05kqxy,${noon}",1`, "has 2 fields, not 3"],
+  ])("%s", async (_, row, problem) => {
+    const [before, after] = [`u05kqxy,${noon},1`, `u05kqxz,${noon},1`];
+    const refused = await refusalOf("csv", [header, before, "", row, after].join("\n"));
+    expect(refused).toEqual([
+      `line 4${problem.startsWith("has") || problem.startsWith("is") ? ":" : ","} ${problem}`,
+    ]);
+  });
+
+  test.each([
+    ["a minimum above people", "1,2,3", "minPeople: is above people"],
+    ["a maximum below people", "3,2,2", "maxPeople: is below people"],
+    ["a minimum alone", "3,2,", "maxPeople: is missing"],
+    ["a maximum alone", "3,,4", "minPeople: is missing"],
+    ["a minimum that is none", "3,x,4", `minPeople: ${notPeople}`],
+    ["a maximum beyond all", "3,2,1e10", `maxPeople: ${notPeople}`],
+  ])("%s", async (_, numbers, problem) => {
+    expect(await refusalOf("csv", `${ranged}\nu05kqxy,${noon},${numbers}\n`)).toEqual([`line 2, ${problem}`]);
+  });
+
+  const unknown = "has a member that is none of geohash, startTime, people, minPeople, maxPeople";
+  const object = { geohash: "u05kqxy", startTime: noon, people: 1 };
+
+  test.each([
+    ["no JSON", "{", "line 2: is not a JSON object"],
+    ["an array", "[]", "line 2: is not a JSON object"],
+    ["null", "null", "line 2: is not a JSON object"],
+    ["a member that is not known", JSON.stringify({ ...object, minpeople: 1 }), `line 2: ${unknown}`],
+    ["a member named like what all objects have", '{"__proto__":{}}', `line 2: ${unknown}`],
+    ["a number as text", JSON.stringify({ ...object, people: "1" }), `line 2, people: ${notPeople}`],
+    [
+      "a range that is null",
+      JSON.stringify({ ...object, minPeople: null, maxPeople: null }),
+      `line 2, minPeople: ${notPeople}`,
+    ],
+    [
+      "a geohash as a number",
+      JSON.stringify({ ...object, geohash: 1234567 }),
+      `line 2, geohash: ${notGeohash}`,
+    ],
+    [
+      "a time as a number",
+      JSON.stringify({ ...object, startTime: 0 }),
+      "line 2, startTime: must be an RFC 3339 date-time with a zone",
+    ],
+    ["no people", JSON.stringify({ ...object, people: undefined }), "line 2, people: is missing"],
+  ])("%s", async (_, line, problem) => {
+    expect(await refusalOf("ndjson", `${JSON.stringify(object)}\n${line}\n`)).toEqual([problem]);
+  });
+
+  test("a geohash that is longer than those of a file before", async () => {
+    const paths = [
+      await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
+      await fileOf("ndjson", JSON.stringify({ ...object, geohash: "u05kqxyz" })),
+    ];
+    await expect(readAll(...paths)).rejects.toThrow(
+      `${basename(paths[1] ?? "")}: line 1, geohash: must have 7 characters`,
+    );
+  });
+
+  test("everything that is wrong with it at once, and with the others", async () => {
+    const rows = ["u05kqxy,now,many", "u05kqxy,2026-11-20T12:00:00Z", `u05kqxy,${noon},-1`];
+    expect(await refusalOf("csv", `${header}\n${rows.join("\n")}`)).toEqual([
+      "line 2, startTime: must be an RFC 3339 date-time with a zone",
+      `line 2, people: ${notPeople}`,
+      "line 3: has 2 fields, not 3",
+      `line 4, people: ${notPeople}`,
+    ]);
+  });
+
+  test("but no more than the first twenty", async () => {
+    const refused = await refusalOf("csv", `${header}\n${`u05kqxy,${noon},-1\n`.repeat(100_000)}`);
+    expect(refused).toHaveLength(21);
+    expect(refused.at(-2)).toMatch(/^line 21, people: /);
+    expect(refused.at(-1)).toBe("there may be more problems: only 20 are looked for");
+  });
+});
+
+describe("a file is refused as a whole", () => {
+  const columns = "geohash, startTime, people, minPeople, maxPeople";
+
+  test.each([
+    ["a column that is not known", "csv", `${header},country\n`, `line 1: column 4 is none of ${columns}`],
+    ["rows without a header", "csv", `u05kqxy,${noon},1\n`, `line 1: column 1 is none of ${columns}`],
+    ["a column that is missing", "csv", "geohash,people\n", "line 1: has no startTime"],
+    ["a column that is there twice", "csv", `${header},people\n`, "line 1: has people twice"],
+    ["half of a range", "csv", `${header},maxPeople\n`, "line 1: has only one of minPeople and maxPeople"],
+    [
+      "a header that is no CSV",
+      "csv",
+      `geo"hash,startTime,people\nu05kqxy,${noon},1\n`,
+      "line 1: is not CSV with a record in each line",
+    ],
+    ["no rows", "csv", `${header}\n\n`, "has no rows"],
+    ["nothing at all", "csv", "", "has no rows"],
+    ["no objects", "ndjson", "\n \n", "has no rows"],
+    ["another format", "xlsx", "", "must end in .csv, .ndjson, .jsonl"],
+  ])("with %s", async (_, ending, content, problem) => {
+    expect(await refusalOf(ending, content)).toEqual([problem]);
+  });
+
+  test("with bytes that are not UTF-8, where they are", async () => {
+    const rows = `${header}\n${`u05kqxy,${noon},1\n`.repeat(20_000)}`;
+    const bytes = Buffer.concat([Buffer.from(rows), Buffer.from([0x75, 0xff, 0x0a])]);
+    expect(await refusalOf("csv", bytes)).toEqual(["line 20002: is not UTF-8"]);
+  });
+
+  test("with a line that is too long, however long it is", async () => {
+    const tooLong = "is longer than 65536 bytes";
+    const blank = " ".repeat(65_536);
+    expect(await refusalOf("ndjson", `\n${blank}\n`)).toEqual(["has no rows"]);
+    expect(await refusalOf("ndjson", `\n${blank} \n`)).toEqual([`line 2: ${tooLong}`]);
+    expect(await refusalOf("ndjson", `\n\n${"1".repeat(10_000_000)}`)).toEqual([`line 3: ${tooLong}`]);
+    expect(await refusalOf("csv", `${header}\n${",".repeat(10_000_000)}`)).toEqual([`line 2: ${tooLong}`]);
+  });
+
+  test("that is not there, or is a folder", async () => {
+    await expect(readAll(join(folder, "absent.csv"))).rejects.toThrow("absent.csv: cannot be read: ENOENT");
+    await mkdir(join(folder, "folder.csv"));
+    await expect(readAll(join(folder, "folder.csv"))).rejects.toThrow("folder.csv: cannot be read: EISDIR");
+  });
+
+  test("together with all others, each by its name", async () => {
+    const paths = [await fileOf("csv", `${header}\n`), await fileOf("txt", ""), await fileOf("ndjson", "7")];
+    const refused = readAll(...paths);
+    for (const path of paths) await expect(refused).rejects.toThrow(`${basename(path)}: `);
+  });
+});

@@ -1,0 +1,367 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
+import { type RowBatch, RowWriter } from "../../../../functions/population-density/import/rows/row-batch.ts";
+import { type Parser, rowsOf } from "../../../../functions/population-density/import/rows/rows.ts";
+import type { SortOptions } from "../../../../functions/population-density/import/sort/day-sort.ts";
+import { sortedDays } from "../../../../functions/population-density/import/sort/sorted-days.ts";
+import type { CountedDay } from "../../../../functions/population-density/privacy/counted.ts";
+import {
+  addToCoverage,
+  coverageBytes,
+  isCovered,
+} from "../../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
+import { dayOf } from "../../../../shared/calendar.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { Problems } from "../../../../shared/import/problems.ts";
+import { startParserThreads } from "../../../../tools/import/density/parser-threads.ts";
+import type { Row } from "../../../support/rows.ts";
+import { runs } from "../../../support/sample.ts";
+
+let folder: string;
+let csvFolder: string;
+beforeAll(async () => {
+  csvFolder = await mkdtemp(join(tmpdir(), "rows-"));
+  folder = await mkdtemp(join(tmpdir(), "sorted-"));
+  vi.stubEnv("TMPDIR", folder);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
+  await rm(csvFolder, { recursive: true });
+});
+
+afterEach(async () => {
+  expect(await readdir(folder), "temporary files are left").toEqual([]);
+});
+
+const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
+
+interface Counted {
+  readonly tile: string;
+  readonly cell: number;
+  readonly hour: number;
+  readonly people: number;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Rows as a file has them, one a line. */
+function rowsWith(counted: readonly Counted[]): Row[] {
+  return counted.map(({ tile, cell, hour, people, min = people, max = people }, index) => ({
+    tile,
+    cell,
+    hour: firstHour + hour,
+    people,
+    min,
+    max,
+    file: 0,
+    line: index + 2,
+  }));
+}
+
+/** The rows in batches of a few, each batch of one file. */
+async function* streamed(rows: readonly Row[]): AsyncGenerator<RowBatch> {
+  for (let from = 0; from < rows.length; ) {
+    const file = rows[from]?.file ?? 0;
+    const others = rows.findIndex((row, index) => index > from && row.file !== file);
+    const to = Math.min(from + rowsEach, others < 0 ? rows.length : others);
+    const writer = new RowWriter();
+    writer.begin(rowsEach);
+    for (const { tile, cell, hour, line, people, min, max } of rows.slice(from, to)) {
+      writer.add(writer.tilePosition(tile), cell, hour, line - 1, people, min, max);
+    }
+    yield { rows: writer.packed(), from: 0, to: to - from, file, firstLine: 1 };
+    from = to;
+  }
+}
+
+const rowsEach = 7;
+
+/** An hour by its cells with people; a tile by its covered cells and its counted hours. */
+interface PlainTile {
+  readonly geohash: string;
+  readonly covered: readonly number[];
+  readonly hours: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>>;
+}
+
+interface PlainDay {
+  readonly date: string;
+  readonly precision: number;
+  readonly tiles: readonly PlainTile[];
+}
+
+const everyCell = Array.from({ length: cellsPerTile }, (_, cell) => cell);
+
+async function daysOf(rows: readonly Row[], options: Partial<SortOptions> = {}): Promise<PlainDay[]> {
+  const days: PlainDay[] = [];
+  const problems = new Problems(["rows.csv", "more.ndjson"]);
+  for await (const { date, precision, tiles } of sortedDays(streamed(rows), { problems, ...options })) {
+    const plain: PlainTile[] = [];
+    for await (const { geohash, coverage, hours } of tiles) {
+      expect(hours).toHaveLength(24);
+      const counted = [...hours.entries()].flatMap(([hour, counted]) => {
+        if (counted === undefined) return [];
+        const { people, min, max } = counted;
+        const cells = everyCell
+          .map((cell) => [cell, [people[cell] ?? -1, min[cell] ?? -1, max[cell] ?? -1]] as const)
+          .filter(([, numbers]) => numbers.some((number) => number !== 0));
+        return [[hour, new Map(cells)] as const];
+      });
+      const covered = everyCell.filter((cell) => isCovered(coverage, cell));
+      plain.push({ geohash, covered, hours: new Map(counted) });
+    }
+    days.push({ date, precision, tiles: plain });
+  }
+  return days;
+}
+
+/** The same in memory: rows grouped by day, then by tile, then by hour. */
+function grouped(rows: readonly Row[], covered = coveredBy(rows)): PlainDay[] {
+  const dayIn = ({ hour }: Row) => dayOf(new Date(hour * 3_600_000));
+  const dates = [...new Set(rows.map(dayIn))].sort();
+  return dates.map((date) => {
+    const ofDay = rows.filter((row) => dayIn(row) === date);
+    const hours = [...new Set(ofDay.map(({ hour }) => hour % 24))].sort((one, other) => one - other);
+    const tiles = [...covered].sort().map(([geohash, cells]) => {
+      const ofTile = ofDay.filter(({ tile, people, max }) => tile === geohash && people + max > 0);
+      const counted = hours.map((hour) => {
+        const ofHour = ofTile.filter((row) => row.hour % 24 === hour);
+        const numbers = ofHour.map(({ cell, people, min, max }) => [cell, [people, min, max]] as const);
+        return [hour, new Map(numbers)] as const;
+      });
+      return { geohash, covered: [...cells].sort((one, other) => one - other), hours: new Map(counted) };
+    });
+    return { date, precision: (rows[0]?.tile.length ?? 0) + 2, tiles };
+  });
+}
+
+function coveredBy(rows: readonly Row[]): Map<string, Set<number>> {
+  const covered = new Map<string, Set<number>>();
+  for (const { tile, cell } of rows) covered.set(tile, (covered.get(tile) ?? new Set()).add(cell));
+  return covered;
+}
+
+function coverageOf(covered: ReadonlyMap<string, Iterable<number>>): Map<string, Uint8Array> {
+  return new Map(
+    [...covered].map(([tile, cells]) => {
+      const coverage = new Uint8Array(coverageBytes);
+      for (const cell of cells) addToCoverage(coverage, cell);
+      return [tile, coverage];
+    }),
+  );
+}
+
+/** Tiles that lie in the same partition and in others, at each precision from the coarsest on. */
+const tilesByPrecision = [
+  [""],
+  ["0", "u", "z"],
+  ["u0", "u1", "uz", "00"],
+  ["u05kq", "u05kr", "u05ks", "u05m0", "zzzzz", "00000"],
+  ["u05kqxyu05", "u05kqxyu06", "u05kqxyzzz"],
+];
+
+const counted = fc.constantFrom(...tilesByPrecision).chain((tiles) =>
+  fc.uniqueArray(
+    fc.record({
+      tile: fc.constantFrom(...tiles),
+      cell: fc.oneof(fc.constantFrom(0, 31, 32, 1_023), fc.integer({ min: 0, max: 1_023 })),
+      // Three days, each hour of which has other chances to be named.
+      hour: fc.integer({ min: 0, max: 71 }).map((hour) => hour - (hour % 24 > 20 ? 17 : 0)),
+      people: fc.oneof(
+        fc.constant(0),
+        fc.double({ min: 0, max: 1e9, noNaN: true }).map((people) => people + 0),
+      ),
+    }),
+    { selector: ({ tile, cell, hour }) => `${tile}/${cell}/${hour}`, minLength: 1, maxLength: 60 },
+  ),
+);
+
+describe("days are those of the rows, each with every covered tile", () => {
+  test("in whatever order the rows come, and however often they are written to disk", async () => {
+    await fc.assert(
+      fc.asyncProperty(counted, fc.integer({ min: 1, max: 70 }), async (counted, buffered) => {
+        // As generated they have no order.
+        const rows = rowsWith(counted);
+        expect(await daysOf(rows, { buffered })).toEqual(grouped(rows));
+      }),
+      { numRuns: runs(150, 50) },
+    );
+  });
+
+  test("where a coverage is given: of all of it and of nothing else", async () => {
+    await fc.assert(
+      fc.asyncProperty(counted, async (counted) => {
+        const rows = rowsWith(counted);
+        const covered = coveredBy(rows);
+        const [tile = ""] = covered.keys();
+        covered.get(tile)?.add(500);
+        if (tile !== "") covered.set("b".repeat(tile.length), new Set([7]));
+        const coverageAt = (precision: number) => {
+          expect(precision).toBe(tile.length + 2);
+          return coverageOf(covered);
+        };
+        expect(await daysOf(rows, { coverageAt, buffered: 7 })).toEqual(grouped(rows, covered));
+      }),
+      { numRuns: runs(50, 20) },
+    );
+  });
+
+  test("an hour that is named anywhere is counted everywhere, any other one nowhere", async () => {
+    const days = await daysOf(
+      rowsWith([
+        { tile: "u05kq", cell: 3, hour: 5, people: 0 },
+        { tile: "zzzzz", cell: 4, hour: 30, people: 9 },
+      ]),
+    );
+    const hours = days.map(({ tiles }) => tiles.map(({ geohash, hours }) => [geohash, ...hours.keys()]));
+    expect(hours).toEqual([
+      [
+        ["u05kq", 5],
+        ["zzzzz", 5],
+      ],
+      [
+        ["u05kq", 6],
+        ["zzzzz", 6],
+      ],
+    ]);
+  });
+
+  test("of no rows there are none", async () => {
+    expect(await daysOf([])).toEqual([]);
+  });
+});
+
+describe("before any day is given, an import is refused", () => {
+  const at = (tile: string, cell: number, hour: number) => ({ tile, cell, hour, people: 1 });
+
+  test("for a cell and hour that comes twice, naming the second by its file and line", async () => {
+    const first = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 1), at("u05kq", 3, 25), at("u05kr", 3, 0)]);
+    const [again, other] = rowsWith([at("u05kq", 3, 1), at("u05kq", 4, 1)]).map((row) => ({
+      ...row,
+      file: 1,
+    }));
+    if (again === undefined || other === undefined) throw new Error("no rows");
+    for (const buffered of [1, 2, 100]) {
+      const refused = daysOf([...first, other, again], { buffered });
+      await expect(refused).rejects.toThrow(ImportError);
+      await expect(refused).rejects.toThrow(
+        /^more\.ndjson: line 2, startTime: the same cell and hour as a row before$/,
+      );
+    }
+  });
+
+  test("naming the same rows in the same order when threads parse", async () => {
+    const rowCount = 30_000;
+    const geohashOf = (row: number) => `u05k${suffixesOf(1)[row >> 10]}${suffixesOf(2)[row & 1_023]}`;
+    const lines = Array.from({ length: rowCount }, (_, index) => {
+      // Every 5,003rd row is one of the rows before: of this chunk, of an earlier one, or of the other file.
+      const row = index % 5_003 === 5_002 ? Math.floor(index / 3) : index;
+      return `${geohashOf(row)},2026-11-2${row % 3}T${10 + (row % 13)}:00:00Z,${row}.25`;
+    });
+    const paths = [join(csvFolder, "one.csv"), join(csvFolder, "other.csv")];
+    const header = "geohash,startTime,people";
+    await writeFile(paths[0] ?? "", [header, ...lines].join("\n"));
+    await writeFile(
+      paths[1] ?? "",
+      [header, "u05m000,2026-11-20T10:00:00Z,1", ...lines.slice(-5)].join("\n"),
+    );
+    const parser = await startParserThreads(2);
+    try {
+      const refusal = async (parser?: Parser) => {
+        const problems = new Problems(["one.csv", "other.csv"]);
+        const days = sortedDays(rowsOf(paths, { problems, parser }), { problems, buffered: 1_000 });
+        return await days.next().catch((error: unknown) => String(error));
+      };
+      const expected = await refusal();
+      expect(String(expected).split("\n")).toHaveLength(9);
+      expect(expected).toContain("one.csv: line 5004, startTime: the same cell and hour as a row before");
+      expect(expected).toContain("other.csv: line 3, startTime: the same cell and hour as a row before");
+      expect(await refusal(parser)).toEqual(expected);
+    } finally {
+      await parser.close();
+    }
+  });
+
+  test("for more of them than are shown", async () => {
+    const rows = rowsWith(Array.from({ length: 1_000 }, () => at("u05kq", 3, 0)));
+    const lines = await daysOf(rows).catch((error: unknown) => String(error).split("\n"));
+    expect(lines).toHaveLength(21);
+  });
+
+  test("for every row of a cell that is not covered", async () => {
+    const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 4, 0), at("u05kr", 3, 0)]);
+    const coverageAt = () => coverageOf(new Map([["u05kq", [3]]]));
+    await expect(daysOf(rows, { coverageAt })).rejects.toThrow(
+      [
+        "rows.csv: line 3, geohash: is outside the covered area",
+        "rows.csv: line 4, geohash: is outside the covered area",
+      ].join("\n"),
+    );
+  });
+
+  test("for an hour of a weekday that has two dates, if these stand for all", async () => {
+    const week = 7 * 24;
+    const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 24), at("u05kq", 3, 2 * week)]);
+    expect(await daysOf(rows)).toHaveLength(3);
+    await expect(daysOf(rows, { isTypical: true })).rejects.toThrow(
+      "rows.csv: line 4, startTime: is an hour of a weekday that another date has too",
+    );
+  });
+
+  test("but not for a week of another zone, in which a weekday has two dates", async () => {
+    const rows = rowsWith(Array.from({ length: 7 * 24 }, (_, hour) => at("u05kq", 3, hour - 5)));
+    expect(await daysOf(rows, { isTypical: true })).toHaveLength(8);
+  });
+
+  test("for rows that fail", async () => {
+    async function* failing(): AsyncGenerator<RowBatch> {
+      yield* streamed(rowsWith([at("u05kq", 3, 0)]));
+      throw new Error("no more rows");
+    }
+    const days = sortedDays(failing(), { problems: new Problems(["rows.csv"]) });
+    await expect(days.next()).rejects.toThrow("no more rows");
+  });
+});
+
+test("every day is looked at before the first one is given, and can be read again", async () => {
+  const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
+  const seen: string[] = [];
+  const read = async ({ date, coverage, tiles }: CountedDay) => {
+    for await (const { geohash, hours } of tiles) {
+      seen.push(
+        `${date} ${geohash} ${hours[0]?.people[3]} ${isCovered(coverage.get(geohash) ?? new Uint8Array(), 3)}`,
+      );
+    }
+  };
+  const problems = new Problems([]);
+  for await (const day of sortedDays(streamed(rows), { problems, checkDay: read })) await read(day);
+  const each = ["2026-11-20 u05kq 1 true", "2026-11-21 u05kq 1 true"];
+  expect(seen).toEqual([...each, ...each]);
+});
+
+test("nothing is given when a day is refused", async () => {
+  const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
+  const checkDay = async ({ date }: CountedDay) => {
+    if (date === "2026-11-21") throw new ImportError(["refused"]);
+  };
+  await expect(sortedDays(streamed(rows), { problems: new Problems([]), checkDay }).next()).rejects.toThrow(
+    "refused",
+  );
+});
+
+test("nothing is left on disk when days are not wanted any more", async () => {
+  const rows = rowsWith([0, 24, 48].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
+  for await (const day of sortedDays(streamed(rows), { problems: new Problems([]), buffered: 1 })) {
+    expect(await readdir(folder)).toHaveLength(1);
+    for await (const tile of day.tiles) {
+      expect(tile.geohash).toBe("u05kq");
+      break;
+    }
+    break;
+  }
+});

@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { scaledUp } from "../../../functions/population-density/privacy/market-share.ts";
+
+const share = fc.double({ min: 0.001, max: 1, noNaN: true });
+const counts = fc.double({ min: 0, max: 1e9, noNaN: true });
+const range = fc
+  .tuple(counts, counts, counts)
+  .map((numbers) => numbers.sort((one, other) => one - other))
+  .map(([min = 0, people = 0, max = 0]) => ({ min, people, max }));
+
+describe("people counted by a share of the market", () => {
+  test("are a range around their number, from at least those who were counted", () => {
+    fc.assert(
+      fc.property(range, share, (counted, share) => {
+        const all = scaledUp(counted, share);
+        expect(all.people).toBe(counted.people / share);
+        expect(all.min).toBeGreaterThanOrEqual(counted.min);
+        expect(all.min).toBeLessThanOrEqual(all.people);
+        expect(all.max).toBeGreaterThanOrEqual(all.people);
+      }),
+    );
+  });
+
+  test("are what was counted if the share is everybody", () => {
+    fc.assert(
+      fc.property(range, (counted) => {
+        expect(scaledUp(counted, 1)).toEqual(counted);
+      }),
+    );
+  });
+
+  test("are the less certain, the smaller the share and the wider the range was", () => {
+    const [narrow, wide] = [
+      { min: 99, people: 100, max: 101 },
+      { min: 90, people: 100, max: 110 },
+    ];
+    const width = (counted: typeof narrow, share: number) => {
+      const { min, people, max } = scaledUp(counted, share);
+      return (max - min) / people;
+    };
+    expect(width(narrow, 0.2)).toBeGreaterThan(width(narrow, 0.4));
+    expect(width(wide, 0.4)).toBeGreaterThan(width(narrow, 0.4));
+  });
+
+  test("are in the range as often as it says: 95 of 100 times", () => {
+    // The number of people that makes each count possible, weighed with how probable the count is: exact, no draw.
+    const [all, share] = [1_000, 0.31];
+    let probability = (1 - share) ** all;
+    let inside = 0;
+    for (let people = 0; people <= all; people++) {
+      const { min, max } = scaledUp({ min: people, people, max: people }, share);
+      if (min <= all && all <= max) inside += probability;
+      probability *= ((all - people) / (people + 1)) * (share / (1 - share));
+    }
+    expect(inside).toBeGreaterThan(0.94);
+    expect(inside).toBeLessThan(0.96);
+  });
+});
+
+test.each([0, -0.1, 1.01, Number.NaN])("%d is no share", (share) => {
+  expect(() => scaledUp({ min: 1, people: 1, max: 1 }, share)).toThrow(RangeError);
+});

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { typicalHours, weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
+import {
+  encodeTileDay,
+  readTileDay,
+  type TileDay,
+} from "../../../functions/population-density/tiles/tile.ts";
+import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { runs } from "../../support/sample.ts";
+
+/** What a day knows of a cell in an hour: nothing, that it is suppressed, or its minimum, value and maximum. */
+type Slot = undefined | "suppressed" | readonly [min: number, value: number, max: number];
+
+const density = fc.oneof(
+  fc.integer({ min: 0, max: 50_000 }),
+  fc.double({ min: 0, max: maxDensity, noNaN: true }),
+);
+const slot: fc.Arbitrary<Slot> = fc.oneof(
+  fc.constant(undefined),
+  fc.constant("suppressed" as const),
+  fc
+    .tuple(density, density, density)
+    .map((densities) => densities.toSorted((one, other) => one - other) as [number, number, number]),
+);
+
+const cells = [0, 1, 31, 500, 1_023];
+const hours = [0, 5, 23];
+
+/** The slots of `cells` in each of `hours`, or undefined for an hour that is not known. */
+const days = fc.array(
+  fc.array(fc.option(fc.array(slot, { minLength: 5, maxLength: 5 }), { nil: undefined }), {
+    minLength: 3,
+    maxLength: 3,
+  }),
+  { maxLength: 4 },
+);
+
+function hourOf(slots: readonly Slot[]): TileHour {
+  const hour = new TileHour();
+  for (const [index, known] of slots.entries()) {
+    const cell = cells[index] ?? -1;
+    if (known === "suppressed") hour.setSuppressed(cell);
+    else if (known !== undefined) hour.setEstimate(cell, known[1], known[0], known[2]);
+  }
+  return hour;
+}
+
+function dayOf(slots: readonly (readonly Slot[] | undefined)[]): TileDay {
+  const day = Array.from({ length: 24 }, (_, hour) => slots[hours.indexOf(hour)]);
+  return readTileDay(encodeTileDay(day.map((known) => known && hourOf(known))));
+}
+
+/** The bytes of each hour. */
+function slotsOf(hours: readonly (TileHour | undefined)[]): (string | undefined)[] {
+  return hours.map((hour) => hour && Buffer.from(hour.codes.buffer).toString("base64"));
+}
+
+describe("a typical day", () => {
+  test("of one day is that day, as the mean of several equal ones is", () => {
+    fc.assert(
+      fc.property(days, (observed) => {
+        for (const day of observed.map(dayOf)) {
+          const known = Array.from({ length: 24 }, (_, hour) => day.openHour(hour));
+          expect(slotsOf(typicalHours([day]))).toEqual(slotsOf(known));
+          expect(slotsOf(typicalHours([day, day]))).toEqual(slotsOf(known));
+        }
+      }),
+      { numRuns: runs(100, 20) },
+    );
+  });
+
+  test("is what most of the days know, slot by slot", () => {
+    fc.assert(
+      fc.property(days, (observed) => {
+        const typical = typicalHours(observed.map(dayOf));
+        expect(typical).toHaveLength(24);
+        for (const [index, hour] of hours.entries()) {
+          const known = observed.flatMap((day) => (day[index] === undefined ? [] : [hourOf(day[index])]));
+          const found = typical[hour];
+          expect(found === undefined).toBe(known.length === 0);
+          for (const cell of found === undefined ? [] : cells) {
+            const published = known.filter((each) => each.kind(cell) === "DENSITY_ESTIMATION");
+            const suppressed = known.filter((each) => each.kind(cell) === "LOW_DENSITY");
+            if (published.length + suppressed.length === 0) expect(found?.kind(cell)).toBe("NO_DATA");
+            else if (suppressed.length * 2 >= published.length + suppressed.length)
+              expect(found?.kind(cell)).toBe("LOW_DENSITY");
+            else {
+              const expected = new TileHour();
+              expected.setEstimate(
+                cell,
+                published.reduce((sum, each) => sum + each.value(cell), 0) / published.length,
+                suppressed.length > 0 ? 0 : Math.min(...published.map((each) => each.minimum(cell))),
+                Math.max(...published.map((each) => each.maximum(cell))),
+              );
+              const one = (each: TileHour | undefined) => [
+                each?.value(cell),
+                each?.minimum(cell),
+                each?.maximum(cell),
+              ];
+              expect(one(found)).toEqual(one(expected));
+            }
+          }
+          expect(found?.codes.filter((code, cell) => code !== 0 && !cells.includes(cell)) ?? []).toHaveLength(
+            0,
+          );
+        }
+      }),
+      { numRuns: runs(300, 100) },
+    );
+  });
+
+  test("is in order, and neither below the lowest nor above the highest estimate", () => {
+    fc.assert(
+      fc.property(days, (observed) => {
+        const typical = typicalHours(observed.map(dayOf));
+        for (const [index, hour] of hours.entries()) {
+          for (const cell of cells) {
+            const found = typical[hour];
+            if (found?.kind(cell) !== "DENSITY_ESTIMATION") continue;
+            const values = observed
+              .flatMap((day) => (day[index] === undefined ? [] : [hourOf(day[index])]))
+              .filter((each) => each.kind(cell) === "DENSITY_ESTIMATION")
+              .map((each) => each.value(cell));
+            expect(found.minimum(cell)).toBeLessThanOrEqual(found.value(cell));
+            expect(found.value(cell)).toBeLessThanOrEqual(found.maximum(cell));
+            expect(found.value(cell)).toBeGreaterThanOrEqual(Math.min(...values));
+            expect(found.value(cell)).toBeLessThanOrEqual(Math.max(...values));
+          }
+        }
+      }),
+      { numRuns: runs(300, 100) },
+    );
+  });
+
+  test("of no day knows nothing", () => {
+    expect(typicalHours([])).toEqual(Array(24).fill(undefined));
+  });
+});
+
+test.each([
+  ["2026-11-16", 1],
+  ["2026-11-17", 2],
+  ["2026-11-21", 6],
+  ["2026-11-22", 7],
+  ["2024-02-29", 4],
+  ["1970-01-01", 4],
+])("%s is weekday %i", (date, weekday) => {
+  expect(weekdayOf(date)).toBe(weekday);
+});

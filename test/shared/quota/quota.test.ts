@@ -1,0 +1,366 @@
+import { setMaxListeners } from "node:events";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { hashed } from "../../../shared/hash.ts";
+import type { RateLimitResult } from "../../../shared/quota/quota.ts";
+import { quotas } from "../../../shared/quota/table.ts";
+import { withSchema } from "../../../shared/table.ts";
+import { useTables } from "../../support/database.ts";
+import { runs } from "../../support/sample.ts";
+
+// A write whose response comes too late is repeated, and counts twice: here no response is too late for a busy machine.
+vi.stubEnv("DEADLINE_FACTOR", "20");
+vi.resetModules();
+const { getItem, putItem } = await import("../../../shared/aws/database.ts");
+const { countRequest, countWork } = await import("../../../shared/quota/quota.ts");
+
+const signal = AbortSignal.timeout(600_000);
+setMaxListeners(0, signal);
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+const midnight = Date.UTC(2026, 10, 21);
+const noon = midnight + day / 2;
+
+const limits = ({
+  rate = 1_000_000,
+  quota = 1_000_000,
+}: {
+  readonly rate?: number;
+  readonly quota?: number;
+}) => {
+  vi.stubEnv("RATE_LIMIT_PER_MINUTE", String(rate));
+  vi.stubEnv("DAILY_QUOTA", String(quota));
+};
+
+const anyone = () => crypto.randomUUID();
+const count = (client: string, at: number) => countRequest(client, new Date(at), signal);
+const countMany = (client: string, requests: number, at: (index: number) => number) =>
+  Promise.all(Array.from({ length: requests }, (_, index) => count(client, at(index))));
+const passed = (results: readonly RateLimitResult[]) =>
+  results.filter(({ code }) => code === undefined).length;
+
+/** What the table knows of a caller, whom it knows by a hash. */
+const counters = z.object({
+  day: z.number(),
+  dayCount: z.number(),
+  minute: z.number(),
+  minuteCount: z.number(),
+  expiresAt: z.number(),
+});
+const counted = (client: string) => getItem(withSchema(quotas, counters), { caller: hashed(client) }, signal);
+
+beforeAll(useTables);
+beforeEach(() => limits({}));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.resetModules();
+});
+
+test("countRequest lets one of forty concurrent requests pass when one is left", async () => {
+  limits({ rate: 10 });
+  const client = anyone();
+  await countMany(client, 9, () => noon);
+
+  const results = await countMany(client, 40, () => noon);
+
+  expect(passed(results)).toBe(1);
+  for (const { allowance } of results) expect(allowance).toMatchObject({ limit: 10, remaining: 0 });
+  expect(await counted(client)).toMatchObject({ minuteCount: 10, dayCount: 10 });
+});
+
+test("countRequest lets as many of forty concurrent first requests pass as the rate allows", async () => {
+  limits({ rate: 12 });
+  const client = anyone();
+
+  const results = await countMany(client, 40, () => noon);
+
+  expect(passed(results)).toBe(12);
+  expect(new Set(results.map(({ code }) => code))).toEqual(new Set([undefined, "TOO_MANY_REQUESTS"]));
+});
+
+test("countRequest lets as many of forty concurrent requests pass as the daily quota allows", async () => {
+  limits({ quota: 7 });
+  const client = anyone();
+
+  const results = await countMany(client, 40, () => noon);
+
+  expect(passed(results)).toBe(7);
+  expect(new Set(results.map(({ code }) => code))).toEqual(new Set([undefined, "QUOTA_EXCEEDED"]));
+});
+
+test("countRequest refuses requests over the rate until the minute ends, without counting them", async () => {
+  limits({ rate: 2 });
+  const client = anyone();
+  for (const at of [noon, noon + second]) expect((await count(client, at)).code).toBeUndefined();
+
+  expect(await count(client, noon + 2 * second)).toEqual({
+    code: "TOO_MANY_REQUESTS",
+    retryAfterSeconds: 58,
+    allowance: { limit: 2, remaining: 0, resetSeconds: 58 },
+  });
+  expect(await count(client, noon + minute - 1)).toEqual({
+    code: "TOO_MANY_REQUESTS",
+    retryAfterSeconds: 1,
+    allowance: { limit: 2, remaining: 0, resetSeconds: 1 },
+  });
+  expect(await counted(client)).toMatchObject({ minuteCount: 2, dayCount: 2 });
+  expect((await count(client, noon + minute)).code).toBeUndefined();
+  expect(await counted(client)).toMatchObject({ minuteCount: 1, dayCount: 3 });
+});
+
+test("countRequest asks a caller over the rate to wait for a minute at most", async () => {
+  limits({ rate: 1 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: minute - 1 }), async (into) => {
+      const client = anyone();
+      await count(client, noon + into);
+      const { allowance, ...exceeded } = await count(client, noon + into);
+
+      const seconds = Math.ceil((minute - into) / second);
+      expect(exceeded).toEqual({ code: "TOO_MANY_REQUESTS", retryAfterSeconds: seconds });
+      expect(allowance.resetSeconds).toBe(seconds);
+      expect(seconds).toBeLessThanOrEqual(60);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test("countRequest refuses requests over the daily quota until the next day in UTC", async () => {
+  limits({ rate: 1, quota: 2 });
+  const client = anyone();
+  const eleven = midnight + 23 * 60 * minute;
+  for (const at of [noon, eleven]) expect((await count(client, at)).code).toBeUndefined();
+
+  expect(await count(client, eleven)).toEqual({
+    code: "QUOTA_EXCEEDED",
+    retryAfterSeconds: 3_600,
+    allowance: { limit: 2, remaining: 0, resetSeconds: 3_600 },
+  });
+  expect(await count(client, midnight + day - 1)).toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    retryAfterSeconds: 1,
+  });
+  expect(await counted(client)).toMatchObject({ dayCount: 2 });
+  expect((await count(client, midnight + day)).code).toBeUndefined();
+  expect(await counted(client)).toMatchObject({ dayCount: 1, minuteCount: 1 });
+});
+
+test("countRequest reports what is left of the nearer limit and when its window ends", async () => {
+  limits({ rate: 3, quota: 5 });
+  const client = anyone();
+  const ofMinute = (remaining: number) => ({ allowance: { limit: 3, remaining, resetSeconds: 60 } });
+  const ofDay = (remaining: number, at: number) => ({
+    allowance: { limit: 5, remaining, resetSeconds: (midnight + day - at) / second },
+  });
+
+  expect(await count(client, noon)).toEqual(ofMinute(2));
+  expect(await count(client, noon)).toEqual(ofMinute(1));
+  expect(await count(client, noon + minute)).toEqual(ofDay(2, noon + minute));
+  expect(await count(client, noon + 2 * minute)).toEqual(ofDay(1, noon + 2 * minute));
+  expect(await count(client, midnight + day)).toEqual(ofMinute(2));
+});
+
+test("countRequest reports the longer wait of two limits that are equally near", async () => {
+  limits({ rate: 2, quota: 2 });
+  expect(await count(anyone(), noon)).toEqual({
+    allowance: { limit: 2, remaining: 1, resetSeconds: day / 2 / second },
+  });
+});
+
+test("countRequest reports a different remaining number to each of many concurrent requests", async () => {
+  limits({ rate: 40 });
+  const client = anyone();
+  await count(client, noon);
+
+  const results = await countMany(client, 20, () => noon);
+
+  const left = results.map(({ allowance }) => allowance.remaining).sort((one, other) => other - one);
+  expect(left).toEqual(Array.from({ length: 20 }, (_, index) => 38 - index));
+});
+
+test("countRequest lets nobody through under a limit of zero", async () => {
+  limits({ rate: 0 });
+  const allowance = { limit: 0, remaining: 0 };
+  expect(await count(anyone(), noon)).toMatchObject({ code: "TOO_MANY_REQUESTS", allowance });
+  limits({ quota: 0 });
+  expect(await count(anyone(), noon)).toMatchObject({ code: "QUOTA_EXCEEDED", allowance });
+});
+
+/** How many requests come at once. */
+const many = runs(60, 20);
+
+test("countRequest counts every request exactly once when a minute ends among them", async () => {
+  const client = anyone();
+  await count(client, noon);
+
+  const results = await countMany(client, many, () => noon + minute);
+
+  expect(passed(results)).toBe(many);
+  expect(await counted(client)).toMatchObject({
+    minute: noon / minute + 1,
+    minuteCount: many,
+    dayCount: many + 1,
+  });
+});
+
+test("countRequest counts every request exactly once when a day ends among them", async () => {
+  const client = anyone();
+  await countMany(client, 5, () => midnight + day - 1);
+
+  const results = await countMany(client, many, () => midnight + day);
+
+  expect(passed(results)).toBe(many);
+  expect(await counted(client)).toMatchObject({ day: midnight / day + 1, dayCount: many, minuteCount: many });
+});
+
+test("countRequest counts every request once when the clocks of functions differ at the end of a minute", async () => {
+  const client = anyone();
+
+  const results = await countMany(client, many, (index) => noon + minute + (index % 2 === 0 ? -1 : 0));
+
+  expect(passed(results)).toBe(many);
+  expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, dayCount: many });
+});
+
+test("countRequest lets no more through than the rate when a clock is behind", async () => {
+  limits({ rate: 3 });
+  const client = anyone();
+  for (let request = 0; request < 3; request++) await count(client, noon + minute);
+
+  expect(await count(client, noon + minute - 1)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, minuteCount: 3 });
+});
+
+test("countRequest lets other callers pass when one is at its limit", async () => {
+  limits({ rate: 1 });
+  const busy = anyone();
+  const other = anyone();
+  await count(busy, noon);
+
+  const [first, second] = await Promise.all([count(busy, noon), count(other, noon)]);
+
+  expect(first).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  expect(second.code).toBeUndefined();
+});
+
+test("countRequest continues the same window when the limits change", async () => {
+  limits({ rate: 2 });
+  const client = anyone();
+  await countMany(client, 2, () => noon);
+  limits({ rate: 3 });
+
+  expect((await count(client, noon)).code).toBeUndefined();
+  limits({ rate: 1 });
+  expect(await count(client, noon)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+});
+
+test("countRequest keeps a caller's counters until the day is over and lets them expire soon after", async () => {
+  const client = anyone();
+  await count(client, noon);
+
+  const { expiresAt = 0 } = (await counted(client)) ?? {};
+  expect(expiresAt * second).toBeGreaterThan(midnight + day);
+  expect(expiresAt * second).toBeLessThanOrEqual(midnight + 3 * day);
+});
+
+test("countRequest agrees with a simple model for any sequence of times", async () => {
+  const gap = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 20 * second }) },
+    { weight: 2, arbitrary: fc.integer({ min: 0, max: 3 * minute }) },
+    { weight: 1, arbitrary: fc.constantFrom(minute, day, 2 * day, day / 2) },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(gap, { maxLength: 25 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (gaps, rate, quota) => {
+        limits({ rate, quota });
+        const client = anyone();
+        const accepted: number[] = [];
+        let at = noon;
+        for (const wait of gaps) {
+          at += wait;
+          const within = (window: number) =>
+            accepted.filter((one) => Math.floor(one / window) === Math.floor(at / window)).length;
+          const expected =
+            within(day) >= quota
+              ? "QUOTA_EXCEEDED"
+              : within(minute) >= rate
+                ? "TOO_MANY_REQUESTS"
+                : undefined;
+
+          expect((await count(client, at)).code).toBe(expected);
+          if (expected === undefined) accepted.push(at);
+        }
+      },
+    ),
+    { numRuns: runs(30, 12) },
+  );
+});
+
+test("countRequest throws when a caller's counters are damaged", async () => {
+  const client = anyone();
+  await putItem(quotas, { caller: hashed(client), day: "today" }, {}, signal);
+
+  await expect(count(client, noon)).rejects.toThrow();
+});
+
+describe("the work of a request", () => {
+  const ofDay = (limit: number, remaining: number) => ({ limit, remaining, resetSeconds: day / 2 / second });
+  const work = async (client: string, units: number) => {
+    const { code, allowance } = await count(client, noon);
+    if (code !== undefined) throw new Error(code);
+    return await countWork(client, units, allowance, new Date(noon), signal);
+  };
+
+  test("countWork counts against the daily quota and not against the rate", async () => {
+    limits({ rate: 50, quota: 100 });
+    const client = anyone();
+
+    expect(await work(client, 12)).toEqual({ allowance: { limit: 50, remaining: 49, resetSeconds: 60 } });
+    expect(await counted(client)).toMatchObject({ minuteCount: 1, dayCount: 13 });
+    expect(await work(client, 60)).toEqual({ allowance: ofDay(100, 26) });
+  });
+
+  test("countWork refuses work beyond what is left, reports what is left and counts nothing", async () => {
+    limits({ quota: 10 });
+    const client = anyone();
+
+    expect(await work(client, 10)).toEqual({
+      code: "QUOTA_EXCEEDED",
+      message: "The request costs 10 more of the daily quota, 9 are left. Ask for less.",
+      retryAfterSeconds: day / 2 / second,
+      allowance: ofDay(10, 9),
+    });
+    expect(await counted(client)).toMatchObject({ dayCount: 1 });
+    expect(await work(client, 8)).toEqual({ allowance: ofDay(10, 0) });
+  });
+
+  test("countWork passes exactly as often as the quota allows for concurrent requests", async () => {
+    limits({ quota: 100 });
+    const client = anyone();
+    const admitted = await countMany(client, 20, () => noon);
+
+    const results = await Promise.all(
+      admitted.map(({ allowance }) => countWork(client, 15, allowance, new Date(noon), signal)),
+    );
+
+    expect(passed(results)).toBe(5);
+    expect(await counted(client)).toMatchObject({ dayCount: 95 });
+  });
+
+  test("countWork counts into the day that has begun meanwhile", async () => {
+    limits({ quota: 10 });
+    const client = anyone();
+    const { allowance } = await count(client, midnight + day - 1);
+    await count(client, midnight + day);
+
+    const result = await countWork(client, 3, allowance, new Date(midnight + day - 1), signal);
+
+    expect(result.code).toBeUndefined();
+    expect(await counted(client)).toMatchObject({ day: midnight / day + 1, dayCount: 4 });
+  });
+});
