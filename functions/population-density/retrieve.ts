@@ -19,7 +19,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   const format = preferredType(sent.listHeader("accept"), offered);
   const keyed = { client: caller.client, idempotencyKey: sent.header("idempotency-key"), now };
   if (sink !== undefined && keyed.idempotencyKey !== undefined && format !== undefined) {
-    const { earlierOperation, operationAddress } = await import("./operations/order.ts");
+    const { earlierOperation, operationAddress } = await import("./operations/accept-operation.ts");
     const operationId = await earlierOperation(keyed, { ...body, sink }, undefined, signal);
     if (operationId !== undefined)
       return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
@@ -56,7 +56,9 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
       "x-area-status": answer.status,
     });
   }
-  const { acceptOrder, checkIdempotencyKey, operationAddress } = await import("./operations/order.ts");
+  const { acceptOrder, checkIdempotencyKey, operationAddress } = await import(
+    "./operations/accept-operation.ts"
+  );
   checkIdempotencyKey(keyed.idempotencyKey);
   const refund = await sent.charge(workUnitsOf(size));
   const order = { ...keyed, request: { ...body, sink }, correlator };

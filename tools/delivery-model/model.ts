@@ -1,10 +1,10 @@
 import { acceptJob } from "../../functions/population-density/delivery/accept.ts";
 import { cancelJob } from "../../functions/population-density/delivery/cancel.ts";
 import { answerTime, type Job } from "../../functions/population-density/delivery/job.ts";
-import { workOn } from "../../functions/population-density/delivery/lease.ts";
 import type { Ports } from "../../functions/population-density/delivery/ports.ts";
 import type { Sent } from "../../functions/population-density/delivery/rules.ts";
 import { sweep } from "../../functions/population-density/delivery/sweep-jobs.ts";
+import { workOn } from "../../functions/population-density/delivery/work-on-job.ts";
 import { Unavailable } from "../../shared/errors.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../shared/sqs/queues.ts";
 import { recoverySeconds, type Verdict } from "../../shared/sqs/worker.ts";

@@ -1,6 +1,6 @@
 import { work } from "../../../shared/sqs/worker.ts";
 import { jobMessage } from "./job.ts";
-import { workOn } from "./lease.ts";
+import { workOn } from "./work-on-job.ts";
 import { workerPorts } from "./worker-ports.ts";
 
 /** Delivers densities to a sink: at most one attempt each time a job's message is received. */

@@ -4,9 +4,9 @@ import { jobStore } from "../delivery/job-store.ts";
 import { parseDensityRequest } from "../query/parse.ts";
 import { workUnitsOf } from "../query/price.ts";
 import { sizeOf } from "../query/size.ts";
+import { acceptOrder, checkIdempotencyKey, earlierOperation, operationAddress } from "./accept-operation.ts";
 import { redeliverOperation } from "./contract.ts";
 import { isVisible } from "./operation.ts";
-import { acceptOrder, checkIdempotencyKey, earlierOperation, operationAddress } from "./order.ts";
 
 /** Starts an operation that delivers the answer of an ended one again, to the sink of this request. */
 export const handler = serve(redeliverOperation, async (sent) => {

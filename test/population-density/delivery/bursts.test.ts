@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { workOn } from "../../../functions/population-density/delivery/lease.ts";
 import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
+import { workOn } from "../../../functions/population-density/delivery/work-on-job.ts";
 import { visibilitySeconds } from "../../../shared/sqs/queues.ts";
 import { MemoryQueue } from "../../../tools/delivery-model/memory-queue.ts";
 import { MemoryJobs, MemoryPermits } from "../../../tools/delivery-model/memory-stores.ts";

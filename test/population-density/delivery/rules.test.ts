@@ -2,11 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deadlineOf, type PendingJob } from "../../../functions/population-density/delivery/job.ts";
 import {
-  agreementMilliseconds,
-  recordMilliseconds,
-  releaseMilliseconds,
-} from "../../../functions/population-density/delivery/lease.ts";
-import {
   attemptMilliseconds,
   isPossiblyDelivered,
   messageState,
@@ -17,6 +12,11 @@ import {
   type Sent,
   secondsUntilDue,
 } from "../../../functions/population-density/delivery/rules.ts";
+import {
+  agreementMilliseconds,
+  recordMilliseconds,
+  releaseMilliseconds,
+} from "../../../functions/population-density/delivery/work-on-job.ts";
 import { configuration } from "../../../shared/environment.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../../shared/sqs/queues.ts";
 import { recoverySeconds, reserveMilliseconds, verdictMilliseconds } from "../../../shared/sqs/worker.ts";
