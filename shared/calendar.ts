@@ -1,3 +1,9 @@
+/** Milliseconds of an hour. */
+export const hourMilliseconds = 3_600_000;
+
+/** Milliseconds of a day of UTC, which has no leap seconds in Unix time. */
+export const dayMilliseconds = 24 * hourMilliseconds;
+
 /** Whether a text is `YYYY-MM-DD` and names a day that the calendar has. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;

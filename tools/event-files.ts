@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { functionIds } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
-import { instantOf } from "../shared/calendar.ts";
+import { hourMilliseconds, instantOf } from "../shared/calendar.ts";
 
 /** The folder of all events. */
 export const eventsFolder = fileURLToPath(new URL("../events", import.meta.url));
@@ -36,8 +36,6 @@ const received = z.looseObject({
   requestContext: z.looseObject({ requestTimeEpoch: z.number() }),
 });
 const times = ["startTime", "endTime", "accessTokenExpiresUtc"];
-
-const hourMilliseconds = 3_600_000;
 
 /**
  * An event with the times of its body moved by the whole hours that have passed since it was recorded, so that a future

@@ -1,7 +1,7 @@
+import { dayMilliseconds } from "../../shared/calendar.ts";
+
 /** The day on which the examples of the declarations are, so that their times are about now. */
 const examplesDay = Date.parse("2026-11-22T00:00:00Z");
-const day = 86_400_000;
-
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
 /**
@@ -9,8 +9,8 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
  * period that is asked for in an example can be asked for when the document is read.
  */
 export function withTimesAbout<Part>(now: Date, part: Part): Part {
-  const days = Math.floor((now.getTime() - examplesDay) / day);
-  return moved(part, days * day) as Part;
+  const days = Math.floor((now.getTime() - examplesDay) / dayMilliseconds);
+  return moved(part, days * dayMilliseconds) as Part;
 }
 
 function moved(part: unknown, milliseconds: number): unknown {

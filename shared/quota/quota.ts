@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { getItem, updatedItem, updateItem } from "../aws/database.ts";
+import { dayMilliseconds } from "../calendar.ts";
 import { setting } from "../environment.ts";
 import type { Allowance, ErrorDetails } from "../errors.ts";
 import { hashed } from "../hash.ts";
@@ -14,8 +15,6 @@ interface LimitExceeded extends ErrorDetails {
 }
 
 const minuteMilliseconds = 60_000;
-const dayMilliseconds = 86_400_000;
-
 /** What every count writes. */
 const counts = z.object({ dayCount: z.number(), minuteCount: z.number() });
 

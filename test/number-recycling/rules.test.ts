@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Assignment, begunBy, isRecycled, overlapsIn } from "../../functions/number-recycling/rules.ts";
-import { dayOf } from "../../shared/calendar.ts";
+import { dayMilliseconds, dayOf } from "../../shared/calendar.ts";
 
-const dayMilliseconds = 86_400_000;
 const epoch = Date.UTC(2024, 1, 20);
 const day = (index: number) => dayOf(new Date(epoch + index * dayMilliseconds));
 

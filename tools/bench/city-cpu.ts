@@ -6,13 +6,14 @@ import { constants, gzip } from "node:zlib";
 import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
 import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 import { cityRing, precision } from "./density-cover.ts";
 
 const turns = 15;
 process.env.CACHE_SECONDS = "0";
 
 const [startTime = ""] = process.argv.slice(2);
-const endTime = new Date(Date.parse(startTime) + 3_600_000).toISOString();
+const endTime = new Date(Date.parse(startTime) + hourMilliseconds).toISOString();
 const area = { areaType: "POLYGON", boundary: cityRing } as const;
 const query = parseDensityRequest({ area, startTime, endTime, precision }, new Date());
 if ("code" in query) throw new Error(query.code);

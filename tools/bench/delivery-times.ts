@@ -7,6 +7,7 @@ import {
   uploadsPerCallerAndHost,
   uploadsPerHost,
 } from "../../functions/population-density/delivery/permit-rules.ts";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 import { configuration } from "../../shared/environment.ts";
 import { privateJwk } from "../../shared/tokens/token.ts";
 import { makeAssembly } from "../assembly.ts";
@@ -160,8 +161,7 @@ async function deliver(
   sinkOf: (index: number) => string,
   ...tokens: readonly string[]
 ): Promise<number> {
-  const hour = 3_600_000;
-  const start = (Math.floor(Date.now() / hour) + 1) * hour;
+  const start = (Math.floor(Date.now() / hourMilliseconds) + 1) * hourMilliseconds;
   const started = performance.now();
   const deliveries = Array.from({ length: count }, async (_, index) => {
     const response = await fetch(`${service.url}/populationdensitydata/retrieve`, {
@@ -170,7 +170,7 @@ async function deliver(
       body: JSON.stringify({
         area: { areaType: "POLYGON", boundary: lyon },
         startTime: new Date(start).toISOString(),
-        endTime: new Date(start + hour).toISOString(),
+        endTime: new Date(start + hourMilliseconds).toISOString(),
         sink: sinkOf(index),
       }),
     });

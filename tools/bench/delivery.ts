@@ -7,6 +7,7 @@ import * as z from "zod";
 import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { encodeTileDay, hoursPerDay, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../functions/population-density/tiles/tile-hour.ts";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 import { parseAllowedNetworks } from "../../shared/sinks/networks.ts";
 import { post } from "../../shared/sinks/post.ts";
 import { type Bench, median, type Row } from "./bench.ts";
@@ -172,7 +173,7 @@ async function measure(sink: string): Promise<z.infer<typeof report>> {
   return { large, small, growth, sentBytes };
 }
 
-const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
+const firstHour = Date.UTC(2026, 10, 20) / hourMilliseconds;
 
 function shown(what: string, measuredText: string): Row {
   return { what, measured: measuredText, holds: true };

@@ -7,6 +7,7 @@ import * as z from "zod";
 import { bodyOf, type CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { encodeTileDay, hoursPerDay, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile, type TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { alphabet, city, dayOf, everyCell, mebibyte } from "./city-densities.ts";
 
@@ -34,7 +35,7 @@ export function densityDataWith(cover: () => readonly CellsOfTile[]): Bench {
   };
 }
 
-const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
+const firstHour = Date.UTC(2026, 10, 20) / hourMilliseconds;
 const minSlots = 1_200_000;
 const minStreamRatio = 9;
 const minDecodeRatio = 20;
@@ -122,7 +123,7 @@ function stringified(
 }
 
 function timeOf(epochHour: number): string {
-  return new Date(epochHour * 3_600_000).toISOString().replace(".000", "");
+  return new Date(epochHour * hourMilliseconds).toISOString().replace(".000", "");
 }
 
 async function assertSame(chunks: AsyncIterable<Buffer>, expected: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { Answer } from "../../functions/population-density/answer/json.ts";
 import { csvOf, ndjsonOf } from "../../functions/population-density/answer/rows.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
 import type { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 import { type Bench, median, type Row } from "./bench.ts";
 import { alphabet, dayOf } from "./city-densities.ts";
 import { coverOfCity } from "./density-cover.ts";
@@ -40,7 +41,7 @@ interface City {
 }
 
 const pairs = 9;
-const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
+const firstHour = Date.UTC(2026, 10, 20) / hourMilliseconds;
 
 function cityOver(hourCount: number): City {
   const tiles = coverOfCity();
@@ -118,7 +119,7 @@ async function assertSame(chunks: AsyncIterable<Buffer>, expected: string): Prom
 }
 
 function timeOf(epochHour: number): string {
-  return new Date(epochHour * 3_600_000).toISOString().replace(".000", "");
+  return new Date(epochHour * hourMilliseconds).toISOString().replace(".000", "");
 }
 
 interface CellValues {

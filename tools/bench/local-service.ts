@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import * as z from "zod";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 
 const readyMilliseconds = 120_000;
 
@@ -57,8 +58,6 @@ export async function usageOf({
   const cpuSeconds = time.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
   return { cpuSeconds, mebibytes: Number(rss) / 1_024 };
 }
-
-const hourMilliseconds = 3_600_000;
 
 /** The beginning of an hour, that many hours after this one's. */
 export const timeIn = (hours: number) =>

@@ -12,6 +12,7 @@ import { cellOf, geohashAt, gridOf } from "../../functions/population-density/co
 import { dataSetKey } from "../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { deleteItem } from "../../shared/aws/database.ts";
+import { dayMilliseconds, hourMilliseconds } from "../../shared/calendar.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { importDensity } from "../import/density/import-density.ts";
@@ -60,8 +61,6 @@ const callMilliseconds = 30_000;
 /** The coarsest precision that is asked; the cells have 7 characters. */
 const coarsest = 3;
 const hoursPerWeek = 7 * 24;
-const hourMilliseconds = 3_600_000;
-const dayMilliseconds = 24 * hourMilliseconds;
 const weekMilliseconds = 7 * dayMilliseconds;
 
 /** Where the next scenario is: in rows of the Southern Ocean, a process begins somewhere. */

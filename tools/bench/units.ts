@@ -10,7 +10,7 @@ import {
 } from "../../functions/population-density/tiles/store.ts";
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { functionRecords } from "../../infra/functions.ts";
-import { dayOf as dateOf } from "../../shared/calendar.ts";
+import { dayOf as dateOf, hourMilliseconds } from "../../shared/calendar.ts";
 import { makeAssembly } from "../assembly.ts";
 import { startDemoService } from "../local/demo-service.ts";
 import { demoData } from "../local/demo-tables.ts";
@@ -68,7 +68,6 @@ function useTablesOf({ template, environmentOf }: LocalService, endpoint: string
   Object.assign(process.env, Object.fromEntries(needed), { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
 }
 
-const hourMilliseconds = 3_600_000;
 const pastHour = new Date((Math.floor(Date.now() / hourMilliseconds) - 30) * hourMilliseconds);
 const toCome = new Date((Math.floor(Date.now() / hourMilliseconds) + 1) * hourMilliseconds);
 

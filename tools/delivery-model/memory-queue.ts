@@ -1,7 +1,8 @@
+import { hourMilliseconds } from "../../shared/calendar.ts";
 import type { Verdict } from "../../shared/sqs/worker.ts";
 
 /** SQS hides no message for longer than this, counted from its receive. */
-const maxHiddenMilliseconds = 12 * 3_600_000;
+const maxHiddenMilliseconds = 12 * hourMilliseconds;
 
 /** A message as its receiver gets it. */
 export interface ReceivedMessage {

@@ -1,4 +1,5 @@
 import type { oas31 } from "zod-openapi";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 
 const methods = ["get", "head", "post", "delete"] as const;
 
@@ -85,8 +86,6 @@ function exampleOf(document: oas31.OpenAPIObject, { requestBody }: oas31.Operati
     | Body
     | undefined;
 }
-
-const hourMilliseconds = 3_600_000;
 
 /** A body with its sink as it is set, and its period moved to begin in an hour. */
 function textOf(body: Body): string {

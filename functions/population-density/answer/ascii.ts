@@ -1,3 +1,5 @@
+import { hourMilliseconds } from "../../../shared/calendar.ts";
+
 /** ASCII text to be written eight bytes at once, as far as 64-bit words go: the last one is filled up with zeros. */
 export interface Ascii {
   /** No word is NaN, which might be written as another NaN: that takes bytes which are not ASCII. */
@@ -78,9 +80,7 @@ function putLongInteger(view: DataView, at: number, integer: number): number {
   return next + 4;
 }
 
-const millisecondsPerHour = 3_600_000;
-
 /** The start of an hour, counted from 1970-01-01T00:00Z: RFC 3339 in UTC, without fractions. */
 export function timeOf(hour: number): string {
-  return `${new Date(hour * millisecondsPerHour).toISOString().slice(0, 19)}Z`;
+  return `${new Date(hour * hourMilliseconds).toISOString().slice(0, 19)}Z`;
 }

@@ -1,6 +1,6 @@
 import { cancelledByCaller, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
-import { reportEnd } from "./work-on-job.ts";
+import { reportEnd } from "./report-end.ts";
 
 type CancelPorts = Pick<Ports, "log"> & { readonly jobs: Pick<Ports["jobs"], "cancel" | "read"> };
 

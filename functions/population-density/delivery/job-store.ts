@@ -10,6 +10,7 @@ import {
   updateItem,
 } from "../../../shared/aws/database.ts";
 import { logFault } from "../../../shared/aws/log.ts";
+import { dayMilliseconds } from "../../../shared/calendar.ts";
 import { densityCallers } from "../callers/tables.ts";
 import {
   cancelledByCaller,
@@ -23,8 +24,6 @@ import type { JobStore, PendingEntry, WaitingEntry } from "./ports.ts";
 import { densityJobs } from "./tables.ts";
 
 const names = { "#state": "state" };
-
-const dayMilliseconds = 86_400_000;
 
 /** The store of jobs and of their callers' places in DynamoDB. */
 export const jobStore: JobStore = {

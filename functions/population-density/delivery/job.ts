@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { dayMilliseconds } from "../../../shared/calendar.ts";
 
 /** A message of the queue: the id of a job, and nothing else. */
 export const jobMessage = z.object({ version: z.literal(1), operationId: z.string() });
@@ -111,8 +112,6 @@ export const cancelledByCaller = "cancelled by its caller";
 
 /** The `statusInfo` of a failure. */
 export const failureInfo = "The densities could not be computed. Send the request again.";
-
-const dayMilliseconds = 86_400_000;
 
 /** How long the items of a job are kept: a day, and one hour for the sweep to expire it. */
 export const retentionSeconds = 90_000;

@@ -1,7 +1,7 @@
 import { logFault } from "../../../shared/aws/log.ts";
 import { deadlineOf } from "./job.ts";
 import type { PendingEntry, Ports } from "./ports.ts";
-import { reportEnd } from "./work-on-job.ts";
+import { reportEnd } from "./report-end.ts";
 
 /** The message of a younger job may still be on its way into the queue. */
 const minAgeMilliseconds = 10_000;

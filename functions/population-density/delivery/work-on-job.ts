@@ -2,10 +2,11 @@ import { causeOf } from "../../../shared/aws/log.ts";
 import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
-import type { Job, LastAttempt, Outcome, PendingJob } from "./job.ts";
+import type { Job, LastAttempt, PendingJob } from "./job.ts";
 import { limitReached, type PermitRequest } from "./permit-rules.ts";
 import { acquirePermit } from "./permits.ts";
-import type { Lease, Ports, WorkerPorts } from "./ports.ts";
+import type { Lease, WorkerPorts } from "./ports.ts";
+import { reportEnd } from "./report-end.ts";
 import {
   type AttemptResult,
   attemptMilliseconds,
@@ -285,17 +286,6 @@ async function end(
 function firstAttempt({ attempts, requestedAt, startedAt }: PendingJob): readonly Count[] {
   if (attempts > 1 || startedAt === undefined) return [];
   return [{ metric: "FirstAttemptSeconds", value: (startedAt - requestedAt) / 1_000 }];
-}
-
-/** Logs and counts the outcome of a job. */
-export function reportEnd(
-  { operationId, correlator }: Pick<Job, "operationId" | "correlator">,
-  { outcome, reason }: { readonly outcome: Outcome; readonly reason: string },
-  { log }: Pick<Ports, "log">,
-): void {
-  const entry = outcome === "failed" ? "JOB_FAILED" : "JOB_ENDED";
-  log(entry, { operationId, correlator, outcome, reason }, [{ metric: "Deliveries", outcome }]);
-  if (reason === "expired") log("JOB_EXPIRED", { operationId, correlator });
 }
 
 /** Releases a permit. If that fails, the permit expires by itself, and the result of the attempt is kept. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { putBytes } from "../../../shared/aws/objects.ts";
+import { dayMilliseconds } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
 import { coverageAt } from "../import/coverage.ts";
@@ -139,8 +140,6 @@ function coverageIn(files: readonly ReadFile[]): Coverage {
   }
   return coverage;
 }
-
-const dayMilliseconds = 86_400_000;
 
 /** The days one after the other, each beside what those before it leave. */
 async function plannedDays(

@@ -1,7 +1,5 @@
-import { dayOf, type Instant, instantAt, isAfter } from "../../../shared/calendar.ts";
+import { dayOf, hourMilliseconds, type Instant, instantAt, isAfter } from "../../../shared/calendar.ts";
 import { maxHours, months } from "./limits.ts";
-
-const hourMilliseconds = 3_600_000;
 
 /** Whole hours in UTC, as hours since the epoch. */
 export interface Hours {

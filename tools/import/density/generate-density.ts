@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
-import { dayOf } from "../../../shared/calendar.ts";
+import { dayMilliseconds, dayOf } from "../../../shared/calendar.ts";
 import { polygonOfBox } from "./box.ts";
 import { csvOf } from "./counted-csv.ts";
 import { geoNamesModel } from "./geonames-model.ts";
@@ -33,8 +33,6 @@ export async function generateDensity({ box, dates, precision, out }: DensityGen
 export function coveragePathOf(out: string): string {
   return out.replace(/\.csv$/, ".geojson");
 }
-
-const dayMilliseconds = 86_400_000;
 
 /** The days of a number of weeks before a date, `YYYY-MM-DD` like them, ascending. */
 export function datesBefore(until: string, weeks: number): string[] {

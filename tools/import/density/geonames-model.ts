@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import type { Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
+import { hourMilliseconds } from "../../../shared/calendar.ts";
 import type { Layer, Model } from "./modelled-days.ts";
 
 /**
@@ -151,7 +152,7 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
     }
   }
   return [...bySolarOffset].flatMap(([offset, { home, away }]) => {
-    const awayAt = (middle: Date) => awayShare(new Date(middle.getTime() + offset * 3_600_000));
+    const awayAt = (middle: Date) => awayShare(new Date(middle.getTime() + offset * hourMilliseconds));
     return [
       { people: home, shareAt: (middle: Date) => 1 - awayAt(middle) },
       { people: away, shareAt: awayAt },

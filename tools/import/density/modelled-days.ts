@@ -9,6 +9,7 @@ import type {
 import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
 import { hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { hourMilliseconds } from "../../../shared/calendar.ts";
 
 /** What is modelled of a box. */
 export interface ModelledDays {
@@ -67,8 +68,6 @@ export function modelDays(box: Box, { precision, dates, model }: ModelledDays): 
 interface ModelledTile extends Tile {
   readonly layers: readonly Layer[];
 }
-
-const hourMilliseconds = 3_600_000;
 
 function countedTile({ geohash, cells, layers }: ModelledTile, date: string): CountedTile {
   const coverage = coverageOf(cells);

@@ -1,4 +1,4 @@
-import { instantOf } from "../../../../shared/calendar.ts";
+import { hourMilliseconds, instantOf } from "../../../../shared/calendar.ts";
 import { suffixesOf } from "../../cover/geohash.ts";
 import type { Range } from "../../privacy/market-share.ts";
 
@@ -30,7 +30,6 @@ export interface LineProblem {
 const cells: ReadonlyMap<string, number> = new Map(suffixesOf(2).map((suffix, cell) => [suffix, cell]));
 
 const geohashes = /^[0-9b-hjkmnp-z]{2,12}$/;
-const hourMilliseconds = 3_600_000;
 const endOfDates = Date.UTC(10_000, 0);
 
 /** The maximum of people in a cell. */

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from "../../../../shared/calendar.ts";
 import type { Problems } from "../../../../shared/import/problems.ts";
 import type { CountedDay, CountedTile } from "../../privacy/counted.ts";
 import { addToCoverage, coverageBytes, isCovered } from "../../tiles/tile.ts";
@@ -260,5 +261,4 @@ function byFirst<Key extends string | number>([one]: [Key, unknown], [other]: [K
   return one < other ? -1 : 1;
 }
 
-const dayMilliseconds = 86_400_000;
 const daysPerWeek = 7;
