@@ -1,0 +1,190 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import type { FunctionId } from "../../../infra/functions.ts";
+import { temporaryFolder } from "../../../shared/temporary-folder.ts";
+import { logicalIdOf } from "../../../tools/assembly.ts";
+import { bundle } from "../../../tools/build.ts";
+import { functionEnvironment } from "../../../tools/local/lambda/function-environment.ts";
+import { embeddedCredentials } from "../../../tools/local/service.ts";
+import { loadTemplate } from "../../../tools/local/template/template.ts";
+import { busyMachine } from "../../support/busy-machine.ts";
+import { authorizerContext, eventOf } from "../../support/pipeline.ts";
+import { type Invoked, type Reader, RuntimeClient } from "../../support/runtime-client.ts";
+
+const bundled = temporaryFolder("streamed-endpoint-");
+beforeAll(async () => {
+  await bundle(new URL("../../support/streamed-endpoint.ts", import.meta.url).pathname, bundled.path);
+});
+afterAll(() => bundled.remove());
+
+const started: RuntimeClient[] = [];
+afterAll(() => Promise.all(started.map((client) => client.close())));
+
+async function start(environment: Readonly<Record<string, string>>): Promise<RuntimeClient> {
+  const client = new RuntimeClient();
+  started.push(client);
+  await client.start(environment);
+  return client;
+}
+
+const gzip = { "accept-encoding": "gzip" };
+
+/** Starts the bundle of a function of the service, with the tables of the started one. */
+function startFunction(id: FunctionId): Promise<RuntimeClient> {
+  const template = loadTemplate(inject("assembly"));
+  const environment = functionEnvironment(template.functionOf(logicalIdOf(id, template)), {
+    databaseEndpoint: inject("databaseEndpoint"),
+    secretsEndpoint: inject("url"),
+    queueEndpoint: inject("queueEndpoint"),
+    credentials: embeddedCredentials,
+    shell: {},
+    configuration: [],
+    extra: { ...busyMachine, DENSITY_SYNC_LIMIT: "2000000" },
+  });
+  return start(environment);
+}
+
+/** Starts the bundle of `test/support/streamed-endpoint.ts`. */
+function startStreamedEndpoint(): Promise<RuntimeClient> {
+  return start({
+    ...busyMachine,
+    AWS_LAMBDA_FUNCTION_NAME: "notes",
+    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "128",
+    AWS_LAMBDA_LOG_GROUP_NAME: "/aws/lambda/notes",
+    AWS_LAMBDA_LOG_STREAM_NAME: "local",
+    LAMBDA_TASK_ROOT: bundled.path,
+    _HANDLER: "index.handler",
+  });
+}
+
+const hour = 3_600_000;
+const soon = (Math.floor(Date.now() / hour) + 1) * hour;
+
+/** Asks for the demo city at some hours: 0.6 MB of JSON each. */
+function densityEvent(hours: number, headers: Readonly<Record<string, string>> = {}) {
+  const [south, west, degrees] = [45.7, 4.8, 0.099];
+  const body = {
+    area: {
+      areaType: "POLYGON",
+      boundary: [
+        { latitude: south, longitude: west },
+        { latitude: south + degrees, longitude: west },
+        { latitude: south + degrees, longitude: west + degrees },
+        { latitude: south, longitude: west + degrees },
+      ],
+    },
+    startTime: new Date(soon).toISOString(),
+    endTime: new Date(soon + hours * hour).toISOString(),
+    precision: 7,
+  };
+  const authorizer = authorizerContext({ scope: "population-density-data:read" });
+  return eventOf({ body: JSON.stringify(body), authorizer, headers });
+}
+
+const notesEvent = (chunks: number, failingAt?: number) =>
+  eventOf({ body: JSON.stringify({ chunks, failingAt }) });
+
+/** Status and body of a streamed response. */
+function responseIn({ streamed }: Invoked) {
+  const end = streamed.indexOf(Buffer.alloc(8));
+  const { statusCode, headers } = JSON.parse(streamed.subarray(0, end).toString());
+  const sent = streamed.subarray(end + 8);
+  const body = headers["content-encoding"] === "gzip" ? gunzipSync(sent) : sent;
+  return { statusCode, body: JSON.parse(body.toString()) };
+}
+
+/** The lines of log with an id. */
+const lines = (client: RuntimeClient, id: string) =>
+  client.output
+    .split("\n")
+    .filter((line) => line.includes(`"${id}"`))
+    .map((line) => JSON.parse(line));
+
+/** Reads so much, and then waits each time. */
+const pacedReader =
+  (bytes: number, milliseconds: number): Reader =>
+  async (response, keep) => {
+    let unpaused = 0;
+    for await (const chunk of response) {
+      keep(chunk);
+      unpaused += chunk.length;
+      if (unpaused < bytes) continue;
+      unpaused = 0;
+      await wait(milliseconds);
+    }
+  };
+
+describe("The density function on AWS's runtime client", () => {
+  const startDensities = () => startFunction("population-density/retrieve");
+
+  const answersNext = async (client: RuntimeClient) => {
+    for (const headers of [{}, gzip]) {
+      const next = await client.invoke(densityEvent(1, headers));
+      expect(next).toMatchObject({ isWhole: true, errorType: undefined });
+      expect(responseIn(next)).toMatchObject({ statusCode: 200, body: { status: "SUPPORTED_AREA" } });
+    }
+  };
+
+  test("answers whole, as JSON and compressed, to readers who read at once or steadily", async () => {
+    const client = await startDensities();
+    for (const read of [undefined, pacedReader(1_048_576, 50)]) {
+      for (const headers of [{}, gzip]) {
+        const invoked = await client.invoke(densityEvent(12, headers), read === undefined ? {} : { read });
+        expect(invoked).toMatchObject({ isWhole: true, errorType: undefined });
+        expect(responseIn(invoked).body.timedPopulationDensityData).toHaveLength(12);
+      }
+    }
+    await answersNext(client);
+    expect(lines(client, "NCS-001").map(({ status, code }) => [status, code])).toEqual(
+      Array(6).fill([200, undefined]),
+    );
+  });
+
+  test("answers errors whole", async () => {
+    const client = await startDensities();
+    const invoked = await client.invoke(eventOf({ body: "{}", authorizer: authorizerContext() }));
+    expect(responseIn(invoked)).toMatchObject({ statusCode: 403 });
+    await answersNext(client);
+  });
+});
+
+describe("A streamed function on AWS's runtime client", () => {
+  const answersNext = async (client: RuntimeClient) => {
+    for (const chunks of [1, 100]) {
+      const next = await client.invoke(notesEvent(chunks));
+      expect(next).toMatchObject({ isWhole: true, errorType: undefined });
+      expect(responseIn(next).body).toHaveLength(chunks);
+    }
+  };
+
+  test("answers a fault before the first byte, and serves the next", async () => {
+    const client = await startStreamedEndpoint();
+    const invoked = await client.invoke(notesEvent(5, 0));
+    expect(responseIn(invoked)).toMatchObject({ statusCode: 500, body: { code: "INTERNAL" } });
+    expect(invoked).toMatchObject({ isWhole: true, errorType: undefined });
+    await answersNext(client);
+  });
+
+  test("reports a fault after the first byte, and serves the next", async () => {
+    const client = await startStreamedEndpoint();
+    const invoked = await client.invoke(notesEvent(5, 3));
+    await expect.poll(() => invoked.errorType).toBe("ResponseCut");
+    expect(() => responseIn(invoked)).toThrow(SyntaxError);
+    expect(client.output).not.toContain("a phone number");
+    await answersNext(client);
+  });
+});
+
+describe("A buffered function on AWS's runtime client", () => {
+  test("answers, also with errors, and serves the next", async () => {
+    const client = await startFunction("qos-profiles/retrieve");
+    const ask = (body: string) => client.invoke(eventOf({ body, authorizer: authorizerContext() }));
+    expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
+    expect((await ask("[]")).result).toMatchObject({ statusCode: 400 });
+    expect(await client.invoke(null)).toMatchObject({ errorType: expect.stringMatching(/Error$/) });
+    expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
+    expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
+  });
+});
