@@ -41,20 +41,17 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
 
   if (sink === undefined) {
     const refund = await sent.charge(workUnitsOf(size));
-    const passOn = isLarge(size, format)
+    const onEnd = isLarge(size, format)
       ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
           retrievePopulationDensity,
           sent,
           refund,
         )
-      : (chunks: AsyncIterable<Uint8Array>) => chunks;
+      : undefined;
     const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
     sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
-    return sent.stream(200, passOn(bodyOf(answer)), {
-      "content-type": contentType,
-      vary: "accept",
-      "x-area-status": answer.status,
-    });
+    const headers = { "content-type": contentType, vary: "accept", "x-area-status": answer.status };
+    return sent.stream(200, bodyOf(answer), headers, onEnd);
   }
   const { acceptOrder, checkIdempotencyKey, operationAddress } = await import(
     "./operations/accept-operation.ts"

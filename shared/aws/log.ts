@@ -8,7 +8,11 @@ export const logEntries = {
   CRASH: { id: "NCS-002", level: "error", message: "internal error in a request or message" },
   DEPENDENCY_FAILED: { id: "NCS-003", level: "error", message: "a dependency did not answer" },
   DEADLINE_PASSED: { id: "NCS-004", level: "error", message: "request cancelled at its deadline" },
-  RESPONSE_CUT: { id: "NCS-006", level: "warn", message: "response cut: its caller reads too slowly" },
+  RESPONSE_CUT: {
+    id: "NCS-006",
+    level: "warn",
+    message: "response cut: its caller reads too slowly or has gone",
+  },
   NOT_ROLLED_BACK: { id: "NCS-005", level: "warn", message: "failed request not rolled back" },
   QUOTA_NOT_COUNTED: { id: "NCS-010", level: "error", message: "request not counted against the quota" },
   ISSUER_KEYS_UNREACHABLE: { id: "NCS-020", level: "error", message: "keys of a token issuer not fetched" },

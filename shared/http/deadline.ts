@@ -9,9 +9,16 @@ export interface Invocation {
 /** Ends a request that takes too long; answered with `TIMEOUT`. */
 export class DeadlinePassed extends Error {}
 
-/** Ends an invocation whose caller does not read its response in time. Alarms leave its name out. */
+/**
+ * Ends an invocation whose caller does not read its response in time, or has gone: then the cause is what the
+ * connection failed with. Alarms leave its name out.
+ */
 export class CallerTooSlow extends Error {
   override readonly name = "CallerTooSlow";
+
+  constructor(options?: ErrorOptions) {
+    super(undefined, options);
+  }
 }
 
 /** The maximum duration of a request, if the function's own time-out is longer. */
@@ -61,8 +68,8 @@ export function startDeadline({
   };
 }
 
-/** The time-out of what ends a streamed body at the store: its caller waits for it. */
-export function afterBodySignal(): AbortSignal {
+/** The time-out of what is stored when a streamed response has ended. */
+export function afterResponseSignal(): AbortSignal {
   return AbortSignal.timeout(timeLimit(rollbackTimeoutMilliseconds));
 }
 

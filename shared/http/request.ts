@@ -67,13 +67,14 @@ export interface Request<E extends Endpoint> {
   /**
    * Makes the reply to return from the chunks of a body, for an endpoint that is streamed: JSON unless the headers say
    * otherwise. They are not checked against the schema. A fault before the first chunk is answered as an error; a later
-   * one cuts the response.
+   * one cuts the response. `onEnd` runs once when the response has been read to its end or was cut, unless an error is
+   * answered in its place.
    */
   readonly stream: E extends StreamedEndpoint
     ? <Status extends StatusOf<E>>(
         status: Status,
         chunks: AsyncIterable<Uint8Array>,
-        ...headers: StreamHeadersOf<E, Status>
+        ...rest: [...headers: StreamHeadersOf<E, Status>, onEnd?: () => Promise<void>]
       ) => Reply
     : undefined;
   /** Makes the error to throw. Accepts only codes that the endpoint declares. */
@@ -92,16 +93,19 @@ export class Reply {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: AsyncIterable<Uint8Array> | undefined;
+  /** Runs once when the chunks have been sent, or the response was cut: when its caller is being sent nothing more. */
+  readonly onEnd: (() => Promise<void>) | undefined;
 
   constructor(
     status: number,
     body: unknown,
-    { headers = {}, chunks }: Partial<Pick<Reply, "headers" | "chunks">> = {},
+    { headers = {}, chunks, onEnd }: Partial<Pick<Reply, "headers" | "chunks" | "onEnd">> = {},
   ) {
     this.status = status;
     this.body = body;
     this.headers = headers;
     this.chunks = chunks;
+    this.onEnd = onEnd;
   }
 }
 

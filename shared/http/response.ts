@@ -15,12 +15,14 @@ export interface HttpResponse {
   readonly headers?: Readonly<Record<string, string>>;
   /** Text, or the chunks of a body that is streamed. */
   readonly body: string | AsyncIterable<Uint8Array>;
+  /** Runs once when a streamed body has been sent or cut. */
+  readonly onEnd?: (() => Promise<void>) | undefined;
 }
 
 /** Makes the response of a reply, and writes its body through the schema of its status unless it is in chunks. */
 export async function replyResponse(
   endpoint: Endpoint,
-  { status, body, headers: own, chunks }: Reply,
+  { status, body, headers: own, chunks, onEnd }: Reply,
   acceptEncoding: string | undefined,
 ): Promise<HttpResponse> {
   const schema = endpoint.responses[status];
@@ -31,7 +33,7 @@ export async function replyResponse(
   if (chunks === undefined) return { status, headers, body: JSON.stringify(schema.parse(body)) };
   const encoded = await encodedBody(chunks, acceptEncoding);
   const vary = own.vary === undefined ? {} : { vary: `${own.vary}, ${encoded.headers.vary}` };
-  return { status, headers: { ...headers, ...encoded.headers, ...vary }, body: encoded.chunks };
+  return { status, headers: { ...headers, ...encoded.headers, ...vary }, body: encoded.chunks, onEnd };
 }
 
 /**

@@ -4,7 +4,7 @@ import { causeOf, log } from "../aws/log.ts";
 import type { StreamedEndpoint } from "../endpoint.ts";
 import { bodySignal, CallerTooSlow } from "./deadline.ts";
 import type { Handle } from "./request.ts";
-import { proxyHead } from "./response.ts";
+import { type HttpResponse, proxyHead } from "./response.ts";
 import { respond } from "./serve.ts";
 
 /** Makes the Lambda handler of an endpoint whose response is streamed, errors included. */
@@ -15,26 +15,38 @@ export function serveStreamed<const E extends StreamedEndpoint>(
   return awslambda.streamifyResponse(async (event: unknown, stream: Writable, context: Context) => {
     // What is left of a request that timed out must not delay the next one.
     context.callbackWaitsForEmptyEventLoop = false;
+    const connection = connectionOf(stream);
     const { response, echo, report } = await respond(endpoint, handle, event, context);
-    const { body } = response;
-    const chunks = typeof body === "string" ? [Buffer.from(body)] : body;
     const out = awslambda.HttpResponseStream.from(stream, proxyHead(response, echo));
-    const { bytes, fault } = await send(chunks, out, bodySignal(context));
-    if (fault === undefined) {
-      report({ bytes });
-      out.end();
-      return;
-    }
+    bodySignal(context).addEventListener("abort", () => connection.abort(new CallerTooSlow()));
+    const { bytes, fault } = await send(response, out, connection.signal);
+    if (fault === undefined) return report({ bytes });
     const { awsRequestId } = context;
     const logged = { operation: endpoint.operationId, correlator: echo.correlator, awsRequestId };
-    if (fault instanceof CallerTooSlow) log("RESPONSE_CUT", logged);
-    else log("CRASH", { ...logged, cause: causeOf(fault) });
-    report({ bytes, code: fault instanceof CallerTooSlow ? "TIMEOUT" : "INTERNAL" });
-    // Nothing waits any more for a caller that does not read.
-    if (fault instanceof CallerTooSlow) out.destroy();
+    const isCallers = fault instanceof CallerTooSlow;
+    const cause = isCallers ? fault.cause : fault;
+    log(isCallers ? "RESPONSE_CUT" : "CRASH", { ...logged, ...(cause ? { cause: causeOf(cause) } : {}) });
+    report({ bytes, code: isCallers ? "TIMEOUT" : "INTERNAL" });
     // Lambda then reports a fault instead of the end of the body. It logs name and message.
-    throw fault instanceof CallerTooSlow ? fault : new ResponseCut();
+    throw isCallers ? fault : new ResponseCut();
   });
+}
+
+/**
+ * The connection that a stream is sent on: aborts when it breaks, and ends when it is aborted, also after the handler.
+ * The runtime sends all of its responses on one connection, so that the next would wait for the reader of this one.
+ */
+function connectionOf(stream: Writable): AbortController {
+  const connection = new AbortController();
+  connection.signal.addEventListener("abort", () => stream.destroy());
+  const broken = (cause?: unknown) => connection.abort(new CallerTooSlow({ cause }));
+  // The runtime's own listener rejects promises that nothing awaits, which ends the process.
+  stream.removeAllListeners("error");
+  stream.on("error", broken);
+  stream.on("close", () => {
+    if (!stream.writableFinished) broken();
+  });
+  return connection;
 }
 
 /** What was sent of a body, and what prevented the rest. */
@@ -43,17 +55,23 @@ interface Sent {
   readonly fault?: unknown;
 }
 
-/** Sends a body as fast as it is read. */
-async function send(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  stream: Writable,
-  signal: AbortSignal,
-): Promise<Sent> {
+/** Sends a body as fast as it is read, and waits until all of it was. */
+async function send({ body, onEnd }: HttpResponse, stream: Writable, signal: AbortSignal): Promise<Sent> {
+  const chunks = typeof body === "string" ? [Buffer.from(body)] : body;
   let bytes = 0;
   try {
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      await sent(chunk, stream, signal);
+    try {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        await completed(signal, (done) => stream.write(chunk, done));
+      }
+      // The last bytes are buffered until they are read. A stream closes when Lambda has confirmed all of them.
+      await completed(signal, (done) => {
+        stream.once("close", done);
+        stream.end();
+      });
+    } finally {
+      await onEnd?.();
     }
     return { bytes };
   } catch (fault) {
@@ -61,16 +79,19 @@ async function send(
   }
 }
 
-/** @throws {CallerTooSlow} when the signal has aborted, or aborts before the chunk is sent. */
-function sent(chunk: Uint8Array, stream: Writable, signal: AbortSignal): Promise<void> {
+/**
+ * Waits for a callback of the stream.
+ * @throws {CallerTooSlow} when the callback gets an error, or the signal aborts before.
+ */
+function completed(signal: AbortSignal, call: (done: (error?: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timeOut = () => reject(new CallerTooSlow());
+    const abort = () => reject(signal.reason);
     // A signal that has aborted calls nobody any more.
-    if (signal.aborted) return timeOut();
-    signal.addEventListener("abort", timeOut);
-    stream.write(chunk, (error) => {
-      signal.removeEventListener("abort", timeOut);
-      if (error) reject(error);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort);
+    call((error) => {
+      signal.removeEventListener("abort", abort);
+      if (error) reject(new CallerTooSlow({ cause: error }));
       else resolve();
     });
   });

@@ -217,8 +217,12 @@ async function reply<E extends Endpoint>(
     signal,
     reply: (status, body, ...[headers = {}]) => new Reply(status, body, { headers }),
     stream: (endpoint.streamed
-      ? (status: number, chunks: AsyncIterable<Uint8Array>, headers: Record<string, string> = {}) =>
-          new Reply(status, undefined, { chunks, headers })
+      ? (
+          status: number,
+          chunks: AsyncIterable<Uint8Array>,
+          headers: Record<string, string> = {},
+          onEnd?: () => Promise<void>,
+        ) => new Reply(status, undefined, { chunks, headers, ...(onEnd === undefined ? {} : { onEnd }) })
       : undefined) as Request<E>["stream"],
     refuse: (code, details) => new ApiError(code, details),
   });

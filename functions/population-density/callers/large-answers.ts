@@ -2,7 +2,7 @@ import { causeOf, log } from "../../../shared/aws/log.ts";
 import type { Caller } from "../../../shared/caller.ts";
 import type { Endpoint } from "../../../shared/endpoint.ts";
 import { ApiError, Unavailable } from "../../../shared/errors.ts";
-import { afterBodySignal } from "../../../shared/http/deadline.ts";
+import { afterResponseSignal } from "../../../shared/http/deadline.ts";
 import { beginStream, endStreams, newStream } from "./stream-store.ts";
 
 /** A request for densities, as far as it matters here. */
@@ -17,14 +17,14 @@ interface Asked {
 /**
  * Begins to send a large answer of an endpoint to a caller.
  * @param refund refunds what the request was charged, when its caller is being sent too many.
- * @returns what passes the body on. The answer no longer counts when the last of it was taken.
+ * @returns what to run when the response has been sent or cut: the answer no longer counts.
  * @throws {ApiError} `TOO_MANY_REQUESTS`.
  */
 export async function beginLargeAnswer(
   { operationId: operation }: Pick<Endpoint, "operationId">,
   { caller: { client }, correlator, now, signal, onFault }: Asked,
   refund: () => Promise<void>,
-): Promise<(chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>> {
+): Promise<() => Promise<void>> {
   const stream = newStream(now);
   // Before it begins: a write whose answer is lost may have begun it.
   onFault((rollbackSignal) => endStreams(client, [stream], rollbackSignal));
@@ -33,14 +33,10 @@ export async function beginLargeAnswer(
     const message = "Too many large answers are being sent to you. Read them, and send this request again.";
     throw new ApiError("TOO_MANY_REQUESTS", { message, retryAfterSeconds: 1 });
   }
-  return async function* (chunks) {
-    try {
-      yield* chunks;
-    } finally {
-      await endStreams(client, [stream], afterBodySignal()).catch((error: unknown) => {
-        if (!(error instanceof Unavailable)) throw error;
-        log("NOT_ROLLED_BACK", { operation, correlator, cause: causeOf(error) });
-      });
-    }
+  return async () => {
+    await endStreams(client, [stream], afterResponseSignal()).catch((error: unknown) => {
+      if (!(error instanceof Unavailable)) throw error;
+      log("NOT_ROLLED_BACK", { operation, correlator, cause: causeOf(error) });
+    });
   };
 }

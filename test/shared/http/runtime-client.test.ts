@@ -1,7 +1,12 @@
+import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
+import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
 import type { FunctionId } from "../../../infra/functions.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { tableVariable } from "../../../shared/table.ts";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import { logicalIdOf } from "../../../tools/assembly.ts";
 import { bundle } from "../../../tools/build.ts";
@@ -62,8 +67,13 @@ function startStreamedEndpoint(): Promise<RuntimeClient> {
 const hour = 3_600_000;
 const soon = (Math.floor(Date.now() / hour) + 1) * hour;
 
+interface Asked {
+  readonly client?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Asks for the demo city at some hours: 0.6 MB of JSON each. */
-function densityEvent(hours: number, headers: Readonly<Record<string, string>> = {}) {
+function densityEvent(hours: number, { client: caller = crypto.randomUUID(), headers = {} }: Asked = {}) {
   const [south, west, degrees] = [45.7, 4.8, 0.099];
   const body = {
     area: {
@@ -79,8 +89,26 @@ function densityEvent(hours: number, headers: Readonly<Record<string, string>> =
     endTime: new Date(soon + hours * hour).toISOString(),
     precision: 7,
   };
-  const authorizer = authorizerContext({ scope: "population-density-data:read" });
+  const authorizer = authorizerContext({ scope: "population-density-data:read", client: caller });
   return eventOf({ body: JSON.stringify(body), authorizer, headers });
+}
+
+const database = new DynamoDBClient({
+  region: "eu-west-1",
+  credentials: embeddedCredentials,
+  endpoint: inject("databaseEndpoint"),
+});
+afterAll(() => database.destroy());
+
+/** The large answers that a caller is being sent. */
+async function largeAnswersOf(caller: string): Promise<readonly string[]> {
+  const { Item } = await database.send(
+    new GetItemCommand({
+      TableName: inject("tableNames")[tableVariable(densityCallers)],
+      Key: { caller: { S: `${hashed(caller)}/streams` } },
+    }),
+  );
+  return Item?.streams?.SS ?? [];
 }
 
 const notesEvent = (chunks: number, failingAt?: number) =>
@@ -102,6 +130,9 @@ const lines = (client: RuntimeClient, id: string) =>
     .filter((line) => line.includes(`"${id}"`))
     .map((line) => JSON.parse(line));
 
+/** Never ends, for a reader: the test's end does. */
+const forever = new Promise<void>(() => {});
+
 /** Reads so much, and then waits each time. */
 const pacedReader =
   (bytes: number, milliseconds: number): Reader =>
@@ -116,12 +147,42 @@ const pacedReader =
     }
   };
 
+/** Readers that do not read a response to its end. */
+const badReaders: Readonly<Record<string, Reader>> = {
+  "reads too slowly": pacedReader(1, 2_000),
+  "reads nothing": () => forever,
+  "stops reading": async (response) => {
+    await once(response, "data");
+    response.pause();
+    await forever;
+  },
+  "vanishes at once": async (response) => {
+    response.destroy();
+    await forever;
+  },
+  "vanishes while it reads": async (response) => {
+    await once(response, "data");
+    response.destroy();
+    await forever;
+  },
+  "stops reading, and vanishes": async (response) => {
+    await once(response, "data");
+    response.pause();
+    await wait(500);
+    response.destroy();
+    await forever;
+  },
+};
+
+/** Long enough for the first byte on a busy machine. */
+const remainingMilliseconds = 6_000;
+
 describe("The density function on AWS's runtime client", () => {
   const startDensities = () => startFunction("population-density/retrieve");
 
   const answersNext = async (client: RuntimeClient) => {
     for (const headers of [{}, gzip]) {
-      const next = await client.invoke(densityEvent(1, headers));
+      const next = await client.invoke(densityEvent(1, { headers }));
       expect(next).toMatchObject({ isWhole: true, errorType: undefined });
       expect(responseIn(next)).toMatchObject({ statusCode: 200, body: { status: "SUPPORTED_AREA" } });
     }
@@ -131,7 +192,10 @@ describe("The density function on AWS's runtime client", () => {
     const client = await startDensities();
     for (const read of [undefined, pacedReader(1_048_576, 50)]) {
       for (const headers of [{}, gzip]) {
-        const invoked = await client.invoke(densityEvent(12, headers), read === undefined ? {} : { read });
+        const invoked = await client.invoke(
+          densityEvent(12, { headers }),
+          read === undefined ? {} : { read },
+        );
         expect(invoked).toMatchObject({ isWhole: true, errorType: undefined });
         expect(responseIn(invoked).body.timedPopulationDensityData).toHaveLength(12);
       }
@@ -148,6 +212,32 @@ describe("The density function on AWS's runtime client", () => {
     expect(responseIn(invoked)).toMatchObject({ statusCode: 403 });
     await answersNext(client);
   });
+
+  const cases = Object.entries(badReaders).flatMap(([how, read]) => [
+    // Fills the buffers of a socket.
+    ["JSON", how, { read, hours: 24, headers: {} }] as const,
+    // Fits into them.
+    ["a small compressed answer", how, { read, hours: 2, headers: gzip }] as const,
+  ]);
+  test.concurrent.each(cases)(
+    "gives up a reader of %s who %s, and serves the next",
+    async (_what, _how, asked) => {
+      const { read, hours, headers } = asked;
+      const client = await startDensities();
+      await answersNext(client);
+      const caller = crypto.randomUUID();
+      const event = densityEvent(hours, { client: caller, headers });
+      const cut = await client.invoke(event, { read, remainingMilliseconds });
+      expect(cut.isWhole).toBe(false);
+      expect(lines(client, "NCS-006")).toHaveLength(1);
+      expect(lines(client, "NCS-002")).toEqual([]);
+      const reported = lines(client, "NCS-001").at(-1);
+      expect(reported).toMatchObject({ status: 200, code: "TIMEOUT", bytes: expect.any(Number) });
+      expect(client.output.match(/Invoke Error.*/g)).toEqual([expect.stringContaining("CallerTooSlow")]);
+      expect(await largeAnswersOf(caller)).toEqual([]);
+      await answersNext(client);
+    },
+  );
 });
 
 describe("A streamed function on AWS's runtime client", () => {
@@ -173,6 +263,23 @@ describe("A streamed function on AWS's runtime client", () => {
     await expect.poll(() => invoked.errorType).toBe("ResponseCut");
     expect(() => responseIn(invoked)).toThrow(SyntaxError);
     expect(client.output).not.toContain("a phone number");
+    await answersNext(client);
+  });
+
+  test("does not cut a response when the time of the one before is over", async () => {
+    const client = await startStreamedEndpoint();
+    await answersNext(client);
+    await client.invoke(notesEvent(1), { remainingMilliseconds: 3_000 });
+    const next = await client.invoke(notesEvent(100), { read: pacedReader(65_536, 40) });
+    expect(responseIn(next).body).toHaveLength(100);
+    await answersNext(client);
+  });
+
+  test("does not let the next wait for a reader who stops before a fault", async () => {
+    const client = await startStreamedEndpoint();
+    const read = badReaders["reads nothing"] ?? expect.unreachable();
+    await client.invoke(notesEvent(5, 3), { read, remainingMilliseconds });
+    expect(client.output).toContain("ResponseCut");
     await answersNext(client);
   });
 });
