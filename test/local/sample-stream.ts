@@ -5,6 +5,7 @@ import { type Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-
 /** Streams what the query string asks for. */
 const streamingFunction = `
 import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 const { HttpResponseStream, streamifyResponse } = awslambda;
 const metadata = {
   statusCode: 201,
@@ -35,7 +36,7 @@ const streams = {
     throw new TypeError("a secret of the inside");
   },
   forget: (stream) => { stream.write("first "); },
-  close: (stream) => { stream.write("first "); stream.destroy(); },
+  close: async (stream) => { stream.write("first "); await wait(100); stream.destroy(); },
   onlyEnd: (stream) => { stream.end("no metadata"); },
   exit: () => { console.log("its last words"); process.exit(1); },
   hang: () => new Promise(() => setInterval(() => {}, 1_000)),

@@ -118,13 +118,3 @@ test("a function waits while nobody reads its stream, and no longer once nobody 
   stream.receive(Buffer.from("third"));
   expect(take).toHaveBeenCalledTimes(3);
 });
-
-test("a function that has ended does not wait for the reader of its last chunk", async () => {
-  const take = vi.fn();
-  const stream = new InvocationStream(take);
-  stream.receive(Buffer.from("all of it"), true);
-  stream.end();
-  expect(await text(stream)).toBe("all of it");
-  stream.receive(Buffer.from("too late"), true);
-  expect(take).not.toHaveBeenCalled();
-});

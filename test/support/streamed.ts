@@ -19,18 +19,23 @@ interface Circumstances {
   readonly remainingMilliseconds?: number;
   /** Takes chunks; resolves when the caller has read them. */
   readonly read?: (chunks: readonly Uint8Array[]) => Promise<void>;
+  /** Resolves when the caller has read all that is still buffered. */
+  readonly flush?: () => Promise<void>;
 }
 
 /** Calls a handler that streams, and collects its response. */
 export async function callStreamed(
   handler: StreamifyHandler<unknown, void>,
   event: unknown,
-  { remainingMilliseconds = 27_000, read = async () => {} }: Circumstances = {},
+  { remainingMilliseconds = 27_000, read = async () => {}, flush = async () => {} }: Circumstances = {},
 ): Promise<Streamed> {
   const written: Uint8Array[] = [];
-  const stream = new ResponseStream(async (chunks) => {
-    written.push(...chunks.map((chunk) => Buffer.from(chunk)));
-    await read(chunks);
+  const stream = new ResponseStream({
+    send: async (chunks) => {
+      written.push(...chunks.map((chunk) => Buffer.from(chunk)));
+      await read(chunks);
+    },
+    flush,
   });
   // The members that handlers read.
   const context = {

@@ -142,6 +142,15 @@ describe("serveStreamed", () => {
     expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
   });
 
+  test("serveStreamed gives up when its caller does not read what is buffered", async () => {
+    const { fault } = await calling(async ({ stream }) => stream(200, notes(1)), eventOf(), {
+      remainingMilliseconds: 500,
+      flush: () => new Promise<void>(() => {}),
+    });
+    expect(fault).toMatchObject({ name: "CallerTooSlow" });
+    expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
+  });
+
   test("serveStreamed gives up when its time ends between two chunks", async () => {
     const late = async function* () {
       yield Buffer.from("[");

@@ -1,10 +1,9 @@
 /**
  * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event after
  * the other. It sends `{result}` or, for a handler that streams, any number of `{chunk}` and `{ended: true}`;
- * `{errorType, errorMessage}` when the handler fails. After a chunk it waits for `{taken: true}`. It exits at
- * `{exit: true}`.
+ * `{errorType, errorMessage}` when the handler fails. After a chunk it waits for `{taken}` with the request's id. It
+ * exits at `{exit: true}`.
  */
-import { finished } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { awslambda, isStreaming, ResponseStream } from "./response-stream.mjs";
@@ -45,9 +44,11 @@ function post(message, transferred) {
 
 let chunks;
 parentPort.on("message", async ({ taken, event, context, endsAt }) => {
-  if (taken) return chunks?.onTaken();
-  chunks = new Chunks();
-  chunks.end(await answer(event, context, endsAt));
+  if (taken !== undefined) return taken === chunks.requestId && chunks.onTaken();
+  chunks = new Chunks(context.awsRequestId);
+  const last = await answer(event, context, endsAt);
+  chunks.stop();
+  post(last);
 });
 post({ ready: true });
 
@@ -73,16 +74,26 @@ async function answer(event, lambdaContext, endsAt) {
   }
 }
 
-/** What was written before a failure is sent before the failure is. */
+/**
+ * As in AWS's runtime (https://www.npmjs.com/package/aws-lambda-ric), an error of the stream ends the thread unless the
+ * handler replaces its listeners, and a handler that returns is waited for until all of its stream was taken. What was
+ * written before a failure is sent before the failure is.
+ */
 async function stream(event, context) {
-  const response = new ResponseStream((written) => chunks.send(written));
+  const response = new ResponseStream(chunks);
+  response.on("error", (error) => {
+    throw error;
+  });
+  const closed = new Promise((resolve) => response.on("close", resolve));
+  const whole = new Promise((resolve) => response.on("finish", resolve));
   try {
     await handler(event, response, context);
+    await whole;
   } catch (error) {
-    if (!response.destroyed) await finished(response.end());
+    response.end();
+    await closed;
     throw error;
   }
-  await finished(response);
 }
 
 /** Up to so many bytes wait for the end of the turn; the handler may go on meanwhile. */
@@ -90,30 +101,34 @@ const heldBytes = 16_384;
 
 /** What one event's handler streams. */
 class Chunks {
+  requestId;
   onTaken = () => {};
   #isTaken = Promise.resolve();
   #held = [];
   #turn;
-  #hasEnded = false;
+
+  constructor(requestId) {
+    this.requestId = requestId;
+  }
 
   /** Resolves when the handler may write more. */
   async send(written) {
     await this.#isTaken;
-    if (this.#hasEnded) return;
     this.#held.push(...written);
     const bytes = this.#held.reduce((sum, { length }) => sum + length, 0);
     if (bytes > heldBytes) return await this.#pass();
     this.#turn ??= setImmediate(() => this.#pass());
   }
 
-  /** Sends the last message of the event, with the chunk that is held. */
-  async end(last) {
+  /** Resolves when all was taken. */
+  async flush() {
     await this.#isTaken;
-    this.#hasEnded = true;
+    if (this.#held.length > 0) await this.#pass();
+  }
+
+  /** Drops what is held: a stream that was destroyed is not sent any further. */
+  stop() {
     clearImmediate(this.#turn);
-    if (this.#held.length === 0) return post(last);
-    const chunk = joined(this.#held);
-    post({ ...last, chunk }, [chunk.buffer]);
   }
 
   #pass() {

@@ -93,12 +93,10 @@ export class FunctionThread {
   /** Gives the handler an event, as JSON text. */
   run(event: string, requestId: string): Invocation {
     const { name, arn, memoryMegabytes, timeoutSeconds } = this.#definition;
-    const stream = new InvocationStream(() => this.#worker.postMessage({ taken: true }));
+    const stream = new InvocationStream(() => this.#worker.postMessage({ taken: requestId }));
     const late = () =>
       new InvocationError("Sandbox.Timedout", `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`);
-    const last = this.#listen(timeoutSeconds * 1000, late, (...chunk) => stream.receive(...chunk)).then(
-      resultOf,
-    );
+    const last = this.#listen(timeoutSeconds * 1000, late, (chunk) => stream.receive(chunk)).then(resultOf);
     const ended = last.then(
       () => stream.end(),
       (error: Error) => stream.end(error),
@@ -150,8 +148,8 @@ export class FunctionThread {
     // Code of the function can use the same port; messages of another form are ignored.
     if (!isOutput) return;
     for (const line of output.log) this.#logs.write(line);
+    if (output.chunk !== undefined) this.#listener?.onChunk(output.chunk);
     const { data: last } = lastSchema.safeParse(message);
-    if (output.chunk !== undefined) this.#listener?.onChunk(output.chunk, last !== undefined);
     if (last !== undefined) this.#listener?.onLast(last);
   }
 

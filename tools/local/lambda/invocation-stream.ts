@@ -12,7 +12,6 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   #hasEnded: () => void = () => {};
   readonly #take: () => void;
   #chunk: Uint8Array | undefined;
-  #isLast = false;
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => {};
 
@@ -27,11 +26,10 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** Adds a chunk, of a function that now waits unless it is its last. */
-  receive(chunk: Uint8Array, isLast = false): void {
-    this.#isLast = isLast;
+  /** Adds a chunk, of a function that now waits until it is taken. */
+  receive(chunk: Uint8Array): void {
     if (this.#end === undefined) this.#chunk = chunk;
-    else if (!isLast) this.#take();
+    else this.#take();
     this.#begin();
     this.#wake();
   }
@@ -62,7 +60,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   #taken(): Uint8Array | undefined {
     const chunk = this.#chunk;
     this.#chunk = undefined;
-    if (chunk !== undefined && !this.#isLast) this.#take();
+    if (chunk !== undefined) this.#take();
     return chunk;
   }
 }

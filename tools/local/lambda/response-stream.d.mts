@@ -3,5 +3,8 @@ import type { Writable } from "node:stream";
 export const awslambda: typeof globalThis.awslambda;
 
 export class ResponseStream extends Writable {
-  constructor(send: (chunks: readonly Uint8Array[]) => Promise<void>);
+  constructor(receiver: {
+    readonly send: (chunks: readonly Uint8Array[]) => Promise<void>;
+    readonly flush: () => Promise<void>;
+  });
 }

@@ -24,16 +24,21 @@ export function isStreaming(handler) {
   return handler[streaming] === "response";
 }
 
-/** The stream that a handler writes its response to. */
+/**
+ * The stream that a handler writes its response to. In Lambda it is a request, which closes when all of it was received;
+ * destroyed before, it emits an error.
+ */
 export class ResponseStream extends Writable {
   beforeFirstWrite = new Uint8Array();
-  #send;
+  #receiver;
   #isWritten = false;
 
-  /** @param send takes chunks; resolves when the receiver is ready for more. */
-  constructor(send) {
+  /**
+   * @param receiver `send` takes chunks, and resolves when it is ready for more; `flush` resolves when all were taken.
+   */
+  constructor(receiver) {
     super({ highWaterMark: 65_536 });
-    this.#send = send;
+    this.#receiver = receiver;
   }
 
   setContentType() {
@@ -49,11 +54,20 @@ export class ResponseStream extends Writable {
   }
 
   _write(chunk, _encoding, callback) {
-    this.#send([chunk]).then(() => callback(), callback);
+    this.#receiver.send([chunk]).then(() => callback(), callback);
   }
 
   _writev(written, callback) {
-    this.#send(written.map(({ chunk }) => chunk)).then(() => callback(), callback);
+    this.#receiver.send(written.map(({ chunk }) => chunk)).then(() => callback(), callback);
+  }
+
+  _final(callback) {
+    this.#receiver.flush().then(() => callback(), callback);
+  }
+
+  _destroy(error, callback) {
+    const hangUp = Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
+    callback(error ?? (this.writableFinished ? null : hangUp));
   }
 }
 
