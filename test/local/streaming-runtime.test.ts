@@ -63,7 +63,7 @@ function localThread(): Environment {
     reservedConcurrency: undefined,
     environment: {},
   };
-  const pool = new FunctionPool(definition, {}, { write: () => true }, 1);
+  const pool = new FunctionPool(definition, {}, { write: () => true }, { maxThreads: 1 });
   const run = async (what: string) => await text(await pool.stream({ do: what }));
   return {
     start: async () => {},
