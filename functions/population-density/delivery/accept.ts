@@ -127,8 +127,9 @@ async function queue(
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    const sentAt = clock.now();
     await queues.send(operationId, signal);
-    await jobs.markQueued(operationId, clock.now(), signal);
+    await jobs.markQueued(operationId, sentAt, signal);
   } catch (error) {
     logFault(error, { operationId }, log);
   }

@@ -113,12 +113,12 @@ export const jobStore: JobStore = {
     return free.length;
   },
 
-  markQueued(operationId, now, signal) {
+  markQueued(operationId, sentAt, signal) {
     const write = {
-      update: "SET queuedAt = :now",
+      update: "SET queuedAt = :sent",
       condition: "#state = :pending",
       names,
-      values: { ":now": now, ":pending": "pending" },
+      values: { ":sent": sentAt, ":pending": "pending" },
     };
     return updateItem(densityJobs, { operationId }, write, signal);
   },

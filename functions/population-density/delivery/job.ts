@@ -70,8 +70,8 @@ export const job = z.object({
   /** When the job became pending, ISO 8601; absent afterwards. The sort key of the index of pending jobs. */
   pendingSince: z.optional(z.string()),
   /**
-   * When SQS confirmed the last message of the job, in epoch milliseconds; absent when none was confirmed, or when
-   * another one is needed.
+   * When the last message of the job that SQS confirmed was sent, in epoch milliseconds; absent when none was confirmed,
+   * or when another one is needed.
    */
   queuedAt: z.optional(z.number()),
   /** When the first attempt began. */

@@ -63,8 +63,8 @@ export interface JobStore {
    * @returns their number; another request may have released them at the same moment.
    */
   releaseEnded(caller: string, now: number, signal: AbortSignal): Promise<number>;
-  /** Notes that a job has a message. */
-  markQueued(operationId: string, now: number, signal: AbortSignal): Promise<boolean>;
+  /** Notes that a job has a message. @param sentAt not after SQS got it, as far as clocks agree. */
+  markQueued(operationId: string, sentAt: number, signal: AbortSignal): Promise<boolean>;
   /** Notes that a pending job needs another message: the next sweep sends it. */
   requestMessage(operationId: string, signal: AbortSignal): Promise<boolean>;
   /** Notes that a pending job waits for a permit of a host. */

@@ -221,8 +221,11 @@ function dueTimeOf({ since, until }: Permit): number {
  */
 const maxReceives = 500;
 
-/** The time within which a message that was sent is noted in its job. */
-const notedWithinMilliseconds = 60_000;
+/**
+ * A message that is older than the noted one by less than this is that one: the clocks of the queue and of who sent it
+ * differ. A message that is replaced because it is worn is older by far.
+ */
+const clockDifferenceMilliseconds = 600_000;
 
 /**
  * What becomes of a received message, besides what its job needs: it is `replaced` when another one of the job was sent
@@ -235,6 +238,6 @@ export function messageState(
   { sentAt, receives }: { readonly sentAt: number; readonly receives: number },
 ): "replaced" | "worn" | "good" {
   if (queuedAt === undefined) return "good";
-  if (queuedAt - sentAt > notedWithinMilliseconds) return "replaced";
+  if (queuedAt - sentAt > clockDifferenceMilliseconds) return "replaced";
   return receives > maxReceives ? "worn" : "good";
 }

@@ -39,14 +39,15 @@ function isWithoutMessage({ queuedAt }: PendingEntry): boolean {
 }
 
 /**
- * Sends a message, then notes that in the job. A crash in between leads to a second message; the older one is
- * acknowledged when it is received next.
+ * Sends a message, then notes in the job when. A crash in between leads to a second message: both are received until the
+ * job has ended, or until one of them is worn and replaced with the other.
  */
 async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, queues, clock } = ports;
   await attempted(ports, async () => {
+    const sentAt = clock.now();
     await queues.send(operationId, signal);
-    await jobs.markQueued(operationId, clock.now(), signal);
+    await jobs.markQueued(operationId, sentAt, signal);
   });
 }
 

@@ -226,8 +226,18 @@ describe("the message of a job", () => {
     expect(messageState({ queuedAt: undefined }, { sentAt, receives: max / 2 + 1 })).toBe("good");
   });
 
-  test("is replaced when another one was confirmed later", () => {
-    expect(messageState({ queuedAt: sentAt + 60_001 }, { sentAt, receives: 1 })).toBe("replaced");
+  test("is replaced when another one was sent later", () => {
+    expect(messageState({ queuedAt: sentAt + 600_001 }, { sentAt, receives: 1 })).toBe("replaced");
+  });
+
+  test("is good although the clock of who sent it is a minute ahead of the queue's", () => {
+    expect(messageState({ queuedAt: sentAt + 61_000 }, { sentAt, receives: 1 })).toBe("good");
+  });
+
+  test("is worn long before its age is taken for that of a replaced one", () => {
+    const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
+    const leastAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
+    expect(messageState({ queuedAt: sentAt + leastAge }, { sentAt, receives: max / 2 })).toBe("replaced");
   });
 
   test("survives a day in which no table answers, received as often as before it is replaced", () => {

@@ -26,7 +26,12 @@ function jobOf(ageMilliseconds: number) {
 /** A sweep of jobs in memory, and what it sent and logged. */
 async function sweepOf(
   memory: MemoryJobs,
-  { read = (id: string) => memory.read(id), signal = new AbortController().signal, send = () => {} } = {},
+  {
+    read = (id: string) => memory.read(id),
+    signal = new AbortController().signal,
+    send = () => {},
+    time = () => now,
+  } = {},
 ) {
   const sent: string[] = [];
   const logged: string[] = [];
@@ -58,7 +63,7 @@ async function sweepOf(
           send();
         },
       },
-      clock: { now: () => now, deadline: () => signal, pause: unused },
+      clock: { now: time, deadline: () => signal, pause: unused },
       newId: () => crypto.randomUUID(),
       log: (event) => void logged.push(event),
       writeMetrics: () => {},
@@ -104,4 +109,14 @@ test("a job whose message is worn gets another one, also when attempts have begu
   expect((await sweepOf(memory)).sent).toEqual([begun.operationId]);
   expect(memory.read(begun.operationId)?.queuedAt).toBe(now);
   expect((await sweepOf(memory)).sent).toEqual([]);
+});
+
+test("a message is noted with the time before it was sent, however long the queue takes to confirm it", async () => {
+  const memory = new MemoryJobs();
+  const found = jobOf(5 * minute);
+  memory.store(found, undefined);
+  let later = 0;
+  const { sent } = await sweepOf(memory, { send: () => (later = 20 * minute), time: () => now + later });
+  expect(sent).toEqual([found.operationId]);
+  expect(memory.read(found.operationId)?.queuedAt).toBe(now);
 });
