@@ -19,7 +19,7 @@ const [firstPauseMilliseconds, maxPauseMilliseconds] = [10, 1_000];
  * asks again.
  * @param until when it expires, in epoch milliseconds.
  * @returns undefined when it is acquired, otherwise the permits that hold the job back.
- * @throws {Unavailable} when the store does not answer; the permit may then be held until it expires.
+ * @throws {Unavailable} when the store does not answer; the permit may then be held until it is released or expires.
  */
 export async function acquirePermit(
   request: PermitRequest,

@@ -3,7 +3,7 @@ import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, LastAttempt, PendingJob } from "./job.ts";
-import { limitReached, type PermitRequest } from "./permit-rules.ts";
+import { limitReached, type Permit, type PermitRequest } from "./permit-rules.ts";
 import { acquirePermit } from "./permits.ts";
 import type { Lease, WorkerPorts } from "./ports.ts";
 import { reportEnd } from "./report-end.ts";
@@ -133,7 +133,7 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
   const { caller, requestedAt } = job;
   const since = job.notBefore ?? requestedAt;
   const request: PermitRequest = { operationId, holder: lease, host, caller, mode: next.mode, since };
-  const holdingBack = await acquirePermit(request, now + leaseMilliseconds, ports, signal);
+  const holdingBack = await acquire(request, now, ports, signal);
   if (holdingBack !== undefined) {
     if (job.waitsFor === undefined) await ports.jobs.markWaiting(operationId, host, signal);
     return { verdict: { retryInSeconds: permitWaitSeconds(since, holdingBack, now, ports.random()) } };
@@ -145,6 +145,21 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
     };
   } finally {
     await release(request, ports);
+  }
+}
+
+/** Acquires a permit as `acquirePermit` does. One that the worker may have without knowing is released. */
+async function acquire(
+  request: PermitRequest,
+  now: number,
+  ports: WorkerPorts,
+  signal: AbortSignal,
+): Promise<readonly Permit[] | undefined> {
+  try {
+    return await acquirePermit(request, now + leaseMilliseconds, ports, signal);
+  } catch (error) {
+    await release(request, ports);
+    throw error;
   }
 }
 
