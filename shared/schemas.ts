@@ -146,7 +146,7 @@ const identifiers = {
 
 /** The device a request is about (specification 2.9): at least one identifier. */
 export const device = z.object(identifiers).check(
-  z.refine((sent) => Object.keys(sent).length > 0, {
+  z.refine((value) => Object.keys(value).length > 0, {
     message: "must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier",
   }),
   z.meta({

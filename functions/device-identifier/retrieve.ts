@@ -7,12 +7,12 @@ import { areInconsistent, equipmentNumbers } from "./rules.ts";
 
 /** Returns the device that a subscriber uses: the one whose identifier was sent, or the subject of the token. */
 export const handler = serve(retrieveIdentifier, async ({ body, caller, signal, reply, refuse }) => {
-  const sent = body.device && identifiersOf(body.device);
-  const subject = subjectOf(caller, sent);
+  const identifiers = body.device && identifiersOf(body.device);
+  const subject = subjectOf(caller, identifiers);
   if (subject === undefined) throw refuse("MISSING_IDENTIFIER");
   if ("refused" in subject) throw refuse(subject.refused);
 
-  const others = sent?.slice(1) ?? [];
+  const others = identifiers?.slice(1) ?? [];
   const reads = [subject.identifier, ...others].map((identifier) => findDevice(identifier, signal));
   const [device, ...rest] = await Promise.all(reads);
   if (device === undefined) throw refuse("IDENTIFIER_NOT_FOUND");
@@ -26,7 +26,7 @@ export const handler = serve(retrieveIdentifier, async ({ body, caller, signal, 
   const { lastChecked, model, manufacturer } = device;
   const isOneOfSeveral = Object.keys(body.device ?? {}).length > 1;
   return reply(200, {
-    ...(isOneOfSeveral ? { device: subject.identifier.sent } : {}),
+    ...(isOneOfSeveral ? { device: subject.identifier.device } : {}),
     lastChecked,
     ...equipmentNumbers(device),
     model,

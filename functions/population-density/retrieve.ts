@@ -10,19 +10,19 @@ import { workUnitsOf } from "./query/price.ts";
 import { supportedSize } from "./query/supported.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
-export const handler = serveStreamed(retrievePopulationDensity, async (sent) => {
-  const { body, caller, correlator, now, signal, reply, refuse } = sent;
+export const handler = serveStreamed(retrievePopulationDensity, async (request) => {
+  const { body, caller, correlator, now, signal, reply, refuse } = request;
   // What follows is expensive: geometry, and reading tiles.
-  await sent.quotaChecked;
+  await request.quotaChecked;
   const { sink } = body;
   const offered: readonly Format[] = sink === undefined ? mediaTypes : [json];
-  const format = preferredType(sent.listHeader("accept"), offered);
-  const keyed = { client: caller.client, idempotencyKey: sent.header("idempotency-key"), now };
+  const format = preferredType(request.listHeader("accept"), offered);
+  const keyed = { client: caller.client, idempotencyKey: request.header("idempotency-key"), now };
   if (sink !== undefined && keyed.idempotencyKey !== undefined && format !== undefined) {
     const { earlierOperation, operationAddress } = await import("./operations/accept-operation.ts");
     const operationId = await earlierOperation(keyed, { ...body, sink }, undefined, signal);
     if (operationId !== undefined)
-      return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
+      return reply(202, { operationId }, { location: operationAddress(request, operationId) });
   }
 
   const query = parseDensityRequest(body, now);
@@ -40,27 +40,27 @@ export const handler = serveStreamed(retrievePopulationDensity, async (sent) => 
   }
 
   if (sink === undefined) {
-    const refund = await sent.charge(workUnitsOf(size));
+    const refund = await request.charge(workUnitsOf(size));
     const onEnd = isLarge(size, format)
       ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
           retrievePopulationDensity,
-          sent,
+          request,
           refund,
         )
       : undefined;
     const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
-    sent.measure({ metric: "DensitySlots", value: slotsOf(answer) });
+    request.measure({ metric: "DensitySlots", value: slotsOf(answer) });
     const headers = { "content-type": contentType, vary: "accept", "x-area-status": answer.status };
-    return sent.stream(200, bodyOf(answer), headers, onEnd);
+    return request.stream(200, bodyOf(answer), headers, onEnd);
   }
   const { acceptOrder, checkIdempotencyKey, operationAddress } = await import(
     "./operations/accept-operation.ts"
   );
   checkIdempotencyKey(keyed.idempotencyKey);
-  const refund = await sent.charge(workUnitsOf(size));
+  const refund = await request.charge(workUnitsOf(size));
   const order = { ...keyed, request: { ...body, sink }, correlator };
   const operationId = await acceptOrder(order, refund, signal);
-  return reply(202, { operationId }, { location: operationAddress(sent, operationId) });
+  return reply(202, { operationId }, { location: operationAddress(request, operationId) });
 });
 
 const json = "application/json";

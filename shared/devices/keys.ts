@@ -6,7 +6,7 @@ import type { DeviceRecord } from "./record.ts";
 export interface Identifier {
   readonly key: string;
   /** Holds one member; none for the subscription of a token. */
-  readonly sent: Device;
+  readonly device: Device;
 }
 
 const subscriptionKey = (subscription: string) => `subscription#${subscription}`;
@@ -30,12 +30,12 @@ function ipv4Key(address: Ipv4Address): string | undefined {
 
 /** The subscription a 3-legged token is tied to. */
 export function subscriptionIdentifier(subscription: string): Identifier {
-  return { key: subscriptionKey(subscription), sent: {} };
+  return { key: subscriptionKey(subscription), device: {} };
 }
 
 /** A phone number that was sent. */
 export function phoneIdentifier(phoneNumber: string): Identifier {
-  return { key: phoneKey(phoneNumber), sent: { phoneNumber } };
+  return { key: phoneKey(phoneNumber), device: { phoneNumber } };
 }
 
 /** The supported identifiers of a request in the order in which they decide: phone number, IPv4, IPv6. */
@@ -44,9 +44,9 @@ export function identifiersOf({ phoneNumber, ipv4Address, ipv6Address }: Device)
   if (phoneNumber !== undefined) identifiers.push(phoneIdentifier(phoneNumber));
   if (ipv4Address !== undefined) {
     const key = ipv4Key(ipv4Address);
-    if (key !== undefined) identifiers.push({ key, sent: { ipv4Address } });
+    if (key !== undefined) identifiers.push({ key, device: { ipv4Address } });
   }
-  if (ipv6Address !== undefined) identifiers.push({ key: ipv6Key(ipv6Address), sent: { ipv6Address } });
+  if (ipv6Address !== undefined) identifiers.push({ key: ipv6Key(ipv6Address), device: { ipv6Address } });
   return identifiers;
 }
 
@@ -62,11 +62,11 @@ export function keysOf(record: DeviceRecord): [string, ...string[]] {
 }
 
 /** Whether an address that was sent is one of a device's: no part of it is known to be another. */
-export function hasAddress(record: DeviceRecord, sent: Ipv4Address): boolean {
+export function hasAddress(record: DeviceRecord, address: Ipv4Address): boolean {
   return record.ipv4Addresses.some(
     ({ publicAddress, privateAddress, publicPort }) =>
-      publicAddress === sent.publicAddress &&
-      (!isBehindNat(sent) || publicPort === sent.publicPort || sent.publicPort === undefined) &&
-      (sent.privateAddress === undefined || [undefined, sent.privateAddress].includes(privateAddress)),
+      publicAddress === address.publicAddress &&
+      (!isBehindNat(address) || publicPort === address.publicPort || address.publicPort === undefined) &&
+      (address.privateAddress === undefined || [undefined, address.privateAddress].includes(privateAddress)),
   );
 }

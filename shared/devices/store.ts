@@ -9,8 +9,8 @@ export async function findDevice(
   signal: AbortSignal,
 ): Promise<DeviceRecord | undefined> {
   const record = await getItem(devices, { identifier: identifier.key }, signal);
-  const { ipv4Address: sent } = identifier.sent;
-  return record === undefined || (sent !== undefined && !hasAddress(record, sent)) ? undefined : record;
+  const { ipv4Address: address } = identifier.device;
+  return record === undefined || (address !== undefined && !hasAddress(record, address)) ? undefined : record;
 }
 
 /**

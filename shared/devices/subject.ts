@@ -8,25 +8,25 @@ type Subject<Refused> = { readonly identifier: Identifier } | { readonly refused
  * The subject of a request (specification 5.3, 2.9): the subscription of a 3-legged token, otherwise the first
  * supported identifier sent, which is used alone.
  *
- * @param sent the supported identifiers of the request in the order in which they decide; `undefined` when the
+ * @param identifiers the supported identifiers of the request in the order in which they decide; `undefined` when the
  * request has none at all, empty when it has none that is supported.
  * @returns `undefined` when neither token nor request names a subscriber.
  */
 export function subjectOf(
   caller: Caller,
-  sent: readonly [Identifier, ...Identifier[]] | undefined,
+  identifiers: readonly [Identifier, ...Identifier[]] | undefined,
 ): Subject<"UNNECESSARY_IDENTIFIER"> | undefined;
 export function subjectOf(
   caller: Caller,
-  sent: readonly Identifier[] | undefined,
+  identifiers: readonly Identifier[] | undefined,
 ): Subject<"UNNECESSARY_IDENTIFIER" | "UNSUPPORTED_IDENTIFIER"> | undefined;
-export function subjectOf({ subscription }: Caller, sent: readonly Identifier[] | undefined) {
+export function subjectOf({ subscription }: Caller, identifiers: readonly Identifier[] | undefined) {
   if (subscription !== undefined) {
-    return sent === undefined
+    return identifiers === undefined
       ? { identifier: subscriptionIdentifier(subscription) }
       : { refused: "UNNECESSARY_IDENTIFIER" };
   }
-  if (sent === undefined) return undefined;
-  const [identifier] = sent;
+  if (identifiers === undefined) return undefined;
+  const [identifier] = identifiers;
   return identifier === undefined ? { refused: "UNSUPPORTED_IDENTIFIER" } : { identifier };
 }

@@ -7,14 +7,14 @@ const maximumDepth = 32;
 /**
  * Reads a request's body as a JSON object.
  *
- * @param sent the body of the event, base64 if API Gateway passed it as bytes.
+ * @param body the body of the event, base64 if API Gateway passed it as bytes.
  * @throws {ApiError} `INVALID_ARGUMENT` for more than 64 KiB, bytes that are not UTF-8, text that is not JSON,
  * a top level that is not an object, and nesting deeper than 32. Of text that is not JSON it says
  * where, of no body what is in it.
  */
-export function parseJsonObject(sent: string | null, isBase64Encoded: boolean): Record<string, unknown> {
-  if (sent === null || sent === "") throw refused("The request has no body.");
-  const bytes = Buffer.from(sent, isBase64Encoded ? "base64" : "utf8");
+export function parseJsonObject(body: string | null, isBase64Encoded: boolean): Record<string, unknown> {
+  if (body === null || body === "") throw refused("The request has no body.");
+  const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
   if (bytes.byteLength > maximumBytes) throw refused("The body is larger than 64 KiB.");
   const value = parse(bytes);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

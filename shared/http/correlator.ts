@@ -16,9 +16,9 @@ export interface Correlation {
 }
 
 /** Reads the correlator; makes one if it is absent, empty or invalid. */
-export function correlationOf(sent: string | undefined): Correlation {
-  if (sent === undefined || sent === "") return { value: randomUUID(), invalid: false };
-  return correlator.safeParse(sent).success
-    ? { value: sent, invalid: false }
+export function correlationOf(received: string | undefined): Correlation {
+  if (received === undefined || received === "") return { value: randomUUID(), invalid: false };
+  return correlator.safeParse(received).success
+    ? { value: received, invalid: false }
     : { value: randomUUID(), invalid: true };
 }

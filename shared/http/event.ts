@@ -49,9 +49,9 @@ export function incomingRequest(event: unknown): IncomingRequest {
   const { resource, headers, multiValueHeaders, ...rest } = proxyEvent.parse(event);
   const { pathParameters, queryStringParameters, body, isBase64Encoded, requestContext } = rest;
   const { domainName, path } = requestContext;
-  const sent = Object.entries(headers ?? {});
+  const entries = Object.entries(headers ?? {});
   const lists = Object.entries(multiValueHeaders ?? {});
-  const header = (name: string) => sent.find(([key]) => key.toLowerCase() === name)?.[1];
+  const header = (name: string) => entries.find(([key]) => key.toLowerCase() === name)?.[1];
   const origin = domainName === undefined ? undefined : originOf(domainName, header("x-forwarded-proto"));
   return {
     resource,

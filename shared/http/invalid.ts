@@ -17,16 +17,16 @@ const maxNamed = 10;
  * `OUT_OF_RANGE` if all issues have it; otherwise `INVALID_ARGUMENT`. The message names every invalid member once, with
  * what was expected, and never a value: those with the error's own code first, ten of them at most.
  *
- * @param sent what the schema refused; only whether a member is there is read from it.
+ * @param value what the schema refused; only whether a member is there is read from it.
  */
-export function invalid(issues: readonly z.core.$ZodIssue[], sent: unknown): ApiError {
+export function invalid(issues: readonly z.core.$ZodIssue[], value: unknown): ApiError {
   const asked = issues.map(codeOf);
   const code = specific.find((candidate) => asked.includes(candidate));
   const first = issues.filter((issue) => code !== undefined && codeOf(issue) === code);
   const problems = new Map<string, string>();
   for (const issue of [...first, ...issues]) {
     const member = memberAt(issue.path);
-    if (!problems.has(member)) problems.set(member, problemOf(issue, member, sent));
+    if (!problems.has(member)) problems.set(member, problemOf(issue, member, value));
   }
   const named = [...problems.values()].slice(0, maxNamed);
   const others = problems.size - named.length;
@@ -48,17 +48,17 @@ function memberAt(path: readonly PropertyKey[]): string {
     .replace(/^\./, "");
 }
 
-function problemOf(issue: z.core.$ZodIssue, member: string, sent: unknown): string {
+function problemOf(issue: z.core.$ZodIssue, member: string, value: unknown): string {
   const code = specific.find((candidate) => candidate === codeOf(issue));
   if (code !== undefined) return errorRow(code).message;
   const name = member === "" ? "The body" : member;
-  return isMissing(issue.path, sent) ? `${name} is missing.` : `${name} ${expectationOf(issue)}.`;
+  return isMissing(issue.path, value) ? `${name} is missing.` : `${name} ${expectationOf(issue)}.`;
 }
 
-function isMissing(path: readonly PropertyKey[], sent: unknown): boolean {
+function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
   const reached = path.reduce<unknown>(
     (value, part) => (value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part],
-    sent,
+    value,
   );
   return reached === undefined;
 }

@@ -129,8 +129,8 @@ export function callerOf(endpoint: Endpoint, incoming: IncomingRequest, now: Dat
 
 /** @throws {ApiError} `INVALID_ARGUMENT` for a path parameter that its schema refuses. */
 export function parseParameters<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): ParametersOf<E> {
-  const sent = (name: string) => decoded(name, incoming.pathParameters[name]);
-  return parseValues(endpoint.parameters, sent) as ParametersOf<E>;
+  const read = (name: string) => decoded(name, incoming.pathParameters[name]);
+  return parseValues(endpoint.parameters, read) as ParametersOf<E>;
 }
 
 /** @throws {ApiError} `INVALID_ARGUMENT` for a query parameter that its schema refuses. */
@@ -140,10 +140,10 @@ export function parseQuery<E extends Endpoint>(endpoint: E, incoming: IncomingRe
 
 function parseValues(
   schemas: Readonly<Record<string, z.ZodMiniType>> | undefined,
-  sent: (name: string) => string | undefined,
+  read: (name: string) => string | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   if (schemas === undefined) return undefined;
-  const values = Object.fromEntries(Object.keys(schemas).map((name) => [name, sent(name)]));
+  const values = Object.fromEntries(Object.keys(schemas).map((name) => [name, read(name)]));
   const parsed = z.object(schemas).safeParse(values);
   if (!parsed.success) throw invalid(parsed.error.issues, values);
   return parsed.data;
@@ -162,8 +162,8 @@ function decoded(name: string, encoded: string | undefined): string | undefined 
 /** @throws {ApiError} for a body that is no JSON object, or that the endpoint's schema refuses. */
 export function parseBody<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): BodyOf<E> {
   if (endpoint.body === undefined) return undefined as BodyOf<E>;
-  const sent = parseJsonObject(incoming.body, incoming.isBase64Encoded);
-  const parsed = endpoint.body.safeParse(sent);
-  if (!parsed.success) throw invalid(parsed.error.issues, sent);
+  const value = parseJsonObject(incoming.body, incoming.isBase64Encoded);
+  const parsed = endpoint.body.safeParse(value);
+  if (!parsed.success) throw invalid(parsed.error.issues, value);
   return parsed.data as BodyOf<E>;
 }

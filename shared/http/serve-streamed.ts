@@ -50,13 +50,13 @@ function connectionOf(stream: Writable): AbortController {
 }
 
 /** What was sent of a body, and what prevented the rest. */
-interface Sent {
+interface StreamResult {
   readonly bytes: number;
   readonly fault?: unknown;
 }
 
 /** Sends a body as fast as it is read, and waits until all of it was. */
-async function send({ body, onEnd }: HttpResponse, stream: Writable, signal: AbortSignal): Promise<Sent> {
+async function send({ body, onEnd }: HttpResponse, stream: Writable, signal: AbortSignal): Promise<StreamResult> {
   const chunks = typeof body === "string" ? [Buffer.from(body)] : body;
   let bytes = 0;
   try {

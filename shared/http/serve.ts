@@ -31,7 +31,7 @@ import {
 } from "./response.ts";
 
 /** The state of a request under way. */
-interface Exchange {
+interface RequestContext {
   readonly endpoint: Endpoint;
   readonly incoming: IncomingRequest;
   readonly correlation: Correlation;
@@ -61,12 +61,12 @@ export function serve<const E extends Endpoint & { readonly streamed?: never }>(
   };
 }
 
-/** A response that was not sent yet. */
-interface Responded {
+/** A response that has not been sent yet. */
+interface PendingResponse {
   readonly response: HttpResponse;
   readonly echo: Echo;
-  /** Writes the line of the request, with its metrics, when the response was sent. */
-  readonly report: (sent?: SentBody) => void;
+  /** Logs the request with its metrics; to be called once the response has been sent. */
+  readonly report: (sentBody?: SentBody) => void;
 }
 
 /** What was sent of a streamed body, and the code of the fault that cut it. */
@@ -84,11 +84,11 @@ export async function respond<const E extends Endpoint>(
   handle: Handle<E>,
   event: unknown,
   invocation: Invocation,
-): Promise<Responded> {
+): Promise<PendingResponse> {
   const started = performance.now();
   const deadline = startDeadline(invocation);
   const incoming = incomingRequest(event);
-  const exchange: Exchange = {
+  const context: RequestContext = {
     endpoint,
     incoming,
     correlation: correlationOf(incoming.header(correlatorHeader)),
@@ -101,24 +101,24 @@ export async function respond<const E extends Endpoint>(
   };
   let response: HttpResponse;
   try {
-    response = await timeCalls(exchange.dependencies, () =>
-      Promise.race([answer(endpoint, handle, exchange), deadline.passed]),
+    response = await timeCalls(context.dependencies, () =>
+      Promise.race([answer(endpoint, handle, context), deadline.passed]),
     );
   } catch (error) {
-    response = withAllowance(errorResponse(error, loggedOf(exchange)), exchange.allowance);
+    response = withAllowance(errorResponse(error, loggedOf(context)), context.allowance);
   } finally {
     deadline.stop();
   }
-  if (response.status >= 500) await rollBack(exchange, deadline);
+  if (response.status >= 500) await rollBack(context, deadline);
   const firstByte = performance.now();
   return {
     response,
     echo: {
-      correlator: exchange.correlation.value,
+      correlator: context.correlation.value,
       requestId: incoming.requestId,
       origin: incoming.header("origin"),
     },
-    report: (sent) => report(exchange, response, { started, firstByte, sent }),
+    report: (sentBody) => report(context, response, { started, firstByte, sentBody }),
   };
 }
 
@@ -128,18 +128,18 @@ export async function respond<const E extends Endpoint>(
 async function answer<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
-  exchange: Exchange,
+  context: RequestContext,
 ): Promise<HttpResponse> {
-  exchange.caller = callerOf(endpoint, exchange.incoming, exchange.now);
-  const quotaChecked = checkQuota(exchange);
+  context.caller = callerOf(endpoint, context.incoming, context.now);
+  const quotaChecked = checkQuota(context);
   const [checked, replied] = await Promise.allSettled([
     quotaChecked,
-    reply(endpoint, handle, exchange, quotaChecked),
+    reply(endpoint, handle, context, quotaChecked),
   ]);
   if (checked.status === "rejected") throw checked.reason;
   if (replied.status === "rejected") throw replied.reason;
   const { headers, ...response } = replied.value;
-  return { ...response, headers: { ...headers, ...rateLimitHeaders(exchange.allowance) } };
+  return { ...response, headers: { ...headers, ...rateLimitHeaders(context.allowance) } };
 }
 
 /** An error with what the caller has left; a 429 says itself of which limit, if that one has a window. */
@@ -149,53 +149,53 @@ function withAllowance(response: HttpResponse, allowance: Allowance | undefined)
 }
 
 /** Counts a request against its caller's limits. */
-async function checkQuota(exchange: Exchange): Promise<void> {
-  const { caller, now, signal } = exchange;
-  if (caller !== undefined) await count(exchange, () => countRequest(caller.client, now, signal));
+async function checkQuota(context: RequestContext): Promise<void> {
+  const { caller, now, signal } = context;
+  if (caller !== undefined) await count(context, () => countRequest(caller.client, now, signal));
 }
 
 /**
  * Counts the work of a request that is within its quota; one that could not be counted is served without.
  * @returns what refunds it.
  */
-async function charge(exchange: Exchange, units: number): Promise<() => Promise<void>> {
-  const { caller, allowance: before, now, signal } = exchange;
+async function charge(context: RequestContext, units: number): Promise<() => Promise<void>> {
+  const { caller, allowance: before, now, signal } = context;
   if (caller === undefined || before === undefined || units === 0) return async () => {};
-  await count(exchange, () => countWork(caller.client, units, before, now, signal));
-  if (exchange.allowance === undefined) return async () => {};
+  await count(context, () => countWork(caller.client, units, before, now, signal));
+  if (context.allowance === undefined) return async () => {};
   return async () => {
     try {
       await uncountWork(caller.client, units, now, signal);
-      exchange.allowance = before;
+      context.allowance = before;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      log("NOT_ROLLED_BACK", { ...loggedOf(exchange), cause: causeOf(error) });
+      log("NOT_ROLLED_BACK", { ...loggedOf(context), cause: causeOf(error) });
     }
   };
 }
 
 /**
- * Takes a count into the exchange. When the counter does not answer, the request is served uncounted.
+ * Records a count in the context. If the counter is unavailable, the request is served uncounted.
  * @throws {ApiError} when a limit is exceeded.
  */
-async function count(exchange: Exchange, run: () => Promise<RateLimitResult>): Promise<void> {
+async function count(context: RequestContext, run: () => Promise<RateLimitResult>): Promise<void> {
   const counted = await run().catch((error: unknown) => {
     if (!(error instanceof Unavailable)) throw error;
-    log("QUOTA_NOT_COUNTED", { operation: exchange.endpoint.operationId, cause: error.message });
-    exchange.counts.push({ metric: "QuotaNotCounted" });
+    log("QUOTA_NOT_COUNTED", { operation: context.endpoint.operationId, cause: error.message });
+    context.counts.push({ metric: "QuotaNotCounted" });
     return undefined;
   });
   if (counted?.code !== undefined) throw new ApiError(counted.code, counted);
-  exchange.allowance = counted?.allowance;
+  context.allowance = counted?.allowance;
 }
 
 async function reply<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
-  exchange: Exchange,
+  context: RequestContext,
   quotaChecked: Promise<unknown>,
 ): Promise<HttpResponse> {
-  const { incoming, caller, correlation, counts, rollbacks, now, signal } = exchange;
+  const { incoming, caller, correlation, counts, rollbacks, now, signal } = context;
   if (correlation.invalid)
     throw new ApiError("INVALID_ARGUMENT", { message: `x-correlator ${correlatorForm}.` });
   const replied = await handle({
@@ -210,7 +210,7 @@ async function reply<E extends Endpoint>(
     header: incoming.header,
     listHeader: incoming.listHeader,
     quotaChecked,
-    charge: (units) => charge(exchange, units),
+    charge: (units) => charge(context, units),
     onFault: (rollback) => rollbacks.push(rollback),
     measure: (count) => counts.push(count),
     now,
@@ -230,36 +230,40 @@ async function reply<E extends Endpoint>(
 }
 
 /** Runs the rollbacks of a failed request. What cannot be undone here must lapse by itself. */
-async function rollBack(exchange: Exchange, deadline: Deadline): Promise<void> {
+async function rollBack(context: RequestContext, deadline: Deadline): Promise<void> {
   const signal = deadline.rollbackSignal();
-  const outcomes = await Promise.allSettled(exchange.rollbacks.map((rollback) => rollback(signal)));
+  const outcomes = await Promise.allSettled(context.rollbacks.map((rollback) => rollback(signal)));
   for (const outcome of outcomes) {
     if (outcome.status === "rejected") {
-      log("NOT_ROLLED_BACK", { ...loggedOf(exchange), cause: causeOf(outcome.reason) });
+      log("NOT_ROLLED_BACK", { ...loggedOf(context), cause: causeOf(outcome.reason) });
     }
   }
 }
 
-/** When a request came and its response began, and what was sent of a streamed body. */
-interface Sending {
+/** When the request arrived, when its response began, and how much of a streamed body was sent. */
+interface ResponseTiming {
   readonly started: number;
   readonly firstByte: number;
-  readonly sent: SentBody | undefined;
+  readonly sentBody: SentBody | undefined;
 }
 
 /**
  * Writes one line with the result of a request and its metrics, and nothing that was sent. How long a streamed response
  * took is measured up to its first byte: the rest depends on its caller.
  */
-function report(exchange: Exchange, response: HttpResponse, { started, firstByte, sent }: Sending): void {
-  const { endpoint, caller, counts, dependencies } = exchange;
-  const code = sent?.code ?? response.code;
+function report(
+  context: RequestContext,
+  response: HttpResponse,
+  { started, firstByte, sentBody }: ResponseTiming,
+): void {
+  const { endpoint, caller, counts, dependencies } = context;
+  const code = sentBody?.code ?? response.code;
   const firstByteMilliseconds = Math.round(firstByte - started);
   const line = {
-    ...loggedOf(exchange),
+    ...loggedOf(context),
     status: response.status,
     milliseconds: Math.round(performance.now() - started),
-    ...(sent === undefined ? {} : { firstByteMilliseconds, bytes: sent.bytes }),
+    ...(sentBody === undefined ? {} : { firstByteMilliseconds, bytes: sentBody.bytes }),
     ...dependencies.fields(),
     coldStart: cold,
     ...(code === undefined ? {} : { code }),
@@ -274,7 +278,7 @@ function report(exchange: Exchange, response: HttpResponse, { started, firstByte
   cold = false;
 }
 
-function loggedOf({ endpoint, correlation, awsRequestId }: Exchange) {
+function loggedOf({ endpoint, correlation, awsRequestId }: RequestContext) {
   return {
     operation: endpoint.operationId,
     correlator: correlation.value,

@@ -2,7 +2,7 @@ import { acceptJob } from "../../functions/population-density/delivery/accept.ts
 import { cancelJob } from "../../functions/population-density/delivery/cancel.ts";
 import { answerTime, type Job } from "../../functions/population-density/delivery/job.ts";
 import type { Ports } from "../../functions/population-density/delivery/ports.ts";
-import type { Sent } from "../../functions/population-density/delivery/rules.ts";
+import type { SendResult } from "../../functions/population-density/delivery/rules.ts";
 import { sweep } from "../../functions/population-density/delivery/sweep-jobs.ts";
 import { workOn } from "../../functions/population-density/delivery/work-on-job.ts";
 import { Unavailable } from "../../shared/errors.ts";
@@ -280,7 +280,7 @@ class Model {
     actor: Actor,
     job: Job & { readonly sink: string },
     beforeLastChunk: () => Promise<void>,
-  ): Promise<Sent> {
+  ): Promise<SendResult> {
     const plan = this.#plans.find(({ operationId }) => operationId === job.operationId);
     if (plan === undefined) throw new Error("an operation that nobody planned");
     const index = plan.attempts++;

@@ -1,6 +1,6 @@
 import type { Acceptance } from "../../functions/population-density/delivery/accept.ts";
 import { type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
-import type { Sent } from "../../functions/population-density/delivery/rules.ts";
+import type { SendResult } from "../../functions/population-density/delivery/rules.ts";
 import type { Chance } from "./random.ts";
 
 export const minute = 60_000;
@@ -11,7 +11,7 @@ export const start = Date.UTC(2026, 10, 20, 12);
 
 /** What a sink does with an attempt, and what it makes of the body that it got whole. */
 export interface Behaviour {
-  readonly sent: Omit<Sent, "bytes">;
+  readonly sent: Omit<SendResult, "bytes">;
   readonly keeps: boolean;
 }
 

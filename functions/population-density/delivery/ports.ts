@@ -2,7 +2,7 @@ import type { log } from "../../../shared/aws/log.ts";
 import type { writeMetrics } from "../../../shared/aws/metrics.ts";
 import type { Job, LastAttempt, Outcome } from "./job.ts";
 import type { Permit } from "./permit-rules.ts";
-import type { Sent } from "./rules.ts";
+import type { SendResult } from "./rules.ts";
 
 /**
  * Everything that the delivery code reaches: stores, queue, sinks and clock; real ones in a function, others in the
@@ -167,7 +167,7 @@ export interface Sinks {
     job: Job & { readonly sink: string },
     beforeLastChunk: () => Promise<void>,
     signal: AbortSignal,
-  ): Promise<Sent>;
+  ): Promise<SendResult>;
   /** Hash of a sink's host and port. */
   hostOf(sink: string): string;
 }

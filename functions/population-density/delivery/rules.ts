@@ -2,7 +2,7 @@ import { deadlineOf, isAboutToExpire, type Job, type Outcome, type PendingJob } 
 import type { Permit } from "./permit-rules.ts";
 
 /** The result of sending; see `post` of `shared/sinks`. */
-export interface Sent {
+export interface SendResult {
   readonly outcome: "delivered" | "refused" | "failed";
   /** Of the sink's answer. */
   readonly status?: number;
@@ -19,7 +19,7 @@ export interface Sent {
  * The result of an attempt: something was sent, or the answer could not be computed. `isPassing`: a retry may succeed.
  */
 export type AttemptResult =
-  | Sent
+  | SendResult
   | { readonly outcome: "not computed"; readonly cause: string; readonly isPassing: boolean };
 
 /** The next step of a job. */
@@ -85,7 +85,10 @@ function failed(reason: string): Extract<Step, { kind: "finish" }> {
 const notTaken = new Set([408, 413, 429]);
 
 /** Whether a sink may hold the whole body after an attempt to send it. */
-export function isPossiblyDelivered({ sentWhole, status }: Pick<Sent, "sentWhole" | "status">): boolean {
+export function isPossiblyDelivered({
+  sentWhole,
+  status,
+}: Pick<SendResult, "sentWhole" | "status">): boolean {
   return sentWhole && !(status !== undefined && notTaken.has(status));
 }
 
@@ -145,7 +148,7 @@ export function nextStep(
   return { kind: "retry", mode: "failure", possiblyDelivered: false, inSeconds: canWait ? pause : 0 };
 }
 
-function reasonOf({ status, cause }: Sent): string {
+function reasonOf({ status, cause }: SendResult): string {
   return status === undefined ? `refused: ${cause}` : `refused: ${status}`;
 }
 

@@ -206,9 +206,9 @@ async function attempt(
     if (!(await jobs.markPossiblyDelivered(job.operationId, lease, signal))) throw new LeaseLost();
   };
   try {
-    const sent = await sinks.post(job, beforeLastChunk, signal);
-    if (sent.outcome === "delivered") await noteAgreement(host, ports);
-    return sent;
+    const result = await sinks.post(job, beforeLastChunk, signal);
+    if (result.outcome === "delivered") await noteAgreement(host, ports);
+    return result;
   } catch (error) {
     if (error instanceof LeaseLost) return "lease lost";
     const isPassing = error instanceof Unavailable || (error instanceof Error && error.name === "AbortError");

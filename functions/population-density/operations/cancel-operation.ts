@@ -6,9 +6,9 @@ import { cancelOperation } from "./contract.ts";
 import { isVisible, operationOf } from "./operation.ts";
 
 /** Ends a pending operation for its caller. */
-export const handler = serve(cancelOperation, async (sent) => {
-  const { parameters, caller, now, signal, reply, refuse } = sent;
-  await sent.quotaChecked;
+export const handler = serve(cancelOperation, async (request) => {
+  const { parameters, caller, now, signal, reply, refuse } = request;
+  await request.quotaChecked;
   const found = await jobStore.read(parameters.operationId, signal);
   if (found === undefined || !isVisible(found, caller.client, now)) throw refuse("NOT_FOUND");
   const job = await cancelJob(found, { ...sharedPorts, jobs: jobStore }, signal);

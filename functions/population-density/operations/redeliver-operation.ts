@@ -9,12 +9,12 @@ import { redeliverOperation } from "./contract.ts";
 import { isVisible } from "./operation.ts";
 
 /** Starts an operation that delivers the answer of an ended one again, to the sink of this request. */
-export const handler = serve(redeliverOperation, async (sent) => {
-  const { parameters, body, caller, correlator, now, signal, reply, refuse } = sent;
-  await sent.quotaChecked;
+export const handler = serve(redeliverOperation, async (request) => {
+  const { parameters, body, caller, correlator, now, signal, reply, refuse } = request;
+  await request.quotaChecked;
   const accepted = (operationId: string) =>
-    reply(202, { operationId }, { location: operationAddress(sent, operationId) });
-  const keyed = { client: caller.client, idempotencyKey: sent.header("idempotency-key"), now };
+    reply(202, { operationId }, { location: operationAddress(request, operationId) });
+  const keyed = { client: caller.client, idempotencyKey: request.header("idempotency-key"), now };
   const earlier = await earlierOperation(keyed, body, parameters.operationId, signal);
   if (earlier !== undefined) return accepted(earlier);
   checkIdempotencyKey(keyed.idempotencyKey);
@@ -23,8 +23,7 @@ export const handler = serve(redeliverOperation, async (sent) => {
   if (job.state === "pending") throw refuse("POPULATION_DENSITY_DATA.OPERATION_PENDING");
   const query = parseDensityRequest(job.request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
-  const refund = await sent.charge(workUnitsOf(sizeOf(query)));
-  const request = { ...job.request, ...body };
-  const order = { ...keyed, request, redelivered: job, correlator };
+  const refund = await request.charge(workUnitsOf(sizeOf(query)));
+  const order = { ...keyed, request: { ...job.request, ...body }, redelivered: job, correlator };
   return accepted(await acceptOrder(order, refund, signal));
 });

@@ -9,7 +9,7 @@ import {
   nextStep,
   permitWaitSeconds,
   retryDelay,
-  type Sent,
+  type SendResult,
   secondsUntilDue,
 } from "../../../functions/population-density/delivery/rules.ts";
 import {
@@ -32,7 +32,7 @@ function aJob(changes: Partial<PendingJob> = {}): PendingJob {
   return { ...someJob(sink, request, { requestedAt: now, attempts: 1, ...changes }), sink };
 }
 
-const failed = (changes: Partial<Sent> = {}): Sent => ({
+const failed = (changes: Partial<SendResult> = {}): SendResult => ({
   outcome: "failed",
   status: 503,
   sentWhole: false,
@@ -40,7 +40,7 @@ const failed = (changes: Partial<Sent> = {}): Sent => ({
   ...changes,
 });
 
-const stepAfter = (job: PendingJob, sent: Sent, random = 0.5, hasAgreed = true) =>
+const stepAfter = (job: PendingJob, sent: SendResult, random = 0.5, hasAgreed = true) =>
   nextStep(job, sent, hasAgreed, { now, schedule, random });
 
 describe("the wait before another attempt", () => {
@@ -81,7 +81,7 @@ describe("the wait before another attempt", () => {
 });
 
 describe("what a sink may hold", () => {
-  test.each<[string, Partial<Sent>, boolean]>([
+  test.each<[string, Partial<SendResult>, boolean]>([
     ["503 before the end", { status: 503, sentWhole: false }, false],
     ["502 of a proxy after it", { status: 502, sentWhole: true }, true],
     ["408 after it", { status: 408, sentWhole: true }, false],

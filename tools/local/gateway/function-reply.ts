@@ -74,18 +74,18 @@ function parsed<Schema extends z.ZodType>(schema: Schema, result: unknown): z.ou
 }
 
 function replyHeaders(headers: Readonly<Record<string, readonly string[]>>): Reply["headers"] {
-  const sent: (readonly [string, string])[] = [];
+  const entries: (readonly [string, string])[] = [];
   for (const [name, values] of Object.entries(headers)) {
     const lowerCase = name.toLowerCase();
     if (droppedHeaders.has(lowerCase)) continue;
     const sentName = remappedHeaders.has(lowerCase) ? `x-amzn-remapped-${lowerCase}` : lowerCase;
     for (const value of values) {
       checkHeader(sentName, value);
-      sent.push([sentName, value]);
+      entries.push([sentName, value]);
     }
   }
-  const hasType = sent.some(([name]) => name === "content-type");
-  return hasType ? sent : [...sent, ["content-type", "application/json"]];
+  const hasType = entries.some(([name]) => name === "content-type");
+  return hasType ? entries : [...entries, ["content-type", "application/json"]];
 }
 
 function checkHeader(name: string, value: string): void {

@@ -169,10 +169,10 @@ export class Gateway {
   async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply | StreamedReply> {
     const match = this.#routes.match(received.method, received.path);
     try {
-      const sent = await readBody(request);
+      const encodedBody = await readBody(request);
       if (match === undefined) throw new GatewayError("MISSING_AUTHENTICATION_TOKEN");
-      if (sent === undefined) throw new GatewayError("REQUEST_TOO_LARGE");
-      const body = await decompressed(sent, headerOf(received, "content-encoding"));
+      if (encodedBody === undefined) throw new GatewayError("REQUEST_TOO_LARGE");
+      const body = await decompressed(encodedBody, headerOf(received, "content-encoding"));
       if (!this.#letsThrough(received.method, match.route)) throw new GatewayError("THROTTLED");
       const authorized = await this.#authorize(received, match.route);
       return await this.#integrate(received, match, body, authorized);

@@ -58,11 +58,12 @@ async function* atBandwidth(
   rest: AsyncGenerator<Uint8Array, void, undefined>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const started = performance.now();
-  let sent = 0;
+  let sentBytes = 0;
   try {
     for (let chunk = first; ; ) {
-      sent += chunk.length;
-      const early = started + Math.max(0, sent - unlimitedBytes) / bytesPerMillisecond - performance.now();
+      sentBytes += chunk.length;
+      const early =
+        started + Math.max(0, sentBytes - unlimitedBytes) / bytesPerMillisecond - performance.now();
       if (early > 0) await wait(early);
       if (chunk.length > 0) yield chunk;
       const next = await rest.next();
