@@ -53,9 +53,11 @@ export const handler = serveStreamed(retrievePopulationDensity, async (request) 
     const headers = { "content-type": contentType, vary: "accept", "x-area-status": answer.status };
     return request.stream(200, bodyOf(answer), headers, onEnd);
   }
-  const { acceptOrder, checkIdempotencyKey, operationAddress } = await import(
-    "./operations/accept-operation.ts"
-  );
+  const {
+    acceptOperation: acceptOrder,
+    checkIdempotencyKey,
+    operationAddress,
+  } = await import("./operations/accept-operation.ts");
   checkIdempotencyKey(keyed.idempotencyKey);
   const refund = await request.charge(workUnitsOf(size));
   const order = { ...keyed, request: { ...body, sink }, correlator };

@@ -255,11 +255,11 @@ export class MemoryPermits {
     if (this.version > 0) this.released.add(holder);
   }
 
-  noteAgreement(host: string): void {
+  recordAcceptance(host: string): void {
     this.agreed.add(host);
   }
 
-  hasAgreed(host: string): boolean {
+  hasAccepted(host: string): boolean {
     return this.agreed.has(host);
   }
 }

@@ -240,8 +240,8 @@ class Model {
         read: () => call("readPermits", () => permits.read()),
         replace: (found, list) => call("replacePermits", () => permits.replace(found, list)),
         release: (holder) => call("releasePermit", () => permits.release(holder)),
-        noteAgreement: (host) => call("noteAgreement", () => permits.noteAgreement(host)),
-        hasAgreed: (host) => call("hasAgreed", () => permits.hasAgreed(host)),
+        recordAcceptance: (host) => call("recordAcceptance", () => permits.recordAcceptance(host)),
+        hasAccepted: (host) => call("hasAccepted", () => permits.hasAccepted(host)),
       },
       queues: {
         send: (operationId) =>

@@ -168,24 +168,24 @@ export const jobStore: JobStore = {
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
-  markPossiblyDelivered(operationId, lease, signal) {
+  markPossiblyDelivered(operationId, leaseId, signal) {
     const write = {
       update: "SET possiblyDelivered = :yes",
       condition: isLeased,
       names,
-      values: { ":yes": true, ":lease": lease, ":pending": "pending" },
+      values: { ":yes": true, ":lease": leaseId, ":pending": "pending" },
     };
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
-  scheduleRetry(operationId, lease, { mode, possiblyDelivered, notBefore, lastAttempt }, signal) {
+  scheduleRetry(operationId, leaseId, { mode, possiblyDelivered, notBefore, lastAttempt }, signal) {
     const write = {
       update:
         "SET #mode = :mode, possiblyDelivered = :possibly, notBefore = :notBefore, lastAttempt = :attempt",
       condition: isLeased,
       names: { ...names, "#mode": "mode" },
       values: {
-        ":lease": lease,
+        ":lease": leaseId,
         ":pending": "pending",
         ":mode": mode,
         ":possibly": possiblyDelivered,
@@ -196,7 +196,7 @@ export const jobStore: JobStore = {
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
-  async finish(finished, lease, { outcome, reason, lastAttempt }, signal) {
+  async finish(finished, leaseId, { outcome, reason, lastAttempt }, signal) {
     const { operationId } = finished;
     const noted = lastAttempt === undefined ? "" : ", lastAttempt = :attempt";
     const write = {
@@ -206,7 +206,7 @@ export const jobStore: JobStore = {
       values: {
         ":outcome": outcome,
         ":reason": reason,
-        ":lease": lease,
+        ":lease": leaseId,
         ":pending": "pending",
         ...(lastAttempt === undefined ? {} : { ":attempt": present(lastAttempt) }),
       },
@@ -214,7 +214,7 @@ export const jobStore: JobStore = {
     if (!(await updateItem(densityJobs, { operationId }, write, signal))) {
       const found = await getItem(densityJobs, { operationId }, signal);
       // Otherwise this call ended it, and its response was lost.
-      if (found?.lease !== lease || found.state !== outcome) return false;
+      if (found?.lease !== leaseId || found.state !== outcome) return false;
     }
     await releasePlace(finished, isReserved, signal);
     return true;

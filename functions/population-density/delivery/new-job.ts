@@ -11,7 +11,7 @@ type Request = Job["request"] & {
 };
 
 /** A request for a job, after all checks. */
-export interface JobOrder {
+export interface NewJobRequest {
   readonly request: Request;
   /** The job whose answer is delivered again, if it is. */
   readonly redelivered?: Pick<Job, "operationId" | "requestedAt" | "asOf">;
@@ -35,7 +35,14 @@ export function requestHashOf(
 }
 
 /** Makes the job of a request. Its id is derived from caller and idempotency key; without a key it is random. */
-export function newJob({ request, redelivered, client, correlator, idempotencyKey, now }: JobOrder): Job {
+export function newJob({
+  request,
+  redelivered,
+  client,
+  correlator,
+  idempotencyKey,
+  now,
+}: NewJobRequest): Job {
   const { sink, sinkCredential, area, startTime, endTime, precision } = request;
   const { accessToken, accessTokenExpiresUtc } = sinkCredential ?? {};
   const expiresAt = accessTokenExpiresUtc === undefined ? undefined : instantOf(accessTokenExpiresUtc);

@@ -7,9 +7,9 @@ import { densityPermits } from "./tables.ts";
 /** All permits are one item: there are at most as many as workers, and all limits can be decided together. */
 const permitsKey = { limit: "permits", entry: "all" };
 
-const agreements = withSchema(densityPermits, z.object({}));
+const acceptances = withSchema(densityPermits, z.object({}));
 
-const agreementSeconds = 90 * 86_400;
+const acceptanceSeconds = 90 * 86_400;
 
 /**
  * The table of permits: those in use, and the hosts that have answered 2xx.
@@ -51,14 +51,14 @@ export const permitStore: PermitStore = {
     await updateItem(densityPermits, permitsKey, write, signal);
   },
 
-  async noteAgreement(host, signal) {
-    const item = { limit: "agreed", entry: host, expiresAt: expiryIn(agreementSeconds) };
+  async recordAcceptance(host, signal) {
+    const item = { limit: "agreed", entry: host, expiresAt: expiryIn(acceptanceSeconds) };
     await putItem(densityPermits, item, {}, signal);
   },
 
-  async hasAgreed(host, signal) {
+  async hasAccepted(host, signal) {
     const key = { limit: "agreed", entry: host };
-    return (await getItem(agreements, key, signal)) !== undefined;
+    return (await getItem(acceptances, key, signal)) !== undefined;
   },
 };
 

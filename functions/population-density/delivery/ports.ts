@@ -77,11 +77,11 @@ export interface JobStore {
    */
   lease(job: Job, lease: Lease, signal: AbortSignal): Promise<boolean>;
   /** Notes that the sink may hold the answer from now on. `false` when the lease was lost. */
-  markPossiblyDelivered(operationId: string, lease: string, signal: AbortSignal): Promise<boolean>;
+  markPossiblyDelivered(operationId: string, leaseId: string, signal: AbortSignal): Promise<boolean>;
   /** Ends an attempt after which there will be another. `false` when the lease was lost. */
   scheduleRetry(
     operationId: string,
-    lease: string,
+    leaseId: string,
     retry: Pick<Job, "mode" | "possiblyDelivered"> & {
       readonly notBefore: number;
       readonly lastAttempt: LastAttempt;
@@ -94,7 +94,7 @@ export interface JobStore {
    */
   finish(
     job: Pick<Job, "operationId" | "caller">,
-    lease: string,
+    leaseId: string,
     end: {
       readonly outcome: Outcome;
       readonly reason: string;
@@ -146,8 +146,8 @@ export interface PermitStore {
   /** Releases the permit of a holder, if it has one. Nothing conflicts with that. */
   release(holder: string, signal: AbortSignal): Promise<void>;
   /** Notes that a host answered with 2xx, for some months. */
-  noteAgreement(host: string, signal: AbortSignal): Promise<void>;
-  hasAgreed(host: string, signal: AbortSignal): Promise<boolean>;
+  recordAcceptance(host: string, signal: AbortSignal): Promise<void>;
+  hasAccepted(host: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** The queues of jobs. */

@@ -32,8 +32,8 @@ export type Step =
       readonly inSeconds: number;
     };
 
-/** What the rules need besides the job. */
-export interface Circumstances {
+/** What the retry rules need besides the job. */
+export interface RetryContext {
   /** Epoch milliseconds. */
   readonly now: number;
   /** Seconds before each further attempt. */
@@ -57,7 +57,7 @@ const maxFailureRetrySeconds = 60;
  */
 export function nextAttempt(
   job: PendingJob,
-  { now, schedule }: Pick<Circumstances, "now" | "schedule">,
+  { now, schedule }: Pick<RetryContext, "now" | "schedule">,
 ): { readonly mode: Job["mode"] } | Extract<Step, { kind: "finish" }> {
   const maxAttempts = schedule.length + 1;
   if (deadlineOf(job) - now < attemptMilliseconds) return failed("expired");
@@ -82,14 +82,14 @@ function failed(reason: string): Extract<Step, { kind: "finish" }> {
 }
 
 /** Statuses by which a server says that it did not accept the body. */
-const notTaken = new Set([408, 413, 429]);
+const rejectedStatuses = new Set([408, 413, 429]);
 
 /** Whether a sink may hold the whole body after an attempt to send it. */
 export function isPossiblyDelivered({
   sentWhole,
   status,
 }: Pick<SendResult, "sentWhole" | "status">): boolean {
-  return sentWhole && !(status !== undefined && notTaken.has(status));
+  return sentWhole && !(status !== undefined && rejectedStatuses.has(status));
 }
 
 /** A large body, and how often it is sent to a host that has never answered 2xx. */
@@ -106,13 +106,13 @@ export function dependsOnHost(job: Pick<Job, "attempts" | "mode">, result: Attem
  * Decides the next step of a job after an attempt (behaviour section 7).
  *
  * @param job as it was leased: with this attempt counted, and `possiblyDelivered` as before the attempt.
- * @param hostHasAgreed whether the sink's host has ever answered with 2xx; see `dependsOnHost`.
+ * @param hostHasAccepted whether the sink's host has ever answered with 2xx; see `dependsOnHost`.
  */
 export function nextStep(
   job: PendingJob,
   result: AttemptResult,
-  hostHasAgreed: boolean,
-  circumstances: Circumstances,
+  hostHasAccepted: boolean,
+  context: RetryContext,
 ): Step {
   if (result.outcome === "delivered") {
     return job.mode === "answer"
@@ -126,12 +126,12 @@ export function nextStep(
   }
   const isSent = result.outcome === "failed" && isPossiblyDelivered(result);
   const possiblyDelivered = job.possiblyDelivered || isSent;
-  const isHopeless = result.outcome === "not computed" && !result.isPassing;
-  const isUnwelcome = dependsOnHost(job, result) && !hostHasAgreed;
+  const isPermanentFailure = result.outcome === "not computed" && !result.isPassing;
+  const tooLargeToRetry = dependsOnHost(job, result) && !hostHasAccepted;
   const asked = result.outcome === "failed" ? result.retryAfterSeconds : undefined;
   const inSeconds =
-    isHopeless || isUnwelcome ? undefined : retryDelay(job.attempts, asked, job.mode, circumstances);
-  const { now } = circumstances;
+    isPermanentFailure || tooLargeToRetry ? undefined : retryDelay(job.attempts, asked, job.mode, context);
+  const { now } = context;
   if (inSeconds !== undefined) {
     const at = now + inSeconds * 1_000;
     const { accessTokenExpiresAt = Number.POSITIVE_INFINITY } = job;
@@ -143,7 +143,7 @@ export function nextStep(
   if (job.mode === "failure") return failed("failure not sent");
   if (possiblyDelivered) return failed("possibly delivered");
   // The sink's `Retry-After` holds for a failure too, if enough time is left to send it.
-  const pause = (asked ?? 0) * (1 + 0.2 * circumstances.random);
+  const pause = (asked ?? 0) * (1 + 0.2 * context.random);
   const canWait = deadlineOf(job) - (now + pause * 1_000) >= attemptMilliseconds;
   return { kind: "retry", mode: "failure", possiblyDelivered: false, inSeconds: canWait ? pause : 0 };
 }
@@ -163,7 +163,7 @@ export function retryDelay(
   attempts: number,
   askedSeconds: number | undefined,
   mode: Job["mode"],
-  { schedule, random }: Pick<Circumstances, "schedule" | "random">,
+  { schedule, random }: Pick<RetryContext, "schedule" | "random">,
 ): number | undefined {
   const isExtra = mode === "failure" && attempts < maxFailureAttempts(schedule);
   const extra = Math.min(maxFailureRetrySeconds, schedule.at(-1) ?? maxFailureRetrySeconds);

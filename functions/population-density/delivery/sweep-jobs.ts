@@ -12,7 +12,7 @@ type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics
 
 /**
  * Goes through the pending jobs: sends a message for those without one, ends those whose day is over, and measures the
- * age of the oldest. What fails is done by the next run.
+ * age of the oldest. The next sweep retries what fails.
  */
 export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const now = ports.clock.now();
@@ -27,7 +27,7 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
     },
   ]);
   for (const entry of entries) {
-    // The oldest are first: what there is no time for waits for the next sweep.
+    // Oldest first: the next sweep handles the rest.
     if (signal.aborted) return;
     if (deadlineOf({ requestedAt: now - ageOf(entry) }) <= now) await expire(entry, ports, signal);
     else if (isWithoutMessage(entry) && ageOf(entry) >= minAgeMilliseconds) await queue(entry, ports, signal);
@@ -44,7 +44,7 @@ function isWithoutMessage({ queuedAt }: PendingEntry): boolean {
  */
 async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, queues, clock } = ports;
-  await attempted(ports, async () => {
+  await logFailure(ports, async () => {
     const sentAt = clock.now();
     await queues.send(operationId, signal);
     await jobs.markQueued(operationId, sentAt, signal);
@@ -54,22 +54,22 @@ async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: A
 /** Ends a job that has expired without an outcome: its sink got nothing, and will get nothing. */
 async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, clock, newId } = ports;
-  await attempted(ports, async () => {
+  await logFailure(ports, async () => {
     const job = await jobs.read(operationId, signal);
     if (job === undefined || job.state !== "pending") return;
     const now = clock.now();
-    const lease = newId();
-    if (!(await jobs.lease(job, { id: lease, mode: job.mode, now, until: now, isAttempt: false }, signal)))
+    const leaseId = newId();
+    if (!(await jobs.lease(job, { id: leaseId, mode: job.mode, now, until: now, isAttempt: false }, signal)))
       return;
     const end = { kind: "finish", outcome: "failed", reason: "expired" } as const;
-    if (await jobs.finish(job, lease, end, signal)) reportEnd(job, end, ports);
+    if (await jobs.finish(job, leaseId, end, signal)) reportEnd(job, end, ports);
   });
 }
 
-/** Keeps a failure with one job from stopping the others. */
-async function attempted({ log }: SweepPorts, see: () => Promise<void>): Promise<void> {
+/** Logs a failure with one job, so that it does not stop the others. */
+async function logFailure({ log }: SweepPorts, run: () => Promise<void>): Promise<void> {
   try {
-    await see();
+    await run();
   } catch (error) {
     logFault(error, {}, log);
   }

@@ -34,8 +34,8 @@ const leaseMilliseconds = attemptMilliseconds;
 
 // Time is reserved after an attempt, even when the attempt has used up all other time.
 
-/** Reserved to note that a sink's host agreed. */
-export const agreementMilliseconds = 1_000;
+/** Reserved to record that a sink's host has accepted a delivery. */
+export const acceptanceMilliseconds = 1_000;
 
 /** Reserved to record the result. */
 export const recordMilliseconds = 4_000;
@@ -74,7 +74,7 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   let host = freeHost(result);
   while (host !== undefined && ports.clock.now() - beganAt < followingMilliseconds) {
     const free = host;
-    host = await unlessUnavailable(ports, () => workOnNext(free, ports, signal));
+    host = await ignoreUnavailable(ports, () => workOnNext(free, ports, signal));
   }
   return result.verdict;
 }
@@ -123,16 +123,16 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
   if (sink === undefined) throw new Error("a pending job without a sink");
   const job = { ...found, sink };
 
-  const lease = ports.newId();
+  const leaseId = ports.newId();
   const next = nextAttempt(job, { now, schedule: ports.schedule });
   if ("kind" in next) {
-    const isOurs = await begin(job, { id: lease, mode: job.mode, now, isAttempt: false }, ports, signal);
-    return { verdict: isOurs ? await end(job, lease, next, ports) : retryAfterLease };
+    const isOurs = await begin(job, { id: leaseId, mode: job.mode, now, isAttempt: false }, ports, signal);
+    return { verdict: isOurs ? await end(job, leaseId, next, ports) : retryAfterLease };
   }
   const host = ports.sinks.hostOf(sink);
   const { caller, requestedAt } = job;
   const since = job.notBefore ?? requestedAt;
-  const request: PermitRequest = { operationId, holder: lease, host, caller, mode: next.mode, since };
+  const request: PermitRequest = { operationId, holder: leaseId, host, caller, mode: next.mode, since };
   const holdingBack = await acquire(request, now, ports, signal);
   if (holdingBack !== undefined) {
     if (job.waitsFor === undefined) await ports.jobs.markWaiting(operationId, host, signal);
@@ -140,7 +140,7 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
   }
   try {
     return {
-      verdict: await attemptJob(job, { lease, mode: next.mode, host }, ports, signal),
+      verdict: await attemptJob(job, { leaseId, mode: next.mode, host }, ports, signal),
       released: host,
     };
   } finally {
@@ -166,19 +166,19 @@ async function acquire(
 /** Makes an attempt, and records its result. */
 async function attemptJob(
   job: PendingJob,
-  { lease, mode, host }: { readonly lease: string; readonly mode: Job["mode"]; readonly host: string },
+  { leaseId, mode, host }: { readonly leaseId: string; readonly mode: Job["mode"]; readonly host: string },
   ports: WorkerPorts,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const at = ports.clock.now();
-  if (!(await begin(job, { id: lease, mode, now: at, isAttempt: true }, ports, signal)))
+  if (!(await begin(job, { id: leaseId, mode, now: at, isAttempt: true }, ports, signal)))
     return retryAfterLease;
   const number = job.attempts + 1;
   const lastAttempt = { number, at };
   const begun = { ...job, mode, attempts: number, startedAt: job.startedAt ?? at, lastAttempt };
-  const result = await attempt(begun, lease, host, ports, signal);
+  const result = await attempt(begun, leaseId, host, ports, signal);
   if (result === "lease lost") return retryAfterLease;
-  return await record(begun, lease, await stepAfter(begun, result, host, ports), result, ports);
+  return await record(begun, leaseId, await stepAfter(begun, result, host, ports), result, ports);
 }
 
 /** Another worker has the lease, and may soon record that the job is due again. */
@@ -196,18 +196,18 @@ function begin(
 /** Sends the answer or the failure. An answer that cannot be computed is a result too. */
 async function attempt(
   job: PendingJob,
-  lease: string,
+  leaseId: string,
   host: string,
   ports: WorkerPorts,
   signal: AbortSignal,
 ): Promise<AttemptResult | "lease lost"> {
   const { jobs, sinks } = ports;
   const beforeLastChunk = async () => {
-    if (!(await jobs.markPossiblyDelivered(job.operationId, lease, signal))) throw new LeaseLost();
+    if (!(await jobs.markPossiblyDelivered(job.operationId, leaseId, signal))) throw new LeaseLost();
   };
   try {
     const result = await sinks.post(job, beforeLastChunk, signal);
-    if (result.outcome === "delivered") await noteAgreement(host, ports);
+    if (result.outcome === "delivered") await recordAcceptance(host, ports);
     return result;
   } catch (error) {
     if (error instanceof LeaseLost) return "lease lost";
@@ -216,23 +216,25 @@ async function attempt(
   }
 }
 
-/** Whether a host agreed decides how often a large body is sent: to forget it once does no harm. */
-async function noteAgreement(host: string, ports: WorkerPorts): Promise<void> {
-  await unlessUnavailable(ports, () => ports.permits.noteAgreement(host, agreementDeadline(ports)));
+/** Optional: whether a host has accepted a delivery only decides how often a large body is retried. */
+async function recordAcceptance(host: string, ports: WorkerPorts): Promise<void> {
+  await ignoreUnavailable(ports, () => ports.permits.recordAcceptance(host, acceptanceDeadline(ports)));
 }
 
-/** Whether a host agreed. When that cannot be read it may have: an attempt too many does less harm than one too few. */
-async function hasAgreed(host: string, ports: WorkerPorts): Promise<boolean> {
-  const known = await unlessUnavailable(ports, () => ports.permits.hasAgreed(host, agreementDeadline(ports)));
+/** Assumes that the host has accepted when that cannot be read: one attempt too many does less harm than one too few. */
+async function hasAccepted(host: string, ports: WorkerPorts): Promise<boolean> {
+  const known = await ignoreUnavailable(ports, () =>
+    ports.permits.hasAccepted(host, acceptanceDeadline(ports)),
+  );
   return known ?? true;
 }
 
-function agreementDeadline({ clock }: WorkerPorts): AbortSignal {
-  return clock.deadline(agreementMilliseconds);
+function acceptanceDeadline({ clock }: WorkerPorts): AbortSignal {
+  return clock.deadline(acceptanceMilliseconds);
 }
 
-/** What a call that the job does not depend on comes to; undefined when nobody answers. */
-async function unlessUnavailable<Value>(
+/** Result of an optional call; undefined if the dependency is unavailable. */
+async function ignoreUnavailable<Value>(
   { log }: WorkerPorts,
   call: () => Promise<Value>,
 ): Promise<Value | undefined> {
@@ -251,15 +253,15 @@ async function stepAfter(
   host: string,
   ports: WorkerPorts,
 ): Promise<Step> {
-  const hostHasAgreed = !dependsOnHost(job, result) || (await hasAgreed(host, ports));
+  const hostHasAccepted = !dependsOnHost(job, result) || (await hasAccepted(host, ports));
   const { clock, schedule, random } = ports;
-  return nextStep(job, result, hostHasAgreed, { now: clock.now(), schedule, random: random() });
+  return nextStep(job, result, hostHasAccepted, { now: clock.now(), schedule, random: random() });
 }
 
 /** Records the result of an attempt before the verdict on the message is returned. */
 async function record(
   job: PendingJob & { readonly lastAttempt: LastAttempt },
-  lease: string,
+  leaseId: string,
   step: Step,
   result: AttemptResult,
   ports: WorkerPorts,
@@ -276,23 +278,23 @@ async function record(
     ...firstAttempt(job),
   ]);
   const lastAttempt = { ...job.lastAttempt, outcome, status };
-  if (step.kind === "finish") return await end(job, lease, { ...step, lastAttempt }, ports);
+  if (step.kind === "finish") return await end(job, leaseId, { ...step, lastAttempt }, ports);
   const { mode, possiblyDelivered, inSeconds } = step;
   const notBefore = clock.now() + inSeconds * 1_000;
   const retry = { mode, possiblyDelivered, notBefore, lastAttempt };
-  const isOurs = await jobs.scheduleRetry(operationId, lease, retry, clock.deadline(recordMilliseconds));
+  const isOurs = await jobs.scheduleRetry(operationId, leaseId, retry, clock.deadline(recordMilliseconds));
   return isOurs ? { retryInSeconds: inSeconds } : retryAfterLease;
 }
 
 /** Ends a job before the verdict on its message is returned. */
 async function end(
   job: PendingJob,
-  lease: string,
+  leaseId: string,
   step: Extract<Step, { kind: "finish" }> & { readonly lastAttempt?: LastAttempt },
   ports: WorkerPorts,
 ): Promise<Verdict> {
   const { jobs, clock } = ports;
-  if (!(await jobs.finish(job, lease, step, clock.deadline(recordMilliseconds)))) return retryAfterLease;
+  if (!(await jobs.finish(job, leaseId, step, clock.deadline(recordMilliseconds)))) return retryAfterLease;
   reportEnd(job, step, ports);
   return "ack";
 }
@@ -305,7 +307,7 @@ function firstAttempt({ attempts, requestedAt, startedAt }: PendingJob): readonl
 
 /** Releases a permit. If that fails, the permit expires by itself, and the result of the attempt is kept. */
 async function release({ holder }: PermitRequest, ports: WorkerPorts): Promise<void> {
-  await unlessUnavailable(ports, () =>
+  await ignoreUnavailable(ports, () =>
     ports.permits.release(holder, ports.clock.deadline(releaseMilliseconds)),
   );
 }

@@ -3,7 +3,7 @@ import { setting } from "../../../shared/environment.ts";
 import { ApiError, Unavailable } from "../../../shared/errors.ts";
 import { acceptJob, joinJob } from "../delivery/accept.ts";
 import { jobStore } from "../delivery/job-store.ts";
-import { type JobOrder, newJob, operationIdOf, requestHashOf } from "../delivery/new-job.ts";
+import { type NewJobRequest, newJob, operationIdOf, requestHashOf } from "../delivery/new-job.ts";
 import { send, sharedPorts } from "../delivery/service-ports.ts";
 
 const maxKeyCharacters = 255;
@@ -16,7 +16,7 @@ const maxKeyCharacters = 255;
  * @throws {ApiError} `TIMEOUT` when the store does not answer.
  */
 export async function earlierOperation(
-  { client, idempotencyKey, now }: Pick<JobOrder, "client" | "idempotencyKey" | "now">,
+  { client, idempotencyKey, now }: Pick<NewJobRequest, "client" | "idempotencyKey" | "now">,
   request: Parameters<typeof requestHashOf>[0],
   redelivers: string | undefined,
   signal: AbortSignal,
@@ -43,17 +43,17 @@ export function checkIdempotencyKey(key: string | undefined): void {
 }
 
 /**
- * Accepts the job of an order.
+ * Accepts the job of a request.
  * @param refund refunds what the request was charged, when nothing more will be delivered for it.
  * @returns its id.
  * @throws {ApiError} when it is not accepted, or nobody knows: `INVALID_ARGUMENT`, `TOO_MANY_REQUESTS`, 503 or 504.
  */
-export async function acceptOrder(
-  order: JobOrder,
+export async function acceptOperation(
+  request: NewJobRequest,
   refund: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
-  const job = newJob(order);
+  const job = newJob(request);
   const ports = { ...sharedPorts, jobs: jobStore, queues: { send } };
   const acceptance = await acceptJob(job, setting("DENSITY_PENDING_LIMIT"), ports, signal);
   if (acceptance !== "accepted" && acceptance !== "unknown") await refund();

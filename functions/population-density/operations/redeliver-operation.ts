@@ -4,7 +4,12 @@ import { jobStore } from "../delivery/job-store.ts";
 import { parseDensityRequest } from "../query/parse.ts";
 import { workUnitsOf } from "../query/price.ts";
 import { sizeOf } from "../query/size.ts";
-import { acceptOrder, checkIdempotencyKey, earlierOperation, operationAddress } from "./accept-operation.ts";
+import {
+  acceptOperation,
+  checkIdempotencyKey,
+  earlierOperation,
+  operationAddress,
+} from "./accept-operation.ts";
 import { redeliverOperation } from "./contract.ts";
 import { isVisible } from "./operation.ts";
 
@@ -24,6 +29,6 @@ export const handler = serve(redeliverOperation, async (request) => {
   const query = parseDensityRequest(job.request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
   const refund = await request.charge(workUnitsOf(sizeOf(query)));
-  const order = { ...keyed, request: { ...job.request, ...body }, redelivered: job, correlator };
-  return accepted(await acceptOrder(order, refund, signal));
+  const newJobRequest = { ...keyed, request: { ...job.request, ...body }, redelivered: job, correlator };
+  return accepted(await acceptOperation(newJobRequest, refund, signal));
 });

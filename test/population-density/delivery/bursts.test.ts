@@ -51,8 +51,8 @@ async function deliver(
       read: () => call(() => permits.read()),
       replace: (found, list) => call(() => permits.replace(found, list)),
       release: (holder) => call(() => permits.release(holder)),
-      noteAgreement: (host) => call(() => permits.noteAgreement(host)),
-      hasAgreed: (host) => call(() => permits.hasAgreed(host)),
+      recordAcceptance: (host) => call(() => permits.recordAcceptance(host)),
+      hasAccepted: (host) => call(() => permits.hasAccepted(host)),
     },
     sinks: {
       post: async (_, beforeLastChunk) => {

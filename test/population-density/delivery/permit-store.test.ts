@@ -109,7 +109,7 @@ describe("permits", () => {
 
 test("a host that has answered 2xx is known as one that agreed, and no other is", async () => {
   const host = crypto.randomUUID();
-  expect(await permitStore.hasAgreed(host, signal())).toBe(false);
-  await permitStore.noteAgreement(host, signal());
-  expect(await permitStore.hasAgreed(host, signal())).toBe(true);
+  expect(await permitStore.hasAccepted(host, signal())).toBe(false);
+  await permitStore.recordAcceptance(host, signal());
+  expect(await permitStore.hasAccepted(host, signal())).toBe(true);
 });

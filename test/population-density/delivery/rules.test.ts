@@ -13,7 +13,7 @@ import {
   secondsUntilDue,
 } from "../../../functions/population-density/delivery/rules.ts";
 import {
-  agreementMilliseconds,
+  acceptanceMilliseconds,
   recordMilliseconds,
   releaseMilliseconds,
 } from "../../../functions/population-density/delivery/work-on-job.ts";
@@ -40,8 +40,8 @@ const failed = (changes: Partial<SendResult> = {}): SendResult => ({
   ...changes,
 });
 
-const stepAfter = (job: PendingJob, sent: SendResult, random = 0.5, hasAgreed = true) =>
-  nextStep(job, sent, hasAgreed, { now, schedule, random });
+const stepAfter = (job: PendingJob, sent: SendResult, random = 0.5, hasAccepted = true) =>
+  nextStep(job, sent, hasAccepted, { now, schedule, random });
 
 describe("the wait before another attempt", () => {
   test("is never shorter than what the sink asks for, nor than the schedule by more than its jitter", () => {
@@ -257,7 +257,7 @@ test("a job is asked for again when it is due, and soon while an attempt is unde
 });
 
 test("recording an attempt, giving its permit back and hiding its message fit into the reserve of a worker", () => {
-  const inAll = agreementMilliseconds + recordMilliseconds + releaseMilliseconds + verdictMilliseconds;
+  const inAll = acceptanceMilliseconds + recordMilliseconds + releaseMilliseconds + verdictMilliseconds;
   expect(inAll).toBeLessThan(reserveMilliseconds);
 });
 
