@@ -3,7 +3,7 @@ import type { Endpoint, MediaType } from "./endpoint.ts";
 import type { Table } from "./table.ts";
 
 /** What a folder below `functions/` declares: routes, functions, tables, documents and tests are made from it. */
-export interface Area {
+export interface ServiceArea {
   /** The folder, the first part of its endpoints' ids, and their tag in the OpenAPI document. */
   readonly name: string;
   /** What it is about, in a sentence for the reference. */
@@ -18,7 +18,7 @@ export interface Area {
 }
 
 /** Refuses an endpoint whose id names another area, and one whose scope is not among the area's. */
-interface Checked<A extends Area> {
+interface Checked<A extends ServiceArea> {
   readonly endpoints: readonly {
     readonly id: `${A["name"]}/${string}`;
     readonly scope: keyof A["scopes"] | null;
@@ -26,6 +26,6 @@ interface Checked<A extends Area> {
 }
 
 /** Declares an area. `functions/areas.ts` lists it. */
-export function area<const A extends Area>(declaration: A & Checked<A>): A {
+export function area<const A extends ServiceArea>(declaration: A & Checked<A>): A {
   return declaration;
 }

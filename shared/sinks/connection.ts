@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as startTls } from "node:tls";
-import { AttemptAborted, type Clock } from "./attempt-clock.ts";
+import { AttemptAborted, type AttemptTimer } from "./attempt-timer.ts";
 import { resolveName } from "./resolve-name.ts";
 import { mayConnect, type Reach, type Sink } from "./sink-url.ts";
 
@@ -15,11 +15,11 @@ export interface ConnectOptions extends Reach {
 export async function addressesOf(
   sink: Sink,
   options: ConnectOptions,
-  clock: Clock,
+  timer: AttemptTimer,
 ): Promise<readonly string[] | Error> {
   if (sink.addresses !== undefined) return sink.addresses;
   const { resolve = resolveName } = options;
-  const addresses = await clock.within(clock.limits.lookup, "LOOKUP_TIMEOUT", (signal) =>
+  const addresses = await timer.within(timer.limits.lookup, "LOOKUP_TIMEOUT", (signal) =>
     resolve(sink.hostname, signal),
   );
   return addresses instanceof Error || addresses.length > 0 ? addresses : new AttemptAborted("NO_ADDRESS");
@@ -30,11 +30,11 @@ export async function firstConnected(
   addresses: readonly string[],
   sink: Sink,
   options: ConnectOptions,
-  clock: Clock,
+  timer: AttemptTimer,
 ): Promise<Socket | Error> {
   let last: Error = new AttemptAborted("NO_ADDRESS");
   for (const address of addresses) {
-    const socket = await clock.within(clock.limits.connect, "CONNECT_TIMEOUT", (signal) =>
+    const socket = await timer.within(timer.limits.connect, "CONNECT_TIMEOUT", (signal) =>
       connected(address, sink, options, signal),
     );
     if (!(socket instanceof Error)) return socket;

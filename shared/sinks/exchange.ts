@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { AttemptAborted } from "./attempt-clock.ts";
+import { AttemptAborted } from "./attempt-timer.ts";
 import { outcomeOf } from "./sink-answer.ts";
 
 /** Answers with a status of 1xx, each of which takes time to read and says nothing. */

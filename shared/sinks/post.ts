@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as startRequest } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Clock, defaultLimits, type Limits } from "./attempt-clock.ts";
+import { AttemptTimer, defaultLimits, type Limits } from "./attempt-timer.ts";
 import { addressesOf, type ConnectOptions, firstConnected } from "./connection.ts";
 import { Exchange } from "./exchange.ts";
 import { outcomeOf, retryAfterSeconds } from "./sink-answer.ts";
@@ -63,21 +63,21 @@ export type PostResult = {
  */
 export async function post(options: PostOptions): Promise<PostResult> {
   const chunks = options.body[Symbol.asyncIterator]();
-  const clock = new Clock({ ...defaultLimits, ...options.limits }, options.signal);
+  const timer = new AttemptTimer({ ...defaultLimits, ...options.limits }, options.signal);
   try {
     const headers = checkedHeaders(options.headers);
     const sink = parseSink(options.sink, options.allowed);
     if (sink === undefined) return { outcome: "refused", cause: "SINK", sentWhole: false };
-    const addresses = await addressesOf(sink, options, clock);
+    const addresses = await addressesOf(sink, options, timer);
     if (addresses instanceof Error) return failed(addresses);
     if (!addresses.every((address) => mayConnect(address, sink.port, options))) {
       return { outcome: "refused", cause: "ADDRESS", sentWhole: false };
     }
-    const socket = await firstConnected(addresses, sink, options, clock);
+    const socket = await firstConnected(addresses, sink, options, timer);
     if (socket instanceof Error) return failed(socket);
-    return await send(socket, { ...headers, host: sink.authority }, sink.path, chunks, options, clock);
+    return await send(socket, { ...headers, host: sink.authority }, sink.path, chunks, options, timer);
   } finally {
-    clock.stop();
+    timer.stop();
     await chunks.return?.();
   }
 }
@@ -107,7 +107,7 @@ async function send(
   path: string,
   chunks: AsyncIterator<Buffer>,
   options: PostOptions,
-  clock: Clock,
+  timer: AttemptTimer,
 ): Promise<PostResult> {
   const request = startRequest({
     method: "POST",
@@ -119,24 +119,24 @@ async function send(
   });
   // Not announced as the last request: Node.js and others would close after an early answer, with the body half read.
   request.removeHeader("connection");
-  const end = () => request.destroy(clock.signal.reason);
-  clock.signal.addEventListener("abort", end);
-  if (clock.signal.aborted) end();
+  const end = () => request.destroy(timer.signal.reason);
+  timer.signal.addEventListener("abort", end);
+  if (timer.signal.aborted) end();
   try {
     const exchange = new Exchange(request, socket);
-    const sentWhole = await sendBody(exchange, chunks, options, clock);
+    const sentWhole = await sendBody(exchange, chunks, options, timer);
     const response = await exchange.response;
     if (response instanceof Error) return failed(response, sentWhole);
     if (exchange.isAcceptedEarly) {
-      clock.expectProgress(Number.POSITIVE_INFINITY);
-      const failure = await exchange.failureWithin(clock.limits.stall);
+      timer.expectProgress(Number.POSITIVE_INFINITY);
+      const failure = await exchange.failureWithin(timer.limits.stall);
       if (failure !== undefined) return failed(failure, sentWhole);
     } else {
-      await readToEnd(response, clock.limits.answer);
+      await readToEnd(response, timer.limits.answer);
     }
     return resultOf(response, sentWhole, options.now?.() ?? new Date());
   } finally {
-    clock.signal.removeEventListener("abort", end);
+    timer.signal.removeEventListener("abort", end);
     request.destroy();
   }
 }
@@ -150,44 +150,45 @@ async function sendBody(
   exchange: Exchange,
   chunks: AsyncIterator<Buffer>,
   { bufferPool, beforeLastChunk }: PostOptions,
-  clock: Clock,
+  timer: AttemptTimer,
 ): Promise<boolean> {
-  const isOver = () => !exchange.wantsMore || clock.signal.aborted;
+  const isOver = () => !exchange.wantsMore || timer.signal.aborted;
   const taken = (chunk: Buffer) => {
     bufferPool?.push(chunk);
-    clock.count(chunk.length);
+    timer.count(chunk.length);
   };
   let held: Buffer | undefined;
   while (true) {
     // The body's time is not the sink's: it counts for the attempt only.
-    clock.expectProgress(Number.POSITIVE_INFINITY);
-    const next = await unlessOver(() => chunks.next(), isOver);
+    timer.expectProgress(Number.POSITIVE_INFINITY);
+    const next = await whileOpen(() => chunks.next(), isOver);
     if (next === undefined) return false;
     if (next.done) break;
-    clock.expectProgress(clock.limits.stall);
+    timer.expectProgress(timer.limits.stall);
     if (held !== undefined) {
       if (!(await exchange.write(held))) return false;
       taken(held);
     }
     held = next.value;
   }
-  const mayRelease = await unlessOver(() => exchange.whileWanted(beforeLastChunk?.()), isOver);
+  const mayRelease = await whileOpen(() => exchange.whileWanted(beforeLastChunk?.()), isOver);
   if (mayRelease !== true) return false;
-  clock.expectProgress(clock.limits.stall);
+  timer.expectProgress(timer.limits.stall);
   if ((await exchange.end(held)) && held !== undefined) taken(held);
-  clock.expectProgress(clock.limits.stall);
+  timer.expectProgress(timer.limits.stall);
   return true;
 }
 
 /** What a step comes to, or undefined when the sending is over; what the step throws for that reason is no fault. */
-async function unlessOver<Value>(
+async function whileOpen<Value>(
   step: () => Promise<Value>,
   isOver: () => boolean,
 ): Promise<Value | undefined> {
   if (isOver()) return undefined;
   try {
     const value = await step();
-    // A sink that takes everything at once calls back at once: only another turn lets an early answer and the clock in.
+    // A sink that takes everything at once calls back at once: only another turn of the event loop lets an
+    // early answer or the timer in.
     await nextTurn();
     return isOver() ? undefined : value;
   } catch (error) {

@@ -4,7 +4,7 @@ import { areas, endpoints } from "../../functions/areas.ts";
 import { profileArea } from "../../functions/profile/area.ts";
 import { authenticate } from "../../functions/profile/contract.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Area } from "../../shared/area.ts";
+import type { ServiceArea } from "../../shared/area.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
@@ -171,7 +171,7 @@ test.each(addressed)(
 test.each(addressed)(
   "%s has an example in each format that the format's schema accepts whole",
   (_, { endpoint, operation: described }) => {
-    const declared: readonly Area[] = areas;
+    const declared: readonly ServiceArea[] = areas;
     const { formats = {} } =
       declared.find(({ endpoints: own }) => own.some(({ id }) => id === endpoint.id)) ?? {};
     for (const [status, mediaTypes] of Object.entries(endpoint.formats ?? {})) {

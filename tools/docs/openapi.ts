@@ -9,7 +9,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
-import type { Area } from "../../shared/area.ts";
+import type { ServiceArea } from "../../shared/area.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
 import { correlator, errorBody } from "../../shared/schemas.ts";
@@ -36,7 +36,7 @@ import { reference } from "./reference.ts";
  * The OpenAPI 3.1 document of some areas. The same declarations give the same document, member by member.
  * @throws {Error} when a body has no example.
  */
-export function openApiDocument(areas: readonly Area[], version: string): oas31.OpenAPIObject {
+export function openApiDocument(areas: readonly ServiceArea[], version: string): oas31.OpenAPIObject {
   const endpoints = areas.flatMap((area) => area.endpoints);
   return createDocument(
     {
@@ -101,7 +101,7 @@ export function openApiDocument(areas: readonly Area[], version: string): oas31.
 }
 
 /** The same areas under the specification's paths alone. */
-export function withoutAliases(areas: readonly Area[]): readonly Area[] {
+export function withoutAliases(areas: readonly ServiceArea[]): readonly ServiceArea[] {
   return areas.map((area) => ({
     ...area,
     endpoints: area.endpoints.map((endpoint) => ({ ...endpoint, aliases: [] })),
@@ -121,13 +121,13 @@ const openObject: ZodOpenApiOverride = ({ jsonSchema, zodSchema }) => {
   if (jsonSchema.additionalProperties === false && !strict) delete jsonSchema.additionalProperties;
 };
 
-function tokenDescription(areas: readonly Area[]): string {
+function tokenDescription(areas: readonly ServiceArea[]): string {
   const scopes = areas.flatMap((area) => Object.entries(area.scopes));
   const permissions = scopes.map(([scope, permits]) => `- \`${scope}\`: ${permits}`);
   return ["An access token. Each operation names the scope it needs.", "", ...permissions].join("\n");
 }
 
-function pathItems(areas: readonly Area[]): ZodOpenApiPathsObject {
+function pathItems(areas: readonly ServiceArea[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
   const callbacksAt = callbacksOf(areas.flatMap((area) => area.endpoints));
   for (const area of areas) {
@@ -143,7 +143,7 @@ function pathItems(areas: readonly Area[]): ZodOpenApiPathsObject {
 }
 
 function operation(
-  area: Area,
+  area: ServiceArea,
   endpoint: Endpoint,
   pathIndex: number,
   callbacks: ZodOpenApiCallbacksObject | undefined,
@@ -190,7 +190,7 @@ function operationDescription({ description, scope, method, path }: Endpoint, pa
   ].join("\n\n");
 }
 
-function successResponses(area: Area, endpoint: Endpoint): ZodOpenApiResponsesObject {
+function successResponses(area: ServiceArea, endpoint: Endpoint): ZodOpenApiResponsesObject {
   const declared = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [
     name,
     name === "vary"
@@ -251,7 +251,7 @@ function encodingHeaders(endpoint: Endpoint, status: string): Record<string, { r
  * The further formats of a success.
  * @throws {Error} for one of which the area has no schema, or the schema no example.
  */
-function formatsOf({ formats = {} }: Area, endpoint: Endpoint, status: string) {
+function formatsOf({ formats = {} }: ServiceArea, endpoint: Endpoint, status: string) {
   return (endpoint.formats?.[Number(status)] ?? []).map((mediaType) => {
     const schema = formats[mediaType];
     if (schema === undefined) throw new Error(`the area of ${endpoint.id} has no format ${mediaType}`);
@@ -264,7 +264,7 @@ function mediaTypeOf({ mediaType = "application/json" }: Endpoint): string {
   return mediaType.split(";", 1).join();
 }
 
-function exampleComponents(areas: readonly Area[]): Record<string, oas31.ExampleObject> {
+function exampleComponents(areas: readonly ServiceArea[]): Record<string, oas31.ExampleObject> {
   const endpoints = areas.flatMap((area) => area.endpoints);
   const bodies = areas.flatMap((area) =>
     area.endpoints.flatMap((endpoint) => [

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { areas } from "../../functions/areas.ts";
-import type { Area } from "../../shared/area.ts";
+import type { ServiceArea } from "../../shared/area.ts";
 import { getItems } from "../../shared/aws/database.ts";
 import { keysOf, subscriptionIdentifier } from "../../shared/devices/keys.ts";
 import { type DeviceRecord, deviceRecord } from "../../shared/devices/record.ts";
@@ -22,7 +22,7 @@ import { Lease } from "./lease.ts";
 import type { Placed } from "./records.ts";
 
 /** The areas that look at whether their service applies to a device. */
-const deviceAreas = (areas as readonly Area[])
+const deviceAreas = (areas as readonly ServiceArea[])
   .filter(({ endpoints }) => endpoints.some(({ errors }) => errors.includes("SERVICE_NOT_APPLICABLE")))
   .map(({ name }) => name);
 

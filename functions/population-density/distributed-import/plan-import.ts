@@ -17,7 +17,7 @@ import { type DayParts, PartCoverages, readDayParts } from "../import/store/part
 import { type Coverage, encodeCoverage, type Part, union } from "../privacy/parts.ts";
 import { weekdayOf } from "../privacy/typical-week.ts";
 import { checkPublishing } from "../tiles/data-set-store.ts";
-import { areaOf } from "./area.ts";
+import { readCoveredArea } from "./covered-area.ts";
 import {
   coverageOf,
   eachJson,
@@ -49,7 +49,7 @@ export async function planImport(order: ImportOrder): Promise<void> {
   const storage = storageOf(order);
   refusePrecisions(files, precision, storage);
   if (order.typical) refuseSecondDays(files);
-  const coverage = order.hasArea ? coverageAt(await areaOf(order.id), precision) : coverageIn(files);
+  const coverage = order.hasArea ? coverageAt(await readCoveredArea(order.id), precision) : coverageIn(files);
   const { days, parts } = await plannedDays(order, storage, precision, coverage, hoursOf(files));
   const box = coveredBox(coverage, precision);
   const plan: Plan = {

@@ -7,12 +7,12 @@ import { ObjectChanged, putPieces, readInPieces } from "../../../shared/aws/obje
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
-import { type Area, coverageAt } from "../import/coverage.ts";
+import { type CoveredArea, coverageAt } from "../import/coverage.ts";
 import type { RowBatch } from "../import/rows/row-batch.ts";
 import { rowsOf } from "../import/rows/rows.ts";
 import type { SortedPartition } from "../import/sort/day-sort.ts";
 import { withSortedRows } from "../import/sort/sorted-days.ts";
-import { areaOf } from "./area.ts";
+import { readCoveredArea } from "./covered-area.ts";
 import { type ImportOrder, keys, putJson, type ReadFile, tilesOf } from "./exchange.ts";
 
 /** A file among those that were listed. */
@@ -88,7 +88,7 @@ async function sortRows(
   rowsKey: string,
 ): Promise<Pick<ReadFile, "hours" | "partitions" | "precision" | "rows" | "tiles">> {
   const problems = new Problems([file]);
-  const area: Area | undefined = order.hasArea ? await areaOf(order.id) : undefined;
+  const area: CoveredArea | undefined = order.hasArea ? await readCoveredArea(order.id) : undefined;
   let rows = 0;
   async function* counted(): AsyncGenerator<RowBatch> {
     for await (const batch of rowsOf([path], { problems })) {

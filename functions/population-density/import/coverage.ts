@@ -4,7 +4,7 @@ import type { Polygon } from "../cover/polygon.ts";
 import { addToCoverage, coverageBytes } from "../tiles/tile.ts";
 
 /** Where people are counted: all that is in any of the polygons. */
-export interface Area {
+export interface CoveredArea {
   /** The name of the file it was read from. */
   readonly file: string;
   readonly polygons: readonly Polygon[];
@@ -19,7 +19,7 @@ const maxCells = 2 ** 27;
  * @param precision from 2 to 12.
  * @throws {ImportError} for a polygon of more than `maxCells` cells.
  */
-export function coverageAt({ file, polygons }: Area, precision: number): Map<string, Uint8Array> {
+export function coverageAt({ file, polygons }: CoveredArea, precision: number): Map<string, Uint8Array> {
   const coverages = new Map<string, Uint8Array>();
   for (const polygon of polygons) {
     if (countCells(polygon, precision, maxCells) > maxCells) {

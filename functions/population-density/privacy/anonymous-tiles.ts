@@ -18,17 +18,17 @@ import type { CountedDay, CountedTile } from "./counted.ts";
 import { type Range, scaledUp } from "./market-share.ts";
 import {
   finestTile,
+  type HourSums,
   type ParentSums,
+  type PartSums,
   type TilePart,
   TilePyramid,
+  type TileSums,
   type TopTiles,
-  type WholeHour,
-  type WholePart,
-  type WholeTile,
 } from "./tile-pyramid.ts";
 
 /** What may be published of a part in a tile. */
-export interface PublishedPart extends Omit<WholePart, "hours"> {
+export interface PublishedPart extends Omit<PartSums, "hours"> {
   /** The 24 hours of the day in UTC, with a slot for each covered cell; undefined if the hour was not counted. */
   readonly hours: readonly (TileHour | undefined)[];
 }
@@ -74,9 +74,9 @@ export async function* anonymousTiles(
     before = tile;
     const parts = partsIn(tile);
     if (parts.length === 0) continue;
-    yield* wantedOf(pyramid.add(finestTile(tile, parts, day.precision, threshold)), anonymity);
+    yield* selectPrecisions(pyramid.add(finestTile(tile, parts, day.precision, threshold)), anonymity);
   }
-  yield* wantedOf(pyramid.end(), anonymity);
+  yield* selectPrecisions(pyramid.end(), anonymity);
 }
 
 /**
@@ -88,12 +88,12 @@ export async function* coarserTiles(
   anonymity: Anonymity,
 ): AsyncGenerator<AnonymousTile> {
   const pyramid = new TilePyramid(anonymity.threshold, { precision: Math.min(...anonymity.precisions) });
-  for await (const one of sums) yield* wantedOf(pyramid.addSums(one), anonymity);
-  yield* wantedOf(pyramid.end(), anonymity);
+  for await (const one of sums) yield* selectPrecisions(pyramid.addSums(one), anonymity);
+  yield* selectPrecisions(pyramid.end(), anonymity);
 }
 
-function* wantedOf(
-  tiles: Iterable<WholeTile>,
+function* selectPrecisions(
+  tiles: Iterable<TileSums>,
   { precisions, marketShare = 1 }: Anonymity,
 ): Generator<AnonymousTile> {
   for (const tile of tiles) if (precisions.includes(tile.precision)) yield anonymous(tile, marketShare);
@@ -112,7 +112,7 @@ function refuseAfter(before: CountedTile, tile: CountedTile): void {
   }
 }
 
-function anonymous({ precision, geohash, parts }: WholeTile, marketShare: number): AnonymousTile {
+function anonymous({ precision, geohash, parts }: TileSums, marketShare: number): AnonymousTile {
   return {
     precision,
     geohash,
@@ -127,7 +127,7 @@ function anonymous({ precision, geohash, parts }: WholeTile, marketShare: number
 }
 
 function anonymousHour(
-  { people, min, max, half, suppressed }: WholeHour,
+  { people, min, max, half, suppressed }: HourSums,
   cells: readonly number[],
   areas: Float64Array,
   marketShare: number,

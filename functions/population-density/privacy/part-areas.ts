@@ -1,9 +1,9 @@
 import { cellsPerTile } from "../tiles/tile-hour.ts";
 import type { Part } from "./parts.ts";
-import { finestTile, TilePyramid, type WholePart, type WholeTile } from "./tile-pyramid.ts";
+import { finestTile, type PartSums, TilePyramid, type TileSums } from "./tile-pyramid.ts";
 
 /** What a part has in a tile, whatever was counted. */
-export type PartCells = Pick<WholePart, "areas" | "bounds">;
+export type PartCells = Pick<PartSums, "areas" | "bounds">;
 
 /** How much of a cell each part of a day covers, worked out when it is asked for. */
 export class PartAreas {
@@ -18,7 +18,7 @@ export class PartAreas {
     const part = this.#parts.get(id);
     if (part === undefined) throw new Error(`part ${id} is not of the day`);
     let found: PartCells = { areas: new Float64Array(cellsPerTile), bounds: new Uint32Array(cellsPerTile) };
-    const take = (tiles: Iterable<WholeTile>) => {
+    const take = (tiles: Iterable<TileSums>) => {
       for (const tile of tiles) if (tile.precision === precision) found = tile.parts[0] ?? found;
     };
     const pyramid = new TilePyramid(threshold, { precision });

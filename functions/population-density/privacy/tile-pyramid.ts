@@ -14,23 +14,23 @@ export interface TilePart {
 }
 
 /** A tile to which the cells below it are being added, or were added completely. */
-export interface WholeTile {
+export interface TileSums {
   readonly precision: number;
   readonly geohash: string;
-  readonly parts: WholePart[];
+  readonly parts: PartSums[];
 }
 
 /** What a part has in such a tile. */
-export interface WholePart extends TilePart {
+export interface PartSums extends TilePart {
   /** The area that the part covers of each cell, in km². */
   readonly areas: Float64Array;
   /** How many people each cell can have at most while it is suppressed, in multiples of K. */
   readonly bounds: Uint32Array;
-  readonly hours: readonly (WholeHour | undefined)[];
+  readonly hours: readonly (HourSums | undefined)[];
 }
 
 /** The people that are passed to the parents: published ones, and counted ones of suppressed cells. */
-export interface WholeHour extends CountedHour {
+export interface HourSums extends CountedHour {
   /** Half of the widths of the intervals that are published of all groups in a cell; `min` and `max` are without. */
   readonly half: Float64Array;
   /** 1 for a suppressed cell. */
@@ -43,7 +43,7 @@ export function finestTile(
   parts: readonly TilePart[],
   precision: number,
   threshold: number,
-): WholeTile {
+): TileSums {
   const areas = finestAreas(geohash, precision);
   const bounds = new Uint32Array(cellsPerTile).fill(1);
   const half = new Float64Array(cellsPerTile);
@@ -72,7 +72,7 @@ export function finestAreas(geohash: string, precision: number): Float64Array {
   return areas;
 }
 
-function emptyPart(part: string, alike: WholePart["hours"], cells: number): WholePart {
+function emptyPart(part: string, alike: PartSums["hours"], cells: number): PartSums {
   return {
     part,
     coverage: new Uint8Array(cells / 8),
@@ -103,7 +103,7 @@ export interface ParentSums {
   /** The index, in the tile above, of the first one. */
   readonly first: number;
   /** Arrays of `parentsPerTile` numbers, and the coverage as many bits. */
-  readonly parts: readonly WholePart[];
+  readonly parts: readonly PartSums[];
 }
 
 /** Cells of a tile that have all but the last character in common: the children of one cell. */
@@ -114,7 +114,7 @@ const parentsPerTile = cellsPerTile / cellsPerParent;
 const characters = suffixesOf(1);
 
 /** The sums of the parents of a tile's cells. */
-function parentSums(tile: WholeTile, threshold: number): ParentSums {
+function parentSums(tile: TileSums, threshold: number): ParentSums {
   const precision = tile.precision - 1;
   return {
     precision,
@@ -141,7 +141,7 @@ function parentSums(tile: WholeTile, threshold: number): ParentSums {
 }
 
 /** Puts the sums of parents into the tile that they are in. */
-function putSums(above: WholeTile, { first, parts }: ParentSums): void {
+function putSums(above: TileSums, { first, parts }: ParentSums): void {
   for (const from of parts) {
     let to = above.parts.find(({ part }) => part === from.part);
     if (to === undefined) {
@@ -175,7 +175,7 @@ export class TilePyramid {
   readonly #threshold: number;
   readonly #top: TopTiles;
   /** By precision, the tile that is not finished. */
-  readonly #open = new Map<number, WholeTile>();
+  readonly #open = new Map<number, TileSums>();
 
   constructor(threshold: number, top: TopTiles) {
     this.#threshold = threshold;
@@ -186,14 +186,14 @@ export class TilePyramid {
    * Adds a tile; all tiles of its precision come in ascending order.
    * @returns the tile, and those that are finished now.
    */
-  *add(tile: WholeTile): Generator<WholeTile> {
+  *add(tile: TileSums): Generator<TileSums> {
     yield tile;
     if (tile.precision > this.#top.precision) yield* this.addSums(parentSums(tile, this.#threshold));
     else if (tile.precision === this.#top.precision) this.#top.take?.(parentSums(tile, this.#threshold));
   }
 
   /** Adds what a tile adds to the one above. */
-  *addSums(sums: ParentSums): Generator<WholeTile> {
+  *addSums(sums: ParentSums): Generator<TileSums> {
     const { precision, geohash } = sums;
     let above = this.#open.get(precision);
     if (above?.geohash !== geohash) {
@@ -205,7 +205,7 @@ export class TilePyramid {
   }
 
   /** The tiles that no further tile belongs to. */
-  *end(): Generator<WholeTile> {
+  *end(): Generator<TileSums> {
     for (let precision = Math.max(...this.#open.keys()); precision >= this.#top.precision; precision--) {
       const tile = this.#open.get(precision);
       if (tile !== undefined) yield* this.add(tile);
@@ -233,9 +233,9 @@ function boundsOf(bounds: Uint32Array, cells: readonly number[]): GroupBounds {
 }
 
 function setParent(
-  to: WholeHour,
+  to: HourSums,
   parent: number,
-  from: WholeHour,
+  from: HourSums,
   bounds: Uint32Array,
   children: readonly number[],
   threshold: number,

@@ -3,7 +3,7 @@ import earcut, { deviation, flatten } from "earcut";
 import * as z from "zod";
 import { type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import type { coveredArea } from "../../../functions/population-density/distributed-import/exchange.ts";
-import type { Area } from "../../../functions/population-density/import/coverage.ts";
+import type { CoveredArea } from "../../../functions/population-density/import/coverage.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { readJsonAs } from "../json-file.ts";
 
@@ -46,7 +46,7 @@ const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, feat
  * @throws {ImportError} naming what is refused by its place in the file: other types, rings that are open or cross or
  * touch themselves, holes that are not inside.
  */
-export async function readArea(path: string): Promise<Area> {
+export async function readArea(path: string): Promise<CoveredArea> {
   const { file, found } = await readPolygons(path);
   return { file, polygons: found.map(({ polygon }) => polygon) };
 }

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { cellOf, gridOf } from "../../../functions/population-density/cover/geohash.ts";
-import { type Area, coverageAt } from "../../../functions/population-density/import/coverage.ts";
+import { type CoveredArea, coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import type { DayStorage } from "../../../functions/population-density/import/publish/day-division.ts";
 import { checkDay, storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
@@ -86,7 +86,7 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
   }
 }
 
-async function importRows(wanted: DensityImport, area: Area | undefined): Promise<DensityImported> {
+async function importRows(wanted: DensityImport, area: CoveredArea | undefined): Promise<DensityImported> {
   const { files, marketShare = 1, precisions, threshold, onProgress } = wanted;
   checkShare(marketShare);
   const problems = new Problems(files);
@@ -154,7 +154,7 @@ async function importRows(wanted: DensityImport, area: Area | undefined): Promis
 }
 
 /** Whether the first cell that a file names would be in the area if that had its latitudes as longitudes. */
-async function isInsideSwapped([path = ""]: readonly string[], { polygons }: Area): Promise<boolean> {
+async function isInsideSwapped([path = ""]: readonly string[], { polygons }: CoveredArea): Promise<boolean> {
   // A pipe was read already.
   const beginning = statsOf(path)?.isFile() ? await beginningOf(path) : "";
   const [, geohash] = firstGeohash.exec(beginning) ?? [];

@@ -39,7 +39,7 @@ export class AttemptAborted extends Error {
 const bytesPerMebibyte = 1_048_576;
 
 /** The time of one attempt; its signal aborts with the error that the attempt has failed with. */
-export class Clock {
+export class AttemptTimer {
   readonly limits: Limits;
   readonly #outer: AbortSignal | undefined;
   readonly #ending = new AbortController();

@@ -1,9 +1,9 @@
 import { polygonOf } from "../cover/polygon.ts";
-import type { Area } from "../import/coverage.ts";
+import type { CoveredArea } from "../import/coverage.ts";
 import { coveredArea, getJson, keys } from "./exchange.ts";
 
 /** The covered area of an execution, whose rings were checked before it was started. */
-export async function areaOf(id: string): Promise<Area> {
+export async function readCoveredArea(id: string): Promise<CoveredArea> {
   const { file, rings } = await getJson(coveredArea, keys.area(id));
   const polygons = rings.map((ring) => {
     const polygon = polygonOf(ring);
