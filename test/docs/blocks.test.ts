@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { rowsOf } from "../../functions/population-density/import/rows/rows.ts";
+import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
 import { logEntries } from "../../shared/aws/log.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { Problems } from "../../shared/import/problems.ts";

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
-import { rowsOf } from "../../functions/population-density/import/rows/rows.ts";
+import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
 import { sortedDays } from "../../functions/population-density/import/sort/sorted-days.ts";
 import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
 import {

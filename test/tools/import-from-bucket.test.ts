@@ -4,7 +4,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { importOrder, keys } from "../../functions/population-density/distributed-import/exchange.ts";
+import {
+  importOrder,
+  keys,
+} from "../../functions/population-density/distributed-import/execution-objects.ts";
 import { outputNames } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";

@@ -1,7 +1,7 @@
 import ngeohash from "ngeohash";
 import { geoJsonOf } from "../../functions/population-density/answer/geojson.ts";
 import type { Answer } from "../../functions/population-density/answer/json.ts";
-import { csvOf, ndjsonOf } from "../../functions/population-density/answer/rows.ts";
+import { csvOf, ndjsonOf } from "../../functions/population-density/answer/line-formats.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
 import type { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { hourMilliseconds } from "../../shared/calendar.ts";

@@ -1,6 +1,6 @@
 /** A process of its own for each measured import, so that its memory and its processor time are those of the import. */
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { rowsOf } from "../../functions/population-density/import/rows/rows.ts";
+import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
 import { sortedDays } from "../../functions/population-density/import/sort/sorted-days.ts";
 import { useCall } from "../../shared/aws/database-client.ts";
 import { withPatientCalls } from "../../shared/aws/patient-calls.ts";

@@ -43,17 +43,17 @@ const commands: readonly ListedCommand[] = [
   {
     usage: "list",
     description: "list what was imported",
-    load: async () => (await import("./records.ts")).addList,
+    load: async () => (await import("./record-commands.ts")).addList,
   },
   {
     usage: "export",
     description: "write what was imported to standard output, a record in each line",
-    load: async () => (await import("./records.ts")).addExport,
+    load: async () => (await import("./record-commands.ts")).addExport,
   },
   {
     usage: "delete",
     description: "delete records of leavers, for good",
-    load: async () => (await import("./records.ts")).addDelete,
+    load: async () => (await import("./record-commands.ts")).addDelete,
   },
   {
     usage: "generate",

@@ -19,7 +19,7 @@ import {
   together,
 } from "./import-file.ts";
 import { Lease } from "./lease.ts";
-import type { Placed } from "./records.ts";
+import type { Placed } from "./record-file.ts";
 
 /** The areas that look at whether their service applies to a device. */
 const deviceAreas = (areas as readonly ServiceArea[])

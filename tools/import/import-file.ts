@@ -5,8 +5,8 @@ import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import type { Table } from "../../shared/table.ts";
 import { Identities } from "./identities.ts";
+import { type Placed, RecordFile } from "./record-file.ts";
 import { RecordProblems } from "./record-problems.ts";
-import { type Placed, RecordFile } from "./records.ts";
 
 /** Reads the valid records of a file, some at a time, in order; can be called again. */
 export type Source<Content> = () => AsyncIterable<readonly Placed<Content>[]>;

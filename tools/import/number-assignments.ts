@@ -8,8 +8,8 @@ import {
 } from "../../functions/number-recycling/tables.ts";
 import { recordFiles } from "./data-files.ts";
 import { eachItem, type ImportKind, type RecordImport } from "./import-file.ts";
+import type { Placed } from "./record-file.ts";
 import type { RecordProblems } from "./record-problems.ts";
-import type { Placed } from "./records.ts";
 import { Spool } from "./spool.ts";
 
 const schema = z.object(numberAssignment.shape).superRefine(({ from, to }, context) => {

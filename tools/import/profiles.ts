@@ -6,7 +6,7 @@ import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
 import { profileRecord, profiles as table } from "../../functions/profile/tables.ts";
 import { recordFiles } from "./data-files.ts";
 import { eachBatch, eachItem, type ImportKind } from "./import-file.ts";
-import type { Placed } from "./records.ts";
+import type { Placed } from "./record-file.ts";
 
 const { passwordHash: _, ...fields } = profileRecord.shape;
 

@@ -1,6 +1,6 @@
 import { geoJsonOf } from "./geojson.ts";
 import type { BodyWriter } from "./json.ts";
-import { csvOf, ndjsonOf } from "./rows.ts";
+import { csvOf, ndjsonOf } from "./line-formats.ts";
 
 /** The formats of an answer besides JSON, by media type. Loaded for a request that prefers one of them. */
 export const formats = {

@@ -16,7 +16,7 @@ import {
   type PlannedDay,
   plan,
   prefixProblems,
-} from "./exchange.ts";
+} from "./execution-objects.ts";
 import { storageOf } from "./storage.ts";
 
 /** Longer than a step with all its attempts; an execution that ends gives the days back at once. */

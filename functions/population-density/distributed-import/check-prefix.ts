@@ -2,7 +2,7 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { refuseContradictions } from "../import/publish/day-division.ts";
 import { slotsPerPartition } from "../import/rows/row-key.ts";
 import { repeatsIn } from "../import/sort/partition-tiles.ts";
-import { type ImportOrder, keys, putJson } from "./exchange.ts";
+import { type ImportOrder, keys, putJson } from "./execution-objects.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
 import { storageOf } from "./storage.ts";
 

@@ -1,6 +1,6 @@
 import { polygonOf } from "../cover/polygon.ts";
 import type { CoveredArea } from "../import/coverage.ts";
-import { coveredArea, getJson, keys } from "./exchange.ts";
+import { coveredArea, getJson, keys } from "./execution-objects.ts";
 
 /** The covered area of an execution, whose rings were checked before it was started. */
 export async function readCoveredArea(id: string): Promise<CoveredArea> {

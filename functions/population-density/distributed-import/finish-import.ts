@@ -20,7 +20,7 @@ import {
   plan,
   putJson,
   storedTiles,
-} from "./exchange.ts";
+} from "./execution-objects.ts";
 import { storageOf, topPrecision } from "./storage.ts";
 import { storedSumsOfDay, sumsOfJson } from "./sums.ts";
 

@@ -4,7 +4,7 @@ import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { beginImport } from "./begin-import.ts";
 import { checkPrefix } from "./check-prefix.ts";
-import { importOrder, keys, putJson } from "./exchange.ts";
+import { importOrder, keys, putJson } from "./execution-objects.ts";
 import { failImport, finishImport } from "./finish-import.ts";
 import { planImport } from "./plan-import.ts";
 import { readCounts } from "./read-file.ts";

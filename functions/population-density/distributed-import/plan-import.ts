@@ -30,7 +30,7 @@ import {
   type ReadFile,
   readFile,
   tilesOf,
-} from "./exchange.ts";
+} from "./execution-objects.ts";
 import { refuseOtherStack, storageOf } from "./storage.ts";
 
 /**

@@ -15,7 +15,7 @@ import {
   type PrefixPlan,
   plan,
   prefixPlan,
-} from "./exchange.ts";
+} from "./execution-objects.ts";
 
 /** The tiles with a prefix as they are to be stored. */
 export interface PlannedPrefix {

@@ -8,12 +8,12 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import { type CoveredArea, coverageAt } from "../import/coverage.ts";
+import { rowsOf } from "../import/rows/read-rows.ts";
 import type { RowBatch } from "../import/rows/row-batch.ts";
-import { rowsOf } from "../import/rows/rows.ts";
 import type { SortedPartition } from "../import/sort/day-sort.ts";
 import { withSortedRows } from "../import/sort/sorted-days.ts";
 import { readCoveredArea } from "./covered-area.ts";
-import { type ImportOrder, keys, putJson, type ReadFile, tilesOf } from "./exchange.ts";
+import { type ImportOrder, keys, putJson, type ReadFile, tilesOf } from "./execution-objects.ts";
 
 /** A file among those that were listed. */
 export interface ListedFile {

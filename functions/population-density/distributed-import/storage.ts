@@ -1,7 +1,7 @@
 import { setting } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import type { DayStorage } from "../import/publish/day-division.ts";
-import type { ImportOrder } from "./exchange.ts";
+import type { ImportOrder } from "./execution-objects.ts";
 
 /** How the days of an import are stored, as it was ordered and this function is configured. */
 export function storageOf({

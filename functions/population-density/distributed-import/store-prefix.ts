@@ -3,7 +3,7 @@ import { storeTiles } from "../import/publish/store-tiles.ts";
 import { anonymousTiles } from "../privacy/anonymous-tiles.ts";
 import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { heldDay } from "./begin-import.ts";
-import { type ImportOrder, keys, putJson } from "./exchange.ts";
+import { type ImportOrder, keys, putJson } from "./execution-objects.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
 import { storageOf, topPrecision } from "./storage.ts";
 import { jsonOfSums } from "./sums.ts";

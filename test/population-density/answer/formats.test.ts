@@ -6,7 +6,7 @@ import * as z from "zod";
 import { formats } from "../../../functions/population-density/answer/formats.ts";
 import { geoJsonOf } from "../../../functions/population-density/answer/geojson.ts";
 import { type Answer, type BodyWriter, bodyOf } from "../../../functions/population-density/answer/json.ts";
-import { csvOf, ndjsonOf } from "../../../functions/population-density/answer/rows.ts";
+import { csvOf, ndjsonOf } from "../../../functions/population-density/answer/line-formats.ts";
 import type { Tile } from "../../../functions/population-density/cover/cover.ts";
 import { densityFormats } from "../../../functions/population-density/format-schemas.ts";
 import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";

@@ -16,7 +16,7 @@ import {
   type ImportOrder,
   keys,
   putJson,
-} from "../../../functions/population-density/distributed-import/exchange.ts";
+} from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { readDataSet, recordPublishing } from "../../../functions/population-density/tiles/data-set-store.ts";

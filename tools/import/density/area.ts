@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import earcut, { deviation, flatten } from "earcut";
 import * as z from "zod";
 import { type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
-import type { coveredArea } from "../../../functions/population-density/distributed-import/exchange.ts";
+import type { coveredArea } from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import type { CoveredArea } from "../../../functions/population-density/import/coverage.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { readJsonAs } from "../json-file.ts";

@@ -6,8 +6,8 @@ import { type CoveredArea, coverageAt } from "../../../functions/population-dens
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import type { DayStorage } from "../../../functions/population-density/import/publish/day-division.ts";
 import { checkDay, storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
+import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
 import type { RowBatch } from "../../../functions/population-density/import/rows/row-batch.ts";
-import { rowsOf } from "../../../functions/population-density/import/rows/rows.ts";
 import { outsideCoverage } from "../../../functions/population-density/import/sort/day-sort.ts";
 import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
 import { PartCoverages } from "../../../functions/population-density/import/store/part-store.ts";

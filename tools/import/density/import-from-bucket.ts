@@ -13,7 +13,7 @@ import {
   type ImportOrder,
   keys,
   putJson,
-} from "../../../functions/population-density/distributed-import/exchange.ts";
+} from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { bucketVariable, resourceName } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";

@@ -5,7 +5,7 @@ import type {
   LinesToParse,
   ParsedLines,
 } from "../../../functions/population-density/import/rows/parse-lines.ts";
-import type { Parser } from "../../../functions/population-density/import/rows/rows.ts";
+import type { Parser } from "../../../functions/population-density/import/rows/read-rows.ts";
 
 /** A parser in threads of its own. */
 export interface ParserThreads extends Parser {

@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LineParser } from "../../../../functions/population-density/import/rows/parse-lines.ts";
-import { type Parser, rowsOf } from "../../../../functions/population-density/import/rows/rows.ts";
+import { type Parser, rowsOf } from "../../../../functions/population-density/import/rows/read-rows.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
 import { startParserThreads } from "../../../../tools/import/density/parser-threads.ts";
