@@ -1,28 +1,27 @@
 import { setting } from "../../shared/environment.ts";
 import { preferredType } from "../../shared/http/accept.ts";
+import type { Reply, Request } from "../../shared/http/request.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
 import { answerTo } from "./answer/answer-to.ts";
 import { type Answer, bodyOf } from "./answer/json.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { isLarge } from "./query/bytes.ts";
-import { parseDensityRequest } from "./query/parse.ts";
+import { type DensityQuery, parseDensityRequest } from "./query/parse.ts";
 import { workUnitsOf } from "./query/price.ts";
+import type { QuerySize } from "./query/size.ts";
 import { supportedSize } from "./query/supported.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
 export const handler = serveStreamed(retrievePopulationDensity, async (request) => {
-  const { body, caller, correlator, now, signal, reply, refuse } = request;
+  const { body, now, refuse } = request;
   // What follows is expensive: geometry, and reading tiles.
   await request.quotaChecked;
   const { sink } = body;
   const offered: readonly Format[] = sink === undefined ? mediaTypes : [json];
   const format = preferredType(request.listHeader("accept"), offered);
-  const keyed = { client: caller.client, idempotencyKey: request.header("idempotency-key"), now };
-  if (sink !== undefined && keyed.idempotencyKey !== undefined && format !== undefined) {
-    const { earlierOperation, operationAddress } = await import("./operations/accept-operation.ts");
-    const operationId = await earlierOperation(keyed, { ...body, sink }, undefined, signal);
-    if (operationId !== undefined)
-      return reply(202, { operationId }, { location: operationAddress(request, operationId) });
+  if (sink !== undefined && format !== undefined) {
+    const repeated = await replyToRepetition(request, sink);
+    if (repeated !== undefined) return repeated;
   }
 
   const query = parseDensityRequest(body, now);
@@ -38,32 +37,66 @@ export const handler = serveStreamed(retrievePopulationDensity, async (request) 
     const message = `Accept must allow ${sink === undefined ? "one of " : ""}${offered.join(", ")}.`;
     throw refuse("NOT_ACCEPTABLE", { message });
   }
+  return sink === undefined
+    ? await answerAtOnce(request, query, size, format)
+    : await deliverToSink(request, sink, size);
+});
 
-  if (sink === undefined) {
-    const refund = await request.charge(workUnitsOf(size));
-    const onEnd = isLarge(size, format)
-      ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
-          retrievePopulationDensity,
-          request,
-          refund,
-        )
-      : undefined;
-    const [answer, { bodyOf, contentType }] = await Promise.all([answerTo(query, signal), writerOf(format)]);
-    request.measure({ metric: "DensitySlots", value: slotsOf(answer) });
-    const headers = { "content-type": contentType, vary: "accept", "x-area-status": answer.status };
-    return request.stream(200, bodyOf(answer), headers, onEnd);
-  }
-  const {
-    acceptOperation: acceptOrder,
-    checkIdempotencyKey,
-    operationAddress,
-  } = await import("./operations/accept-operation.ts");
+type DensityRequest = Request<typeof retrievePopulationDensity>;
+
+/** Replies with the operation of an earlier request with the same `Idempotency-Key`; undefined if there is none. */
+async function replyToRepetition(request: DensityRequest, sink: string): Promise<Reply | undefined> {
+  const keyed = keyedRequest(request);
+  if (keyed.idempotencyKey === undefined) return undefined;
+  const { earlierOperation } = await import("./operations/accept-operation.ts");
+  const operationId = await earlierOperation(keyed, { ...request.body, sink }, undefined, request.signal);
+  return operationId === undefined ? undefined : await replyWithOperation(request, operationId);
+}
+
+/** Streams the answer in the response, in the format that the caller prefers. */
+async function answerAtOnce(
+  request: DensityRequest,
+  query: DensityQuery,
+  size: QuerySize,
+  format: Format,
+): Promise<Reply> {
+  const refund = await request.charge(workUnitsOf(size));
+  const onEnd = isLarge(size, format)
+    ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
+        retrievePopulationDensity,
+        request,
+        refund,
+      )
+    : undefined;
+  const [answer, { bodyOf, contentType }] = await Promise.all([
+    answerTo(query, request.signal),
+    writerOf(format),
+  ]);
+  request.measure({ metric: "DensitySlots", value: slotsOf(answer) });
+  const headers = { "content-type": contentType, vary: "accept", "x-area-status": answer.status };
+  return request.stream(200, bodyOf(answer), headers, onEnd);
+}
+
+/** Accepts an operation that delivers the answer to a sink. */
+async function deliverToSink(request: DensityRequest, sink: string, size: QuerySize): Promise<Reply> {
+  const { acceptOperation, checkIdempotencyKey } = await import("./operations/accept-operation.ts");
+  const { body, correlator, signal } = request;
+  const keyed = keyedRequest(request);
   checkIdempotencyKey(keyed.idempotencyKey);
   const refund = await request.charge(workUnitsOf(size));
-  const order = { ...keyed, request: { ...body, sink }, correlator };
-  const operationId = await acceptOrder(order, refund, signal);
-  return reply(202, { operationId }, { location: operationAddress(request, operationId) });
-});
+  const newJobRequest = { ...keyed, request: { ...body, sink }, correlator };
+  return await replyWithOperation(request, await acceptOperation(newJobRequest, refund, signal));
+}
+
+async function replyWithOperation(request: DensityRequest, operationId: string): Promise<Reply> {
+  const { operationAddress } = await import("./operations/accept-operation.ts");
+  return request.reply(202, { operationId }, { location: operationAddress(request, operationId) });
+}
+
+/** What makes a request with an `Idempotency-Key` the same as an earlier one, besides its body. */
+function keyedRequest({ caller, header, now }: DensityRequest) {
+  return { client: caller.client, idempotencyKey: header("idempotency-key"), now };
+}
 
 const json = "application/json";
 const mediaTypes = [json, ...retrievePopulationDensity.formats[200]] as const;
