@@ -269,7 +269,7 @@ export function resourceName(variable: string): string {
 /** The variable with the CloudWatch namespace of this stage's metrics. */
 export const metricNamespaceVariable = "METRIC_NAMESPACE";
 
-/** The CloudWatch namespace of this stage's metrics. It is never an error, so that logging is none. */
+/** The CloudWatch namespace of this stage's metrics. Never throws, so logging cannot fail. */
 export function metricNamespace(): string {
   return process.env[metricNamespaceVariable] || "NetworkCapabilities";
 }

@@ -44,7 +44,7 @@ export interface Request<E extends Endpoint> {
   /**
    * Counts further units against the caller's daily quota: for a handler whose work depends on the request, before it
    * works, and after `quotaChecked`. Rejects when fewer are left.
-   * @returns what refunds them, for a request that is refused after all.
+   * @returns a function that refunds them, for a request that is refused later.
    */
   readonly charge: (units: number) => Promise<() => Promise<void>>;
   /**

@@ -13,7 +13,7 @@ export function serveStreamed<const E extends StreamedEndpoint>(
   handle: Handle<E>,
 ): StreamifyHandler<unknown, void> {
   return awslambda.streamifyResponse(async (event: unknown, stream: Writable, context: Context) => {
-    // What is left of a request that timed out must not delay the next one.
+    // Work left over from a request that timed out must not delay the next one.
     context.callbackWaitsForEmptyEventLoop = false;
     const connection = connectionOf(stream);
     const { response, echo, report } = await respond(endpoint, handle, event, context);
@@ -49,7 +49,7 @@ function connectionOf(stream: Writable): AbortController {
   return connection;
 }
 
-/** What was sent of a body, and what prevented the rest. */
+/** How many bytes of a body were sent, and the fault that stopped the rest. */
 interface StreamResult {
   readonly bytes: number;
   readonly fault?: unknown;
@@ -86,7 +86,7 @@ async function send({ body, onEnd }: HttpResponse, stream: Writable, signal: Abo
 function completed(signal: AbortSignal, call: (done: (error?: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
-    // A signal that has aborted calls nobody any more.
+    // No event is fired for a signal that has already aborted.
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort);
     call((error) => {

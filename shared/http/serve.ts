@@ -142,7 +142,7 @@ async function answer<E extends Endpoint>(
   return { ...response, headers: { ...headers, ...rateLimitHeaders(context.allowance) } };
 }
 
-/** An error with what the caller has left; a 429 says itself of which limit, if that one has a window. */
+/** Adds the caller's remaining allowance to an error; a 429 already names the limit it exceeded. */
 function withAllowance(response: HttpResponse, allowance: Allowance | undefined): HttpResponse {
   if (response.status === 429) return response;
   return { ...response, headers: { ...response.headers, ...rateLimitHeaders(allowance) } };
@@ -155,8 +155,8 @@ async function checkQuota(context: RequestContext): Promise<void> {
 }
 
 /**
- * Counts the work of a request that is within its quota; one that could not be counted is served without.
- * @returns what refunds it.
+ * Counts the work of a request that is within its quota; if it cannot be counted, the request is served anyway.
+ * @returns a function that refunds the work.
  */
 async function charge(context: RequestContext, units: number): Promise<() => Promise<void>> {
   const { caller, allowance: before, now, signal } = context;
@@ -229,7 +229,7 @@ async function reply<E extends Endpoint>(
   return await replyResponse(endpoint, replied, incoming.listHeader("accept-encoding"));
 }
 
-/** Runs the rollbacks of a failed request. What cannot be undone here must lapse by itself. */
+/** Runs the rollbacks of a failed request. Anything that cannot be undone here must expire by itself. */
 async function rollBack(context: RequestContext, deadline: Deadline): Promise<void> {
   const signal = deadline.rollbackSignal();
   const outcomes = await Promise.allSettled(context.rollbacks.map((rollback) => rollback(signal)));
@@ -248,7 +248,7 @@ interface ResponseTiming {
 }
 
 /**
- * Writes one line with the result of a request and its metrics, and nothing that was sent. How long a streamed response
+ * Logs one line with the result of a request and its metrics, without any request data. How long a streamed response
  * took is measured up to its first byte: the rest depends on its caller.
  */
 function report(

@@ -13,7 +13,7 @@ export interface Limits {
    * came early, to the end of the connection.
    */
   readonly stall: number;
-  /** For the rest of the answer, which nobody reads. */
+  /** To receive the rest of the answer, which is discarded. */
   readonly answer: number;
 }
 
@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   answer: 1_000,
 };
 
-/** The end of an attempt that this side aborts. */
+/** The error of an attempt that this side aborts. */
 export class AttemptAborted extends Error {
   readonly code: string;
 
@@ -38,7 +38,7 @@ export class AttemptAborted extends Error {
 
 const bytesPerMebibyte = 1_048_576;
 
-/** The time of one attempt; its signal aborts with the error that the attempt has failed with. */
+/** Limits the time of one attempt; its signal aborts with the reason why the attempt failed. */
 export class AttemptTimer {
   readonly limits: Limits;
   readonly #outer: AbortSignal | undefined;
@@ -59,7 +59,7 @@ export class AttemptTimer {
     return this.#ending.signal;
   }
 
-  /** Starts to wait for something that may take so many milliseconds, and the attempt no longer than it may. */
+  /** Restarts the timer: the attempt aborts unless it progresses within so many milliseconds, or when its own time is up. */
   expectProgress(milliseconds: number): void {
     clearTimeout(this.#timer);
     const { attempt, perMebibyte } = this.limits;
@@ -72,14 +72,15 @@ export class AttemptTimer {
     );
   }
 
-  /** Counts what the sink has taken. */
+  /** Counts bytes that the sink has taken, which extend the time of the attempt. */
   count(bytes: number): void {
     this.#bytes += bytes;
   }
 
   /**
-   * What a step comes to within so many milliseconds of the attempt, or the error that ended it first. Its signal
-   * aborts when nothing waits for it any more.
+   * Runs a step with a time limit of its own, in milliseconds, within the limits of the attempt.
+   * @param step gets a signal that aborts when either limit is reached.
+   * @returns the result of the step, or the error that ended it.
    */
   async within<Value>(
     milliseconds: number,

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { AttemptAborted } from "./attempt-timer.ts";
 import { outcomeOf } from "./sink-answer.ts";
 
-/** Answers with a status of 1xx, each of which takes time to read and says nothing. */
+/** The maximum of interim responses (1xx): each takes time to read and carries no result. */
 const maxInterimAnswers = 16;
 
 /** A request and its answer on one connection. */
@@ -33,7 +33,7 @@ export class Exchange {
       };
       request.once("response", (response) => {
         this.#answer = response;
-        // An answer that breaks off has said what counts.
+        // The status is enough; ignore a truncated body.
         response.on("error", () => {});
         const isAccepted = outcomeOf(response.statusCode ?? 0) === "delivered";
         this.#isAcceptedEarly = isAccepted && !this.#isFlushed;
@@ -64,7 +64,7 @@ export class Exchange {
     return this.#isAcceptedEarly;
   }
 
-  /** Sends a chunk; true when it is taken, and false when no more is wanted. */
+  /** Sends a chunk. @returns true once it is written, false if the sink wants no more. */
   async write(chunk: Buffer): Promise<boolean> {
     return await this.#unlessStopped((taken) => {
       this.#request.write(chunk, (error) => {
@@ -84,7 +84,7 @@ export class Exchange {
     });
   }
 
-  /** Waits for a step as long as more is wanted; true when it is over, and false when no more is wanted. */
+  /** Waits for a step. @returns true when it has ended, false if the sink wants no more before that. */
   async whileWanted(step: Promise<void> | undefined): Promise<boolean> {
     return await this.#unlessStopped((over, fail) => void Promise.resolve(step).then(over, fail));
   }

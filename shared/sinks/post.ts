@@ -179,7 +179,7 @@ async function sendBody(
   return true;
 }
 
-/** What a step comes to, or undefined when the sending is over; what the step throws for that reason is no fault. */
+/** Runs a step; returns undefined once sending has stopped, even if the step throws because of that. */
 async function whileOpen<Value>(
   step: () => Promise<Value>,
   isOver: () => boolean,
@@ -187,8 +187,7 @@ async function whileOpen<Value>(
   if (isOver()) return undefined;
   try {
     const value = await step();
-    // A sink that takes everything at once calls back at once: only another turn of the event loop lets an
-    // early answer or the timer in.
+    // A sink that takes everything at once never lets the event loop turn: give an early answer and the timer a chance.
     await nextTurn();
     return isOver() ? undefined : value;
   } catch (error) {
@@ -197,7 +196,7 @@ async function whileOpen<Value>(
   }
 }
 
-/** Reads what is left of an answer, as far as that is little and comes soon. */
+/** Reads the rest of an answer, up to a maximum size and time. */
 async function readToEnd(response: IncomingMessage, milliseconds: number): Promise<void> {
   if (response.closed) return;
   let bytes = 0;
@@ -208,7 +207,7 @@ async function readToEnd(response: IncomingMessage, milliseconds: number): Promi
       bytes += data.length;
       if (bytes >= maxAnswerBytes) resolve();
     });
-    // An answer that breaks off has said what counts.
+    // The status is enough; ignore a truncated body.
     response.on("error", () => resolve());
     response.once("close", resolve);
   });
