@@ -5,7 +5,7 @@ import { ApiError, Unavailable } from "../../../shared/errors.ts";
 import { afterResponseSignal } from "../../../shared/http/deadline.ts";
 import { beginStream, endStreams, newStream } from "./stream-store.ts";
 
-/** A request for densities, as far as it matters here. */
+/** The members of a density request that are used here. */
 interface Asked {
   readonly caller: Caller;
   readonly correlator: string;
@@ -16,8 +16,8 @@ interface Asked {
 
 /**
  * Begins to send a large answer of an endpoint to a caller.
- * @param refund refunds what the request was charged, when its caller is being sent too many.
- * @returns what to run when the response has been sent or cut: the answer no longer counts.
+ * @param refund refunds the request's charge if too many large answers are being sent to its caller.
+ * @returns a function that stops counting the answer, to be called when the response was sent or cut.
  * @throws {ApiError} `TOO_MANY_REQUESTS`.
  */
 export async function beginLargeAnswer(

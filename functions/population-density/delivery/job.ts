@@ -85,7 +85,7 @@ export const job = z.object({
   notBefore: z.optional(z.number()),
   /** Hash of the sink's host and port, from when the job found no permit until an attempt begins. */
   waitsFor: z.optional(z.string()),
-  /** Whether the sink is to get the answer or a failure. */
+  /** Whether the answer or a failure is sent to the sink. */
   mode: z.enum(["answer", "failure"]),
   /** Whether the sink may hold the whole body of the mode. One that may hold the answer never gets a failure. */
   possiblyDelivered: z.boolean(),
@@ -155,7 +155,7 @@ export function isPlaceFree(job: Pick<Job, "state"> | undefined, reservedAt: num
 /** The time before the deadline that is reserved for sending a failure. */
 const failureReserveMilliseconds = 3_600_000;
 
-/** Whether a job is so close to its deadline that its sink is to get a failure. */
+/** Whether a job is so close to its deadline that a failure is sent instead of the answer. */
 export function isAboutToExpire(of: Pick<Job, "requestedAt">, now: number): boolean {
   return deadlineOf(of) - now <= failureReserveMilliseconds;
 }

@@ -46,7 +46,7 @@ export const releaseMilliseconds = 4_000;
 /** Thrown when an attempt has lost its lease. */
 class LeaseLost extends Error {}
 
-/** For so long a worker that has ended a job goes on with others. The last of them has four fifths of its time left. */
+/** How long a worker that has ended a job takes on others. The last of them has four fifths of a worker's time left. */
 const followingMilliseconds = 60_000;
 
 /**
@@ -79,9 +79,9 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   return result.verdict;
 }
 
-/** What work on a job comes to. */
+/** The result of working on a job. */
 interface JobResult {
-  /** On a message of the job. */
+  /** The verdict on a message of the job. */
   readonly verdict: Verdict;
   /** The host of which a permit was released. */
   readonly released?: string;
@@ -181,7 +181,7 @@ async function attemptJob(
   return await record(begun, leaseId, await stepAfter(begun, result, host, ports), result, ports);
 }
 
-/** Another worker has the lease, and may soon record that the job is due again. */
+/** Another worker holds the lease and may soon reschedule the job. */
 const retryAfterLease: Verdict = { retryInSeconds: maxPermitWaitSeconds };
 
 function begin(

@@ -29,7 +29,7 @@ const headers: Readonly<Record<string, boolean>> = { ".csv": true, ".ndjson": fa
  * The rows of files of any size, one file after the other, in the order of their lines. A `.csv` begins with the names
  * of its columns, in any order: `geohash,startTime,people` and perhaps `minPeople,maxPeople`; an `.ndjson` or `.jsonl`
  * has an object with these members in each line. Blank lines are skipped. A row that is refused is a problem and left
- * out. Batches are not to be kept: their memory is used again.
+ * out. Do not retain batches: their memory is reused.
  * @throws {ImportError} after the last row, or when the maximum of problems is reached. Rows are not known to be valid
  * before the last one was read.
  */

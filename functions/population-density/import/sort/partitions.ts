@@ -65,7 +65,7 @@ export class Partitions {
     this.#buffered = 0;
   }
 
-  /** The entries of a partition in the order in which they were added, some at a time; not to be kept. */
+  /** The entries of a partition in the order in which they were added, some at a time. Do not retain them. */
   *entriesOf(partition: number): Generator<Entries> {
     const buffer = this.#free ?? new ArrayBuffer(entryBytes * entriesRead);
     this.#free = undefined;
