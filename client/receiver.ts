@@ -99,7 +99,7 @@ async function digestOf(text: string): Promise<Uint8Array> {
 
 /**
  * The whole body; undefined when it is larger than it may be.
- * @throws when the body breaks off: nobody is there any more to be answered.
+ * @throws when the body breaks off: the client has disconnected.
  */
 async function textOf(
   body: ReadableStream<Uint8Array> | null,

@@ -1692,7 +1692,7 @@ export interface components {
          */
         readonly InsufficientScope: string;
         /**
-         * @description Nobody keeps the response.
+         * @description The response must not be cached.
          * @example no-store
          */
         readonly NoStore: "no-store";

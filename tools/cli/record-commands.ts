@@ -45,7 +45,7 @@ export function addExport(exporting: Command, print: Print, note: Print): void {
           print(JSON.stringify(content));
           count++;
         }
-        note(`${count} records${kind === "profiles" ? "; their passwords cannot be had back" : ""}`);
+        note(`${count} records${kind === "profiles" ? "; their passwords cannot be recovered" : ""}`);
       });
   }
 }

@@ -30,7 +30,7 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     example: 'Bearer error="insufficient_scope", scope="number-recycling:check"',
   },
   NoStore: {
-    description: "Nobody keeps the response.",
+    description: "The response must not be cached.",
     schema: { type: "string", const: "no-store" },
     example: "no-store",
   },

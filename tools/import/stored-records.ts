@@ -37,7 +37,7 @@ const kinds: Readonly<Record<RecordKind, StoredKind>> = {
   profiles: {
     table: profiles,
     read: (item) => {
-      // A password cannot be had back from its hash.
+      // A password cannot be recovered from its hash.
       const { passwordHash: _, ...content } = profileRecord.parse(item);
       return { identity: content.EmailAddress, content };
     },
