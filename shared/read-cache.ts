@@ -11,7 +11,7 @@ interface Entry<Value> {
  * What this process has read of a table, for reads on which nothing depends: for `CACHE_SECONDS` they return what they
  * returned before, also that there was nothing. At most `maxBytes` are kept; what was used longest ago goes first.
  *
- * Concurrent reads of a key share one load. A load that fails is not kept, and each waiter then loads for itself: it may
+ * Concurrent reads of a key share one load. If a load fails, each waiter then loads for itself: it may
  * have failed because the request that began it was aborted.
  */
 export class ReadCache<Value> {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 /**
- * The members of an API Gateway proxy event that the pipeline reads (REST API, payload 1.0). Checked by hand-picked members
+ * The members of an API Gateway proxy event (REST API, payload 1.0) that are read here. Checked by hand-picked members
  * because the context of a Lambda authorizer is part of it.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html
  */

@@ -59,7 +59,7 @@ export class AttemptTimer {
     return this.#ending.signal;
   }
 
-  /** Restarts the timer: the attempt aborts unless it progresses within so many milliseconds, or when its own time is up. */
+  /** Restarts the timer: the attempt aborts without progress in so many milliseconds, or when its own time is up. */
   expectProgress(milliseconds: number): void {
     clearTimeout(this.#timer);
     const { attempt, perMebibyte } = this.limits;

@@ -15,7 +15,7 @@ interface Streamed extends z.infer<typeof head> {
 }
 
 /** How a call of a handler differs from one of a caller who reads everything at once. */
-interface Circumstances {
+interface InvocationOptions {
   readonly remainingMilliseconds?: number;
   /** Takes chunks; resolves when the caller has read them. */
   readonly read?: (chunks: readonly Uint8Array[]) => Promise<void>;
@@ -27,7 +27,7 @@ interface Circumstances {
 export async function callStreamed(
   handler: StreamifyHandler<unknown, void>,
   event: unknown,
-  { remainingMilliseconds = 27_000, read = async () => {}, flush = async () => {} }: Circumstances = {},
+  { remainingMilliseconds = 27_000, read = async () => {}, flush = async () => {} }: InvocationOptions = {},
 ): Promise<Streamed> {
   const written: Uint8Array[] = [];
   const stream = new ResponseStream({
