@@ -56,7 +56,11 @@ interface StreamResult {
 }
 
 /** Sends a body as fast as it is read, and waits until all of it was. */
-async function send({ body, onEnd }: HttpResponse, stream: Writable, signal: AbortSignal): Promise<StreamResult> {
+async function send(
+  { body, onEnd }: HttpResponse,
+  stream: Writable,
+  signal: AbortSignal,
+): Promise<StreamResult> {
   const chunks = typeof body === "string" ? [Buffer.from(body)] : body;
   let bytes = 0;
   try {

@@ -16,7 +16,8 @@ const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: st
     "As `NCS-003`",
   ],
   RESPONSE_CUT: [
-    "A streamed response was cut: its caller did not read it in 20 seconds",
+    "A streamed response was cut: its caller did not read it in 20 seconds, or disconnected; then `cause` is the " +
+      "connection's error",
     "Nothing: it is the caller's connection",
   ],
   QUOTA_NOT_COUNTED: ["A request was served without being counted", "As `RequestsUncounted`"],
