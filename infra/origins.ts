@@ -1,4 +1,4 @@
-/** The origins whose web pages may use the API (docs/decisions/0036), and the one rule that tells them from others. */
+/** The origins whose web pages may use the API (docs/decisions/0002), and the one rule that tells them from others. */
 
 const port = String.raw`[1-9]\d{0,4}`;
 const onInternet = `https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::${port})?`;

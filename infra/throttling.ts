@@ -55,7 +55,7 @@ function methodsOf(endpoint: Endpoint): readonly string[] {
 export interface StageThrottling {
   /**
    * Of each declared method, by path and verb: `/v3/profile/authenticate/POST`. A setting cannot name a method `ANY`,
-   * only a verb that it stands for (docs/decisions/0042).
+   * only a verb that it stands for (docs/decisions/0003).
    */
   readonly named: Readonly<Record<string, Throttling>>;
   /** Of each verb that is not named. */

@@ -54,7 +54,7 @@ export function addGatewayResponses(api: RestApi, corsOrigins: readonly string[]
 
 /**
  * Any page may read what API Gateway refuses by itself if more than one origin is allowed: a gateway response cannot
- * choose, and holds nothing but what the OpenAPI document says and the request's ids (docs/decisions/0036).
+ * choose, and holds nothing but what the OpenAPI document says and the request's ids (docs/decisions/0002).
  */
 function corsHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
   const [origin, ...others] = origins;

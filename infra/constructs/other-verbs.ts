@@ -30,7 +30,7 @@ const validCorrelator = "[a-zA-Z0-9_:;./<>{}-]{1,256}";
 
 /**
  * Answers the verbs that a path does not have: 405 with the verbs that it has, and where origins are allowed the
- * preflights of browsers. API Gateway does so itself, by a mock integration; no function runs (docs/decisions/0036).
+ * preflights of browsers. API Gateway does so itself, by a mock integration; no function runs (docs/decisions/0002).
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
  */
 export function addOtherVerbs(

@@ -19,7 +19,7 @@ const maxCalls = 32;
 /**
  * Makes the calls of a program that has time: while a table throttles, fewer calls are under way, and each is made up
  * to 15 times with growing pauses, unless the caller's signal ends it. The SDK's own adaptive mode does not do: it does
- * not see what a batch leaves unprocessed, and gives up once 500 tokens are used (decision 0026).
+ * not see what a batch leaves unprocessed, and gives up once 500 tokens are used (docs/decisions/0017).
  */
 export async function withPatientCalls<Result>(run: () => Promise<Result>): Promise<Result> {
   const client = new DynamoDBClient({

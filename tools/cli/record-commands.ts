@@ -16,7 +16,9 @@ const identities: Readonly<Record<RecordKind, string>> = {
 
 const kinds = Object.keys(recordFiles) as RecordKind[];
 
-/** `ncs list`: what identifies the records of a kind. */
+/**
+ * `ncs list`: what identifies the records of a kind. It scans the table with the operator's own rights; no function may.
+ */
 export function addList(listing: Command, print: Print, note: Print): void {
   for (const kind of kinds) {
     withStackOptions(listing.command(kind))

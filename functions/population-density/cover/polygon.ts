@@ -19,7 +19,8 @@ export interface Polygon {
 /**
  * The polygon of a boundary: a ring in either orientation, open or with its first point repeated as its last; a point
  * that is repeated right away counts once.
- * Coordinates are rounded to 2⁻⁴⁰ degrees, a tenth of a micrometre; from there on every decision is exact. Two
+ * Coordinates are rounded to 2⁻⁴⁰ degrees, a tenth of a micrometre; from there on every decision is exact, in doubles.
+ * Without rounding, a coordinate such as 5e-324 takes big integers of a thousand digits for every edge and row. Two
  * longitudes in a row that are more than 180 degrees apart cross the antimeridian. The time grows with the square of
  * the number of points.
  * @returns undefined for an area that is none (`INVALID_AREA`): fewer than 3 distinct points, points on one line (each

@@ -17,6 +17,6 @@ export const maxHours = 7 * 24;
 /**
  * The maximum of tiles × days in one answer, typical and observed days alike: each is one stored item. Without a sink,
  * as many as a second of the function's CPU reads and writes as JSON; with a sink, as many as may be in memory together
- * (docs/decisions/0023-work-is-limited-and-charged.md). A long narrow area has few cells in many tiles.
+ * (docs/decisions/0004-quota-and-work.md). A long narrow area has few cells in many tiles.
  */
 export const maxTileDays = { sync: 600, async: 2_600 } as const;

@@ -22,7 +22,10 @@ const importedThreshold = z.object({
   newestDay: z.optional(z.string()),
 });
 
-/** What is known of all densities together, as the table holds it. */
+/**
+ * What is known of all densities together, as the table holds it. Each import adds to it when it has stored everything;
+ * computing it from the tiles would be a scan. The box only grows: an area that is no longer imported stays in it.
+ */
 export const dataSet = z.object({
   /** Around all cells that were ever covered. */
   coverage: z.optional(

@@ -26,7 +26,12 @@ const { weight: share, ...placed } = place.shape;
 
 const factor = z.number().min(0).max(1);
 
-/** A city whose communes are known by their populations and whose shape is drawn. */
+/**
+ * A city whose communes are known by their populations and whose shape is drawn by hand, right to a hundred metres or so.
+ *
+ * A public grid of residents would be larger than the project, has residents only, and would look as if the service held
+ * counts of real people. Outlines of OpenStreetMap are exact, but their licence (ODbL) asks more than attribution.
+ */
 export const drawnCity = z.strictObject({
   timeZone: z.string().refine(isTimeZone, "must be the name of a time zone, such as Europe/Paris"),
   communes: z.array(

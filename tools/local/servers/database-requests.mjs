@@ -1,4 +1,4 @@
-/** The embedded DynamoDB: dynalite. It has no transactions, and the service makes none (docs/decisions/0047). */
+/** The embedded DynamoDB: dynalite. It has no transactions, and the service makes none (docs/decisions/0019). */
 import dynalite from "dynalite";
 
 /** An HTTP server, not listening yet. */
