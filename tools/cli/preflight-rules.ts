@@ -40,7 +40,7 @@ export interface Check {
   readonly remedy: string;
 }
 
-/** Seconds of a request, as in the cost table of docs/operating.md: most take less. */
+/** Seconds of a request, as in the cost table of docs/limits-and-cost.md: most take less. */
 const [requestSeconds, densitySeconds] = [0.02, 0.06];
 
 /** Read units of a small density that no function has read in the last minute, as in the same table. */
