@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
@@ -6,228 +5,27 @@ import { describe, expect, test } from "vitest";
 import { cellArea } from "../../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
-  type Anonymity,
   type AnonymousTile,
   anonymousTiles,
   coarserTiles,
   type PublishedPart,
 } from "../../../functions/population-density/privacy/anonymous-tiles.ts";
-import type { CountedDay, CountedTile } from "../../../functions/population-density/privacy/counted.ts";
+import type { CountedTile } from "../../../functions/population-density/privacy/counted.ts";
 import type { ParentSums } from "../../../functions/population-density/privacy/tile-pyramid.ts";
+import { encodeTileDay, isCovered } from "../../../functions/population-density/tiles/tile.ts";
+import { maxDensity } from "../../../functions/population-density/tiles/tile-hour.ts";
 import {
-  addToCoverage,
-  coverageBytes,
-  encodeTileDay,
-  isCovered,
-} from "../../../functions/population-density/tiles/tile.ts";
-import { cellsPerTile, maxDensity } from "../../../functions/population-density/tiles/tile-hour.ts";
-import { runs, sampleOf } from "../../support/sample.ts";
-
-const threshold = 10;
-
-/** People by geohash in the one hour that is counted; all keys of one length. */
-type People = ReadonlyMap<string, number>;
-
-/** The error of a count. */
-const errorOf = (people: number) => people / 4;
-
-const countedHour = 5;
-
-function dayOf(people: People, precision: number): CountedDay & { readonly tiles: CountedTile[] } {
-  const prefixes = [...new Set([...people.keys()].map((geohash) => tileOf(geohash)))].sort();
-  const tiles = prefixes.map((geohash) => {
-    const coverage = new Uint8Array(coverageBytes);
-    const hour = {
-      people: new Float64Array(cellsPerTile),
-      min: new Float64Array(cellsPerTile),
-      max: new Float64Array(cellsPerTile),
-    };
-    for (const [cell, count] of people) {
-      if (tileOf(cell) !== geohash) continue;
-      const index = suffixesOf(precision).indexOf(cell.slice(geohash.length));
-      addToCoverage(coverage, index);
-      hour.people[index] = count;
-      hour.min[index] = count - errorOf(count);
-      hour.max[index] = count + errorOf(count);
-    }
-    return { geohash, coverage, hours: hoursWith(hour) };
-  });
-  const coverage = new Map(tiles.map((tile) => [tile.geohash, tile.coverage]));
-  return { date: "2026-11-20", precision, coverage, tiles };
-}
-
-function hoursWith<Hour>(hour: Hour): (Hour | undefined)[] {
-  return Array.from({ length: 24 }, (_, index) => (index === countedHour ? hour : undefined));
-}
-
-function tileOf(geohash: string): string {
-  return geohash.slice(0, Math.max(geohash.length - 2, 0));
-}
-
-/** All covered cells are one part. */
-const onePart = ({ coverage }: CountedTile) => [{ part: "all", coverage }];
-
-/** The tiles with their only part. */
-async function tilesOf(
-  day: Pick<CountedDay, "precision" | "tiles">,
-  precisions: readonly number[],
-  limits: Partial<Anonymity> = {},
-): Promise<(Omit<AnonymousTile, "parts"> & PublishedPart)[]> {
-  const tiles = [];
-  for await (const { parts, ...tile } of anonymousTiles(day, { precisions, threshold, ...limits }, onePart)) {
-    expect(parts).toHaveLength(1);
-    for (const part of parts) tiles.push({ ...tile, ...part });
-  }
-  return tiles;
-}
-
-/** Names are compared with `toEqual`, whole tiles with `isDeepStrictEqual`, which is faster with many numbers. */
-const nameOf = ({ precision, geohash }: Pick<AnonymousTile, "precision" | "geohash">) =>
-  `${precision}/${geohash}`;
-
-/** Every precision up to the finest. */
-function allOf(precision: number): number[] {
-  return Array.from({ length: precision }, (_, index) => index + 1);
-}
-
-/** All that can be known: hashes of the bytes that would be stored, of every precision. */
-async function published(
-  people: People,
-  precision: number,
-  limits?: Partial<Anonymity>,
-): Promise<Record<string, string>> {
-  const tiles = await tilesOf(dayOf(people, precision), allOf(precision), limits);
-  return Object.fromEntries(
-    tiles.map((tile) => [
-      nameOf(tile),
-      createHash("sha256").update(encodeTileDay(tile.hours, tile.coverage)).digest("base64"),
-    ]),
-  );
-}
-
-/** What the rules make of a cell, found by going down to the finest cells. */
-interface Settled {
-  readonly isSuppressed: boolean;
-  /** Published, but what was counted in a suppressed cell. */
-  readonly people: number;
-  /** The distance to either end of the range, without groups. */
-  readonly error: number;
-  /** Half of the widths of the intervals of all groups. */
-  readonly half: number;
-  readonly area: number;
-  /** Of a suppressed cell: the most people, in whole numbers, that it can have as far as anybody knows. */
-  readonly maxPeople: number;
-  /** Of a suppressed cell. */
-  readonly children: readonly Settled[];
-  readonly geohash: string;
-}
-
-function settle(people: People, precision: number, geohash: string, groups: Group[] = []): Settled {
-  if (geohash.length === precision) {
-    const count = people.get(geohash) ?? Number.NaN;
-    const isSuppressed = count < threshold;
-    const area = cellArea(geohash);
-    return {
-      isSuppressed,
-      people: count,
-      error: errorOf(count),
-      half: 0,
-      area,
-      maxPeople: 9,
-      children: [],
-      geohash,
-    };
-  }
-  const children = childrenOf(people, geohash).map((child) => settle(people, precision, child, groups));
-  const area = sum(children, "area");
-  const members = children.filter((child) => child.isSuppressed);
-  const others = children.filter((child) => !child.isSuppressed);
-  const total = sum(members, "people");
-  const maxPeople = sum(members, "maxPeople");
-  const withoutAny = maxPeople - Math.max(0, ...members.map((member) => member.maxPeople));
-  const limit = 10 * Math.floor(withoutAny / 10);
-  const published = Math.min(10 * Math.floor(total / 10), limit);
-  if (others.length === 0 && published === 0) {
-    const bound = limit > 0 ? 9 : maxPeople;
-    return {
-      isSuppressed: true,
-      people: total,
-      error: 0,
-      half: 0,
-      area,
-      maxPeople: bound,
-      children,
-      geohash,
-    };
-  }
-  let [middle, half] = [0, 0];
-  if (members.length > 0) {
-    const end = published === limit ? (maxPeople / 9) * 10 : published + 10;
-    [middle, half] = [(published + end) / 2, (end - published) / 2];
-    groups.push({ published, members });
-  }
-  return {
-    isSuppressed: false,
-    people: sum(others, "people") + middle,
-    error: Math.hypot(...others.map((other) => other.error)),
-    half: half + sum(others, "half"),
-    area,
-    maxPeople: 0,
-    children: [],
-    geohash,
-  };
-}
-
-/** Suppressed cells with one parent, and what is published of their sum. */
-interface Group {
-  readonly published: number;
-  readonly members: readonly Settled[];
-}
-
-function childrenOf(people: People, geohash: string): string[] {
-  const length = geohash.length + 1;
-  const below = [...people.keys()].filter((cell) => cell.startsWith(geohash));
-  return [...new Set(below.map((cell) => cell.slice(0, length)))].sort();
-}
-
-function sum<Name extends string>(all: readonly Readonly<Record<Name, number>>[], name: Name): number {
-  return all.reduce((total, each) => total + each[name], 0);
-}
-
-/** All groups; a cell of the coarsest precision that is suppressed is one alone. */
-function groupsOf(people: People, precision: number): Group[] {
-  const groups: Group[] = [];
-  for (const top of childrenOf(people, "")) {
-    const settled = settle(people, precision, top, groups);
-    if (settled.isSuppressed) groups.push({ published: 0, members: [settled] });
-  }
-  return groups;
-}
-
-const counts = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 9 }), fc.integer({ min: 7, max: 9 }), {
-  weight: 1,
-  arbitrary: fc.integer({ min: 10, max: 40 }),
-});
-
-/** Few cells, crowded together, so that there are groups of all kinds at all levels. */
-const pyramids = fc
-  .tuple(fc.constantFrom("", "u05k", "s000000", "pbpbpbpb"), fc.integer({ min: 1, max: 4 }))
-  .chain(([root, depth]) =>
-    fc.record({
-      precision: fc.constant(root.length + depth),
-      people: fc
-        .array(
-          fc.tuple(
-            fc
-              .array(fc.constantFrom("0", "1", "7", "8", "g", "z"), { minLength: depth, maxLength: depth })
-              .map((characters) => root + characters.join("")),
-            counts,
-          ),
-          { minLength: 1, maxLength: 30 },
-        )
-        .map((cells): People => new Map(cells)),
-    }),
-  );
+  allOf,
+  countedHour,
+  dayOf,
+  nameOf,
+  onePart,
+  pyramids,
+  settle,
+  threshold,
+  tilesOf,
+} from "../../support/pyramids.ts";
+import { runs } from "../../support/sample.ts";
 
 describe("the tiles of a day", () => {
   test("are those of the rules, cell by cell, at every precision", async () => {
@@ -406,120 +204,6 @@ describe("the tiles of a day", () => {
   test("of an hour in which nobody is anywhere are suppressed", async () => {
     const [tile] = await tilesOf(dayOf(new Map([["00", 0]]), 2), [1]);
     expect(tile?.hours[countedHour]?.kind(0)).toBe("LOW_DENSITY");
-  });
-});
-
-/** A world in which a suppressed cell has so many people, not more than it can have. */
-function fill(cell: Settled, count: number, into: Map<string, number>): void {
-  if (cell.children.length === 0) into.set(cell.geohash, count);
-  let left = count;
-  for (const child of cell.children) {
-    const here = Math.min(left, child.maxPeople);
-    fill(child, here, into);
-    left -= here;
-  }
-}
-
-function leavesOf(cell: Settled): string[] {
-  return cell.children.length === 0 ? [cell.geohash] : cell.children.flatMap(leavesOf);
-}
-
-describe("whoever has everything that is published", () => {
-  const shares = fc.constantFrom(undefined, 0.4, 0.125);
-
-  test("cannot exclude any number of people below the threshold in a suppressed cell", async () => {
-    const found = { hidden: 0, published: 0, full: 0 };
-    await fc.assert(
-      fc.asyncProperty(
-        pyramids,
-        shares,
-        fc.nat(),
-        fc.integer({ min: 0, max: 9 }),
-        async ({ people, precision }, marketShare, at, count) => {
-          const leaves = groupsOf(people, precision).flatMap((group) =>
-            group.members.flatMap((member) => leavesOf(member).map((leaf) => ({ group, member, leaf }))),
-          );
-          const chosen = leaves[at % leaves.length];
-          fc.pre(chosen !== undefined);
-          const { group, member, leaf } = chosen;
-          const total = sum(group.members, "people");
-          found[group.published === 0 ? "hidden" : total < group.published + 10 ? "published" : "full"]++;
-
-          // All that must be of the group's people is in the other members.
-          const other = new Map(people);
-          fill(member, 0, other);
-          other.set(leaf, count);
-          let left = Math.max(0, group.published - count);
-          for (const each of group.members.filter((one) => one !== member)) {
-            const here = Math.min(left, each.maxPeople);
-            fill(each, here, other);
-            left -= here;
-          }
-
-          expect(left).toBe(0);
-          expect(await published(other, precision, { marketShare })).toEqual(
-            await published(people, precision, { marketShare }),
-          );
-        },
-      ),
-      { numRuns: runs(1_500, 60) },
-    );
-    // A sample may happen to meet few of a kind.
-    for (const times of Object.values(found)) expect(times).toBeGreaterThan(runs(3, -1));
-  });
-
-  /** Cells at three levels, some alone, some with neighbours. */
-  const shapes = [
-    ["000", "001", "002", "003", "004"],
-    ["000", "001", "002", "010", "011", "012"],
-    ["000", "010", "020", "100", "110", "200"],
-    ["000", "001", "010", "011", "020", "021", "100"],
-  ];
-
-  const searched = shapes.flatMap((cells) => [
-    { cells, limit: 2 },
-    ...(cells.length < 7 ? [{ cells, limit: 3 }] : []),
-  ]);
-
-  test.each(sampleOf(searched, 2))(
-    "cannot, in any of all worlds: $cells with a threshold of $limit",
-    async ({ cells, limit }) => {
-      const counts = Array.from({ length: limit + 1 }, (_, count) => count);
-      const worlds = cells.reduce<number[][]>(
-        (some, _, index) =>
-          // Only the first cell may be published: the others are as interesting as they get.
-          some.flatMap((world) =>
-            counts.slice(0, index === 0 ? undefined : limit).map((count) => [...world, count]),
-          ),
-        [[]],
-      );
-      const groups = new Map<string, number[][]>();
-      for (const world of worlds) {
-        const people = new Map(cells.map((cell, index) => [cell, world[index] ?? 0]));
-        const known = JSON.stringify(await published(people, 3, { threshold: limit }));
-        groups.set(known, [...(groups.get(known) ?? []), world]);
-      }
-      for (const group of groups.values()) {
-        for (const index of cells.keys()) {
-          const values = new Set(group.map((world) => world[index] ?? 0));
-          if ([...values].some((value) => value >= limit)) continue;
-          expect(values.size, `${cells[index]} of ${group[0]}`).toBe(limit);
-        }
-      }
-      expect(groups.size).toBeGreaterThan(1);
-    },
-  );
-
-  test("does not learn that two cells with 18 people of at most 9 each have 9 each", async () => {
-    const full = new Map([
-      ["00", 9],
-      ["01", 9],
-    ]);
-    const none = new Map([
-      ["00", 0],
-      ["01", 0],
-    ]);
-    expect(await published(full, 2)).toEqual(await published(none, 2));
   });
 });
 

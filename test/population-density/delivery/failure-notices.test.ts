@@ -1,0 +1,233 @@
+import { describe, expect, test } from "vitest";
+import { storeDensities, storedJob } from "../../support/jobs.ts";
+import {
+  breakTile,
+  brokenRequest,
+  expectEnd,
+  failure,
+  makeDue,
+  schedule,
+  useWorker,
+} from "../../support/worker.ts";
+
+const { delivered, harness, output, queued, sink } = useWorker();
+
+describe("an answer that cannot be computed", () => {
+  test("is reported to the sink once, as such, and the job has failed", async () => {
+    const { job, message } = await queued(sink().urlOf(), {
+      request: await brokenRequest(),
+      accessToken: "token",
+    });
+
+    expect(await delivered(message)).toBe(0);
+    expect(sink().received()).toEqual([]);
+    const again = await harness().receive("density-jobs");
+    expect(await delivered(again)).toBe("ack");
+    expect(await delivered(again)).toBe("ack");
+
+    const [notice, ...others] = sink().received();
+    expect(others).toEqual([]);
+    expect(JSON.parse(notice?.body ?? "")).toEqual(failure(job.operationId));
+    expect(Object.keys(JSON.parse(notice?.body ?? ""))).toEqual([
+      "operationId",
+      "status",
+      "timedPopulationDensityData",
+      "statusInfo",
+    ]);
+    expect(notice?.headers).toMatchObject({
+      "content-type": "application/json",
+      authorization: "Bearer token",
+      "x-correlator": job.correlator,
+      "webhook-id": job.operationId,
+    });
+    await expectEnd(job, "failed");
+    expect(output().text()).toContain("NCS-034");
+  });
+
+  test("is reported until the sink has taken it, also when it could be computed meanwhile", async () => {
+    const { tile, request } = await storeDensities();
+    await breakTile(tile);
+    const { job, message } = await queued(sink().urlOf({ status: 500 }, "reset", { status: 204 }), {
+      request,
+    });
+    expect(await delivered(message)).toBe(0);
+    await storeDensities(tile);
+
+    const verdicts = [];
+    while (verdicts.at(-1) !== "ack") verdicts.push(await delivered(message));
+
+    expect(verdicts).toEqual([0, 0, "ack"]);
+    expect(
+      sink()
+        .received()
+        .map(({ body }) => JSON.parse(body)),
+    ).toEqual(Array.from({ length: 3 }, () => failure(job.operationId)));
+    await expectEnd(job, "failed");
+  });
+
+  test("is reported no more when the sink does not take it in all the time", async () => {
+    const { job, message } = await queued(sink().urlOf({ status: 500 }), { request: await brokenRequest() });
+    let verdicts = 0;
+    while ((await delivered(message)) !== "ack") {
+      expect(++verdicts).toBeLessThan(9);
+      await makeDue(job);
+    }
+    expect(sink().received().length).toBeGreaterThanOrEqual(3);
+    expect(
+      new Set(
+        sink()
+          .received()
+          .map(({ body }) => JSON.parse(body).status),
+      ),
+    ).toEqual(new Set(["OPERATION_NOT_COMPLETED"]));
+    await expectEnd(job, "failed");
+  });
+
+  test("is not reported to a sink that may hold the answer of an earlier attempt", async () => {
+    const { tile, request } = await storeDensities();
+    const { job, message } = await queued(sink().urlOf("reset", { status: 204 }), { request });
+    expect(await delivered(message)).toBe(0);
+    expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: true });
+    await breakTile(tile);
+
+    expect(await delivered(message)).toBe("ack");
+
+    expect(sink().received()).toHaveLength(1);
+    expect(sink().received()[0]?.body).toContain("SUPPORTED_AREA");
+    await expectEnd(job, "failed");
+  });
+
+  test("is reported to a sink that said of each earlier attempt that it did not take it", async () => {
+    const { tile, request } = await storeDensities();
+    const { job, message } = await queued(sink().urlOf({ status: 429 }, { status: 204 }), { request });
+    expect(await delivered(message)).toBe(0);
+    expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: false });
+    await breakTile(tile);
+
+    expect(await delivered(message)).toBe(0);
+    expect(await delivered(message)).toBe("ack");
+
+    expect(JSON.parse(sink().received()[1]?.body ?? "")).toEqual(failure(job.operationId));
+    await expectEnd(job, "failed");
+  });
+
+  test("does not leave the sink with the start of one that looks whole", async () => {
+    const { job, message } = await queued(sink().urlOf(), { request: await brokenRequest() });
+    await delivered(message);
+    expect(sink().received()).toEqual([]);
+    expect(
+      sink()
+        .cutOff()
+        .every(({ body }) => body === ""),
+    ).toBe(true);
+    expect(await storedJob(job.operationId)).toMatchObject({ mode: "failure", possiblyDelivered: false });
+  });
+});
+
+describe("a job that has waited so long that it is about to expire", () => {
+  const late = () => ({ requestedAt: Date.now() - 23.2 * 3_600_000, attempts: 2 });
+
+  test("has failed while its sink can still get the failure", async () => {
+    const { job, message } = await queued(sink().urlOf(), late());
+    expect(await delivered(message)).toBe("ack");
+    expect(
+      sink()
+        .received()
+        .map(({ body }) => JSON.parse(body)),
+    ).toEqual([failure(job.operationId)]);
+    await expectEnd(job, "failed");
+  });
+
+  test("is not reported when its sink may hold the answer", async () => {
+    const { job, message } = await queued(sink().urlOf(), { ...late(), possiblyDelivered: true });
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toEqual([]);
+    await expectEnd(job, "failed");
+  });
+});
+
+describe("a store that does not answer", () => {
+  const refuseDensities = () =>
+    harness().tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
+
+  test("is asked again on the schedule; the sink notices nothing", async () => {
+    schedule("100,0");
+    const { job, message } = await queued(sink().urlOf());
+    refuseDensities();
+    const seconds = await delivered(message);
+    expect(seconds).toBeGreaterThanOrEqual(80);
+    expect(seconds).toBeLessThanOrEqual(120);
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, mode: "answer" });
+    expect(sink().received()).toEqual([]);
+
+    harness().tables.inject();
+    await makeDue(job);
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toHaveLength(1);
+    await expectEnd(job, "delivered");
+    expect(output().text()).toContain("DynamoDB: ");
+  });
+
+  test("for as long as the schedule goes is reported to the sink", async () => {
+    schedule("0");
+    const { job, message } = await queued(sink().urlOf(), { accessToken: "token" });
+    refuseDensities();
+
+    expect(await delivered(message)).toBe(0);
+    expect(await delivered(message)).toBe(0);
+    expect(sink().received()).toEqual([]);
+    expect(await delivered(message)).toBe("ack");
+
+    expect(
+      sink()
+        .received()
+        .map(({ body }) => JSON.parse(body)),
+    ).toEqual([failure(job.operationId)]);
+    await expectEnd(job, "failed");
+  });
+
+  test("for as long as the schedule goes is not reported to a sink that may hold the answer", async () => {
+    schedule("0");
+    const { job, message } = await queued(sink().urlOf("reset", { status: 204 }));
+    expect(await delivered(message)).toBe(0);
+    refuseDensities();
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toHaveLength(1);
+    await expectEnd(job, "failed");
+  });
+
+  test("at all leaves the message where it is for a moment", async () => {
+    const { job, message } = await queued(sink().urlOf());
+    harness().tables.inject(() => "refuse");
+    expect(await delivered(message)).toBe(15);
+    harness().tables.inject();
+    expect(sink().received()).toEqual([]);
+    expect(await delivered(message)).toBe("ack");
+    await expectEnd(job, "delivered");
+  });
+});
+
+describe("a token that ends", () => {
+  test("is not used after its end: the job fails without a word, and operators see why", async () => {
+    const { job, message } = await queued(sink().urlOf(), {
+      accessToken: "token",
+      accessTokenExpiresAt: Date.now() - 1,
+    });
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toEqual([]);
+    await expectEnd(job, "failed");
+    expect(await storedJob(job.operationId)).toMatchObject({ reason: "token expired" });
+    expect(output().text()).toContain('"reason":"token expired"');
+  });
+
+  test("before the next attempt ends the job now", async () => {
+    schedule("600");
+    const { job, message } = await queued(sink().urlOf({ status: 503 }), {
+      accessToken: "token",
+      accessTokenExpiresAt: Date.now() + 300_000,
+    });
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toHaveLength(1);
+    await expectEnd(job, "failed");
+  });
+});

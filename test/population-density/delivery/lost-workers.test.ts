@@ -1,0 +1,206 @@
+import { describe, expect, test } from "vitest";
+import { densityJobs } from "../../../functions/population-density/delivery/tables.ts";
+import { putItem } from "../../../shared/aws/database.ts";
+import { deliveredBody, pendingOf, storedJob, synchronousBody } from "../../support/jobs.ts";
+import {
+  brokenRequest,
+  expectEnd,
+  held,
+  makeDue,
+  schedule,
+  uploadsTo,
+  useWorker,
+} from "../../support/worker.ts";
+
+const { delivered, harness, output, queued, sink } = useWorker();
+
+describe("a worker that is gone", () => {
+  const lease = crypto.randomUUID();
+
+  test("keeps others from its job as long as it may be there", async () => {
+    const { job, message } = await queued(sink().urlOf(), {
+      lease,
+      notBefore: Date.now() + 200_000,
+      attempts: 1,
+      possiblyDelivered: true,
+    });
+    const before = await storedJob(job.operationId);
+
+    const seconds = await delivered(message);
+
+    expect(seconds).toBeGreaterThan(190);
+    expect(seconds).toBeLessThanOrEqual(202);
+    expect(sink().received()).toEqual([]);
+    expect(await storedJob(job.operationId)).toEqual(before);
+  });
+
+  test("in an attempt or right after it is replaced: the sink has the same again", async () => {
+    const { job, message } = await queued(sink().urlOf(), {
+      lease,
+      notBefore: Date.now() - 1,
+      attempts: 1,
+      possiblyDelivered: true,
+    });
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()[0]?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
+    await expectEnd(job, "delivered");
+    expect(output().text()).toContain('"attempts":2');
+  });
+
+  test("may have delivered the answer: then the sink never gets a failure", async () => {
+    const { job, message } = await queued(sink().urlOf({ status: 500 }), {
+      request: await brokenRequest(),
+      lease,
+      notBefore: Date.now() - 1,
+      attempts: 1,
+      possiblyDelivered: true,
+    });
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toEqual([]);
+    await expectEnd(job, "failed");
+  });
+
+  test("that was to record what came of its attempt is replaced when its lease is over", async () => {
+    const url = sink().urlOf();
+    const { job, message } = await queued(url);
+    const isEnd = (write: unknown) => `${write}`.includes("#state = :outcome");
+    harness().tables.inject(({ parameters }) => (isEnd(parameters.UpdateExpression) ? "refuse" : "pass"));
+
+    expect(await delivered(message)).toBe(15);
+    harness().tables.inject();
+    expect(await delivered(message)).toBe(20);
+    await makeDue(job);
+    expect(await delivered(message)).toBe("ack");
+
+    expect(sink().received(url)).toHaveLength(2);
+    expect(
+      new Set(
+        sink()
+          .received(url)
+          .map(({ body }) => body),
+      ).size,
+    ).toBe(1);
+    await expectEnd(job, "delivered");
+  });
+
+  test("that comes back when another has its lease says nothing of the job", async () => {
+    for (const status of [204, 500]) {
+      const { answer, after } = held();
+      const url = sink().urlOf({ status, after });
+      const { job, message } = await queued(url);
+      const working = delivered(message);
+      await expect.poll(() => sink().received(url)).toHaveLength(1);
+      const stored = { ...(await storedJob(job.operationId)), lease: "another", attempts: 2 };
+      await putItem(densityJobs, stored, {}, AbortSignal.timeout(60_000));
+      answer();
+
+      expect(await working).toBe(20);
+
+      expect(await storedJob(job.operationId)).toEqual(stored);
+      expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
+      expect(output().text()).not.toContain("NCS-033");
+    }
+  });
+
+  test("that cannot give its permit back has recorded its attempt all the same", async () => {
+    const url = sink().urlOf({ status: 500 }, { status: 204 });
+    harness().tables.inject(({ parameters }) =>
+      String(parameters.UpdateExpression).startsWith("ADD released") ? "refuse" : "pass",
+    );
+    const { job, message } = await queued(url);
+    expect(await delivered(message)).toBe(0);
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, notBefore: expect.any(Number) });
+    harness().tables.inject();
+    expect(await delivered(message)).toBe("ack");
+    await expectEnd(job, "delivered");
+    expect(output().text()).toContain("NCS-003");
+  });
+
+  test.each(["hang", "drip"] as const)(
+    "comes to the end of its time first: it records that and leaves neither lease nor permit: %s",
+    async (answer) => {
+      schedule("100");
+      const url = sink().urlOf(answer, { status: 204 });
+      const { job, message } = await queued(url);
+
+      const seconds = await delivered(message, 16_500);
+
+      expect(seconds).toBeGreaterThanOrEqual(80);
+      expect(seconds).toBeLessThanOrEqual(120);
+      expect(await uploadsTo(url)).toBe(0);
+      await makeDue(job);
+      expect(await delivered(message)).toBe("ack");
+      await expectEnd(job, "delivered");
+    },
+  );
+});
+
+describe("an answer of AWS that is lost", () => {
+  /** Lets one call through without its answer. */
+  function loseOnce(part: string): () => boolean {
+    let isLost = false;
+    harness().tables.inject(({ parameters }) => {
+      if (isLost || !JSON.stringify(parameters).includes(part)) return "pass";
+      isLost = true;
+      return "lose";
+    });
+    return () => isLost;
+  }
+
+  test.each([
+    ["that an attempt begins", "SET lease = "],
+    ["that a permit is taken", "SET permits = "],
+    ["that the sink may hold the answer", "SET possiblyDelivered"],
+    ["that a job is over and its place free", "SET #state = "],
+  ])("changes nothing: %s", async (_, part) => {
+    const url = sink().urlOf();
+    const { job, message } = await queued(url);
+    const isLost = loseOnce(part);
+
+    expect(await delivered(message)).toBe("ack");
+
+    expect(isLost()).toBe(true);
+    harness().tables.inject();
+    expect(sink().received()).toHaveLength(1);
+    await expectEnd(job, "delivered");
+    expect((await storedJob(job.operationId))?.attempts).toBe(1);
+    expect(await uploadsTo(url)).toBe(0);
+    expect(output().text()).toContain("NCS-033");
+  });
+
+  test("changes nothing: that there will be another attempt", async () => {
+    schedule("100");
+    const { job, message } = await queued(sink().urlOf({ status: 500 }));
+    const isLost = loseOnce("SET #mode = ");
+    expect(await delivered(message)).toBeLessThanOrEqual(120);
+    expect(isLost()).toBe(true);
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: true });
+  });
+});
+
+test("an answer is recorded as possibly delivered before the sink can have all of it", async () => {
+  const { answer, after } = held();
+  const url = sink().urlOf({ status: 204, after });
+  const { job, message } = await queued(url);
+  const before = harness().tables.calls.length;
+  const running = delivered(message);
+  await expect.poll(() => sink().received(url)).toHaveLength(1);
+  const marks = harness()
+    .tables.calls.slice(before)
+    .filter(({ parameters }) => String(parameters.UpdateExpression).startsWith("SET possiblyDelivered"));
+  expect(marks).toHaveLength(1);
+  expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", possiblyDelivered: true });
+  answer();
+  expect(await running).toBe("ack");
+});
+
+test("an answer of which that cannot be recorded is not sent whole", async () => {
+  schedule("100");
+  const { job, message } = await queued(sink().urlOf());
+  harness().tables.inject(({ parameters }) =>
+    String(parameters.UpdateExpression).startsWith("SET possiblyDelivered") ? "refuse" : "pass",
+  );
+  expect(await delivered(message)).toBeGreaterThanOrEqual(80);
+  expect(sink().received()).toEqual([]);
+  expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: false });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test, vi } from "vitest";
+import { pendingOf, run, someJob, storedJob, storeJob } from "../../support/jobs.ts";
+import { expectEnd, held, uploadsTo, useWorker } from "../../support/worker.ts";
+
+const { deliver, delivered, densities, harness, queued, sink } = useWorker();
+
+describe("a limit of permits", () => {
+  test("lets a job be delivered once, however many workers have its messages at the same time", async () => {
+    const { answer, after } = held();
+    const { job, message } = await queued(sink().urlOf({ status: 204, after }));
+    await harness().send("density-jobs", ...Array.from({ length: 9 }, () => job));
+    const copies = await harness().receive("density-jobs");
+    expect(copies.Records).toHaveLength(9);
+
+    const first = run(deliver, message);
+    const same = run(deliver, message);
+    const others = run(deliver, copies);
+    await expect.poll(() => sink().received()).toHaveLength(1);
+    answer();
+    await Promise.all([first, same, others]);
+
+    expect(sink().received()).toHaveLength(1);
+    expect(sink().cutOff()).toHaveLength(0);
+    await expectEnd(job, "delivered");
+    expect(await run(deliver, copies)).toEqual([]);
+    expect(sink().received()).toHaveLength(1);
+  });
+
+  test("is taken by a worker that is gone before it began an attempt, but not for ever", async () => {
+    const url = sink().urlOf();
+    const { acquirePermit } = await import("../../../functions/population-density/delivery/permits.ts");
+    const { workerPorts } = await import("../../../functions/population-density/delivery/worker-ports.ts");
+    const ports = workerPorts();
+    const mine = { operationId: "gone", host: ports.sinks.hostOf(url), mode: "answer" } as const;
+    const until = Date.now() + 60_000;
+    for (const holder of Array.from({ length: 4 }, () => crypto.randomUUID())) {
+      const request = { ...mine, holder, caller: holder, since: Date.now() };
+      expect(await acquirePermit(request, until, ports, AbortSignal.timeout(60_000))).toBe(undefined);
+    }
+    const { job, message } = await queued(url);
+    expect(await delivered(message)).toBeLessThanOrEqual(20);
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 0 });
+    vi.useFakeTimers({ now: until + 1, toFake: ["Date"] });
+    try {
+      expect(await run(deliver, message)).toEqual([]);
+      await expectEnd(job, "delivered");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("lets four answers be uploaded to one host at a time; a fifth asks again, without an attempt counted", async () => {
+    const { answer, after } = held();
+    const urls = Array.from({ length: 5 }, () => sink().urlOf({ status: 204, after }));
+    const jobs = [];
+    for (const url of urls) jobs.push(await storeJob(someJob(url, densities().request)));
+    await harness().send("density-jobs", ...jobs);
+    const batch = await harness().receive("density-jobs");
+
+    const running = run(deliver, batch);
+    await expect.poll(() => sink().received()).toHaveLength(4);
+    const hidden = () => batch.Records.flatMap((_, index) => harness().hidden(batch, index));
+    await expect.poll(() => hidden().length).toBe(1);
+    expect(hidden()[0]).toBeGreaterThanOrEqual(5);
+    expect(hidden()[0]).toBeLessThanOrEqual(20);
+    const left = jobs.filter(({ sink: url }) => sink().received(url).length === 0);
+    expect(left).toHaveLength(1);
+    expect(await storedJob(left[0]?.operationId ?? "")).toMatchObject({ attempts: 0, state: "pending" });
+    answer();
+    expect(await running).toHaveLength(1);
+
+    // The first worker whose job ended went on with it.
+    expect(sink().received()).toHaveLength(5);
+    expect(sink().maxAtOnce()).toBe(4);
+    for (const job of jobs) await expectEnd(job, "delivered");
+    expect(await run(deliver, batch)).toEqual([]);
+    expect(sink().received()).toHaveLength(5);
+    expect(harness().queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
+    expect(await uploadsTo(urls[0] ?? "")).toBe(0);
+  });
+
+  test("lets one caller upload three answers to one host at a time", async () => {
+    const { answer, after } = held();
+    const caller = crypto.randomUUID();
+    const jobs = [];
+    for (let index = 0; index < 4; index++) {
+      jobs.push(
+        await storeJob(someJob(sink().urlOf({ status: 204, after }), densities().request, { caller })),
+      );
+    }
+    await harness().send("density-jobs", ...jobs);
+    const running = run(deliver, await harness().receive("density-jobs"));
+    await expect.poll(() => sink().received()).toHaveLength(3);
+    const { job, message } = await queued(sink().urlOf());
+    expect(await delivered(message)).toBe("ack");
+    await expectEnd(job, "delivered");
+    answer();
+    expect(await running).toHaveLength(1);
+    expect(await pendingOf(caller)).toEqual(new Set());
+  });
+
+  test("leaves a job that waits, and of which an attempt has failed, to its own message", async () => {
+    const { answer, after } = held();
+    const caller = crypto.randomUUID();
+    const blocking = [];
+    for (let index = 0; index < 3; index++) {
+      const one = someJob(sink().urlOf({ status: 204, after }), densities().request, { caller });
+      blocking.push(await storeJob(one));
+    }
+    await harness().send("density-jobs", ...blocking);
+    const running = run(deliver, await harness().receive("density-jobs"));
+    await expect.poll(() => sink().received()).toHaveLength(3);
+    const { job, message } = await queued(sink().urlOf(), { caller, attempts: 1 });
+    expect(await delivered(message)).toBeLessThanOrEqual(20);
+    answer();
+    expect(await running).toEqual([]);
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
+    expect(await delivered(message)).toBe("ack");
+  });
+
+  test("is asked for on by a worker whose next job cannot be read, which changes nothing for its own", async () => {
+    const { answer, after } = held();
+    const urls = Array.from({ length: 5 }, () => sink().urlOf({ status: 204, after }));
+    const jobs = [];
+    for (const url of urls) jobs.push(await storeJob(someJob(url, densities().request)));
+    await harness().send("density-jobs", ...jobs);
+    const batch = await harness().receive("density-jobs");
+    const running = run(deliver, batch);
+    await expect.poll(() => sink().received()).toHaveLength(4);
+    await expect
+      .poll(() => batch.Records.flatMap((_, index) => harness().hidden(batch, index)).length)
+      .toBe(1);
+    harness().tables.inject(({ operation }) => (operation === "Query" ? "refuse" : "pass"));
+    answer();
+    expect(await running).toHaveLength(1);
+    expect(sink().received()).toHaveLength(4);
+    harness().tables.inject();
+    expect(await run(deliver, batch)).toEqual([]);
+    expect(sink().received()).toHaveLength(5);
+  });
+});

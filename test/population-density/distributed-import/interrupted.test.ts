@@ -1,0 +1,181 @@
+import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { expect, test } from "vitest";
+import * as z from "zod/mini";
+import { keys, putJson } from "../../../functions/population-density/distributed-import/execution-objects.ts";
+import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
+import {
+  database,
+  header,
+  importDistributed,
+  importOnOneMachine,
+  itemsOf,
+  row,
+  tables,
+  times,
+  useImports,
+} from "../../support/distributed-import.ts";
+import { openFaultyEndpoint } from "../../support/faulty-endpoint.ts";
+import { runs } from "../../support/sample.ts";
+
+useImports();
+
+test("an import that loses a day to another one says so, gives the others back, and can be repeated", async () => {
+  const cells = ["u04zzz", "u0hbp0", "u1h2nb"].slice(0, runs(3, 2));
+  const rows = cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
+  const files = { "a.csv": header + rows.join("\n") };
+  const losing = async (payload: unknown) => {
+    const { step, prefix } = payload as { step: string; prefix?: string };
+    if (step === "store" && prefix === "u0h") await takeDay("day#2026-11-09");
+    return await handler(payload);
+  };
+  expect(await importDistributed(files, {}, 1, losing)).toEqual({
+    status: "FAILED",
+    error: "ImportFailed",
+    cause: "2026-11-09: another import has started to store it: repeat this one",
+  });
+  const taken = (await itemsOf(tables.distributed)).filter((item) => item.includes('"writer"'));
+  expect(taken).toEqual([expect.stringContaining('["writer",{"S":"another"}]')]);
+
+  const one = await importOnOneMachine(files, {});
+  const repeated = await importDistributed(files, {});
+  expect(repeated).toMatchObject({ status: "SUCCEEDED", output: { rows: one.rows, items: one.items } });
+  expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
+}, 180_000);
+
+test("an import that loses a day before it has stored anything leaves no list of parts changed", async () => {
+  const filesOf = (cells: readonly string[]) => ({
+    "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
+  });
+  await importDistributed(filesOf(["u04zzz"]), {});
+  const before = await itemsOf(tables.distributed);
+  const losing = async (payload: unknown) => {
+    const { step } = payload as { step: string };
+    if (step === "begin") await storeDay("day#2026-11-09");
+    return await handler(payload);
+  };
+
+  expect(await importDistributed(filesOf(["u04zzz", "u0hbp0"]), {}, 1, losing)).toMatchObject({
+    status: "FAILED",
+    cause: "2026-11-09: another import has started to store it: repeat this one",
+  });
+
+  const listsOf = (items: readonly string[]) =>
+    items.filter((item) => item.includes('["tile",{"S":"parts"}]'));
+  expect(listsOf(before)).toHaveLength(2);
+  expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
+}, 180_000);
+
+test("an import that loses a day after a first attempt to begin has failed leaves no list changed", async () => {
+  const filesOf = (cells: readonly string[]) => ({
+    "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
+  });
+  await importDistributed(filesOf(["u04zzz"]), {});
+  const before = await itemsOf(tables.distributed);
+  const address = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "";
+  const endpoint = await openFaultyEndpoint(address);
+  let attempts = 0;
+  endpoint.inject(({ parameters }) => {
+    const { day } = parametersOfDay.parse(parameters);
+    const isTaking = changeOf(parameters) === "take" && day === "day#2026-11-09";
+    return isTaking && attempts === 1 ? { refuse: { status: 400, name: "AccessDeniedException" } } : "pass";
+  });
+  const losing = async (payload: unknown) => {
+    const { step } = payload as { step: string };
+    if (step === "begin" && ++attempts === 2) await storeDay("day#2026-11-09");
+    return await handler(payload);
+  };
+  try {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint.url;
+    expect(await importDistributed(filesOf(["u04zzz", "u0hbp0"]), {}, 1, losing)).toMatchObject({
+      status: "FAILED",
+      cause: "2026-11-09: another import has started to store it: repeat this one",
+    });
+  } finally {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+    await endpoint.close();
+  }
+
+  expect(attempts).toBe(2);
+  const listsOf = (items: readonly string[]) =>
+    items.filter((item) => item.includes('["tile",{"S":"parts"}]'));
+  expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
+}, 180_000);
+
+test("an import that fails does not name what a later attempt has done", async () => {
+  const rows = ["u04zzz", "u0hbp0"].map((cell) => row(cell, times[0]));
+  const losing = async (payload: unknown) => {
+    const { step, prefix = "", order } = payload as { step: string; prefix?: string; order: { id: string } };
+    if (step === "store" && prefix === "u04")
+      await putJson(keys.failed(order.id, prefix), { reason: "of an attempt before" });
+    const result = await handler(payload);
+    if (step === "store" && prefix === "u04") await takeDay("day#2026-11-02");
+    return result;
+  };
+  expect(await importDistributed({ "a.csv": header + rows.join("\n") }, {}, 1, losing)).toMatchObject({
+    status: "FAILED",
+    cause: "2026-11-02: another import has started to store it: repeat this one",
+  });
+}, 180_000);
+
+test("a step that fails when it has begun or released some of its days is done again", async () => {
+  const cells = ["u04zzz", "u0hbp0"].slice(0, runs(2, 1));
+  const rows = cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
+  const files = { "a.csv": header + rows.join("\n") };
+  const one = await importOnOneMachine(files, {});
+  const address = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "";
+  const endpoint = await openFaultyEndpoint(address);
+  const failed = new Set<string>();
+  endpoint.inject(({ parameters }) => {
+    const { day } = parametersOfDay.parse(parameters);
+    const change = changeOf(parameters);
+    if (day !== "day#2026-11-09" || change === undefined || failed.has(change)) return "pass";
+    failed.add(change);
+    return { refuse: { status: 400, name: "AccessDeniedException" } };
+  });
+  try {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint.url;
+    expect(await importDistributed(files, {})).toEqual({ status: "SUCCEEDED", output: one });
+  } finally {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+    await endpoint.close();
+  }
+  expect([...failed]).toEqual(["take", "release"]);
+  expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
+}, 180_000);
+
+const keyOfDay = z.object({ tile: z.object({ S: z.string() }), day: z.object({ S: z.string() }) });
+
+const parametersOfDay = z.pipe(
+  z.object({ Item: z.optional(keyOfDay), Key: z.optional(keyOfDay) }),
+  z.transform(({ Item, Key = Item }) => ({ day: Key?.tile.S === "parts" ? Key.day.S : undefined })),
+);
+
+/** Whether a call takes or releases a day. */
+function changeOf({ UpdateExpression }: Readonly<Record<string, unknown>>): "take" | "release" | undefined {
+  if (String(UpdateExpression).includes("writer = :writer")) return "take";
+  return String(UpdateExpression).startsWith("REMOVE writer") ? "release" : undefined;
+}
+
+/** Makes another import the one that stores a day, whose lease has ended. */
+async function takeDay(day: string): Promise<void> {
+  await database.send(
+    new UpdateItemCommand({
+      TableName: tables.distributed,
+      Key: { tile: { S: "parts" }, day: { S: day } },
+      UpdateExpression: "SET writer = :writer, writerUntil = :until",
+      ExpressionAttributeValues: { ":writer": { S: "another" }, ":until": { N: "0" } },
+    }),
+  );
+}
+
+/** Counts an import of a day by another one. */
+async function storeDay(day: string): Promise<void> {
+  await database.send(
+    new UpdateItemCommand({
+      TableName: tables.distributed,
+      Key: { tile: { S: "parts" }, day: { S: day } },
+      UpdateExpression: "ADD revision :one",
+      ExpressionAttributeValues: { ":one": { N: "1" } },
+    }),
+  );
+}

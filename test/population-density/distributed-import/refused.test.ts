@@ -1,0 +1,135 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
+import {
+  type Box,
+  bucket,
+  cellsOf,
+  folder,
+  header,
+  importDistributed,
+  importOnOneMachine,
+  itemsOf,
+  tables,
+  times,
+  useImports,
+  type Wanted,
+} from "../../support/distributed-import.ts";
+import { sampleOf } from "../../support/sample.ts";
+
+useImports();
+
+describe("what is refused is refused with the same words, and nothing is written", () => {
+  const [cell] = ["u04zzz"];
+  const row = (people: number | string, time = times[0], geohash = cell) => `${geohash},${time},${people},,`;
+  const box: Box = [5.6, 44.98, 5.62, 44.995];
+
+  const refused: readonly (readonly [string, Readonly<Record<string, string>>, Wanted])[] = [
+    ["a bad row", { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(7, times[1])}\n${row(-1)}` }, {}],
+    [
+      "a row that comes twice",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(6, times[1])}\n${row(5)}` },
+      {},
+    ],
+    [
+      "a row outside the area",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[0], "u0h000")}` },
+      { box },
+    ],
+    [
+      "another precision",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[0], "u04zz")}` },
+      {},
+    ],
+    [
+      "two dates of a weekday",
+      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[2])}` },
+      { typical: true },
+    ],
+    ["no rows", { "a.csv": header }, {}],
+    ["a wrong name", { "a.txt": header }, {}],
+    ["cells that are too coarse", { "a.csv": `${header}u0,${times[0]},5,,` }, {}],
+  ];
+  test.each(sampleOf(refused, 3))(
+    "%s",
+    async (_, files, wanted) => {
+      const refusal = await importOnOneMachine(files, wanted).catch((error: Error) =>
+        error.message.replaceAll(`${folder}/`, ""),
+      );
+      const distributed = await importDistributed(files, wanted);
+      expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
+      expect(await itemsOf(tables.distributed)).toEqual([]);
+    },
+    180_000,
+  );
+
+  test("files of one name are told apart by their folders", async () => {
+    const files = {
+      "north/a.csv": `${header}${row(5)}`,
+      "south/a.csv": `${header}${row(6, times[1])}\n${row(5)}\n${row(-1)}`,
+    };
+    expect(await importDistributed(files, {})).toMatchObject({
+      status: "FAILED",
+      cause: expect.stringMatching(/^south\/a\.csv: line 4, people: /),
+    });
+  });
+
+  test("a file without a name", async () => {
+    const distributed = await importDistributed({ ".gz": gzipSync(header) }, {});
+    const cause = ".gz: must end in .csv, .ndjson, .jsonl";
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
+  });
+
+  test("a file that only says it is compressed", async () => {
+    const distributed = await importDistributed({ "a.csv.gz": header }, {});
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: "a.csv.gz: is not gzip" });
+  });
+
+  test("a compressed file with a damaged part, which would be left out", async () => {
+    const damaged = gzipSync(`${row(19, times[1])}\n`).fill(0, 0, 1);
+    const content = Buffer.concat([gzipSync(`${header}${row(18)}\n`), damaged]);
+    const distributed = await importDistributed({ "a.csv.gz": content }, {});
+    const cause = "a.csv.gz: is not gzip to its end";
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
+  });
+
+  test.each([
+    ["longer", `${header}${row(18)}0`],
+    ["shorter", header],
+  ])("a file that is %s by the time it is read", async (_, later) => {
+    const replacing = async (payload: unknown) => {
+      const { step, key = "" } = payload as { step: string; key?: string };
+      if (step === "read") await bucket.put(key, later);
+      return await handler(payload);
+    };
+    const distributed = await importDistributed({ "a.csv": `${header}${row(18)}` }, {}, 1, replacing);
+    const cause = "a.csv: has changed while it was read";
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
+    expect(await itemsOf(tables.distributed)).toEqual([]);
+  });
+
+  test("no files", async () => {
+    const distributed = await importDistributed({}, {});
+    expect(distributed).toMatchObject({
+      status: "FAILED",
+      error: "ImportError",
+      cause: expect.stringMatching(/: has no files$/),
+    });
+  });
+
+  test("another number for a cell that stays as it is published", async () => {
+    const [first = "", second = "", third = ""] = await cellsOf(box);
+    const published = { "a.csv": header + [first, second].map((one) => row(20, times[0], one)).join("\n") };
+    const conflicting = {
+      "b.csv": header + [row(30, times[0], second), row(20, times[0], third)].join("\n"),
+    };
+    await importOnOneMachine(published, {});
+    await importDistributed(published, {});
+    const before = await itemsOf(tables.distributed);
+    const refusal = await importOnOneMachine(conflicting, {}).catch((error: Error) => error.message);
+    const distributed = await importDistributed(conflicting, {});
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
+    expect(refusal).toContain("was published with another number");
+    expect(await itemsOf(tables.distributed)).toEqual(before);
+  }, 180_000);
+});

@@ -1,0 +1,230 @@
+import { describe, expect, test, vi } from "vitest";
+import {
+  cellOf,
+  geohashAt,
+  gridOf,
+  suffixesOf,
+} from "../../../../functions/population-density/cover/geohash.ts";
+import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
+import { readDayParts, takeDay } from "../../../../functions/population-density/import/store/part-store.ts";
+import { observedDay, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { runs } from "../../../support/sample.ts";
+import {
+  coarser,
+  dayOf,
+  everything,
+  freshTile,
+  friday,
+  observed,
+  peopleAt,
+  peopleOf,
+  stored,
+  tileOf,
+  typical,
+  useOwnDensities,
+} from "../../../support/stored-days.ts";
+
+useOwnDensities();
+
+describe("parts of a day", () => {
+  /**
+   * A tile at precision 7 and another one beside it that share a tile of precision 6, and its cells for precision 6.
+   */
+  function freshPair(): [string, string] {
+    const root = freshTile().slice(0, -1);
+    return [`${root}0`, `${root}1`];
+  }
+
+  /** What is published of a tile, without what differs between two places. */
+  async function publishedHours(geohash: string, day: string) {
+    const item = await stored(geohash, day);
+    return item && Buffer.from(item.hours).toString("base64");
+  }
+
+  const first = (tile: string) => tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } });
+  const second = (tile: string) => tileOf(tile, { 8: { 3: 5, 4: 200, 40: 7 } });
+  const both = (tile: string) => tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3, 3: 5, 4: 200, 40: 7 } });
+
+  test.each([observed, typical])(
+    "compose in whatever order they come, and again: $kind",
+    async ({ kind }) => {
+      const storage: DayStorage = { ...observed, ...coarser, kind };
+      const { row, column } = cellOf(freshTile());
+      const places = [0, 1].map((index) => geohashAt(row, (column + 32 * index) % gridOf(5).columns, 5));
+      const day = kind === "observed" ? observedDay(friday) : typicalDay(5);
+      const orders = [
+        [first, second],
+        [second, first, second],
+      ];
+      const found: unknown[] = [];
+      for (const [index, order] of orders.entries()) {
+        const tile = places[index] ?? "";
+        for (const part of order) await storeDay(dayOf(friday, part(tile)), storage);
+        expect((await storeDay(dayOf(friday, first(tile)), storage)).changed).toBe(0);
+        expect((await storeDay(dayOf(friday, both(tile)), storage)).changed).toBe(0);
+        found.push(await publishedHours(tile, day), await publishedHours(tile.slice(0, -1), day));
+        const [letter = ""] = tile.slice(-1);
+        const parent = suffixesOf(1).indexOf(letter) * 32;
+        // 100 + 10 people, as two cells may have up to 20, and 200 + 5 in five cells; the cell beside is alone.
+        const people = await peopleOf(tile.slice(0, -1), day);
+        expect(people(8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
+        expect(people(8, parent + 1)).toBe("LOW_DENSITY");
+      }
+      expect(found.slice(0, 2)).toEqual(found.slice(2));
+    },
+  );
+
+  test("stay as they are where an import covers only some of their cells and says the same or nothing", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 5, 9: 50 } })), observed);
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 0, 10: 60 } })), observed);
+    const people = await peopleOf(tile, observedDay(friday));
+    expect(people(8, 0)).toBe(100);
+    expect(people(8, 2)).toBe("LOW_DENSITY");
+    expect(people(8, 9)).toBe(50);
+    expect(people(8, 10)).toBe(60);
+  });
+
+  test.each([
+    ["another number", { 8: { 0: 101, 9: 50 } }],
+    ["a suppressed number", { 8: { 0: 9, 9: 50 } }],
+    ["a number for a suppressed cell", { 8: { 1: 10, 9: 50 } }],
+    ["an hour that was not published", { 9: { 0: 100, 9: 50 } }],
+  ])(
+    "are not to be contradicted by an import that covers only some of their cells: %s",
+    async (_, counts) => {
+      const tile = freshTile();
+      await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
+      const before = await everything(tile, friday);
+      const day = dayOf(friday, tileOf(tile, counts));
+      const message = new RegExp(
+        `^2026-11-20: cell ${tile}0[01] in hour [89] was published .* leave the cell out$`,
+      );
+      await expect(checkDay(day, observed)).rejects.toThrow(ImportError);
+      await expect(storeDay(day, observed)).rejects.toThrow(message);
+      expect(await everything(tile, friday)).toEqual(before);
+    },
+  );
+
+  test("are published with one threshold", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, first(tile)), observed);
+    await expect(storeDay(dayOf(friday, both(tile)), { ...observed, threshold: 20 })).rejects.toThrow(
+      "2026-11-20: was published with DENSITY_K 10, not 20",
+    );
+    await storeDay(dayOf(friday, second(tile)), { ...observed, threshold: 20 });
+    expect(await peopleAt(tile, observedDay(friday), 8, 4)).toBe(200);
+  });
+
+  test.each([8, 9])("are published from cells of one precision, not %i", async (precision) => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, first(tile)), observed);
+    const finer = (geohash: string) => {
+      const counted = tileOf(geohash, { 8: { 0: 100 } });
+      return { ...dayOf(friday, counted), precision };
+    };
+    const within = `${tile}00`.slice(0, precision - 2);
+    await expect(storeDay(finer(within), observed)).rejects.toThrow(
+      `2026-11-20: was published from cells of precision 7, not ${precision}`,
+    );
+    const beside = `${tile}${precision === 8 ? "z" : "0z"}`;
+    await storeDay(finer(beside), observed);
+    expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
+  });
+
+  test("are known however old the day is: a cell more discloses nothing of its count", async () => {
+    const tile = freshTile();
+    const [letter = ""] = tile.slice(-1);
+    const parent = suffixesOf(1).indexOf(letter) * 32;
+    const typicalPeople = () => peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent);
+    const beside = { 0: 40, 1: 9, 2: 9, 3: 9 };
+    const storage: DayStorage = { ...observed, ...coarser };
+    await storeDay(dayOf(friday, tileOf(tile, { 8: beside })), storage);
+    expect(await typicalPeople()).toBeCloseTo((60 / 4) * 32, -1);
+    vi.useFakeTimers({ now: Date.now() + 400 * 86_400_000, toFake: ["Date"] });
+    try {
+      await storeDay(dayOf(friday, tileOf(tile, { 8: { ...beside, 4: 9 } })), storage);
+    } finally {
+      vi.useRealTimers();
+    }
+    // Of the new cell nothing but that it is suppressed: 5 people.
+    expect((await stored(tile, observedDay(friday)))?.parts).toHaveLength(2);
+    expect(await typicalPeople()).toBeCloseTo((65 / 5) * 32, -1);
+  });
+
+  test("are forgotten when typical days are counted anew", async () => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, first(tile)), typical);
+    const [threshold, counts] = [20, { 8: { 0: 15, 4: 300 } }];
+    const anew = dayOf(friday, tileOf(tile, counts));
+    await expect(storeDay(anew, { ...typical, threshold })).rejects.toThrow(ImportError);
+    await storeDay(anew, { ...typical, threshold, isRecounted: true });
+    const people = await peopleOf(tile, typicalDay(5));
+    expect(people(8, 0)).toBe("LOW_DENSITY");
+    expect(people(8, 4)).toBe(300);
+    expect((await storeDay(anew, { ...typical, threshold })).changed).toBe(0);
+  });
+
+  test("of a typical day are there when another part comes after observed days", async () => {
+    const tile = freshTile();
+    const [letter = ""] = tile.slice(-1);
+    const parent = suffixesOf(1).indexOf(letter) * 32;
+    await storeDay(dayOf(friday, first(tile)), { ...typical, ...coarser });
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 500, 1: 4, 2: 3 } })), { ...observed, ...coarser });
+    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((510 / 3) * 32, -1);
+    await storeDay(dayOf(friday, second(tile)), { ...typical, ...coarser });
+    const people = await peopleOf(tile, typicalDay(5));
+    expect(people(8, 0)).toBe(500);
+    expect(people(8, 4)).toBe(200);
+    expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
+  });
+
+  test("are stored by one import after the other", async () => {
+    const [one, other] = freshPair();
+    const storage: DayStorage = { ...observed, ...coarser };
+    await Promise.all([
+      storeDay(dayOf(friday, first(one)), storage),
+      storeDay(dayOf(friday, first(other)), storage),
+      storeDay(dayOf(friday, second(one)), storage),
+    ]);
+    for (const tile of [one, other]) expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
+    expect(await peopleAt(one, observedDay(friday), 8, 4)).toBe(200);
+    const root = one.slice(0, -1);
+    const people = await peopleOf(root, observedDay(friday));
+    expect(people(8, 0)).toBeCloseTo((315 / 5) * 32, -1.3);
+    expect(people(8, 32)).toBeCloseTo((110 / 3) * 32, -1);
+  });
+
+  test("wait for an import that was cut short until its time is over", async () => {
+    const [tile, date] = [freshTile(), "2026-09-18"];
+    const key = observedDay(date);
+    const until = Date.now() + 1_500;
+    expect(await takeDay(key, "killed", until, await readDayParts(key))).toBe(true);
+    await storeDay(dayOf(date, first(tile)), observed);
+    expect(Date.now()).toBeGreaterThanOrEqual(until);
+    expect(await peopleAt(tile, key, 8, 0)).toBe(100);
+    expect(await readDayParts(key)).not.toHaveProperty("writer");
+  });
+
+  test("of many dates are stored at a time, and make one weekday", async () => {
+    const tile = freshTile();
+    const fridays = ["2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"].slice(-runs(4, 3));
+    await Promise.all(fridays.map((date) => storeDay(dayOf(date, first(tile)), observed)));
+    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.toReversed());
+  });
+
+  test("cost an item of their own only where there are several", async () => {
+    const [one, other] = freshPair();
+    await storeDay(dayOf(friday, first(one)), observed);
+    await storeDay(dayOf(friday, first(other)), observed);
+    await storeDay(dayOf(friday, second(other)), observed);
+    const [ofOne, ofOther] = await Promise.all([one, other].map((tile) => stored(tile, observedDay(friday))));
+    expect(ofOne).toMatchObject({ separate: false });
+    expect(ofOther).toMatchObject({ separate: true });
+    expect(ofOne?.parts).toHaveLength(1);
+    expect(ofOther?.parts).toHaveLength(2);
+  });
+});

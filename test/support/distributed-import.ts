@@ -1,0 +1,292 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { CreateTableCommand, DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import { geohashesOf } from "../../functions/population-density/cover/cover.ts";
+import type { ImportOrder } from "../../functions/population-density/distributed-import/execution-objects.ts";
+import { handler } from "../../functions/population-density/distributed-import/import-densities.ts";
+import type { Provenance } from "../../functions/population-density/tiles/data-set.ts";
+import { densities } from "../../functions/population-density/tiles/table.ts";
+import { densityImportDefinition } from "../../infra/density-import-definition.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { coveredAreaIn } from "../../tools/import/density/area.ts";
+import { type DensityImported, importDensity } from "../../tools/import/density/import-density.ts";
+import { useTables } from "./database.ts";
+import { startBucket, type TestBucket } from "./objects.ts";
+import { execute } from "./state-machine.ts";
+
+/** A folder for files, a bucket and the database, for the tests around `useImports`. */
+export let folder: string;
+export let bucket: TestBucket;
+export let database: DynamoDBClient;
+
+/** The table of the import on one machine, and that of the distributed one. */
+export interface Tables {
+  readonly one: string;
+  readonly distributed: string;
+}
+
+/** Those of the test that runs. */
+export let tables: Tables;
+
+/** Lets the tests around the call import on one machine and with the state machine, each into a table of its own. */
+export function useImports(): void {
+  beforeAll(async () => {
+    useTables();
+    process.env.DENSITY_PRECISIONS = "3-6";
+    process.env.DENSITY_K = "10";
+    folder = await mkdtemp(join(tmpdir(), "distributed-"));
+    bucket = await startBucket();
+    database = new DynamoDBClient({});
+  });
+  afterAll(async () => {
+    delete process.env.DENSITY_PRECISIONS;
+    delete process.env.DENSITY_K;
+    useTables();
+    database.destroy();
+    await bucket.close();
+    await rm(folder, { recursive: true });
+    // The client of the bucket that this thread has is of a server that is closed.
+    vi.resetModules();
+  });
+  beforeEach(async () => {
+    tables = { one: await freshTable(), distributed: await freshTable() };
+  });
+}
+
+async function freshTable(): Promise<string> {
+  const TableName = `densities-${randomUUID()}`;
+  await database.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: ["tile", "day"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      KeySchema: [
+        { AttributeName: "tile", KeyType: "HASH" },
+        { AttributeName: "day", KeyType: "RANGE" },
+      ],
+    }),
+  );
+  return TableName;
+}
+
+/** Every item, attribute by attribute and byte by byte; but how often a list of parts or the data set was written. */
+export async function itemsOf(table: string): Promise<string[]> {
+  const items: string[] = [];
+  for await (const { Items = [] } of paginateScan({ client: database }, { TableName: table })) {
+    for (const item of Items) {
+      if (["parts", "data-set"].includes(item.tile?.S ?? "")) delete item.revision;
+      const attributes = Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1));
+      items.push(
+        JSON.stringify(attributes, (_, value: unknown) =>
+          value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+        ),
+      );
+    }
+  }
+  return items.sort();
+}
+
+function useTable(table: string): void {
+  process.env[tableVariable(densities)] = table;
+}
+
+/** Runs something that reads and writes a table. */
+export async function inTable<Result>(table: string, run: () => Promise<Result>): Promise<Result> {
+  useTable(table);
+  return await run();
+}
+
+/** Degrees. At 45 degrees north and 5.625 degrees east four geohashes of three characters meet. */
+export type Box = readonly [west: number, south: number, east: number, north: number];
+
+/** A part of each of the four. */
+export const aroundTheCorner: Box = [5.55, 44.96, 5.72, 45.04];
+
+/** A larger box around it. */
+export const further: Box = [5.55, 44.96, 5.76, 45.06];
+
+/** A box beside it that overlaps the larger one. */
+export const neighbour: Box = [5.7, 45.0, 5.82, 45.06];
+
+/** That of the counted cells. */
+export const precision = 6;
+
+function areaOf([west, south, east, north]: Box): string {
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+  return JSON.stringify({ type: "Polygon", coordinates: [ring] });
+}
+
+async function fileOf(name: string, content: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+/** Numbers that look random, and are the same in each run. */
+function sequence(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Hours of two Mondays and of a Tuesday. */
+export const times = [
+  "2026-11-02T08:00:00Z",
+  "2026-11-02T09:00:00Z",
+  "2026-11-09T08:00:00Z",
+  "2026-11-10T23:00:00Z",
+];
+
+/** Rows of two cells of three: most have fewer people than K, so that there are many groups. */
+export async function rowsOf(box: Box, { hours = times, seed = 1 } = {}): Promise<string[]> {
+  const cells = await cellsOf(box);
+  const random = sequence(seed);
+  return hours.flatMap((time) =>
+    cells.flatMap((cell) => {
+      if (random() < 0.33) return [];
+      const people = random() < 0.6 ? Math.floor(10 * random()) : Math.floor(1e6 * random()) / 1_000;
+      const range = random() < 0.5 ? "," : `${people * random()},${people * (1 + random())}`;
+      return [`${cell},${time},${people},${range}`];
+    }),
+  );
+}
+
+/** The geohashes of the cells in a box. */
+export async function cellsOf(box: Box): Promise<string[]> {
+  const { rings } = await coveredAreaIn(await fileOf("cells.geojson", areaOf(box)));
+  const { polygonOf } = await import("../../functions/population-density/cover/polygon.ts");
+  const { coverOf } = await import("../../functions/population-density/cover/cover.ts");
+  return rings.flatMap((ring) => {
+    const polygon = polygonOf(ring);
+    return polygon === undefined ? [] : geohashesOf(coverOf(polygon, precision), precision);
+  });
+}
+
+/** The first line of a CSV file with ranges. */
+export const header = "geohash,startTime,people,minPeople,maxPeople\n";
+
+/** How an import differs from one of observed days with K = 10 and no area. */
+export interface Wanted {
+  readonly box?: Box;
+  readonly typical?: boolean;
+  readonly isRecounted?: boolean;
+  readonly marketShare?: number;
+  readonly provenance?: Provenance;
+  readonly threshold?: number;
+}
+
+/** Imports files with the command, into the table of one machine. */
+export async function importOnOneMachine(
+  files: Readonly<Record<string, string>>,
+  wanted: Wanted,
+): Promise<DensityImported> {
+  const paths: string[] = [];
+  for (const [name, content] of Object.entries(files)) paths.push(await fileOf(name, content));
+  const coverage = wanted.box && (await fileOf("area.geojson", areaOf(wanted.box)));
+  return await inTable(tables.one, () =>
+    importDensity({
+      files: paths,
+      coverage,
+      typical: wanted.typical === true,
+      isRecounted: wanted.isRecounted,
+      marketShare: wanted.marketShare,
+      provenance: wanted.provenance,
+      precisions: [3, 4, 5, 6],
+      threshold: 10,
+    }),
+  );
+}
+
+const definition = densityImportDefinition({
+  partition: "aws",
+  functionArn: "import",
+  bucketName: "density-import",
+});
+
+/** Of the execution that was started last. */
+export let lastId = "";
+
+/** Imports files with the state machine, in an order that follows from a seed, into the distributed table. */
+export async function importDistributed(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  wanted: Wanted,
+  seed = 1,
+  invoke: (payload: unknown) => Promise<unknown> = handler,
+) {
+  const id = randomUUID();
+  lastId = id;
+  for (const [name, content] of Object.entries(files)) await bucket.put(`counts/${id}/${name}`, content);
+  if (wanted.box !== undefined) {
+    const area = await coveredAreaIn(await fileOf("area.geojson", areaOf(wanted.box)));
+    await bucket.put(`executions/${id}/area.json`, gzipSync(JSON.stringify(area)));
+  }
+  const order: ImportOrder = {
+    id,
+    prefix: `counts/${id}/`,
+    hasArea: wanted.box !== undefined,
+    typical: wanted.typical === true,
+    isRecounted: wanted.isRecounted === true,
+    marketShare: wanted.marketShare ?? 1,
+    threshold: wanted.threshold ?? 10,
+    precisions: [3, 4, 5, 6],
+    provenance: wanted.provenance,
+  };
+  const random = sequence(seed);
+  const services = {
+    invoke: async (_: string, payload: unknown) => await invoke(payload),
+    listObjects: async (_: string, prefix: string) => await bucket.list(prefix),
+    getObject: async (_: string, key: string) => await bucket.get(key),
+  };
+  return await inTable(tables.distributed, () =>
+    execute(definition, order, services, (items) => shuffled(items, random)),
+  );
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+}
+
+/** The rows in some files, dealt out at random, in three formats. */
+export function split(
+  rows: readonly string[],
+  count: number,
+  seed: number,
+): Record<string, string | Uint8Array> {
+  const random = sequence(seed);
+  const dealt = Array.from({ length: count }, (): string[] => []);
+  for (const row of shuffled(rows, random)) dealt[Math.floor(count * random())]?.push(row);
+  return Object.fromEntries(
+    dealt.map((lines, index) => {
+      const csv = `${header}${lines.join("\n")}\n`;
+      if (index % 3 === 1) return [`${index}.csv.gz`, gzipSync(csv)];
+      if (index % 3 === 2) return [`${index}.ndjson`, lines.map(ndjsonOf).join("\n")];
+      return [`${index}.csv`, csv];
+    }),
+  );
+}
+
+function ndjsonOf(row: string): string {
+  const [geohash, startTime, people, minPeople, maxPeople] = row.split(",");
+  const range = minPeople === "" ? {} : { minPeople: Number(minPeople), maxPeople: Number(maxPeople) };
+  return JSON.stringify({ geohash, startTime, people: Number(people), ...range });
+}
+
+/** A row of people in a cell at a time. */
+export function row(geohash: string, time = times[0], people: number | string = 20): string {
+  return `${geohash},${time},${people},,`;
+}

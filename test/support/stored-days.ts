@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
+import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import type { DayStorage } from "../../functions/population-density/import/publish/day-division.ts";
+import type { CountedDay, CountedTile } from "../../functions/population-density/privacy/counted.ts";
+import {
+  observedDay,
+  readTileDays,
+  tileName,
+  typicalDay,
+} from "../../functions/population-density/tiles/store.ts";
+import { densities, type StoredTileDay } from "../../functions/population-density/tiles/table.ts";
+import {
+  addToCoverage,
+  coverageBytes,
+  isCovered,
+  readTileDay,
+} from "../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../functions/population-density/tiles/tile-hour.ts";
+import { useOwnTable, useTables } from "./database.ts";
+import { isWhole } from "./sample.ts";
+
+/** Gives each test around the call a table of its own, of which imports read what others have stored. */
+export function useOwnDensities(): void {
+  beforeAll(() => {
+    useTables();
+  });
+  beforeEach(async () => {
+    await useOwnTable(densities);
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+  });
+}
+
+/** Also at precision 6, whose cells are sums of cells at precision 7. */
+export const coarser = { precisions: [7, 6] };
+
+/** Only at the precision that was counted. */
+export const finest = { precisions: [7] };
+
+/** Stores observed days. */
+export const observed: DayStorage = { kind: "observed", ...(isWhole ? coarser : finest), threshold: 10 };
+
+/** Stores typical days. */
+export const typical: DayStorage = { ...observed, kind: "typical" };
+
+/** A tile at precision 7 that no other test uses; its first four letters are one at precision 6. */
+export function freshTile(): string {
+  const random = crypto.getRandomValues(new Uint8Array(4));
+  return `8${Array.from(random, (byte) => suffixesOf(1)[byte & 31]).join("")}`;
+}
+
+/** People by hour, in cells by their index in the tile. */
+export type Counts = Readonly<Record<number, Readonly<Record<number, number>>>>;
+
+/** A tile of which exactly the cells in some hour are covered. */
+export function tileOf(geohash: string, counts: Counts): CountedTile {
+  const coverage = new Uint8Array(coverageBytes);
+  const hours = Array.from({ length: 24 }, (_, index) => {
+    const counted = counts[index];
+    if (counted === undefined) return undefined;
+    const people = new Float64Array(cellsPerTile);
+    for (const [cell, count] of Object.entries(counted)) {
+      people[Number(cell)] = count;
+      addToCoverage(coverage, Number(cell));
+    }
+    return { people, min: people, max: people };
+  });
+  return { geohash, coverage, hours };
+}
+
+/** A day of some tiles. */
+export function dayOf(date: string, ...tiles: CountedTile[]): CountedDay {
+  const ascending = tiles.toSorted((one, other) => (one.geohash < other.geohash ? -1 : 1));
+  const coverage = new Map(ascending.map((tile) => [tile.geohash, tile.coverage]));
+  return { date, precision: 7, coverage, tiles: ascending };
+}
+
+/** A deadline that no test reaches. */
+export const signal = () => AbortSignal.timeout(60_000);
+
+/** The item of a tile on a day. */
+export async function stored(geohash: string, day: string): Promise<StoredTileDay | undefined> {
+  const [item] = await readTileDays([{ tile: tileName(geohash.length + 2, geohash), day }], signal());
+  return item;
+}
+
+/** All eight items of a tile after a date. */
+export async function everything(geohash: string, date: string): Promise<(StoredTileDay | undefined)[]> {
+  const days = [observedDay(date), ...[1, 2, 3, 4, 5, 6, 7].map(typicalDay)];
+  const tile = tileName(geohash.length + 2, geohash);
+  const items = await readTileDays(
+    days.map((day) => ({ tile, day })),
+    signal(),
+  );
+  return days.map((day) => items.find((item) => item.day === day));
+}
+
+/** People of a tile's cells, as well as their densities tell; `undefined` for an hour that is not stored. */
+export async function peopleOf(geohash: string, day: string) {
+  const item = await stored(geohash, day);
+  const opened = item && readTileDay(item.hours);
+  return (hour: number, cell: number) => {
+    const found = opened?.openHour(hour);
+    if (found?.kind(cell) !== "DENSITY_ESTIMATION") return found?.kind(cell);
+    return Math.round(found.value(cell) * cellArea(geohash + suffixesOf(geohash.length + 2)[cell]));
+  };
+}
+
+/** People of one cell in one hour, as `peopleOf` tells them. */
+export async function peopleAt(geohash: string, day: string, hour: number, cell: number) {
+  return (await peopleOf(geohash, day))(hour, cell);
+}
+
+/** The cells that an item covers. */
+export function coverageOf(item: StoredTileDay | undefined): number[] {
+  const coverage = item === undefined ? new Uint8Array() : readTileDay(item.hours).coverage;
+  return Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) => isCovered(coverage, cell));
+}
+
+export const [monday, friday] = ["2026-11-16", "2026-11-20"];

@@ -1,0 +1,102 @@
+import { beforeAll, expect, vi } from "vitest";
+import { densityJobs } from "../../functions/population-density/delivery/tables.ts";
+import { densities as densityTable } from "../../functions/population-density/tiles/table.ts";
+import { putItem } from "../../shared/aws/database.ts";
+import { type Harness, pendingOf, run, storeDensities, storedJob, type storeJob } from "./jobs.ts";
+import { useDeliveries } from "./use-harness.ts";
+
+type Handler = typeof import("../../functions/population-density/delivery/deliver.ts").handler;
+
+/** The worker of deliveries, as SQS invokes it, with jobs of stored densities and a sink of each test. */
+export function useWorker() {
+  const deliveries = useDeliveries("density-jobs");
+  const { harness } = deliveries;
+  let handler: Handler;
+  beforeAll(async () => {
+    ({ handler } = await import("../../functions/population-density/delivery/deliver.ts"));
+  });
+  const deliver: Handler = (event, context) => handler(event, context);
+  /** What became of a message: it is done with, it was hidden for so many seconds, or it is kept as it is. */
+  const delivered = async (message: Awaited<ReturnType<Harness["receive"]>>, milliseconds?: number) => {
+    const before = harness().hidden(message).length;
+    const failures = await run(deliver, message, milliseconds);
+    const hidden = harness().hidden(message).slice(before);
+    if (failures.length === 0) {
+      expect(hidden).toEqual([]);
+      return "ack";
+    }
+    return hidden.length === 0 ? "kept" : hidden[0];
+  };
+  return { ...deliveries, deliver, delivered };
+}
+
+/** Sets the waits between attempts for the test that runs. */
+export function schedule(seconds: string): void {
+  vi.stubEnv("SINK_RETRY_SECONDS", seconds);
+}
+
+/** What a sink waits for until the test lets it answer. */
+export function held() {
+  let answer = () => {};
+  const after = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  return { answer, after };
+}
+
+const secret = /^(?:sink|accessToken)$/;
+
+/** A job that is over: nothing is left of where it was to go, and it counts no more. */
+export async function expectEnd(job: Awaited<ReturnType<typeof storeJob>>, state: string) {
+  const stored = (await storedJob(job.operationId)) ?? {};
+  expect(stored.state).toBe(state);
+  expect(Object.keys(stored).filter((name) => secret.test(name))).toEqual([]);
+  expect(await pendingOf(job.caller)).toEqual(new Set());
+}
+
+/** How many uploads to a sink's host are under way. */
+export async function uploadsTo(url: string): Promise<number> {
+  const { permitStore } = await import("../../functions/population-density/delivery/permit-store.ts");
+  const { sinks } = await import("../../functions/population-density/delivery/send.ts");
+  const { permits } = await permitStore.read(AbortSignal.timeout(60_000));
+  return permits.filter(({ host, until }) => host === sinks.hostOf(url) && until > Date.now()).length;
+}
+
+/** The notice that an operation has failed. */
+export const failure = (operationId: string) => ({
+  operationId,
+  status: "OPERATION_NOT_COMPLETED",
+  timedPopulationDensityData: [],
+  statusInfo: expect.stringMatching(/^[A-Z][A-Za-z .]+$/),
+});
+
+/** Lets the time pass until the next attempt. */
+export async function makeDue(job: Awaited<ReturnType<typeof storeJob>>): Promise<void> {
+  const stored = await storedJob(job.operationId);
+  if (stored?.state !== "pending") return;
+  await putItem(densityJobs, { ...stored, notBefore: Date.now() - 1 }, {}, AbortSignal.timeout(60_000));
+}
+
+/** What asks for a tile whose bytes are not a tile's. */
+export const brokenRequest = once(async () => {
+  const { tile, request } = await storeDensities();
+  await breakTile(tile);
+  return request;
+});
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** Replaces the densities of a tile by bytes that are not a tile's. */
+export async function breakTile(tile: string): Promise<void> {
+  const signal = AbortSignal.timeout(10_000);
+  for (let day = 1; day <= 7; day++) {
+    const item = { tile: `7/${tile}`, day: `week#${day}`, hours: Buffer.from("not a tile"), madeFrom: [] };
+    await putItem(densityTable, item, {}, signal);
+  }
+}
