@@ -48,20 +48,20 @@ function caller() {
 }
 
 describe("a request with a sink", () => {
-  test("is charged for its work when it is accepted, and as one request when no place is left", async () => {
+  test("POST /retrieve with a sink charges its work when accepted, and one unit when it returns 429", async () => {
     const ask = caller();
     expect(await ask(request)).toMatchObject({ statusCode: 202, used: 7 });
     expect(await ask(request)).toMatchObject({ statusCode: 429, used: 8 });
   });
 
-  test("is charged once, however often it is sent with its Idempotency-Key", async () => {
+  test("POST /retrieve charges its work once when it is repeated with its Idempotency-Key", async () => {
     const ask = caller();
     const headers = { "idempotency-key": "a key" };
     expect(await ask(request, headers)).toMatchObject({ statusCode: 202, used: 7 });
     expect(await ask(request, headers)).toMatchObject({ statusCode: 202, used: 8, remaining: "92" });
   });
 
-  test("counts as one when its Idempotency-Key is another request's, and says what is left", async () => {
+  test("POST /retrieve charges one unit when its Idempotency-Key belongs to another request", async () => {
     const ask = caller();
     const headers = { "idempotency-key": "a key" };
     const accepted = await ask(request, headers);
@@ -71,7 +71,7 @@ describe("a request with a sink", () => {
     expect([accepted.remaining, refused.remaining]).toEqual(["93", "92"]);
   });
 
-  test("stays charged, and is refused all the same, when what it was charged cannot be refunded", async () => {
+  test("POST /retrieve still returns 429 when its charge cannot be refunded", async () => {
     const ask = caller();
     await ask(request);
     harness().tables.inject(({ parameters }) =>

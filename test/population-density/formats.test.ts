@@ -62,7 +62,7 @@ describe("an answer", () => {
     ["application/geo+json", "application/geo+json"],
     ["text/csv;q=0.9, application/json;q=0.8", "text/csv; charset=utf-8; header=present"],
     ["application/x-ndjson", "application/x-ndjson"],
-  ])("to Accept: %s is %s", async (accept, contentType) => {
+  ])("POST /retrieve with Accept: %s returns %s", async (accept, contentType) => {
     const { status, headers } = await retrieve({ accept });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe(contentType);
@@ -71,7 +71,7 @@ describe("an answer", () => {
     expect(headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
   });
 
-  test("has the same numbers and the same status in every format", async () => {
+  test("POST /retrieve returns the same numbers and status in every format", async () => {
     const boundary = await partlyCovered();
     const [json, geoJson, csv, ndjson] = await Promise.all(
       ["application/json", "application/geo+json", "text/csv", "application/x-ndjson"].map((accept) =>
@@ -108,7 +108,7 @@ describe("an answer", () => {
   });
 
   test.each(["application/geo+json", "text/csv", "application/x-ndjson"])(
-    "as %s is compressed for callers who accept it, and decompresses to what others get",
+    "POST /retrieve compresses %s with gzip to the same text",
     async (accept) => {
       const large = [
         { latitude: 45.75, longitude: 4.84 },
@@ -128,7 +128,7 @@ describe("an answer", () => {
     },
   );
 
-  test("about an area that is not supported says so in every format", async () => {
+  test("POST /retrieve returns AREA_NOT_SUPPORTED in every format for an area without data", async () => {
     const boundary = boxIn(freshTile(), [3, 4], [3.4, 6]);
     for (const [accept, text] of [
       ["text/csv", "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity\r\n"],
@@ -146,7 +146,7 @@ describe("an answer", () => {
 });
 
 describe("a request that accepts no format", () => {
-  test("is 406, in JSON, and says which there are", async () => {
+  test("POST /retrieve returns 406 in JSON when no format is accepted, and names all formats", async () => {
     const { status, headers, text } = await retrieve({ accept: "application/xml, */*;q=0" });
     expect(status).toBe(406);
     expect(headers.get("content-type")).toBe("application/json");
@@ -159,13 +159,13 @@ describe("a request that accepts no format", () => {
     });
   });
 
-  test("is refused as invalid or unsupported first", async () => {
+  test("POST /retrieve returns 400 and 422 before 406", async () => {
     const accept = "application/xml";
     expect(await retrieve({ accept, changes: { precision: 13 } })).toMatchObject({ status: 400 });
     expect(await retrieve({ accept, changes: { precision: 12 } })).toMatchObject({ status: 422 });
   });
 
-  test("is refused with a sink too, whose response is JSON, and accepted if it allows that", async () => {
+  test("POST /retrieve with a sink returns 406 unless Accept allows JSON", async () => {
     const sink = await openSink();
     try {
       const url = sink.urlOf();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { tableVariable } from "../../shared/table.ts";
 import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
@@ -49,7 +49,7 @@ function rectangle(height: number, width: number) {
 const ofTables = (harness: Harness, operation: string) =>
   harness.tables.calls.filter((call) => call.operation === operation).length;
 
-it("a request whose work is more than what is left reads no tile, and gets what is left", async () => {
+test("POST /retrieve returns 429 without reading a tile when its work exceeds what is left of the quota", async () => {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   // A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request.
   const body = JSON.stringify({
@@ -78,7 +78,7 @@ it("a request whose work is more than what is left reads no tile, and gets what 
   }
 });
 
-it("a request over its quota costs no geometry and reads no tile", async () => {
+test("POST /retrieve over quota returns 429 without computing geometry or reading a tile", async () => {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   const body = JSON.stringify({
     area: { areaType: "POLYGON", boundary: rectangle(0.1, 0.1) },

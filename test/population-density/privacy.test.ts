@@ -38,7 +38,7 @@ describe("nothing of few people can be computed from all that is answered over H
   const random = Array.from({ length: runs(6, 1) }, (_, seed) => randomScenario(100 + seed, runs(160, 60)));
 
   test.each([...(isWhole ? smallScenarios : [sampleScenario]), ...random])(
-    "$name",
+    "responses over HTTP determine no count of few people: $name",
     async (scenario) => {
       const { worlds, answers, determined, excluded } = await attack(scenario, (body) => ask(body));
       console.log(`${scenario.name}: ${worlds} worlds tried, ${answers} different answers`);

@@ -60,21 +60,24 @@ const later = (milliseconds: number) =>
   vi.useFakeTimers({ now: Date.now() + milliseconds, toFake: ["Date"] });
 
 describe("a request that is repeated with its Idempotency-Key", () => {
-  test.each([2 * minute, 23 * hour])("is the same operation %i ms later", async (milliseconds) => {
-    const { ask } = caller();
-    const request = requestFromNow();
-    const first = await ask(request);
-    later(milliseconds);
+  test.each([2 * minute, 23 * hour])(
+    "POST /retrieve repeated with its Idempotency-Key returns the same operation %i ms later",
+    async (milliseconds) => {
+      const { ask } = caller();
+      const request = requestFromNow();
+      const first = await ask(request);
+      later(milliseconds);
 
-    expect(first).toMatchObject({ statusCode: 202, operationId: expect.any(String) });
-    expect(await ask(request)).toEqual(first);
-    expect(await ask(request, { "idempotency-key": "another" })).toMatchObject({
-      statusCode: 400,
-      code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD",
-    });
-  });
+      expect(first).toMatchObject({ statusCode: 202, operationId: expect.any(String) });
+      expect(await ask(request)).toEqual(first);
+      expect(await ask(request, { "idempotency-key": "another" })).toMatchObject({
+        statusCode: 400,
+        code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD",
+      });
+    },
+  );
 
-  test("is the same operation after its limits and precisions were changed", async () => {
+  test("POST /retrieve repeated with its Idempotency-Key returns the same operation after precisions changed", async () => {
     const { ask } = caller();
     const request = requestFromNow();
     const first = await ask(request);
@@ -85,7 +88,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(again).toEqual(first);
   });
 
-  test("is a new request when its day is over", async () => {
+  test("POST /retrieve repeated with its Idempotency-Key after a day is checked as a new request", async () => {
     const { ask } = caller();
     const request = requestFromNow();
     const { operationId } = await ask(request);
@@ -98,7 +101,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(await ask(request)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
   });
 
-  test("is checked as a new one when its body is another", async () => {
+  test("POST /retrieve returns 400 when its Idempotency-Key comes with another body", async () => {
     const { ask } = caller();
     const request = requestFromNow();
     await ask(request);
@@ -109,7 +112,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(await ask(other)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
   });
 
-  test("cannot be withdrawn by the first one any more", async () => {
+  test("POST /retrieve repeated with its Idempotency-Key marks the operation as promised", async () => {
     const { ask } = caller();
     const request = requestFromNow();
     const { operationId } = await ask(request);
@@ -118,7 +121,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(await storedJob(operationId)).toMatchObject({ promised: true });
   });
 
-  test("is 504, and neither 503 nor refused for its times, when its operation cannot be looked for", async () => {
+  test("POST /retrieve repeated with its Idempotency-Key returns 504 when its operation cannot be read", async () => {
     const { ask } = caller();
     const request = requestFromNow();
     await ask(request);
@@ -132,7 +135,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(output().text()).toContain('"NCS-003"');
   });
 
-  test("is the same operation when it redelivers one that its caller can no longer see", async () => {
+  test("POST /redeliver repeated with its Idempotency-Key returns the same operation after the first has expired", async () => {
     const { client, redeliver } = caller();
     const ended = await storeJob(
       someJob("https://sink.example.com/", requestIn(boxIn(freshTile(), [1, 1], [2, 2])), {

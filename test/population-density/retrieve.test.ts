@@ -75,7 +75,7 @@ describe("200", () => {
     [6, 2],
     [5, 1],
   ])(
-    "the reference's own polygon at precision %i has %i cells with the demo's densities",
+    "POST /retrieve returns for the specification's polygon at precision %i its %i cells",
     async (precision, cells) => {
       const { status, timedPopulationDensityData: hours } = await densities(
         requestOf(example, { precision }),
@@ -95,7 +95,7 @@ describe("200", () => {
     },
   );
 
-  test("any hour of the last and of the next three months is answered", async () => {
+  test("POST /retrieve answers for hours of the last and the next three months", async () => {
     for (const days of [-89, -60, -8, -1, 1, 45, 88]) {
       const [startTime, endTime] = [
         hourFromNow(24 * days).toISOString(),
@@ -111,7 +111,7 @@ describe("200", () => {
     }
   });
 
-  test("the period is covered by whole hours of UTC, whatever its zone", async () => {
+  test("POST /retrieve covers a period of any time zone with whole hours of UTC", async () => {
     const day = dayOf(hourFromNow(48));
     const period = { startTime: `${day}T13:25:00.000+02:00`, endTime: `${day}t14:45:00.5+02:00` };
     const { timedPopulationDensityData } = await densities(requestOf(example, period));
@@ -121,7 +121,7 @@ describe("200", () => {
     ]);
   });
 
-  test("a period of no length on the hour is the hour that starts there", async () => {
+  test("POST /retrieve answers an empty period on the hour with the hour that starts there", async () => {
     const startTime = hourFromNow(3).toISOString();
     const { timedPopulationDensityData } = await densities(
       requestOf(example, { startTime, endTime: startTime }),
@@ -131,7 +131,7 @@ describe("200", () => {
     ]);
   });
 
-  test("the numbers are those that are stored, cell by cell", async () => {
+  test("POST /retrieve returns the stored numbers cell by cell", async () => {
     const tile = freshTile();
     const slots = everywhere(500);
     slots.set(cellIn(3, 4), 1_234);
@@ -155,7 +155,7 @@ describe("200", () => {
     expect(data.map(({ pplDensity }) => pplDensity ?? 0).sort((a, b) => a - b)).toEqual([0, 500, 1_234]);
   });
 
-  test("a cell that is not covered has no data, and the status says that there is one", async () => {
+  test("POST /retrieve returns NO_DATA for an uncovered cell and PART_OF_AREA_NOT_SUPPORTED", async () => {
     const tile = freshTile();
     await storeWeek(tile, new Map([[cellIn(8, 8), 700]]));
     const { status, timedPopulationDensityData } = await densities(requestOf(boxIn(tile, [8, 8], [8.4, 9])));
@@ -165,7 +165,7 @@ describe("200", () => {
     expect(Object.keys(data[1] ?? {})).toEqual(["geohash", "dataType"]);
   });
 
-  test("an area without a covered cell is AREA_NOT_SUPPORTED, with an empty list", async () => {
+  test("POST /retrieve returns AREA_NOT_SUPPORTED and an empty list for an area without a covered cell", async () => {
     const answer = await retrieve(requestOf(boxIn(freshTile(), [1, 1], [2, 2])));
     expect(answer).toMatchObject({
       status: 200,
@@ -174,7 +174,7 @@ describe("200", () => {
     expect(Object.keys(answer.body as object)).toEqual(["status", "timedPopulationDensityData"]);
   });
 
-  test("a past hour is what was observed; without that, and in the future, it is the typical weekday", async () => {
+  test("POST /retrieve returns the observed hour if there is one, else that of the typical weekday", async () => {
     const tile = freshTile();
     await storeWeek(tile, everywhere(100));
     const [start, later] = [hourFromNow(-30), hourFromNow(-29)];
@@ -191,7 +191,7 @@ describe("200", () => {
     expect(await densityFrom(hourFromNow(1), hourFromNow(2))).toEqual([100]);
   });
 
-  test("both addresses give the same bytes, again and again, and the very ones of JSON.stringify", async () => {
+  test("POST /retrieve returns the bytes of JSON.stringify, the same each time at both addresses", async () => {
     const body = requestOf(example, { endTime: hourFromNow(30).toISOString() });
     const { text } = await textOf(body, "identity");
     expect(text).toBe(JSON.stringify(JSON.parse(text)));
@@ -199,7 +199,7 @@ describe("200", () => {
     expect(JSON.stringify(await densities(body, alias))).toBe(text);
   });
 
-  test("a large answer is compressed for who accepts it, and has the same bytes", async () => {
+  test("POST /retrieve compresses a large answer with gzip to the same bytes", async () => {
     const box = [
       { latitude: 45.705, longitude: 4.805 },
       { latitude: 45.705, longitude: 4.895 },
@@ -251,7 +251,7 @@ describe("400", () => {
       "an endTime more than three months ahead",
       { startTime: hourFromNow(24 * 88).toISOString(), endTime: hourFromNow(24 * 94).toISOString() },
     ],
-  ])("INVALID_ARGUMENT: %s", async (_, changes) => {
+  ])("POST /retrieve returns 400 INVALID_ARGUMENT for %s", async (_, changes) => {
     expect(await retrieve(requestOf(example, changes))).toMatchObject({
       status: 400,
       body: { status: 400, code: "INVALID_ARGUMENT" },
@@ -279,7 +279,7 @@ describe("400", () => {
       "edges that cross",
       { areaType: "POLYGON", boundary: [p1, p2, p4, { latitude: 45.7545, longitude: 4.8632 }] },
     ],
-  ])("INVALID_AREA: %s", async (_, area) => {
+  ])("POST /retrieve returns 400 INVALID_AREA for %s", async (_, area) => {
     expect(await retrieve(requestOf(example, { area }))).toMatchObject({
       status: 400,
       body: { status: 400, code: "POPULATION_DENSITY_DATA.INVALID_AREA" },
@@ -292,7 +292,7 @@ describe("400", () => {
     ["INVALID_END_TIME", 5, 4],
     ["INVALID_TIME_PERIOD", -1, 2],
     ["MAX_TIME_PERIOD_EXCEEDED", 1, 24 * 7 + 2],
-  ])("%s", async (code, from, to) => {
+  ])("POST /retrieve returns 400 %s", async (code, from, to) => {
     const period = { startTime: hourFromNow(from).toISOString(), endTime: hourFromNow(to).toISOString() };
     expect(await retrieve(requestOf(example, period))).toMatchObject({
       status: 400,
@@ -317,28 +317,28 @@ describe("400", () => {
       "INVALID_ARGUMENT",
     ],
     ["both wrong", { credentialType: "PLAIN", accessTokenType: "mac" }, "INVALID_CREDENTIAL"],
-  ])("a credential is checked without a sink too: %s", async (_, sinkCredential, code) => {
+  ])("POST /retrieve without a sink refuses a credential with %s", async (_, sinkCredential, code) => {
     expect(await retrieve(requestOf(example, { sinkCredential }))).toMatchObject({
       status: 400,
       body: { code },
     });
   });
 
-  test("a good credential without a sink is ignored", async () => {
+  test("POST /retrieve ignores a good credential without a sink", async () => {
     const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "abc", accessTokenType: "BEARER" };
     expect((await densities(requestOf(example, { sinkCredential }))).status).toBe("SUPPORTED_AREA");
   });
 });
 
 describe("401 and 403", () => {
-  test("without a token", async () => {
+  test("POST /retrieve returns 401 without a token", async () => {
     expect(await call(path, { method: "POST", body: requestOf(example) })).toMatchObject({
       status: 401,
       body: { code: "UNAUTHENTICATED" },
     });
   });
 
-  test("with a token for something else", async () => {
+  test("POST /retrieve returns 403 for a token with another scope", async () => {
     const token = await tokenWith({ scope: "qos-profiles:read" });
     expect(await call(path, { method: "POST", body: requestOf(example), token })).toMatchObject({
       status: 403,
@@ -355,18 +355,21 @@ describe("422", () => {
     { latitude: 45 + degrees, longitude: 4 },
   ];
 
-  test.each([1, 2, 8, 12])("UNSUPPORTED_PRECISION: %i, whatever the size", async (precision) => {
-    expect(await retrieve(requestOf(box(40), { precision }))).toMatchObject({
-      status: 422,
-      body: {
+  test.each([1, 2, 8, 12])(
+    "POST /retrieve returns UNSUPPORTED_PRECISION for precision %i, whatever the size",
+    async (precision) => {
+      expect(await retrieve(requestOf(box(40), { precision }))).toMatchObject({
         status: 422,
-        code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
-        message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
-      },
-    });
-  });
+        body: {
+          status: 422,
+          code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
+          message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
+        },
+      });
+    },
+  );
 
-  test("UNSUPPORTED_SYNC_RESPONSE names size, limit and what would fit", async () => {
+  test("POST /retrieve returns UNSUPPORTED_SYNC_RESPONSE with the limit and the precision that fits", async () => {
     const answer = await retrieve(requestOf(box(0.5)));
     expect(answer).toMatchObject({
       status: 422,
@@ -380,7 +383,7 @@ describe("422", () => {
     );
   });
 
-  test("UNSUPPORTED_REQUEST is what no sink would help with", async () => {
+  test("POST /retrieve returns UNSUPPORTED_REQUEST for what is too large even with a sink", async () => {
     expect(await retrieve(requestOf(box(40)))).toMatchObject({
       status: 422,
       body: { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST" },

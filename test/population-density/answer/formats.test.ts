@@ -143,7 +143,7 @@ const aFifthOf = ({ geohash, cells }: Tile) => ({
 const largeHours = [hourOf([...largeSlots, "LOW_DENSITY", undefined]), undefined, hourOf(largeSlots)];
 
 describe("every format", () => {
-  test("decodes to the numbers that JSON has", async () => {
+  test("every format decodes to the numbers of the JSON body", async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
         const expected = await slotsOfJson(answer);
@@ -155,7 +155,7 @@ describe("every format", () => {
     );
   });
 
-  test("lists every cell of every precision by its own geohash", async () => {
+  test("every format lists every cell of every precision by its own geohash", async () => {
     for (let precision = 1; precision <= 12; precision++) {
       const geohash = "u05kpq1z8x".slice(0, Math.max(0, precision - 2));
       // Each cell is in that of some precision.
@@ -172,7 +172,7 @@ describe("every format", () => {
   });
 
   test.each(Object.entries(formats))(
-    "%s is as its schema in the documents says",
+    "the %s body matches its schema in the OpenAPI document",
     async (name, { bodyOf: write }) => {
       const text = await textOf(write, first);
       const schema = densityFormats[name as keyof typeof densityFormats];
@@ -183,7 +183,7 @@ describe("every format", () => {
   );
 
   test.each(Object.entries(formats))(
-    "%s comes in chunks of at most 64 KiB, whose memory is used again when they are given back",
+    "the %s body comes in chunks of at most 64 KiB that reuse returned buffers",
     async (_, { bodyOf: write }) => {
       const answer = isWhole ? large : { ...large, tiles: large.tiles.slice(0, 3).map(aFifthOf) };
       const whole = Buffer.concat(await collect(write(answer)));
@@ -206,7 +206,7 @@ describe("every format", () => {
   );
 
   test.each(Object.entries(formats))(
-    "%s ends with the error of a tile that cannot be opened",
+    "the %s body ends with the error of a tile that cannot be opened",
     async (_, { bodyOf: write }) => {
       const broken: Answer = {
         ...large,
@@ -227,7 +227,7 @@ async function* cutRowsOf(write: BodyWriter): AsyncGenerator<string> {
 }
 
 describe("CSV", () => {
-  test("that is cut after any chunk has a last row without its last value", async () => {
+  test("a CSV body that is cut after any chunk ends in a row without its last value", async () => {
     let count = 0;
     for await (const row of cutRowsOf(csvOf)) {
       expect(row).not.toBe("");
@@ -237,7 +237,7 @@ describe("CSV", () => {
     expect(count).toBeGreaterThan(10);
   });
 
-  test("has a header, and a row for each cell in each hour", async () => {
+  test("a CSV body has a header and a row for each cell in each hour", async () => {
     const times = ["2026-11-20T22:00:00Z,2026-11-20T23:00:00Z", "2026-11-20T23:00:00Z,2026-11-21T00:00:00Z"];
     expect((await textOf(csvOf, first)).split("\r\n")).toEqual([
       "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity",
@@ -251,14 +251,14 @@ describe("CSV", () => {
     ]);
   });
 
-  test("has the header alone of an area that is not supported", async () => {
+  test("a CSV body of an unsupported area has only the header", async () => {
     const text = await textOf(csvOf, { ...first, tiles: [], hours: [] });
     expect(text).toMatch(/^geohash,.*\r\n$/);
   });
 });
 
 describe("NDJSON", () => {
-  test("that is cut after any chunk has a last line that is not JSON", async () => {
+  test("an NDJSON body that is cut after any chunk ends in a line that is not JSON", async () => {
     let count = 0;
     for await (const row of cutRowsOf(ndjsonOf)) {
       expect(row).not.toBe("");
@@ -268,7 +268,7 @@ describe("NDJSON", () => {
     expect(count).toBeGreaterThan(10);
   });
 
-  test("has nothing of an area that is not supported", async () => {
+  test("an NDJSON body of an unsupported area is empty", async () => {
     expect(await textOf(ndjsonOf, { ...first, tiles: [], hours: [] })).toBe("");
   });
 });
@@ -328,11 +328,11 @@ async function assertSameBytes(answer: Answer): Promise<void> {
 }
 
 describe("GeoJSON", () => {
-  test("has the bytes of `JSON.stringify` of the same objects", async () => {
+  test("a GeoJSON body has the bytes of JSON.stringify", async () => {
     await fc.assert(fc.asyncProperty(answers, assertSameBytes), { numRuns: runs(200, 40) });
   });
 
-  test("has the same bytes for every code of a density, and every distance of its range", async () => {
+  test("a GeoJSON body has the bytes of JSON.stringify for every density and range", async () => {
     const codesPerTile = 1_024;
     const ranges = Array.from({ length: 64 }, (_, index) => {
       const hour = new TileHour();
@@ -348,7 +348,7 @@ describe("GeoJSON", () => {
     await assertSameBytes({ ...first, tiles, hours, openHour: (_, hour) => ranges[hour] });
   });
 
-  test("has the same bytes at the equator, the prime meridian, the poles and the antimeridian", async () => {
+  test("a GeoJSON body has the bytes of JSON.stringify at equator, prime meridian, poles and antimeridian", async () => {
     for (let precision = 2; precision <= 12; precision++) {
       const geohashes = [
         "s",
@@ -370,7 +370,7 @@ describe("GeoJSON", () => {
     }
   });
 
-  test("says what the answer says of all cells, and which hours the arrays are of", async () => {
+  test("a GeoJSON body has the status and the intervals that its arrays refer to", async () => {
     const { status, intervals, features } = await geoJson(first);
     expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");
     expect(intervals).toEqual([
@@ -385,7 +385,7 @@ describe("GeoJSON", () => {
     }
   });
 
-  test("draws each cell as its box, counterclockwise and closed", async () => {
+  test("a GeoJSON body draws each cell as a closed counterclockwise box", async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
         for (const { id, geometry, properties } of (await geoJson(answer)).features) {
@@ -406,7 +406,7 @@ describe("GeoJSON", () => {
     );
   });
 
-  test("has no features without hours", async () => {
+  test("a GeoJSON body without hours has no features", async () => {
     const none: Answer = { ...first, status: "AREA_NOT_SUPPORTED", tiles: [], hours: [] };
     expect(await geoJson(none)).toEqual({
       type: "FeatureCollection",
@@ -416,7 +416,7 @@ describe("GeoJSON", () => {
     });
   });
 
-  test("refuses more hours than fit into a chunk before it writes any", async () => {
+  test("a GeoJSON body of more hours than fit into a chunk is refused before the first byte", async () => {
     const hours = Array.from({ length: 600 }, (_, hour) => hour);
     await expect(geoJsonOf({ ...large, hours }).next()).rejects.toThrow(RangeError);
   });

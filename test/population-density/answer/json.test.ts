@@ -61,7 +61,7 @@ const first: Answer = {
 };
 
 describe("the body of an answer", () => {
-  test("has the members of specification 2.11 in their order", async () => {
+  test("a JSON body has the members of specification 2.11 in their order", async () => {
     expect(await textOf(first)).toBe(
       '{"status":"PART_OF_AREA_NOT_SUPPORTED","timedPopulationDensityData":[' +
         '{"startTime":"2026-11-20T10:00:00Z","endTime":"2026-11-20T11:00:00Z","cellPopulationDensityData":[' +
@@ -70,7 +70,7 @@ describe("the body of an answer", () => {
     );
   });
 
-  test("is what JSON.stringify makes of the same value", async () => {
+  test("a JSON body has the bytes of JSON.stringify", async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (one) => {
         expect(await textOf(one)).toBe(await expectedText(one));
@@ -79,7 +79,7 @@ describe("the body of an answer", () => {
     );
   });
 
-  test("is what JSON.stringify makes of the same value when it takes many chunks", async () => {
+  test("a JSON body of many chunks has the bytes of JSON.stringify", async () => {
     const slots = fc.sample(estimate, { numRuns: 500, seed: 1 });
     const hours = [hourOf([...slots, "LOW_DENSITY", undefined]), undefined, hourOf(slots)];
     const large: Answer = {
@@ -92,7 +92,7 @@ describe("the body of an answer", () => {
     expect((await textOf(large)) === (await expectedText(large))).toBe(true);
   });
 
-  test("lists every cell of every precision by its own geohash", async () => {
+  test("a JSON body lists every cell of every precision by its own geohash", async () => {
     for (let precision = 2; precision <= 12; precision++) {
       const geohash = "u05kpq1z8x".slice(0, precision - 2);
       const all: Answer = { ...first, precision, tiles: [{ geohash, cells: everyCell }] };
@@ -116,13 +116,13 @@ describe("the body of an answer", () => {
     expect(timedPopulationDensityData).toEqual([expect.objectContaining({ startTime, endTime })]);
   });
 
-  test("an area that is not supported has no intervals", async () => {
+  test("a JSON body of an unsupported area has no intervals", async () => {
     expect(await textOf({ ...first, status: "AREA_NOT_SUPPORTED", hours: [] })).toBe(
       '{"status":"AREA_NOT_SUPPORTED","timedPopulationDensityData":[]}',
     );
   });
 
-  test("a failed operation says which it is and what happened, however long that takes", async () => {
+  test("a JSON body of a failed operation has its id and statusInfo, however long", async () => {
     const failed: Answer = {
       ...first,
       operationId: 'é "1"',
@@ -139,14 +139,14 @@ describe("the chunks of a body", () => {
   const hour = hourOf([[1_000, 2_000, 3_000], "LOW_DENSITY"]);
   const large: Answer = { ...first, tiles: fullTiles(12), hours: [0, 1, 2], openHour: () => hour };
 
-  test("are at most 64 KiB long, and nearly so but for the last", async () => {
+  test("a JSON body comes in chunks of nearly 64 KiB", async () => {
     const chunks = await collect(bodyOf(large));
 
     expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThanOrEqual(maxChunkBytes);
     expect(Math.min(...chunks.slice(0, -1).map(({ length }) => length))).toBeGreaterThan(maxChunkBytes - 512);
   });
 
-  test("are not written to again unless they are given back", async () => {
+  test("a JSON body never overwrites a chunk that was not returned", async () => {
     const copies: Buffer[] = [];
     const chunks: Buffer[] = [];
     for await (const chunk of bodyOf(large)) {
@@ -158,7 +158,7 @@ describe("the chunks of a body", () => {
     expect(new Set(chunks.map(({ buffer }) => buffer)).size).toBe(chunks.length);
   });
 
-  test("that are given back are used again, and the body stays the same", async () => {
+  test("a JSON body reuses returned chunks without changing", async () => {
     const bufferPool: Buffer[] = [];
     const copies: Buffer[] = [];
     const memories = new Set<ArrayBufferLike>();
@@ -173,7 +173,7 @@ describe("the chunks of a body", () => {
     expect(copies.length).toBeGreaterThan(20);
   });
 
-  test("never lie in memory of another length that was given", async () => {
+  test("a JSON body ignores returned buffers of another length", async () => {
     const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(maxChunkBytes + 1)];
     const before = Buffer.concat(foreign);
     const bufferPool = [...foreign];
@@ -183,7 +183,7 @@ describe("the chunks of a body", () => {
     expect(Buffer.concat(foreign).equals(before)).toBe(true);
   });
 
-  test("come before the next tile is opened, hour by hour and tile by tile", async () => {
+  test("a JSON body opens each tile only when the chunks before it were read", async () => {
     const asked: string[] = [];
     const body = bodyOf({
       ...large,
@@ -199,7 +199,7 @@ describe("the chunks of a body", () => {
     expect(asked).toEqual(everyPair);
   });
 
-  test("end with the error of a tile that cannot be opened", async () => {
+  test("a JSON body ends with the error of a tile that cannot be opened", async () => {
     const broken: Answer = {
       ...large,
       openHour: (tile) => (tile < 2 ? hour : Promise.reject(new Error("not there"))),

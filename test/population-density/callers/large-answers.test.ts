@@ -77,7 +77,7 @@ async function fill(client: string, now = new Date()): Promise<string> {
 }
 
 describe("large answers of one caller", () => {
-  test("are sent up to a number at a time; the next is refused, and counts as one request", async () => {
+  test("POST /retrieve returns 429 and charges one unit when a caller's limit of large answers is being sent", async () => {
     const client = crypto.randomUUID();
     const stream = await fill(client);
     const refused = await ask(client, large);
@@ -92,7 +92,7 @@ describe("large answers of one caller", () => {
     expect(await ask(client, large)).toMatchObject({ statusCode: 200 });
   });
 
-  test("count while they are read, and no longer", async () => {
+  test("a large answer counts while it is read and no longer", async () => {
     const client = crypto.randomUUID();
     const before = endsOf();
     const seen: number[] = [];
@@ -106,7 +106,7 @@ describe("large answers of one caller", () => {
   });
 
   const formats = ["application/json", "application/geo+json", "text/csv", "application/x-ndjson"];
-  test.each(sampleOf(formats, 2))("are those of more than some 200 KB, as %s", async (accept) => {
+  test.each(sampleOf(formats, 2))("an answer counts as large from some 200 KB on, as %s", async (accept) => {
     const sizes: Record<"counted" | "uncounted", number[]> = { counted: [], uncounted: [] };
     for (const [hours, widths] of [
       [1, [0.02, 0.024, 0.028, 0.032, 0.036, 0.04, 0.044, 0.048, 0.052, 0.056, 0.06, 0.064]],
@@ -129,14 +129,14 @@ describe("large answers of one caller", () => {
     expect(Math.max(...sizes.uncounted)).toBeLessThan(215_000);
   });
 
-  test("do not count any more when their executions have broken off", async () => {
+  test("large answers of broken executions no longer count", async () => {
     const client = crypto.randomUUID();
     await fill(client, new Date(Date.now() - (streamingSeconds + 2) * 1_000));
     expect(await ask(client, large)).toMatchObject({ statusCode: 200 });
     expect(await streamsOf(client)).toEqual(new Set());
   });
 
-  test("do not count when they fail before their first byte", async () => {
+  test("a large answer that fails before its first byte does not count", async () => {
     const client = crypto.randomUUID();
     const before = endsOf();
     harness().tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
@@ -146,7 +146,7 @@ describe("large answers of one caller", () => {
     expect(endsOf() - before).toBe(1);
   });
 
-  test("do not count when what began them was done but never answered", async () => {
+  test("a large answer does not count when the write that began it lost its response", async () => {
     const client = crypto.randomUUID();
     harness().tables.inject(({ operation, parameters }) =>
       operation === "UpdateItem" && JSON.stringify(parameters).includes("ADD streams") ? "lose" : "pass",
@@ -156,7 +156,7 @@ describe("large answers of one caller", () => {
     expect(await streamsOf(client)).toEqual(new Set());
   });
 
-  test.each(["identity", "gzip"])("do not count when they were cut: %s", async (encoding) => {
+  test.each(["identity", "gzip"])("a large answer that is cut does not count: %s", async (encoding) => {
     const client = crypto.randomUUID();
     const before = endsOf();
     let chunks = 0;
@@ -173,7 +173,7 @@ describe("large answers of one caller", () => {
     expect(endsOf() - before).toBe(1);
   });
 
-  test("are whole also when their end cannot be stored: they lapse", async () => {
+  test("a large answer is sent whole when its end cannot be recorded, and that is logged", async () => {
     const client = crypto.randomUUID();
     harness().tables.inject(({ operation, parameters }) =>
       operation === "UpdateItem" && JSON.stringify(parameters).includes("DELETE streams") ? "refuse" : "pass",

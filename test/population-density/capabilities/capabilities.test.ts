@@ -36,7 +36,7 @@ async function retrieve(changes: Readonly<Record<string, unknown>>) {
   return await call("/populationdensitydata/retrieve", { token: await tokenWith({ scope }), body });
 }
 
-test("both addresses tell limits, threshold, coverage and source of the demo data", async () => {
+test("GET /capabilities returns limits, threshold, coverage and sources of the demo data at both addresses", async () => {
   for (const at of [path, "/population-density-data/v0.3/capabilities"]) {
     const { status, body } = await ask(at);
     expect(status).toBe(200);
@@ -60,7 +60,7 @@ test("both addresses tell limits, threshold, coverage and source of the demo dat
   }
 });
 
-test("the precisions are those that are answered", async () => {
+test("GET /capabilities lists exactly the precisions that POST /retrieve accepts", async () => {
   const { precisions } = capabilities.parse((await ask()).body);
   for (let precision = 1; precision <= 12; precision++) {
     const { body } = await retrieve({ precision });
@@ -70,7 +70,7 @@ test("the precisions are those that are answered", async () => {
   }
 });
 
-test("the time window is the one that requests are refused outside of", async () => {
+test("GET /capabilities returns the period outside of which POST /retrieve refuses", async () => {
   const { period } = capabilities.parse((await ask()).body);
   const now = new Date();
   const [earliest, latest] = [monthsFrom(now, -period.monthsBack), monthsFrom(now, period.monthsAhead)];
@@ -90,7 +90,7 @@ test("the time window is the one that requests are refused outside of", async ()
   });
 });
 
-test("401 without a token", async () => {
+test("GET /capabilities returns 401 without a token", async () => {
   expect(await call(path)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
 });
 
@@ -104,11 +104,11 @@ describe("K is announced as it holds for what is stored", () => {
   });
   const precisions = [7];
 
-  test("before the first import it is that of the functions", async () => {
+  test("announcedThresholds returns the functions' K before the first import", async () => {
     expect(await announcedBy("20")).toEqual({ suppressionThreshold: 20, suppressionThresholds: [] });
   });
 
-  test("after it was raised, the smaller one is announced, and up to which day it was used", async () => {
+  test("announcedThresholds returns the smaller K, and until which day it was used, after K was raised", async () => {
     await recordPublishing({ threshold: 10, precisions }, "2026-11-14");
     await recordPublishing({ threshold: 20, precisions }, "2026-11-21");
     expect(await announcedBy("20")).toEqual({
@@ -120,7 +120,7 @@ describe("K is announced as it holds for what is stored", () => {
     });
   });
 
-  test("a K of the functions that is smaller than what is stored is announced", async () => {
+  test("announcedThresholds returns the functions' K when it is smaller than the stored one", async () => {
     await recordPublishing({ threshold: 20, precisions }, undefined);
     expect(await announcedBy("10")).toEqual({
       suppressionThreshold: 10,
@@ -128,7 +128,7 @@ describe("K is announced as it holds for what is stored", () => {
     });
   });
 
-  test("of what was imported before K was recorded, no K is announced", async () => {
+  test("announcedThresholds returns no K for what was imported before K was recorded", async () => {
     await addToDataSet({ newestDay: "2026-11-14" });
     await recordPublishing({ threshold: 10, precisions }, undefined);
     expect(await announcedBy("10")).toEqual({

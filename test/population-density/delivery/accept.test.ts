@@ -76,7 +76,7 @@ async function queued(): Promise<unknown[]> {
 const messageOf = ({ operationId }: Job) => ({ version: 1, operationId });
 
 describe("a job that is accepted", () => {
-  test("is stored with its caller's place, and its message says nothing but its id", async () => {
+  test("acceptJob stores a job with its caller's place and sends a message that holds only its id", async () => {
     const job = newJob(someOrder());
     expect(await accept(job)).toBe("accepted");
     expect(await storedJob(job.operationId)).toMatchObject({
@@ -87,7 +87,7 @@ describe("a job that is accepted", () => {
     expect(await queued()).toEqual([messageOf(job)]);
   });
 
-  test("is accepted though the queue does not answer: the sweep sends its message, once", async () => {
+  test("acceptJob accepts a job when the queue does not answer, and the sweep sends its message once", async () => {
     const job = newJob(someOrder());
     harness.queues.inject(() => "refuse");
     expect(await accept(job)).toBe("accepted");
@@ -107,7 +107,7 @@ describe("a job that is accepted", () => {
     ["sending is denied", "AccessDenied", 403],
     ["the queue does not exist", "QueueDoesNotExist", 400],
     ["the queue's key is disabled", "KmsDisabled", 400],
-  ])("is accepted though %s, which is logged as an internal error", async (_, name, status) => {
+  ])("acceptJob accepts a job and logs an internal error when %s", async (_, name, status) => {
     const job = newJob(someOrder());
     harness.queues.inject(() => ({ refuse: { status, name } }));
     expect(await accept(job)).toBe("accepted");
@@ -121,7 +121,7 @@ describe("a job that is accepted", () => {
     expect(await queued()).toContainEqual(messageOf(job));
   });
 
-  test("is accepted though what the queue was given cannot be noted", async () => {
+  test("acceptJob accepts a job when it cannot record that its message was sent", async () => {
     const job = newJob(someOrder());
     harness.tables.inject(({ parameters }) =>
       String(parameters.UpdateExpression).includes("queuedAt")
@@ -132,7 +132,7 @@ describe("a job that is accepted", () => {
     expect(await queued()).toContainEqual(messageOf(job));
   });
 
-  test("is accepted though the time of its request ends while its message is sent", async () => {
+  test("acceptJob accepts a job when its request times out while the message is sent", async () => {
     const job = newJob(someOrder());
     const request = new AbortController();
     harness.queues.inject(() => {
@@ -142,7 +142,7 @@ describe("a job that is accepted", () => {
     expect(await modules.acceptJob(job, 20, ports(), request.signal)).toBe("accepted");
   });
 
-  test("is stored once when the answer of the store is lost", async () => {
+  test("acceptJob stores a job once when the response of the table is lost", async () => {
     const job = newJob(someOrder());
     let isLost = false;
     harness.tables.inject(({ operation }) => {
@@ -157,7 +157,7 @@ describe("a job that is accepted", () => {
 });
 
 describe("a store that does not answer", () => {
-  test("when a job is stored: it is withdrawn for certain, and holds no place", async () => {
+  test("acceptJob withdraws a job and frees its place when storing it never gets a response", async () => {
     const job = newJob(someOrder());
     const started = Date.now();
     harness.tables.inject(({ operation, parameters }) => {
@@ -173,7 +173,7 @@ describe("a store that does not answer", () => {
     expect(await queued()).not.toContainEqual(messageOf(job));
   });
 
-  test("at all: nothing is certain, and the same request finds out with its key", async () => {
+  test("acceptJob returns unknown when no call gets a response, and accepts the repeated request with its key", async () => {
     const order = someOrder({ idempotencyKey: "key" });
     harness.tables.inject(() => "lose");
     expect(await accept(newJob(order))).toBe("unknown");
@@ -184,7 +184,7 @@ describe("a store that does not answer", () => {
     expect(await pendingOf(again.caller)).toEqual(new Set([again.operationId]));
   });
 
-  test("many times does not lock a caller out", async () => {
+  test("acceptJob accepts a caller's next job after six that were stored without a response", async () => {
     const client = crypto.randomUUID();
     harness.tables.inject(({ operation }) => (operation === "PutItem" ? "lose" : "pass"));
     harness.queues.inject(() => "refuse");
@@ -202,7 +202,7 @@ describe("a store that does not answer", () => {
 describe("a request that is sent again with its idempotency key", () => {
   const idempotencyKey = "key-1";
 
-  test("is the same job, however many come at once", async () => {
+  test("acceptJob accepts one of eight simultaneous requests with one idempotency key and joins the others", async () => {
     const order = someOrder({ idempotencyKey });
     const jobs = Array.from({ length: 8 }, () => newJob(order));
     expect(new Set(jobs.map(({ operationId }) => operationId)).size).toBe(1);
@@ -211,7 +211,7 @@ describe("a request that is sent again with its idempotency key", () => {
     expect((await pendingOf(jobs[0]?.caller ?? "")).size).toBe(1);
   });
 
-  test("is a conflict with any other content, also when the job is over", async () => {
+  test("acceptJob returns conflict when an idempotency key comes with another request", async () => {
     const order = someOrder({ idempotencyKey });
     const job = newJob(order);
     expect(await accept(job)).toBe("accepted");
@@ -231,7 +231,7 @@ describe("a request that is sent again with its idempotency key", () => {
     expect(job.operationId).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   });
 
-  test("is a new job when a day has passed and the first is over", async () => {
+  test("acceptJob accepts a new job under a reused idempotency key once the first is a day old and has ended", async () => {
     const order = someOrder({ idempotencyKey, now: new Date(Date.now() - 86_400_000) });
     const first = newJob(order);
     const { jobStore } = modules;
@@ -248,7 +248,7 @@ describe("a request that is sent again with its idempotency key", () => {
   });
 });
 
-test("a look for places that are free takes no longer than there is time, and leaves nothing behind", async () => {
+test("acceptJob withdraws a job when looking for free places takes longer than its request has", async () => {
   const job = newJob(someOrder({ now: new Date(Date.now() - 2_300) }));
   const releaseEnded = (_: string, __: number, signal: AbortSignal) => wait(60_000, 0, { signal });
   const slow = {
@@ -260,7 +260,7 @@ test("a look for places that are free takes no longer than there is time, and le
   expect(await pendingOf(job.caller)).toEqual(new Set());
 });
 
-test("of 50 requests of one caller at once, each is accepted, and none needs a transaction", async () => {
+test("acceptJob accepts 50 simultaneous requests of one caller without a transaction", async () => {
   const client = crypto.randomUUID();
   harness.tables.calls.length = 0;
   const now = new Date(Date.now() + 60_000);
@@ -277,7 +277,7 @@ test("of 50 requests of one caller at once, each is accepted, and none needs a t
   expect(harness.tables.calls.filter(({ operation }) => operation.startsWith("Transact"))).toEqual([]);
 });
 
-test("the limit of pending jobs is exact, and places of jobs that are over do not count", async () => {
+test("acceptJob accepts exactly the limit of a caller's pending jobs and returns full for the rest", async () => {
   const client = crypto.randomUUID();
   const jobs = Array.from({ length: 9 }, () => newJob(someOrder({ client })));
   const acceptances = await Promise.all(jobs.map((job) => accept(job, 4)));
@@ -287,7 +287,7 @@ test("the limit of pending jobs is exact, and places of jobs that are over do no
   expect(await accept(newJob(someOrder()), 4)).toBe("accepted");
 });
 
-test("the sweep ends a job whose day is over, releases its place and says so", async () => {
+test("the sweep fails a job that is a day old, frees its place and logs it", async () => {
   const job = newJob(someOrder({ now: new Date(Date.now() - 86_400_000 - 1_000) }));
   await modules.jobStore.store(job, undefined, AbortSignal.timeout(5_000));
   await sweepAt(Date.now());

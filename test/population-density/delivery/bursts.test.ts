@@ -100,7 +100,7 @@ test.each([
   { uploadSeconds: 10, workers: 10, idealSeconds: 250 },
   { uploadSeconds: 10, workers: 50, idealSeconds: 250 },
 ])(
-  "five callers have 20 uploads of $uploadSeconds s each to one host within 1.25 of the ideal time, by $workers workers",
+  "$workers workers finish 100 uploads of $uploadSeconds s to one host within 1.25 of the ideal time",
   async ({ uploadSeconds, workers, idealSeconds }) => {
     const sinks = Array.from({ length: 100 }, (_, index) => ({
       caller: `caller-${index % 5}`,

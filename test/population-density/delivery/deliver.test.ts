@@ -28,7 +28,7 @@ import {
 const { deliver, delivered, densities, harness, output, queued, sink } = useWorker();
 
 describe("a job whose sink takes it", () => {
-  test("brings the bytes of the synchronous answer with the operation's id before them", async () => {
+  test("the worker delivers the synchronous answer's bytes with the operation's id as first member", async () => {
     const url = sink().urlOf();
     const { job, message } = await queued(url, { accessToken: "a!token~" });
 
@@ -58,20 +58,20 @@ describe("a job whose sink takes it", () => {
     expect(age).toBeLessThan(60);
   });
 
-  test("is over: nothing is left of its sink and credential, nor in the count of its caller", async () => {
+  test("the worker erases sink and credential of a delivered job and frees its caller's place", async () => {
     const { job, message } = await queued(sink().urlOf(), { accessToken: "token" });
     await delivered(message);
     await expectEnd(job, "delivered");
     expect(await uploadsTo(sink().urlOf())).toBe(0);
   });
 
-  test("has no authorization when no token was given", async () => {
+  test("the worker sends no Authorization header when the request gave no token", async () => {
     const { message } = await queued(sink().urlOf());
     await delivered(message);
     expect(sink().received()[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("has the answer of the moment in which it was asked for", async () => {
+  test("the worker delivers the answer as of the time of the request", async () => {
     const requestedAt = Date.now() - 3 * 3_600_000;
     const start = new Date(Math.ceil(requestedAt / 3_600_000) * 3_600_000);
     const end = new Date(start.getTime() + 3_600_000);
@@ -81,13 +81,13 @@ describe("a job whose sink takes it", () => {
     expect(sink().received()[0]?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
   });
 
-  test("answers with more than anybody reads", async () => {
+  test("the worker accepts 200 from a sink whose response body never ends", async () => {
     const { job, message } = await queued(sink().urlOf("endless"));
     expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
   });
 
-  test("gets it once, however often its message comes again afterwards", async () => {
+  test("the worker delivers a job once when its message is received again", async () => {
     const { job, message } = await queued(sink().urlOf());
     await harness().send("density-jobs", job, job);
     const copies = await harness().receive("density-jobs");
@@ -109,30 +109,35 @@ describe("a sink that does not take it", () => {
     ["a connection that is cut after the body", "reset"],
     ["a connection that is cut within it", "cut"],
   ];
-  test.each(sampleOf(failures, 3))("is tried again: %s", async (_, answer) => {
-    const { job, message } = await queued(sink().urlOf(answer, { status: 204 }), { accessToken: "token" });
+  test.each(sampleOf(failures, 3))(
+    "the worker delivers at the second attempt after %s",
+    async (_, answer) => {
+      const { job, message } = await queued(sink().urlOf(answer, { status: 204 }), { accessToken: "token" });
 
-    expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", attempts: 1 });
-    expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
-    const [again] = (await harness().receive("density-jobs")).Records;
-    expect(again?.messageId).toBe(message.Records[0]?.messageId);
-    expect(await delivered({ Records: again === undefined ? [] : [again] })).toBe("ack");
+      expect(await delivered(message)).toBe(0);
+      expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", attempts: 1 });
+      expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
+      const [again] = (await harness().receive("density-jobs")).Records;
+      expect(again?.messageId).toBe(message.Records[0]?.messageId);
+      expect(await delivered({ Records: again === undefined ? [] : [again] })).toBe("ack");
 
-    const requests = [...sink().received(), ...sink().cutOff()];
-    expect(requests).toHaveLength(2);
-    expect(new Set(requests.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([job.operationId]));
-    expect(sink().received().at(-1)?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
-    await expectEnd(job, "delivered");
-  });
+      const requests = [...sink().received(), ...sink().cutOff()];
+      expect(requests).toHaveLength(2);
+      expect(new Set(requests.map(({ headers }) => headers["webhook-id"]))).toEqual(
+        new Set([job.operationId]),
+      );
+      expect(sink().received().at(-1)?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
+      await expectEnd(job, "delivered");
+    },
+  );
 
-  test("is tried again when nobody listens", async () => {
+  test("the worker schedules another attempt when the sink refuses the connection", async () => {
     const { job, message } = await queued("http://127.0.0.1:1025/nobody");
     expect(await delivered(message)).toBe(0);
     expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, possiblyDelivered: false });
   });
 
-  test("is tried again on the schedule, and in the end gets one failure", async () => {
+  test("the worker follows the retry schedule, then sends the failure until the sink takes it", async () => {
     schedule("100,1000");
     const { job, message } = await queued(
       sink().urlBy((index) => ({ status: index < 4 ? 408 : 204 })),
@@ -170,7 +175,7 @@ describe("a sink that does not take it", () => {
     ["a connection that is cut after the body", "reset"],
     ["500 of a proxy after the body", { status: 500 }],
     ["503 after the body", { status: 503 }],
-  ])("is not told that there is no answer when it may hold one: %s", async (_, answer) => {
+  ])("the worker sends no failure to a sink that may hold the answer: %s", async (_, answer) => {
     schedule("0");
     const { job, message } = await queued(sink().urlOf(answer, { status: 408 }, { status: 204 }));
     expect(await delivered(message)).toBe(0);
@@ -184,7 +189,7 @@ describe("a sink that does not take it", () => {
     await expectEnd(job, "failed");
   });
 
-  test("says when it is to be tried again, and is not tried before, by no copy of the message", async () => {
+  test("the worker does not retry before Retry-After and the schedule allow, whichever copy of the message it has", async () => {
     schedule("1000,1000");
     const busy = { status: 429, headers: { "retry-after": "700" } };
     const { job, message } = await queued(sink().urlOf(busy));
@@ -203,21 +208,24 @@ describe("a sink that does not take it", () => {
     expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
   });
 
-  test.each(sampleOf([410, 400, 401, 404, 301, 302, 307], 3))("is left for good: %i", async (status) => {
-    const elsewhere = sink().urlOf();
-    const { job, message } = await queued(sink().urlOf({ status, headers: { location: elsewhere } }), {
-      accessToken: "token",
-    });
+  test.each(sampleOf([410, 400, 401, 404, 301, 302, 307], 3))(
+    "the worker ends a job as refused when its sink answers %i",
+    async (status) => {
+      const elsewhere = sink().urlOf();
+      const { job, message } = await queued(sink().urlOf({ status, headers: { location: elsewhere } }), {
+        accessToken: "token",
+      });
 
-    expect(await delivered(message)).toBe("ack");
-    expect(await delivered(message)).toBe("ack");
+      expect(await delivered(message)).toBe("ack");
+      expect(await delivered(message)).toBe("ack");
 
-    expect(sink().received()).toHaveLength(1);
-    expect(sink().received(elsewhere)).toEqual([]);
-    await expectEnd(job, "refused");
-  });
+      expect(sink().received()).toHaveLength(1);
+      expect(sink().received(elsewhere)).toEqual([]);
+      await expectEnd(job, "refused");
+    },
+  );
 
-  test("is left for good when it is nowhere a sink may be", async () => {
+  test("the worker ends a job as refused when its sink is at a forbidden address", async () => {
     const url = sink().urlOf();
     vi.stubEnv("SINK_ALLOWED_NETWORKS", "");
     const { job, message } = await queued(url, { accessToken: "token" });
@@ -228,7 +236,7 @@ describe("a sink that does not take it", () => {
   });
 });
 
-test("a job that is gone is done with, and the log says so", async () => {
+test("the worker deletes the message of a job that no longer exists and logs it", async () => {
   const job = someJob(sink().urlOf(), densities().request);
   await harness().send("density-jobs", job);
   expect(await delivered(await harness().receive("density-jobs"))).toBe("ack");
@@ -238,7 +246,7 @@ test("a job that is gone is done with, and the log says so", async () => {
 });
 
 describe("messages that come together", () => {
-  test("are each their own: what cannot be read or fails does not keep the others", async () => {
+  test("the worker delivers the readable messages of a batch that has unreadable ones", async () => {
     const good = [sink().urlOf(), sink().urlOf({ status: 500 })];
     const [one, other] = await Promise.all(
       good.map(async (url) => await storeJob(someJob(url, densities().request))),
@@ -282,7 +290,7 @@ describe("messages that come together", () => {
     if (one !== undefined) await expectEnd(one, "delivered");
   });
 
-  test("for two hosts do not wait for each other", async () => {
+  test("the worker delivers to one host while uploads to another hang", async () => {
     const second = await openSink();
     const { answer, after } = held();
     const blocking = [];
@@ -307,31 +315,34 @@ describe("nobody reads of a sink, its credential or an answer", () => {
     ["refused", [{ status: 410 }], false],
     ["failed", [{ status: 500 }, "reset", "cut", { status: 302 }], false],
     ["not computed", [{ status: 500 }, { status: 200 }], true],
-  ])("in a log line or a message: %s", async (_, answers, isBroken) => {
-    const url = sink().urlOf(...answers);
-    const { job, message } = await queued(`${url}&canary=${canary}`, {
-      accessToken: canary,
-      ...(isBroken ? { request: await brokenRequest() } : {}),
-    });
-    const queueCalls = harness().queues.calls.length;
-    while ((await delivered(message)) !== "ack") await makeDue(job);
+  ])(
+    "the worker writes no sink, credential or answer to logs and messages when a job is %s",
+    async (_, answers, isBroken) => {
+      const url = sink().urlOf(...answers);
+      const { job, message } = await queued(`${url}&canary=${canary}`, {
+        accessToken: canary,
+        ...(isBroken ? { request: await brokenRequest() } : {}),
+      });
+      const queueCalls = harness().queues.calls.length;
+      while ((await delivered(message)) !== "ack") await makeDue(job);
 
-    const lines = output().text().split("\n");
-    expect(lines.filter((line) => line.includes(job.operationId)).length).toBeGreaterThan(1);
-    expect(lines.some((line) => line.includes(job.correlator))).toBe(true);
-    const written = output().text() + JSON.stringify(harness().queues.calls.slice(queueCalls));
-    const { pathname, host } = new URL(url);
-    for (const secretText of [canary, pathname, host, "pplDensity", densities().tile]) {
-      expect(written).not.toContain(secretText);
-    }
-    const permits = harness().tables.calls.filter(({ parameters }) =>
-      String(parameters.TableName).toLowerCase().includes("permits"),
-    );
-    expect(JSON.stringify(permits)).not.toContain(host);
-  });
+      const lines = output().text().split("\n");
+      expect(lines.filter((line) => line.includes(job.operationId)).length).toBeGreaterThan(1);
+      expect(lines.some((line) => line.includes(job.correlator))).toBe(true);
+      const written = output().text() + JSON.stringify(harness().queues.calls.slice(queueCalls));
+      const { pathname, host } = new URL(url);
+      for (const secretText of [canary, pathname, host, "pplDensity", densities().tile]) {
+        expect(written).not.toContain(secretText);
+      }
+      const permits = harness().tables.calls.filter(({ parameters }) =>
+        String(parameters.TableName).toLowerCase().includes("permits"),
+      );
+      expect(JSON.stringify(permits)).not.toContain(host);
+    },
+  );
 });
 
-test("an answer of megabytes arrives whole", async () => {
+test("the worker delivers an answer of megabytes whole", async () => {
   const request = requestIn(boxIn(densities().tile, [0, 0], [31, 31]), 60);
   const { job, message } = await queued(sink().urlOf(), { request });
 
@@ -342,7 +353,7 @@ test("an answer of megabytes arrives whole", async () => {
   expect(body === deliveredBody(job.operationId, await synchronousBody(job))).toBe(true);
 });
 
-test("an answer of megabytes that breaks off is no whole answer", async () => {
+test("the worker does not mark a large answer as possibly delivered when the sink cuts its upload", async () => {
   const request = requestIn(boxIn(densities().tile, [0, 0], [31, 31]), 168);
   const { job, message } = await queued(sink().urlOf("cut"), { request });
 

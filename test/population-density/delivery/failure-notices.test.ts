@@ -13,7 +13,7 @@ import {
 const { delivered, harness, output, queued, sink } = useWorker();
 
 describe("an answer that cannot be computed", () => {
-  test("is reported to the sink once, as such, and the job has failed", async () => {
+  test("the worker sends one failure when the answer cannot be computed, and the job fails", async () => {
     const { job, message } = await queued(sink().urlOf(), {
       request: await brokenRequest(),
       accessToken: "token",
@@ -44,7 +44,7 @@ describe("an answer that cannot be computed", () => {
     expect(output().text()).toContain("NCS-034");
   });
 
-  test("is reported until the sink has taken it, also when it could be computed meanwhile", async () => {
+  test("the worker repeats a failure until the sink takes it, even if the answer could be computed meanwhile", async () => {
     const { tile, request } = await storeDensities();
     await breakTile(tile);
     const { job, message } = await queued(sink().urlOf({ status: 500 }, "reset", { status: 204 }), {
@@ -65,7 +65,7 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("is reported no more when the sink does not take it in all the time", async () => {
+  test("the worker stops sending a failure when the sink rejects it throughout the schedule", async () => {
     const { job, message } = await queued(sink().urlOf({ status: 500 }), { request: await brokenRequest() });
     let verdicts = 0;
     while ((await delivered(message)) !== "ack") {
@@ -83,7 +83,7 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("is not reported to a sink that may hold the answer of an earlier attempt", async () => {
+  test("the worker sends no failure when the sink may hold the answer of an earlier attempt", async () => {
     const { tile, request } = await storeDensities();
     const { job, message } = await queued(sink().urlOf("reset", { status: 204 }), { request });
     expect(await delivered(message)).toBe(0);
@@ -97,7 +97,7 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("is reported to a sink that said of each earlier attempt that it did not take it", async () => {
+  test("the worker sends the failure when the sink rejected every earlier attempt", async () => {
     const { tile, request } = await storeDensities();
     const { job, message } = await queued(sink().urlOf({ status: 429 }, { status: 204 }), { request });
     expect(await delivered(message)).toBe(0);
@@ -111,7 +111,7 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("does not leave the sink with the start of one that looks whole", async () => {
+  test("the worker sends no byte of an answer that cannot be computed", async () => {
     const { job, message } = await queued(sink().urlOf(), { request: await brokenRequest() });
     await delivered(message);
     expect(sink().received()).toEqual([]);
@@ -127,7 +127,7 @@ describe("an answer that cannot be computed", () => {
 describe("a job that has waited so long that it is about to expire", () => {
   const late = () => ({ requestedAt: Date.now() - 23.2 * 3_600_000, attempts: 2 });
 
-  test("has failed while its sink can still get the failure", async () => {
+  test("the worker sends the failure in a job's last hour", async () => {
     const { job, message } = await queued(sink().urlOf(), late());
     expect(await delivered(message)).toBe("ack");
     expect(
@@ -138,7 +138,7 @@ describe("a job that has waited so long that it is about to expire", () => {
     await expectEnd(job, "failed");
   });
 
-  test("is not reported when its sink may hold the answer", async () => {
+  test("the worker sends no failure in a job's last hour when the sink may hold the answer", async () => {
     const { job, message } = await queued(sink().urlOf(), { ...late(), possiblyDelivered: true });
     expect(await delivered(message)).toBe("ack");
     expect(sink().received()).toEqual([]);
@@ -150,7 +150,7 @@ describe("a store that does not answer", () => {
   const refuseDensities = () =>
     harness().tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
 
-  test("is asked again on the schedule; the sink notices nothing", async () => {
+  test("the worker retries on the schedule, without calling the sink, when densities cannot be read", async () => {
     schedule("100,0");
     const { job, message } = await queued(sink().urlOf());
     refuseDensities();
@@ -168,7 +168,7 @@ describe("a store that does not answer", () => {
     expect(output().text()).toContain("DynamoDB: ");
   });
 
-  test("for as long as the schedule goes is reported to the sink", async () => {
+  test("the worker sends the failure when densities cannot be read throughout the schedule", async () => {
     schedule("0");
     const { job, message } = await queued(sink().urlOf(), { accessToken: "token" });
     refuseDensities();
@@ -186,7 +186,7 @@ describe("a store that does not answer", () => {
     await expectEnd(job, "failed");
   });
 
-  test("for as long as the schedule goes is not reported to a sink that may hold the answer", async () => {
+  test("the worker sends no failure for unreadable densities when the sink may hold the answer", async () => {
     schedule("0");
     const { job, message } = await queued(sink().urlOf("reset", { status: 204 }));
     expect(await delivered(message)).toBe(0);
@@ -196,7 +196,7 @@ describe("a store that does not answer", () => {
     await expectEnd(job, "failed");
   });
 
-  test("at all leaves the message where it is for a moment", async () => {
+  test("the worker hides the message for 15 s when no table answers", async () => {
     const { job, message } = await queued(sink().urlOf());
     harness().tables.inject(() => "refuse");
     expect(await delivered(message)).toBe(15);
@@ -208,7 +208,7 @@ describe("a store that does not answer", () => {
 });
 
 describe("a token that ends", () => {
-  test("is not used after its end: the job fails without a word, and operators see why", async () => {
+  test("the worker fails a job with an expired token without calling the sink, and logs the reason", async () => {
     const { job, message } = await queued(sink().urlOf(), {
       accessToken: "token",
       accessTokenExpiresAt: Date.now() - 1,
@@ -220,7 +220,7 @@ describe("a token that ends", () => {
     expect(output().text()).toContain('"reason":"token expired"');
   });
 
-  test("before the next attempt ends the job now", async () => {
+  test("the worker fails a job at once when its token expires before the next attempt", async () => {
     schedule("600");
     const { job, message } = await queued(sink().urlOf({ status: 503 }), {
       accessToken: "token",

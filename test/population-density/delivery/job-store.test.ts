@@ -29,7 +29,7 @@ function aJob(changes: Partial<Job> = {}): Job {
 }
 
 describe("the store of jobs", () => {
-  test("stores a job with all its members and its caller's place; sink and token are erased at its end", async () => {
+  test("jobStore stores a whole job and its caller's place, and erases sink and token at its end", async () => {
     const job = aJob({ accessTokenExpiresAt: Date.now() + minute });
     expect(await jobStore.reserve(job, 20, signal())).toBe(true);
     expect(await jobStore.store(job, undefined, signal())).toBe(true);
@@ -56,7 +56,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(job.caller)).toEqual(new Set());
   });
 
-  test("keeps coordinates whatever they are", async () => {
+  test("jobStore keeps extreme coordinates exactly", async () => {
     const boundary = [
       { latitude: 0, longitude: -1e-300 },
       { latitude: 5e-324, longitude: 0.1 },
@@ -67,7 +67,7 @@ describe("the store of jobs", () => {
     expect((await jobStore.read(job.operationId, signal()))?.request.area.boundary).toEqual(boundary);
   });
 
-  test("gives no more places than the limit, however many jobs of a caller come at once", async () => {
+  test("jobStore.reserve gives exactly the limit of places to simultaneous jobs of one caller", async () => {
     const caller = hashed(crypto.randomUUID());
     const jobs = Array.from({ length: 12 }, () => aJob({ caller }));
     const reserved = await Promise.all(jobs.map((job) => jobStore.reserve(job, 5, signal())));
@@ -81,7 +81,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(caller)).toEqual(new Set(inPlace));
   });
 
-  test("gives a lease to one of many workers, and counts one attempt", async () => {
+  test("jobStore.lease gives the lease to one of many workers and counts one attempt", async () => {
     const job = await storeJob(aJob());
     const now = Date.now();
     const got = await Promise.all(
@@ -100,7 +100,7 @@ describe("the store of jobs", () => {
     });
   });
 
-  test("either withdraws a job or leaves it to the worker that begins at the same moment", async () => {
+  test("jobStore either withdraws a job or leases it when both happen at once", async () => {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => storeJob(aJob())));
     const now = Date.now();
     for (const job of jobs) {
@@ -114,7 +114,7 @@ describe("the store of jobs", () => {
     }
   });
 
-  test("keeps a late write of a withdrawn request out, also before anything was stored", async () => {
+  test("jobStore.store refuses a late write of a withdrawn request", async () => {
     const job = aJob();
     expect(await jobStore.withdraw(job, undefined, signal())).toBe(true);
     expect(await jobStore.store(job, undefined, signal())).toBe(false);
@@ -126,7 +126,7 @@ describe("the store of jobs", () => {
     expect(await jobStore.store(job, undefined, signal())).toBe(false);
   });
 
-  test("lists jobs that are pending, and no others", async () => {
+  test("jobStore.pending lists only pending jobs, oldest first", async () => {
     const [waiting, over] = [
       await storeJob(aJob({ queuedAt: 5 })),
       await storeJob(aJob({ state: "delivered" })),
@@ -143,7 +143,7 @@ describe("the store of jobs", () => {
     );
   });
 
-  test("cancels a job during an attempt, which then neither sends its last chunk nor is recorded", async () => {
+  test("jobStore.cancel stops a running attempt from sending its last chunk and from being recorded", async () => {
     const job = await storeJob(aJob());
     const lease = {
       id: "a",
@@ -164,7 +164,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(job.caller)).toEqual(new Set());
   });
 
-  test("says of a job cancelled after its last chunk was released that its sink may hold the answer", async () => {
+  test("jobStore.cancel keeps possiblyDelivered of a job whose last chunk was released", async () => {
     const job = await storeJob(aJob());
     const now = Date.now();
     const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
@@ -175,7 +175,7 @@ describe("the store of jobs", () => {
     expect(await storedJob(job.operationId)).toMatchObject({ state: "cancelled", possiblyDelivered: true });
   });
 
-  test("lists a caller's jobs page by page, the newest first, each once, and those in one state", async () => {
+  test("listJobs returns a caller's jobs page by page, newest first, each once, filtered by state", async () => {
     const caller = hashed(crypto.randomUUID());
     const now = Date.now();
     const states = ["pending", "delivered", "failed"] as const;
@@ -210,7 +210,7 @@ describe("the store of jobs", () => {
     expect((await idsOf(undefined, 4)).slice(4)).toEqual(expected().slice(4));
   });
 
-  test("releases the places of jobs that have ended or were not stored in time, and no others", async () => {
+  test("jobStore.releaseEnded frees only places of jobs that have ended or were never stored", async () => {
     const caller = hashed(crypto.randomUUID());
     const waiting = await storeJob(aJob({ caller }));
     const underWay = aJob({ caller });
@@ -225,7 +225,7 @@ describe("the store of jobs", () => {
     expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(0);
   });
 
-  test("ends a job although its place cannot be released, which the next look for a free place does", async () => {
+  test("jobStore.finish ends a job whose place it cannot free, and releaseEnded frees it later", async () => {
     const job = await storeJob(aJob());
     const now = Date.now();
     const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
@@ -243,7 +243,7 @@ describe("the store of jobs", () => {
     expect(await jobStore.releaseEnded(job.caller, now, signal())).toBe(1);
   });
 
-  test("ends 50 jobs of a caller at once while it orders others, and loses none of either", async () => {
+  test("jobStore loses no place when 50 jobs of a caller end while 50 others are reserved", async () => {
     const caller = hashed(crypto.randomUUID());
     const now = Date.now();
     const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
@@ -268,7 +268,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(caller)).toEqual(new Set(others.map(({ operationId }) => operationId)));
   });
 
-  test("releases a hundred places at once", async () => {
+  test("jobStore.releaseEnded frees a hundred places in one call", async () => {
     const caller = hashed(crypto.randomUUID());
     const requestedAt = Date.now() - 2 * minute;
     for (let index = 0; index < 100; index++) {
@@ -278,7 +278,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(caller)).toEqual(new Set());
   });
 
-  test("leaves the place of a withdrawn request to the one that reserved it anew", async () => {
+  test("jobStore.withdraw leaves the place to a later request that reserved it again", async () => {
     const first = aJob({ requestedAt: Date.now() - 1_000 });
     const { caller, operationId } = first;
     const again = aJob({ caller, operationId });
@@ -384,7 +384,7 @@ async function compare(seed: number): Promise<void> {
 }
 
 test.each(Array.from({ length: runs(12, 2) }, (_, seed) => seed))(
-  "the table and the memory of the model test answer the same: %i",
+  "jobStore and the model's MemoryJobs return the same results for random calls, seed %i",
   { timeout: 180_000 },
   async (seed) => {
     await compare(seed);

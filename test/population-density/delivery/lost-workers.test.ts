@@ -17,7 +17,7 @@ const { delivered, harness, output, queued, sink } = useWorker();
 describe("a worker that is gone", () => {
   const lease = crypto.randomUUID();
 
-  test("keeps others from its job as long as it may be there", async () => {
+  test("the worker leaves a job alone while another worker's lease lasts", async () => {
     const { job, message } = await queued(sink().urlOf(), {
       lease,
       notBefore: Date.now() + 200_000,
@@ -34,7 +34,7 @@ describe("a worker that is gone", () => {
     expect(await storedJob(job.operationId)).toEqual(before);
   });
 
-  test("in an attempt or right after it is replaced: the sink has the same again", async () => {
+  test("the worker sends the same body again when the lease of a lost worker has ended", async () => {
     const { job, message } = await queued(sink().urlOf(), {
       lease,
       notBefore: Date.now() - 1,
@@ -47,7 +47,7 @@ describe("a worker that is gone", () => {
     expect(output().text()).toContain('"attempts":2');
   });
 
-  test("may have delivered the answer: then the sink never gets a failure", async () => {
+  test("the worker sends no failure when a lost worker may have delivered the answer", async () => {
     const { job, message } = await queued(sink().urlOf({ status: 500 }), {
       request: await brokenRequest(),
       lease,
@@ -60,7 +60,7 @@ describe("a worker that is gone", () => {
     await expectEnd(job, "failed");
   });
 
-  test("that was to record what came of its attempt is replaced when its lease is over", async () => {
+  test("the worker delivers again after the lease when the result of an attempt could not be recorded", async () => {
     const url = sink().urlOf();
     const { job, message } = await queued(url);
     const isEnd = (write: unknown) => `${write}`.includes("#state = :outcome");
@@ -83,7 +83,7 @@ describe("a worker that is gone", () => {
     await expectEnd(job, "delivered");
   });
 
-  test("that comes back when another has its lease says nothing of the job", async () => {
+  test("the worker records nothing of a job whose lease another worker has taken meanwhile", async () => {
     for (const status of [204, 500]) {
       const { answer, after } = held();
       const url = sink().urlOf({ status, after });
@@ -102,7 +102,7 @@ describe("a worker that is gone", () => {
     }
   });
 
-  test("that cannot give its permit back has recorded its attempt all the same", async () => {
+  test("the worker records its attempt when it cannot release its permit", async () => {
     const url = sink().urlOf({ status: 500 }, { status: 204 });
     harness().tables.inject(({ parameters }) =>
       String(parameters.UpdateExpression).startsWith("ADD released") ? "refuse" : "pass",
@@ -117,7 +117,7 @@ describe("a worker that is gone", () => {
   });
 
   test.each(["hang", "drip"] as const)(
-    "comes to the end of its time first: it records that and leaves neither lease nor permit: %s",
+    "the worker records its attempt and frees its permit when the invocation's time ends first: the sink's answer is %s",
     async (answer) => {
       schedule("100");
       const url = sink().urlOf(answer, { status: 204 });
@@ -152,7 +152,7 @@ describe("an answer of AWS that is lost", () => {
     ["that a permit is taken", "SET permits = "],
     ["that the sink may hold the answer", "SET possiblyDelivered"],
     ["that a job is over and its place free", "SET #state = "],
-  ])("changes nothing: %s", async (_, part) => {
+  ])("the worker delivers once when this write loses its response: %s", async (_, part) => {
     const url = sink().urlOf();
     const { job, message } = await queued(url);
     const isLost = loseOnce(part);
@@ -168,7 +168,7 @@ describe("an answer of AWS that is lost", () => {
     expect(output().text()).toContain("NCS-033");
   });
 
-  test("changes nothing: that there will be another attempt", async () => {
+  test("the worker schedules one retry when that write loses its response", async () => {
     schedule("100");
     const { job, message } = await queued(sink().urlOf({ status: 500 }));
     const isLost = loseOnce("SET #mode = ");
@@ -178,7 +178,7 @@ describe("an answer of AWS that is lost", () => {
   });
 });
 
-test("an answer is recorded as possibly delivered before the sink can have all of it", async () => {
+test("the worker marks an answer as possibly delivered before the sink has all of it", async () => {
   const { answer, after } = held();
   const url = sink().urlOf({ status: 204, after });
   const { job, message } = await queued(url);
@@ -194,7 +194,7 @@ test("an answer is recorded as possibly delivered before the sink can have all o
   expect(await running).toBe("ack");
 });
 
-test("an answer of which that cannot be recorded is not sent whole", async () => {
+test("the worker does not finish an upload that it cannot mark as possibly delivered", async () => {
   schedule("100");
   const { job, message } = await queued(sink().urlOf());
   harness().tables.inject(({ parameters }) =>

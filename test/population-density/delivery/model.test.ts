@@ -5,7 +5,7 @@ import { runs } from "../../support/sample.ts";
 /** `npm run bench -- delivery-model` makes many more. */
 const count = runs(400, 100);
 
-test("deliveries keep their promises whatever is killed, lost, doubled or late", {
+test("the delivery model keeps its guarantees when calls are killed, lost, doubled or late", {
   timeout: 300_000,
 }, async () => {
   const broken: string[] = [];

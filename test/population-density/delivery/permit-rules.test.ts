@@ -20,7 +20,7 @@ const may = (
 ) => limitReached(permits, { host, caller, mode }, workers, now) === undefined;
 
 describe("an upload", () => {
-  test("is one of four to its host, and one of three of its caller to it", () => {
+  test("limitReached allows four uploads to a host, three of them of one caller", () => {
     const three = [permit("h", "a"), permit("h", "a"), permit("h", "a")];
     expect(may(three, "h", "a")).toBe(false);
     expect(may(three, "other", "a")).toBe(true);
@@ -28,7 +28,7 @@ describe("an upload", () => {
     expect(may([...three, permit("h", "b")], "h", "c")).toBe(false);
   });
 
-  test("is the only one of its caller while half of the workers are in use", () => {
+  test("limitReached allows a caller one upload while half of the workers are in use", () => {
     const five = Array.from({ length: 5 }, (_, index) => permit(`host-${index}`, "a"));
     expect(may(five.slice(1), "free", "a")).toBe(true);
     expect(may(five, "free", "a")).toBe(false);
@@ -36,7 +36,7 @@ describe("an upload", () => {
     expect(may([...five, permit("h", "b")], "free", "b")).toBe(false);
   });
 
-  test("waits for no permit whose time is over", () => {
+  test("limitReached ignores expired permits", () => {
     const over = Array.from({ length: 4 }, () => permit("h", "a", { until: now }));
     expect(may(over, "h", "a")).toBe(true);
   });
@@ -46,7 +46,7 @@ describe("the permits that hold a job back", () => {
   const held = (permits: readonly Permit[], host: string, caller: string, mode: Permit["mode"] = "answer") =>
     limitReached(permits, { host, caller, mode }, 10, now);
 
-  test("are those of the limit that is reached", () => {
+  test("limitReached returns the permits of the limit that is reached", () => {
     const own = [permit("h", "a"), permit("h", "a"), permit("h", "a")];
     const other = permit("h", "b");
     const failure = permit("h", "a", { mode: "failure" });
@@ -84,7 +84,7 @@ const anyUse = fc
   });
 
 describe("workers", () => {
-  test("are not all in use while no more callers than half of them have uploads, whatever began and ended", () => {
+  test("limitReached keeps a worker free while at most half as many callers as workers have uploads", () => {
     fc.assert(
       fc.property(anyUse, ({ workers, permits }) => {
         const callers = new Set(permits.map(({ caller }) => caller)).size;
@@ -98,22 +98,25 @@ describe("workers", () => {
     [10, 6],
     [50, 26],
     [200, 101],
-  ])("of %i are all in use when %i callers upload as much as they may to slow sinks", (workers, callers) => {
-    const permits: Permit[] = [];
-    let begun = 0;
-    for (; permits.length < workers; begun++) {
-      for (let host = 0; host < workers; host++) {
-        const [hostName, caller] = [`host-${begun}-${host}`, `caller-${begun}`];
-        if (permits.length < workers && may(permits, hostName, caller, "answer", workers))
-          permits.push(permit(hostName, caller));
+  ])(
+    "limitReached lets all of %i workers be in use only when %i callers upload as much as allowed",
+    (workers, callers) => {
+      const permits: Permit[] = [];
+      let begun = 0;
+      for (; permits.length < workers; begun++) {
+        for (let host = 0; host < workers; host++) {
+          const [hostName, caller] = [`host-${begun}-${host}`, `caller-${begun}`];
+          if (permits.length < workers && may(permits, hostName, caller, "answer", workers))
+            permits.push(permit(hostName, caller));
+        }
       }
-    }
-    expect(begun).toBe(callers);
-  });
+      expect(begun).toBe(callers);
+    },
+  );
 });
 
 describe("a failure", () => {
-  test("is sent however busy its host is with answers, two at a time to a host", () => {
+  test("limitReached allows two failures to a host, however many answers it is being sent", () => {
     const uploads = Array.from({ length: 4 }, () => permit("h", "a"));
     expect(may(uploads, "h", "a", "failure")).toBe(true);
     const failures = [1, 2].map((caller) => permit("h", `b${caller}`, { mode: "failure" }));
@@ -121,13 +124,13 @@ describe("a failure", () => {
     expect(may(failures, "h", "a")).toBe(true);
   });
 
-  test("is one of two of its caller, whose dead hosts do not take all workers", () => {
+  test("limitReached allows a caller two failures at a time", () => {
     const failures = ["h", "i"].map((host) => permit(host, "a", { mode: "failure" }));
     expect(may(failures, "j", "a", "failure")).toBe(false);
     expect(may(failures, "j", "b", "failure")).toBe(true);
   });
 
-  test("takes a worker that others do not find free", () => {
+  test("limitReached counts failures among the workers in use", () => {
     const failures = Array.from({ length: 5 }, (_, index) =>
       permit(`h${index}`, `c${index}`, { mode: "failure" }),
     );

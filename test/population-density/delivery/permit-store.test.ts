@@ -32,7 +32,7 @@ const previousPermit = z.strictObject({
 describe("permits", () => {
   const permit = { operationId: "a", host: "h", caller: "c", mode: "answer", until: Date.now() } as const;
 
-  test("are replaced only by who has read the last ones", async () => {
+  test("permitStore.replace refuses a writer that has not read the latest permits", async () => {
     const found = await permitStore.read(signal());
     const next = [...found.permits, { ...permit, holder: "one", since: 1 }];
     expect(await permitStore.replace(found, next, signal())).toBe(true);
@@ -44,7 +44,7 @@ describe("permits", () => {
     });
   });
 
-  test("are released whoever replaces them at the same time", async () => {
+  test("permitStore.release frees a permit while others replace the list", async () => {
     const before = await permitStore.read(signal());
     const three = ["one", "two", "three"].map((holder) => ({ ...permit, holder, since: 1 }));
     await permitStore.replace(before, three, signal());
@@ -60,14 +60,14 @@ describe("permits", () => {
     expect(released).toEqual(new Set(["two"]));
   });
 
-  test("of the previous version are read, with those it reserved without a holder and its `waitedUntil`", async () => {
+  test("permitStore reads permits of the previous version, including those without a holder", async () => {
     const { version } = await permitStore.read(signal());
     const item = { limit: "permits", entry: "all", permits: JSON.stringify([permit]), waitedUntil: 1 };
     await putItem(densityPermits, { ...item, version: version + 1 }, {}, signal());
     expect(await permitStore.read(signal())).toMatchObject({ permits: [permit], version: version + 1 });
   });
 
-  test("are written as the previous version reads them", async () => {
+  test("permitStore writes permits that the previous version can read", async () => {
     const found = await permitStore.read(signal());
     await permitStore.replace(found, [{ ...permit, holder: "one", since: 1 }], signal());
     const item = z.object({ permits: z.string(), version: z.number() });
@@ -80,7 +80,7 @@ describe("permits", () => {
     expect(z.array(previousPermit).parse(JSON.parse(stored?.permits ?? ""))).toHaveLength(1);
   });
 
-  test("are acquired and released by many workers at once, none of which loses or forgets one", async () => {
+  test("permitStore loses no permit when 20 workers acquire and release at once", async () => {
     const workers = 20;
     const ports = { ...sharedPorts, permits: permitStore, workers };
     const requests = Array.from({ length: workers }, (_, index) => ({
@@ -107,7 +107,7 @@ describe("permits", () => {
   });
 });
 
-test("a host that has answered 2xx is known as one that agreed, and no other is", async () => {
+test("permitStore remembers that a host has answered 2xx", async () => {
   const host = crypto.randomUUID();
   expect(await permitStore.hasAccepted(host, signal())).toBe(false);
   await permitStore.recordAcceptance(host, signal());

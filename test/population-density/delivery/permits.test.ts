@@ -47,7 +47,7 @@ function permit(id: string, changes: Partial<Permit> = {}): Permit {
   return { ...request(id), until, ...changes };
 }
 
-test("200 workers that begin at once all have their permits within 20 s, in calls that take 5 ms", async () => {
+test("acquirePermit gives 200 simultaneous workers their permits within 20 s when calls take 5 ms", async () => {
   const time = new VirtualTime();
   const memory = new MemoryPermits();
   const random = seeded(1);
@@ -75,7 +75,7 @@ test("200 workers that begin at once all have their permits within 20 s, in call
 });
 
 describe("a permit", () => {
-  test("is acquired by one read and one write", async () => {
+  test("acquirePermit takes a free permit with one read and one write", async () => {
     const { memory, ports, calls } = aStore();
     expect(await acquirePermit(request("a"), until, ports, signal)).toBe(undefined);
     expect(memory.permits).toEqual([permit("a")]);
@@ -83,14 +83,14 @@ describe("a permit", () => {
     expect(calls).toEqual(["read", "replace"]);
   });
 
-  test("that is not to be had is refused by one read, with the permits that hold the job back", async () => {
+  test("acquirePermit returns the blocking permits after one read when the limit is reached", async () => {
     const { memory, ports, calls } = aStore();
     memory.permits = ["a", "b", "c", "d"].map((id) => permit(id));
     expect(await acquirePermit(request("e"), until, ports, signal)).toEqual(memory.permits);
     expect(calls).toEqual(["read"]);
   });
 
-  test("is decided anew after each write of another worker, with longer pauses in between", async () => {
+  test("acquirePermit decides again after each concurrent write, with doubling pauses", async () => {
     const { memory, ports, pauses, others } = aStore();
     for (const id of ["a", "b", "c", "d"])
       others.push(() => memory.replace(memory.read(), [...memory.permits, permit(id)]));
@@ -99,21 +99,21 @@ describe("a permit", () => {
     expect(pauses).toEqual([20, 40, 80, 160]);
   });
 
-  test("is held once by a worker whose write succeeded without a response", async () => {
+  test("acquirePermit returns a permit that an earlier write without a response has stored", async () => {
     const { memory, ports, calls } = aStore();
     memory.permits = [permit("a")];
     expect(await acquirePermit(request("a"), until, ports, signal)).toBe(undefined);
     expect(calls).toEqual(["read"]);
   });
 
-  test("takes the place of permits that have expired", async () => {
+  test("acquirePermit replaces expired permits", async () => {
     const { memory, ports } = aStore();
     memory.permits = ["a", "b", "c", "d"].map((id) => permit(id, { until: now }));
     expect(await acquirePermit(request("e"), until, ports, signal)).toBe(undefined);
     expect(memory.permits).toEqual([permit("e")]);
   });
 
-  test("takes the place of one that was released, also just before its write", async () => {
+  test("acquirePermit takes the place of a permit that was released just before its write", async () => {
     const { memory, ports, others } = aStore();
     for (const id of ["a", "b", "c", "d"]) await acquirePermit(request(id), until, ports, signal);
     memory.release("holder-a");
@@ -127,7 +127,7 @@ describe("a permit", () => {
     expect(memory.released.size).toBe(0);
   });
 
-  test("that the previous version reserved for a job counts until it expires", async () => {
+  test("acquirePermit counts a permit reserved by the previous version until it expires", async () => {
     const { memory, ports } = aStore();
     const reserved = { ...permit("e"), holder: undefined, since: undefined };
     memory.permits = [...["a", "b", "c"].map((id) => permit(id)), reserved];

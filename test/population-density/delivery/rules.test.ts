@@ -44,7 +44,7 @@ const stepAfter = (job: PendingJob, sent: SendResult, random = 0.5, hasAccepted 
   nextStep(job, sent, hasAccepted, { now, schedule, random });
 
 describe("the wait before another attempt", () => {
-  test("is never shorter than what the sink asks for, nor than the schedule by more than its jitter", () => {
+  test("retryDelay is at least Retry-After and at least the schedule less its jitter", () => {
     const anything = fc.record({
       attempts: fc.integer({ min: 1, max: schedule.length }),
       asked: fc.option(fc.integer({ min: 0, max: 3_600 }), { nil: undefined }),
@@ -61,14 +61,14 @@ describe("the wait before another attempt", () => {
     );
   });
 
-  test("of a sink that asks for a second each time is as long in all as the schedule: a deploy loses nothing", () => {
+  test("retryDelay follows the schedule for more than 8 h when the sink always asks for 1 s", () => {
     const waits = schedule.map(
       (_, index) => retryDelay(index + 1, 1, "answer", { schedule, random: 0 }) ?? 0,
     );
     expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(8 * 3_600);
   });
 
-  test("ends before the job expires, whatever is asked; else the failure is sent now", () => {
+  test("nextStep sends the failure now when Retry-After would outlast the job", () => {
     const late = aJob({ requestedAt: now - 20 * hour, attempts: 8 });
     expect(stepAfter(late, failed())).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
     const step = stepAfter(
@@ -87,7 +87,7 @@ describe("what a sink may hold", () => {
     ["408 after it", { status: 408, sentWhole: true }, false],
     ["413 after it", { status: 413, sentWhole: true }, false],
     ["429 after it", { status: 429, sentWhole: true }, false],
-  ])("%s", (_, sent, is) => {
+  ])("nextStep tells whether the sink may hold the answer: %s", (_, sent, is) => {
     expect(isPossiblyDelivered(failed(sent))).toBe(is);
     expect(stepAfter(aJob(), failed(sent))).toMatchObject({
       kind: "retry",
@@ -99,7 +99,7 @@ describe("what a sink may hold", () => {
     });
   });
 
-  test("decides whether it gets a failure", () => {
+  test("nextStep sends a failure only when the sink cannot hold the answer", () => {
     const last = { attempts: schedule.length + 1 };
     expect(stepAfter(aJob(last), failed())).toMatchObject({ kind: "retry", mode: "failure" });
     for (const job of [aJob({ ...last, possiblyDelivered: true }), aJob(last)]) {
@@ -108,7 +108,7 @@ describe("what a sink may hold", () => {
     }
   });
 
-  test("a connection that breaks after the end is not known", () => {
+  test("nextStep marks an answer as possibly delivered when the connection breaks after the whole body", () => {
     const { status: _, ...sent } = failed({ sentWhole: true, cause: "ECONNRESET" });
     expect(stepAfter(aJob(), sent)).toMatchObject({ possiblyDelivered: true });
   });
@@ -117,7 +117,7 @@ describe("what a sink may hold", () => {
 describe("the next attempt", () => {
   const next = (job: PendingJob) => nextAttempt(job, { now, schedule });
 
-  test("sends the answer as often as the schedule has it, counted when it begins, and then the failure", () => {
+  test("nextAttempt sends the answer as often as scheduled, then the failure", () => {
     expect(next(aJob({ attempts: 0 }))).toEqual({ mode: "answer" });
     expect(next(aJob({ attempts: schedule.length }))).toEqual({ mode: "answer" });
     expect(next(aJob({ attempts: schedule.length + 1 }))).toEqual({ mode: "failure" });
@@ -126,7 +126,7 @@ describe("the next attempt", () => {
     });
   });
 
-  test("never sends an answer once the failure is decided, and gives that up too in the end", () => {
+  test("nextAttempt never returns to the answer after the failure, and ends the job at last", () => {
     expect(next(aJob({ mode: "failure", attempts: schedule.length + 2 }))).toEqual({ mode: "failure" });
     expect(next(aJob({ mode: "failure", attempts: 99 }))).toMatchObject({
       kind: "finish",
@@ -135,7 +135,7 @@ describe("the next attempt", () => {
   });
 
   test.each([[[]], [[5]], [[2, 4, 6]], [schedule]])(
-    "sends the failure three times at least, also when answers used the whole schedule: %j",
+    "nextAttempt sends the failure three times after the answers of schedule %j",
     (waits) => {
       const circumstances = { now, schedule: waits, random: 0.5 };
       let job = aJob({ attempts: 0 });
@@ -153,14 +153,14 @@ describe("the next attempt", () => {
     },
   );
 
-  test("sends the failure in the last hour, and nothing when it could end too late", () => {
+  test("nextAttempt sends the failure in the last hour and ends the job when an attempt could outlast it", () => {
     expect(next(aJob({ requestedAt: now - 23 * hour - 1 }))).toEqual({ mode: "failure" });
     const tooLate = aJob({ requestedAt: now - 24 * hour + attemptMilliseconds - 1 });
     expect(next(tooLate)).toMatchObject({ outcome: "failed", reason: "expired" });
     expect(deadlineOf(tooLate)).toBeGreaterThan(now);
   });
 
-  test("is none when the token has ended, or will have by then", () => {
+  test("nextAttempt and nextStep end a job whose token has expired or will before the next attempt", () => {
     expect(next(aJob({ accessTokenExpiresAt: now }))).toMatchObject({ reason: "token expired" });
     expect(next(aJob({ accessTokenExpiresAt: now + 1 }))).toEqual({ mode: "answer" });
     const job = aJob({ accessTokenExpiresAt: now + 500 });
@@ -168,7 +168,7 @@ describe("the next attempt", () => {
   });
 });
 
-test("a large body is sent three times to a host that never took anything, and as scheduled to one that did", () => {
+test("nextStep sends a large body three times at most to a host that has never answered 2xx", () => {
   const large = failed({ bytes: 2_000_000 });
   expect(stepAfter(aJob({ attempts: 2 }), large, 0.5, false)).toMatchObject({ mode: "answer" });
   expect(stepAfter(aJob({ attempts: 3 }), large, 0.5, false)).toMatchObject({ mode: "failure" });
@@ -190,7 +190,7 @@ describe("a job that waits for a permit", () => {
   const wait = (waitedSeconds: number, lateSeconds: number, random = 1) =>
     permitWaitSeconds(now - waitedSeconds * 1_000, [permit(0), permit(lateSeconds)], now, random);
 
-  test("asks again after 5 to 20 s, however long it has waited and whatever the clocks say", () => {
+  test("permitWaitSeconds is from 5 to 20 s, however long the job has waited", () => {
     for (const waited of [-5, 0, 1, 60, 3_600, 86_400]) {
       for (const late of [-5, 0, 1, 60, 3_600, 86_400]) {
         for (const random of [0, 0.5, 1]) {
@@ -201,11 +201,11 @@ describe("a job that waits for a permit", () => {
     }
   });
 
-  test("asks twice as often as a newer one when no job that is being sent was due before it", () => {
+  test("permitWaitSeconds is half as long when no job being sent was due earlier", () => {
     for (const late of [60, 600, 6_000]) expect(wait(late, late)).toBe(wait(0, late) / 2);
   });
 
-  test("is held back by permits that the previous version wrote as by jobs that were due when they got them", () => {
+  test("permitWaitSeconds treats a permit of the previous version as due when it was acquired", () => {
     const { since: _, ...old } = { ...permit(0), until: now - 60_000 + attemptMilliseconds };
     expect(permitWaitSeconds(now - 60_000, [old], now, 1)).toBe(10);
     expect(permitWaitSeconds(now, [old], now, 1)).toBe(20);
@@ -215,32 +215,32 @@ describe("a job that waits for a permit", () => {
 describe("the message of a job", () => {
   const sentAt = now - hour;
 
-  test("is good while it is the one that was confirmed last", () => {
+  test("messageState is good for the message that was confirmed last", () => {
     expect(messageState({ queuedAt: sentAt + 10_000 }, { sentAt, receives: 500 })).toBe("good");
     expect(messageState({ queuedAt: sentAt - 3_000 }, { sentAt, receives: 1 })).toBe("good");
   });
 
-  test("is worn after half of the receives that SQS keeps it for, until another one is asked for", () => {
+  test("messageState is worn after half of the receives SQS allows, until another message is requested", () => {
     const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
     expect(messageState({ queuedAt: sentAt }, { sentAt, receives: max / 2 + 1 })).toBe("worn");
     expect(messageState({ queuedAt: undefined }, { sentAt, receives: max / 2 + 1 })).toBe("good");
   });
 
-  test("is replaced when another one was sent later", () => {
+  test("messageState calls a message replaced when another one was sent ten minutes later", () => {
     expect(messageState({ queuedAt: sentAt + 600_001 }, { sentAt, receives: 1 })).toBe("replaced");
   });
 
-  test("is good although the clock of who sent it is a minute ahead of the queue's", () => {
+  test("messageState calls a message good although its sender's clock is a minute ahead of the queue's", () => {
     expect(messageState({ queuedAt: sentAt + 61_000 }, { sentAt, receives: 1 })).toBe("good");
   });
 
-  test("is worn long before its age is taken for that of a replaced one", () => {
+  test("messageState calls a message worn long before its age is that of a replaced one", () => {
     const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
     const leastAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
     expect(messageState({ queuedAt: sentAt + leastAge }, { sentAt, receives: max / 2 })).toBe("replaced");
   });
 
-  test("survives a day in which no table answers, received as often as before it is replaced", () => {
+  test("a message survives a day without a table within the receives that SQS allows", () => {
     const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
     let receives = max / 2;
     for (let seconds = 0; seconds < 86_400; seconds += recoverySeconds(receives)) receives++;
@@ -248,7 +248,7 @@ describe("the message of a job", () => {
   });
 });
 
-test("a job is asked for again when it is due, and soon while an attempt is under way", () => {
+test("secondsUntilDue is the time until a job is due, and at most 20 s while an attempt runs", () => {
   const at = now + 600_000;
   expect(secondsUntilDue({ lastAttempt: undefined }, at, now)).toBe(601);
   expect(secondsUntilDue({ lastAttempt: { number: 1, at: now, outcome: "failed" } }, at, now)).toBe(601);
@@ -256,7 +256,7 @@ test("a job is asked for again when it is due, and soon while an attempt is unde
   expect(secondsUntilDue({ lastAttempt: { number: 1, at: now } }, now + 4_000, now)).toBe(5);
 });
 
-test("recording an attempt, giving its permit back and hiding its message fit into the reserve of a worker", () => {
+test("recording an attempt, releasing its permit and hiding its message fit into a worker's reserve", () => {
   const inAll = acceptanceMilliseconds + recordMilliseconds + releaseMilliseconds + verdictMilliseconds;
   expect(inAll).toBeLessThan(reserveMilliseconds);
 });

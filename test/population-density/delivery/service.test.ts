@@ -48,7 +48,7 @@ describe("a request with a sink", () => {
     return await response.text();
   }
 
-  test("is answered with an id, and its sink gets what the request would get at once, and the id", async () => {
+  test("POST /retrieve with a sink returns an id, and the sink gets the synchronous answer with that id", async () => {
     const url = sink().urlOf();
     const sinkCredential = {
       credentialType: "ACCESSTOKEN",
@@ -80,7 +80,7 @@ describe("a request with a sink", () => {
     expect(stored).not.toHaveProperty("accessToken");
   });
 
-  test("is delivered with a correlator of ours when it brings none", async () => {
+  test("POST /retrieve without x-correlator delivers with the correlator of its response", async () => {
     const url = sink().urlOf();
     const { headers } = await ask({ ...request(), sink: url });
     await expect.poll(() => sink().received(url), patiently).toHaveLength(1);
@@ -88,7 +88,7 @@ describe("a request with a sink", () => {
     expect(sink().received(url)[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("is delivered after all when its sink fails at first", async () => {
+  test("POST /retrieve delivers at the second attempt when the sink first answers 503", async () => {
     const url = sink().urlOf({ status: 503 }, { status: 200 });
     const operationId = await accepted({ ...request(), sink: url });
     await expect.poll(() => sink().received(url), patiently).toHaveLength(2);
@@ -104,7 +104,7 @@ describe("a request with a sink", () => {
       .toMatchObject({ state: "delivered", attempts: 2 });
   });
 
-  test("has one id and one delivery with its idempotency key, however often it is sent", async () => {
+  test("POST /retrieve with one idempotency key returns one id and delivers once, however often it is sent", async () => {
     const url = sink().urlOf();
     const body = { ...request(), sink: url };
     const client = crypto.randomUUID();
@@ -130,12 +130,18 @@ describe("a request with a sink", () => {
     expect(sink().received(url)).toHaveLength(1);
   });
 
-  test.each(["", "x".repeat(256)])("has to name an idempotency key of 1 to 255 characters", async (key) => {
-    const answer = await ask({ ...request(), sink: sink().urlOf() }, { headers: { "idempotency-key": key } });
-    expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
-  });
+  test.each(["", "x".repeat(256)])(
+    "POST /retrieve returns 400 for an idempotency key outside 1 to 255 characters: %#",
+    async (key) => {
+      const answer = await ask(
+        { ...request(), sink: sink().urlOf() },
+        { headers: { "idempotency-key": key } },
+      );
+      expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
+    },
+  );
 
-  test("is refused for now when its caller has 20 that are pending, and no other caller's is", async () => {
+  test("POST /retrieve returns 429 to a caller with 20 pending operations, and 202 to others", async () => {
     let isOpen = false;
     const url = sink().urlBy(() => (isOpen ? { status: 204 } : { status: 500 }));
     const client = crypto.randomUUID();
@@ -175,7 +181,7 @@ describe("a request with a sink", () => {
     "ftp://sink.example.com/",
     `https://sink.example.com/${"x".repeat(2_048)}`,
   ];
-  test.each(sampleOf(noSinks, 8))("is refused for good when the sink is none: %j", async (url) => {
+  test.each(sampleOf(noSinks, 8))("POST /retrieve returns INVALID_SINK for sink %.60j", async (url) => {
     expect(await ask({ ...request(), sink: url })).toMatchObject({
       status: 400,
       body: { status: 400, code: "INVALID_SINK" },
@@ -183,7 +189,7 @@ describe("a request with a sink", () => {
   });
 
   test.each([null, 5, {}, ["https://sink.example.com/"]])(
-    "is refused for good when the sink is no text: %j",
+    "POST /retrieve returns INVALID_ARGUMENT for sink %j",
     async (url) => {
       expect(await ask({ ...request(), sink: url })).toMatchObject({
         status: 400,
@@ -266,7 +272,7 @@ describe("on a service of its own", () => {
     return Items.map((item) => unmarshall(item));
   }
 
-  test("in a chaos of failing sinks and doubled messages, every job ends, in one way, and nothing is lost", {
+  test("every job ends exactly once when sinks fail and messages are doubled", {
     timeout: 600_000,
   }, async () => {
     const [good, broken] = [freshTile(), freshTile()];
@@ -347,7 +353,7 @@ describe("on a service of its own", () => {
     expect(requests.length).toBeGreaterThan(1.1 * jobCount);
   });
 
-  test("a job that has no message is delivered when the sweep has run", async () => {
+  test("a job without a message is delivered after the sweep has run", async () => {
     const [sink] = sinks;
     const url = sink?.urlOf() ?? "";
     const requestedAt = Date.now() - 30_000;
@@ -358,7 +364,7 @@ describe("on a service of its own", () => {
     expect(sink?.received(url)[0]?.headers["webhook-id"]).toBe(job.operationId);
   });
 
-  test("a flood of orders is accepted or refused for now, and then every operation answers as before", {
+  test("every endpoint answers as before after a flood of requests with sinks", {
     timeout: 600_000,
   }, async () => {
     const [sink] = sinks;

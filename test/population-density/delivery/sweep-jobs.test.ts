@@ -73,7 +73,7 @@ async function sweepOf(
   return { sent, logged };
 }
 
-test("a job that cannot be read keeps the sweep from no other", async () => {
+test("the sweep handles the other jobs when one cannot be read", async () => {
   const memory = new MemoryJobs();
   const [unreadable, expired, unsent] = [jobOf(25 * 60 * minute), jobOf(24.5 * 60 * minute), jobOf(minute)];
   for (const one of [unreadable, expired, unsent]) memory.store(one, undefined);
@@ -88,7 +88,7 @@ test("a job that cannot be read keeps the sweep from no other", async () => {
   expect(logged).toContain("CRASH");
 });
 
-test("the sweep leaves what it has no time for to the next one, without a word for each job", async () => {
+test("the sweep leaves to the next one what it has no time for, and logs at most one line", async () => {
   const memory = new MemoryJobs();
   for (let index = 0; index < 50; index++) memory.store(jobOf(minute + index), undefined);
   const time = new AbortController();
@@ -98,7 +98,7 @@ test("the sweep leaves what it has no time for to the next one, without a word f
   expect((await sweepOf(memory)).sent).toHaveLength(49);
 });
 
-test("a job whose message is worn gets another one, also when attempts have begun", async () => {
+test("the sweep sends a new message for a job whose message is worn", async () => {
   const memory = new MemoryJobs();
   const begun = { ...jobOf(5 * minute), queuedAt: now - 4 * minute, startedAt: now - 3 * minute };
   memory.store(begun, undefined);

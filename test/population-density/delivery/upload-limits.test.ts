@@ -5,7 +5,7 @@ import { expectEnd, held, uploadsTo, useWorker } from "../../support/worker.ts";
 const { deliver, delivered, densities, harness, queued, sink } = useWorker();
 
 describe("a limit of permits", () => {
-  test("lets a job be delivered once, however many workers have its messages at the same time", async () => {
+  test("the worker delivers a job once when eleven workers have its messages at once", async () => {
     const { answer, after } = held();
     const { job, message } = await queued(sink().urlOf({ status: 204, after }));
     await harness().send("density-jobs", ...Array.from({ length: 9 }, () => job));
@@ -26,7 +26,7 @@ describe("a limit of permits", () => {
     expect(sink().received()).toHaveLength(1);
   });
 
-  test("is taken by a worker that is gone before it began an attempt, but not for ever", async () => {
+  test("the worker delivers once the permits of lost workers have expired", async () => {
     const url = sink().urlOf();
     const { acquirePermit } = await import("../../../functions/population-density/delivery/permits.ts");
     const { workerPorts } = await import("../../../functions/population-density/delivery/worker-ports.ts");
@@ -49,7 +49,7 @@ describe("a limit of permits", () => {
     }
   });
 
-  test("lets four answers be uploaded to one host at a time; a fifth asks again, without an attempt counted", async () => {
+  test("the worker uploads four answers to a host at a time and lets a fifth wait without counting an attempt", async () => {
     const { answer, after } = held();
     const urls = Array.from({ length: 5 }, () => sink().urlOf({ status: 204, after }));
     const jobs = [];
@@ -79,7 +79,7 @@ describe("a limit of permits", () => {
     expect(await uploadsTo(urls[0] ?? "")).toBe(0);
   });
 
-  test("lets one caller upload three answers to one host at a time", async () => {
+  test("the worker uploads three answers of one caller to a host at a time", async () => {
     const { answer, after } = held();
     const caller = crypto.randomUUID();
     const jobs = [];
@@ -99,7 +99,7 @@ describe("a limit of permits", () => {
     expect(await pendingOf(caller)).toEqual(new Set());
   });
 
-  test("leaves a job that waits, and of which an attempt has failed, to its own message", async () => {
+  test("the worker leaves a waiting job that has failed before to its own message", async () => {
     const { answer, after } = held();
     const caller = crypto.randomUUID();
     const blocking = [];
@@ -118,7 +118,7 @@ describe("a limit of permits", () => {
     expect(await delivered(message)).toBe("ack");
   });
 
-  test("is asked for on by a worker whose next job cannot be read, which changes nothing for its own", async () => {
+  test("the worker finishes its own job when it cannot read the jobs that wait for its permit", async () => {
     const { answer, after } = held();
     const urls = Array.from({ length: 5 }, () => sink().urlOf({ status: 204, after }));
     const jobs = [];

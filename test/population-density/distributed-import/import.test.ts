@@ -43,7 +43,7 @@ describe("a distributed import writes what an import on one machine writes, byte
       1,
     ),
   )(
-    "%s",
+    "the distributed import writes the items of an import on one machine: %s",
     async (_, wanted: Wanted, count) => {
       // Hours of two Mondays; in the whole, also one of a Tuesday.
       const all = await rowsOf(aroundTheCorner, { hours: times.slice(0, runs(4, 3)) });
@@ -78,7 +78,7 @@ describe("a distributed import writes what an import on one machine writes, byte
     }
   }
 
-  test("also beside what is published: of a larger area, a neighbour, and a second time", async () => {
+  test("the distributed import writes the same items beside published ones: a larger area, a neighbour, a repeat", async () => {
     const steps = [
       [aroundTheCorner, 1],
       [further, 1],
@@ -102,7 +102,7 @@ describe("a distributed import writes what an import on one machine writes, byte
 describe("K is one fact", () => {
   const files = { "a.csv": `${header}u04zzz,${times[0]},20,,` };
 
-  test("an import of a stack that was deployed with another K than the service is refused", async () => {
+  test("the distributed import is refused when its stack was deployed with another K than the service", async () => {
     const distributed = await importDistributed(files, { threshold: 20 });
     expect(distributed).toEqual({
       status: "FAILED",
@@ -114,7 +114,7 @@ describe("K is one fact", () => {
     expect(await itemsOf(tables.distributed)).toEqual([]);
   });
 
-  test("an import with a smaller K than what is stored is refused", async () => {
+  test("the distributed import is refused when its K is smaller than the stored one", async () => {
     await inTable(tables.distributed, () =>
       recordPublishing({ threshold: 12, precisions: [3, 4] }, undefined),
     );
@@ -128,7 +128,7 @@ describe("K is one fact", () => {
   });
 });
 
-test("cells of three characters are one prefix, whose tiles are added up in it", async () => {
+test("the distributed import writes the same items for cells of three characters", async () => {
   const files = {
     "a.csv": `${header}${["u04", "u0h", "u1h"].map((cell) => row(cell)).join("\n")}`,
   };

@@ -19,7 +19,7 @@ import { runs } from "../../support/sample.ts";
 
 useImports();
 
-test("an import that loses a day to another one says so, gives the others back, and can be repeated", async () => {
+test("the distributed import names a day that another import took, releases the others and can be repeated", async () => {
   const cells = ["u04zzz", "u0hbp0", "u1h2nb"].slice(0, runs(3, 2));
   const rows = cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
   const files = { "a.csv": header + rows.join("\n") };
@@ -42,7 +42,7 @@ test("an import that loses a day to another one says so, gives the others back, 
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
 }, 180_000);
 
-test("an import that loses a day before it has stored anything leaves no list of parts changed", async () => {
+test("the distributed import changes no list of parts when it loses a day before it stores anything", async () => {
   const filesOf = (cells: readonly string[]) => ({
     "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
   });
@@ -65,7 +65,7 @@ test("an import that loses a day before it has stored anything leaves no list of
   expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
 }, 180_000);
 
-test("an import that loses a day after a first attempt to begin has failed leaves no list changed", async () => {
+test("the distributed import changes no list of parts when it loses a day at its second attempt to begin", async () => {
   const filesOf = (cells: readonly string[]) => ({
     "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
   });
@@ -101,7 +101,7 @@ test("an import that loses a day after a first attempt to begin has failed leave
   expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
 }, 180_000);
 
-test("an import that fails does not name what a later attempt has done", async () => {
+test("the distributed import does not report a failure that a later attempt has overcome", async () => {
   const rows = ["u04zzz", "u0hbp0"].map((cell) => row(cell, times[0]));
   const losing = async (payload: unknown) => {
     const { step, prefix = "", order } = payload as { step: string; prefix?: string; order: { id: string } };
@@ -117,7 +117,7 @@ test("an import that fails does not name what a later attempt has done", async (
   });
 }, 180_000);
 
-test("a step that fails when it has begun or released some of its days is done again", async () => {
+test("the distributed import repeats a step that failed after it took or released some days", async () => {
   const cells = ["u04zzz", "u0hbp0"].slice(0, runs(2, 1));
   const rows = cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
   const files = { "a.csv": header + rows.join("\n") };

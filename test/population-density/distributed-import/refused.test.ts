@@ -51,7 +51,7 @@ describe("what is refused is refused with the same words, and nothing is written
     ["cells that are too coarse", { "a.csv": `${header}u0,${times[0]},5,,` }, {}],
   ];
   test.each(sampleOf(refused, 3))(
-    "%s",
+    "both imports refuse with the same words and write nothing: %s",
     async (_, files, wanted) => {
       const refusal = await importOnOneMachine(files, wanted).catch((error: Error) =>
         error.message.replaceAll(`${folder}/`, ""),
@@ -63,7 +63,7 @@ describe("what is refused is refused with the same words, and nothing is written
     180_000,
   );
 
-  test("files of one name are told apart by their folders", async () => {
+  test("the distributed import tells files of one name apart by their folders", async () => {
     const files = {
       "north/a.csv": `${header}${row(5)}`,
       "south/a.csv": `${header}${row(6, times[1])}\n${row(5)}\n${row(-1)}`,
@@ -74,18 +74,18 @@ describe("what is refused is refused with the same words, and nothing is written
     });
   });
 
-  test("a file without a name", async () => {
+  test("the distributed import refuses a file without a name", async () => {
     const distributed = await importDistributed({ ".gz": gzipSync(header) }, {});
     const cause = ".gz: must end in .csv, .ndjson, .jsonl";
     expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
   });
 
-  test("a file that only says it is compressed", async () => {
+  test("the distributed import refuses a .gz file that is not compressed", async () => {
     const distributed = await importDistributed({ "a.csv.gz": header }, {});
     expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: "a.csv.gz: is not gzip" });
   });
 
-  test("a compressed file with a damaged part, which would be left out", async () => {
+  test("the distributed import refuses a compressed file with a damaged member", async () => {
     const damaged = gzipSync(`${row(19, times[1])}\n`).fill(0, 0, 1);
     const content = Buffer.concat([gzipSync(`${header}${row(18)}\n`), damaged]);
     const distributed = await importDistributed({ "a.csv.gz": content }, {});
@@ -96,7 +96,7 @@ describe("what is refused is refused with the same words, and nothing is written
   test.each([
     ["longer", `${header}${row(18)}0`],
     ["shorter", header],
-  ])("a file that is %s by the time it is read", async (_, later) => {
+  ])("the distributed import refuses a file that is %s by the time it is read", async (_, later) => {
     const replacing = async (payload: unknown) => {
       const { step, key = "" } = payload as { step: string; key?: string };
       if (step === "read") await bucket.put(key, later);
@@ -108,7 +108,7 @@ describe("what is refused is refused with the same words, and nothing is written
     expect(await itemsOf(tables.distributed)).toEqual([]);
   });
 
-  test("no files", async () => {
+  test("the distributed import refuses an empty folder", async () => {
     const distributed = await importDistributed({}, {});
     expect(distributed).toMatchObject({
       status: "FAILED",
@@ -117,7 +117,7 @@ describe("what is refused is refused with the same words, and nothing is written
     });
   });
 
-  test("another number for a cell that stays as it is published", async () => {
+  test("the distributed import refuses another number for a cell that stays published", async () => {
     const [first = "", second = "", third = ""] = await cellsOf(box);
     const published = { "a.csv": header + [first, second].map((one) => row(20, times[0], one)).join("\n") };
     const conflicting = {

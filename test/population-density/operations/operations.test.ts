@@ -44,28 +44,31 @@ function pendingJob(caller: string, changes: Parameters<typeof someJob>[2] = {})
 }
 
 describe("an accepted request", () => {
-  test.each(families)("of %s says where it can be followed, until it is delivered", async (at) => {
-    const { send } = someCaller();
-    const accepted = await send("POST", `${at}/retrieve`, {
-      ...request(),
-      sink: sink().urlOf({ status: 204 }),
-    });
-    const { operationId } = accepted.body as { operationId: string };
-    const location = accepted.headers.get("location") ?? "";
-    expect(location).toBe(`${inject("url")}${at}/operations/${operationId}`);
-    const followed = async () => (await send("GET", new URL(location).pathname)).body;
-    await expect.poll(followed, patiently).toMatchObject({
-      operationId,
-      state: "DELIVERED",
-      cells: 2,
-      intervals: 1,
-      attempts: 1,
-      lastAttempt: { outcome: "DELIVERED", httpStatus: 204 },
-      possiblyDelivered: false,
-    });
-  });
+  test.each(families)(
+    "POST %s/retrieve returns the Location of an operation that becomes DELIVERED",
+    async (at) => {
+      const { send } = someCaller();
+      const accepted = await send("POST", `${at}/retrieve`, {
+        ...request(),
+        sink: sink().urlOf({ status: 204 }),
+      });
+      const { operationId } = accepted.body as { operationId: string };
+      const location = accepted.headers.get("location") ?? "";
+      expect(location).toBe(`${inject("url")}${at}/operations/${operationId}`);
+      const followed = async () => (await send("GET", new URL(location).pathname)).body;
+      await expect.poll(followed, patiently).toMatchObject({
+        operationId,
+        state: "DELIVERED",
+        cells: 2,
+        intervals: 1,
+        attempts: 1,
+        lastAttempt: { outcome: "DELIVERED", httpStatus: 204 },
+        possiblyDelivered: false,
+      });
+    },
+  );
 
-  test("says what its sink answered, and when it is tried again", async () => {
+  test("GET /operations/{id} returns the sink's status and the time of the next attempt", async () => {
     const { send, operationOf } = someCaller();
     const url = sink().urlOf({ status: 503, headers: { "retry-after": "3000" } });
     const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url });
@@ -78,7 +81,7 @@ describe("an accepted request", () => {
     expect(Date.parse(expiresAt) - Date.parse(requestedAt)).toBe(86_400_000);
   });
 
-  test("shows nothing of its area, its sink and its credential", async () => {
+  test("operations show nothing of their area, sink and credential", async () => {
     const { caller, send } = someCaller();
     const { operationId } = await pendingJob(caller);
     const texts = [
@@ -98,20 +101,23 @@ describe("another caller's operation", () => {
     ["GET", ""],
     ["DELETE", ""],
     ["POST", "/redeliver"],
-  ])("is answered by %s like one that does not exist, byte by byte", async (method, suffix) => {
-    const { operationId } = await pendingJob(someCaller().caller);
-    const { send } = someCaller();
-    const body = method === "POST" ? { sink: sink().urlOf() } : undefined;
-    const [foreign, unknown] = [
-      await send(method, `${family}/operations/${operationId}${suffix}`, body),
-      await send(method, `${family}/operations/${crypto.randomUUID()}${suffix}`, body),
-    ];
-    expect(foreign).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
-    expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(unknown.body));
-    expect(await storedJob(operationId)).toMatchObject({ state: "pending" });
-  });
+  ])(
+    "%s of another caller's operation returns the same 404 as for one that does not exist",
+    async (method, suffix) => {
+      const { operationId } = await pendingJob(someCaller().caller);
+      const { send } = someCaller();
+      const body = method === "POST" ? { sink: sink().urlOf() } : undefined;
+      const [foreign, unknown] = [
+        await send(method, `${family}/operations/${operationId}${suffix}`, body),
+        await send(method, `${family}/operations/${crypto.randomUUID()}${suffix}`, body),
+      ];
+      expect(foreign).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+      expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(unknown.body));
+      expect(await storedJob(operationId)).toMatchObject({ state: "pending" });
+    },
+  );
 
-  test("is forgotten a day after the request, and so is a withdrawn one at once", async () => {
+  test("GET /operations/{id} returns 404 for a withdrawn operation and for one that is a day old", async () => {
     const { caller, send } = someCaller();
     const old = await pendingJob(caller, { requestedAt: Date.now() - 86_400_000, state: "failed" });
     const withdrawn = await pendingJob(caller, { state: "withdrawn" });
@@ -123,7 +129,7 @@ describe("another caller's operation", () => {
 });
 
 describe("the list", () => {
-  test("has the caller's operations page by page, the newest first, and those in a state", async () => {
+  test("GET /operations returns the caller's operations page by page, newest first, filtered by state", async () => {
     const { caller, send } = someCaller();
     await pendingJob(someCaller().caller);
     const now = Date.now();
@@ -159,7 +165,7 @@ describe("the list", () => {
     "perPage=",
     "state=pending",
     "state=WITHDRAWN",
-  ])("is refused with %s", async (query) => {
+  ])("GET /operations returns 400 for %.60s", async (query) => {
     const { send } = someCaller();
     const [name] = query.split("=");
     expect(await send("GET", `${family}/operations?${query}`)).toMatchObject({
@@ -170,7 +176,7 @@ describe("the list", () => {
 });
 
 describe("DELETE", () => {
-  test("ends a pending operation, whose place is free and whose sink and credential are erased", async () => {
+  test("DELETE /operations/{id} cancels a pending operation and erases its sink and credential", async () => {
     const { caller, send } = someCaller();
     const { operationId } = await pendingJob(caller);
     for (let time = 1; time <= 2; time++) {
@@ -185,14 +191,14 @@ describe("DELETE", () => {
     expect(stored).not.toHaveProperty("accessToken");
   });
 
-  test("says of an operation whose body was on its way that its sink may hold it", async () => {
+  test("DELETE /operations/{id} keeps possiblyDelivered of an operation whose body was on its way", async () => {
     const { caller, send } = someCaller();
     const { operationId } = await pendingJob(caller, { possiblyDelivered: true });
     const { body } = await send("DELETE", `${family}/operations/${operationId}`);
     expect(body).toMatchObject({ state: "CANCELLED", possiblyDelivered: true });
   });
 
-  test("stops the attempts that would follow", async () => {
+  test("DELETE /operations/{id} cancels an operation that is being retried", async () => {
     const { send, operationOf } = someCaller();
     const url = sink().urlOf({ status: 503 });
     const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url });
@@ -203,7 +209,7 @@ describe("DELETE", () => {
   });
 
   test.each(["delivered", "refused", "failed"] as const)(
-    "leaves one that is %s as it is: 409",
+    "DELETE /operations/{id} returns 409 for an operation that is %s",
     async (state) => {
       const { caller, send } = someCaller();
       const { operationId } = await pendingJob(caller, { state });
@@ -217,7 +223,7 @@ describe("DELETE", () => {
 
 describe("redeliver", () => {
   test.each(families)(
-    "of %s sends the answer of an ended operation to another sink, as a new one",
+    "POST %s/operations/{id}/redeliver delivers an ended operation's answer to another sink as a new one",
     async (at) => {
       const { send, operationOf } = someCaller();
       const [refusing, taking] = [sink().urlOf({ status: 410 }), sink().urlOf({ status: 200 })];
@@ -244,7 +250,7 @@ describe("redeliver", () => {
     },
   );
 
-  test("answers as of the time of the first request, whatever has become of it since", async () => {
+  test("POST /redeliver delivers the answer as of the time of the first request", async () => {
     const { caller, send, operationOf } = someCaller();
     const requestedAt = Date.now() - 20 * 3_600_000;
     const hour = 3_600_000;
@@ -265,7 +271,7 @@ describe("redeliver", () => {
     expect(JSON.parse(sink().received(url)[0]?.body ?? "")).toMatchObject({ status: "SUPPORTED_AREA" });
   });
 
-  test("is refused while the operation is pending, and when too many are", async () => {
+  test("POST /redeliver returns 409 for a pending operation and 429 when too many are pending", async () => {
     const { caller, send } = someCaller();
     const { operationId } = await pendingJob(caller);
     const body = { sink: sink().urlOf() };
@@ -283,7 +289,7 @@ describe("redeliver", () => {
     });
   });
 
-  test("is one operation with its idempotency key, however often it is sent", async () => {
+  test("POST /redeliver with one idempotency key returns one operation, however often it is sent", async () => {
     const { client, caller } = someCaller();
     const { operationId } = await pendingJob(caller, { state: "delivered" });
     const claims = { scope: "population-density-data:read", sub: client, client_id: client };

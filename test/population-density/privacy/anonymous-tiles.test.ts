@@ -28,7 +28,7 @@ import {
 import { runs } from "../../support/sample.ts";
 
 describe("the tiles of a day", () => {
-  test("are those of the rules, cell by cell, at every precision", async () => {
+  test("anonymousTiles follows the rules cell by cell at every precision", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, async ({ people, precision }) => {
         const found = new Set<string>();
@@ -73,7 +73,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("tell of no cell with fewer people than the threshold", async () => {
+  test("anonymousTiles publishes no cell with fewer people than the threshold", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, async ({ people, precision }) => {
         for (const tile of await tilesOf(dayOf(people, precision), allOf(precision))) {
@@ -90,7 +90,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("hold the same people at every precision when no cell is suppressed", async () => {
+  test("anonymousTiles publishes the same people at every precision when no cell is suppressed", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, async (pyramid) => {
         const { precision } = pyramid;
@@ -116,7 +116,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("come without those that are not wanted, and are the same whatever else is wanted", async () => {
+  test("anonymousTiles publishes the same tiles whichever other precisions are wanted", async () => {
     await fc.assert(
       fc.asyncProperty(
         pyramids,
@@ -134,7 +134,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("are the same when those of each prefix are made apart, and the coarser ones of their sums", async () => {
+  test("coarserTiles makes of prefixes' sums the tiles that anonymousTiles makes of all", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, fc.integer({ min: 2, max: 8 }), async ({ people, precision }, top) => {
         const limits = { precisions: allOf(precision), threshold };
@@ -164,7 +164,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("come as soon as they are finished, one after the other", async () => {
+  test("anonymousTiles gives each tile as soon as it is finished", async () => {
     const people = new Map(["0000", "0100", "1000", "1100"].map((geohash) => [geohash, 20]));
     const day = dayOf(people, 4);
     const steps: string[] = [];
@@ -187,7 +187,7 @@ describe("the tiles of a day", () => {
     ]);
   });
 
-  test("must come in order, and counted in the same hours", async () => {
+  test("anonymousTiles refuses tiles out of order or counted in other hours", async () => {
     const [one, other] = dayOf(
       new Map([
         ["000", 20],
@@ -201,14 +201,14 @@ describe("the tiles of a day", () => {
     await expect(of(one, { ...other, hours: one.hours.toReversed() })).rejects.toThrow("hour 5 is counted");
   });
 
-  test("of an hour in which nobody is anywhere are suppressed", async () => {
+  test("anonymousTiles suppresses an hour in which nobody is anywhere", async () => {
     const [tile] = await tilesOf(dayOf(new Map([["00", 0]]), 2), [1]);
     expect(tile?.hours[countedHour]?.kind(0)).toBe("LOW_DENSITY");
   });
 });
 
 describe("parts of a day", () => {
-  test("are published as if there were no other", async () => {
+  test("anonymousTiles publishes a part as if there were no other", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, fc.infiniteStream(fc.boolean()), async ({ people, precision }, sides) => {
         const sideOf = new Map(
@@ -250,7 +250,7 @@ describe("parts of a day", () => {
 });
 
 describe("the range of a sum", () => {
-  test("follows from independent errors: of 32 cells it is 5.7 times narrower than that of each", async () => {
+  test("anonymousTiles adds independent errors: the range of 32 cells is 5.7 times narrower", async () => {
     const people = new Map(suffixesOf(1).map((suffix) => [`u05kq8${suffix}`, 10_000]));
     const [tile] = await tilesOf(dayOf(people, 7), [6]);
     const hour = tile?.hours[countedHour];
@@ -262,7 +262,7 @@ describe("the range of a sum", () => {
     }
   });
 
-  test("follows from the people who were counted together when they are a share of all", async () => {
+  test("anonymousTiles derives a sum's range from the people counted in all when they are a share", async () => {
     const exact = new Map(suffixesOf(1).map((suffix) => [`u05kq8${suffix}`, 10_000]));
     const day = dayOf(exact, 7);
     for (const { hours } of day.tiles) {

@@ -10,7 +10,7 @@ const range = fc
   .map(([min = 0, people = 0, max = 0]) => ({ min, people, max }));
 
 describe("people counted by a share of the market", () => {
-  test("are a range around their number, from at least those who were counted", () => {
+  test("scaledUp returns a range around the estimate, from at least the people counted", () => {
     fc.assert(
       fc.property(range, share, (counted, share) => {
         const all = scaledUp(counted, share);
@@ -22,7 +22,7 @@ describe("people counted by a share of the market", () => {
     );
   });
 
-  test("are what was counted if the share is everybody", () => {
+  test("scaledUp returns what was counted for a share of 1", () => {
     fc.assert(
       fc.property(range, (counted) => {
         expect(scaledUp(counted, 1)).toEqual(counted);
@@ -30,7 +30,7 @@ describe("people counted by a share of the market", () => {
     );
   });
 
-  test("are the less certain, the smaller the share and the wider the range was", () => {
+  test("scaledUp widens the range for a smaller share and for a wider counted range", () => {
     const [narrow, wide] = [
       { min: 99, people: 100, max: 101 },
       { min: 90, people: 100, max: 110 },
@@ -43,7 +43,7 @@ describe("people counted by a share of the market", () => {
     expect(width(wide, 0.4)).toBeGreaterThan(width(narrow, 0.4));
   });
 
-  test("are in the range as often as it says: 95 of 100 times", () => {
+  test("scaledUp returns a range that holds the number of people with 95 percent probability", () => {
     // The number of people that makes each count possible, weighed with how probable the count is: exact, no draw.
     const [all, share] = [1_000, 0.31];
     let probability = (1 - share) ** all;
@@ -58,6 +58,6 @@ describe("people counted by a share of the market", () => {
   });
 });
 
-test.each([0, -0.1, 1.01, Number.NaN])("%d is no share", (share) => {
+test.each([0, -0.1, 1.01, Number.NaN])("scaledUp refuses a share of %d", (share) => {
   expect(() => scaledUp({ min: 1, people: 1, max: 1 }, share)).toThrow(RangeError);
 });

@@ -21,7 +21,7 @@ function leavesOf(cell: Settled): string[] {
 describe("whoever has everything that is published", () => {
   const shares = fc.constantFrom(undefined, 0.4, 0.125);
 
-  test("cannot exclude any number of people below the threshold in a suppressed cell", async () => {
+  test("published tiles exclude no number of people below the threshold in a suppressed cell", async () => {
     const found = { hidden: 0, published: 0, full: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -76,7 +76,7 @@ describe("whoever has everything that is published", () => {
   ]);
 
   test.each(sampleOf(searched, 2))(
-    "cannot, in any of all worlds: $cells with a threshold of $limit",
+    "published tiles exclude no number in any possible world: threshold $limit, $cells",
     async ({ cells, limit }) => {
       const counts = Array.from({ length: limit + 1 }, (_, count) => count);
       const worlds = cells.reduce<number[][]>(
@@ -104,7 +104,7 @@ describe("whoever has everything that is published", () => {
     },
   );
 
-  test("does not learn that two cells with 18 people of at most 9 each have 9 each", async () => {
+  test("published tiles do not disclose that two cells with 18 people have 9 each", async () => {
     const full = new Map([
       ["00", 9],
       ["01", 9],

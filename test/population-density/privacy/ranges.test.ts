@@ -78,7 +78,7 @@ const worlds = fc
   );
 
 describe("what was counted in a cell", () => {
-  test("is in every range that is published of it, at every precision, of each part and of all", async () => {
+  test("every published range holds what was counted, at every precision, of each part and of all", async () => {
     await fc.assert(
       fc.asyncProperty(
         worlds,

@@ -23,13 +23,13 @@ describe("of a group is published", () => {
     ["two full cells", 18, 2, { min: 0, max: 20 }, true],
     ["two empty cells", 0, 2, { min: 0, max: 20 }, true],
     ["one cell", 7, 1, { min: 0, max: 10 }, true],
-  ])("%s", (_, people, cells, sum, isAlone) => {
+  ])("publishedSum returns the published interval of a group: %s", (_, people, cells, sum, isAlone) => {
     const group = { people, bound: cells, maxBound: 1 };
     expect(publishedSum(group, 10)).toEqual(sum);
     expect(isSuppressed(group, 10)).toBe(isAlone);
   });
 
-  test("no more than it can have without a cell that can have more than others", () => {
+  test("publishedSum returns at most what a group can have without its largest cell", () => {
     // In whole numbers: two cells that may have 18 together, and two that may have 9 each: without the two there are 18.
     const group = { people: 36, bound: 4, maxBound: 2 };
     expect(publishedSum(group, 10)).toEqual({ min: 10, max: 40 });
@@ -60,17 +60,20 @@ describe("the parts of a day", () => {
     ["covered exactly", { u05kq: [0, 1, 900], u05kr: [5] }, ["known"], undefined, {}],
     ["covered in part", { u05kq: [0, 1, 2, 900] }, [], { u05kq: [2] }, { u05kq: [0, 1, 900] }],
     ["not covered", { u05kq: [3], u05ks: [0] }, [], { u05kq: [3], u05ks: [0] }, {}],
-  ])("%s", (_, covered, renewed, created, kept) => {
-    const division = divide(coverage(covered), 7, [known]);
-    expect(division.renewed.map(({ id }) => id)).toEqual(renewed);
-    expect(division.created?.coverage).toEqual(created && coverage(created));
-    expect(division.kept).toEqual(coverage(kept));
-    const parts = division.partsIn({ geohash: "u05kq" }).map(({ part }) => part);
-    const isCreatedHere = created !== undefined && "u05kq" in created;
-    expect(parts).toEqual([...renewed, ...(isCreatedHere ? [division.created?.id] : [])]);
-  });
+  ])(
+    "divide returns the parts to renew, create and keep when the known part is %s",
+    (_, covered, renewed, created, kept) => {
+      const division = divide(coverage(covered), 7, [known]);
+      expect(division.renewed.map(({ id }) => id)).toEqual(renewed);
+      expect(division.created?.coverage).toEqual(created && coverage(created));
+      expect(division.kept).toEqual(coverage(kept));
+      const parts = division.partsIn({ geohash: "u05kq" }).map(({ part }) => part);
+      const isCreatedHere = created !== undefined && "u05kq" in created;
+      expect(parts).toEqual([...renewed, ...(isCreatedHere ? [division.created?.id] : [])]);
+    },
+  );
 
-  test("have ids that follow from their cells alone", () => {
+  test("divide gives parts ids that depend on their cells alone", () => {
     const idOf = (cells: Record<string, number[]>, precision = 7) =>
       divide(coverage(cells), precision, []).created?.id;
     expect(idOf({ u05kq: [1], u05kr: [2] })).toBe(idOf({ u05kr: [2], u05kq: [1] }));
@@ -78,7 +81,7 @@ describe("the parts of a day", () => {
     expect(idOf({ u05kq: [1] })).not.toBe(idOf({ u05kq: [1] }, 6));
   });
 
-  test("are read as they were stored", () => {
+  test("decodeCoverage reads what encodeCoverage wrote", () => {
     expect(decodeCoverage(encodeCoverage(known.coverage), 7)).toEqual(known.coverage);
     const whole = new Map([["", coverageOf([0, 1_023])]]);
     expect(decodeCoverage(encodeCoverage(whole), 2)).toEqual(whole);
@@ -96,9 +99,12 @@ describe("the parts of a day", () => {
     [6, { u05k: [suffixesOf(2).indexOf("q1")] }, false],
     [4, { u0: [suffixesOf(2).indexOf("5k")] }, true],
     [4, { u0: [suffixesOf(2).indexOf("5m")] }, false],
-  ])("share area with cells of precision %i or not: %j", (precision, cells, isShared) => {
-    const other = { precision, coverage: coverage(cells) };
-    expect(overlap(known, other)).toBe(isShared);
-    expect(overlap(other, known)).toBe(isShared);
-  });
+  ])(
+    "overlap tells whether a part shares area with cells of precision %i: %j",
+    (precision, cells, isShared) => {
+      const other = { precision, coverage: coverage(cells) };
+      expect(overlap(known, other)).toBe(isShared);
+      expect(overlap(other, known)).toBe(isShared);
+    },
+  );
 });

@@ -57,7 +57,7 @@ function slotsOf(hours: readonly (TileHour | undefined)[]): (string | undefined)
 }
 
 describe("a typical day", () => {
-  test("of one day is that day, as the mean of several equal ones is", () => {
+  test("typicalHours of one day or of equal days is that day", () => {
     fc.assert(
       fc.property(days, (observed) => {
         for (const day of observed.map(dayOf)) {
@@ -70,7 +70,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("is what most of the days know, slot by slot", () => {
+  test("typicalHours holds in each slot what most of the days know", () => {
     fc.assert(
       fc.property(days, (observed) => {
         const typical = typicalHours(observed.map(dayOf));
@@ -110,7 +110,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("is in order, and neither below the lowest nor above the highest estimate", () => {
+  test("typicalHours lies between the lowest and the highest estimate", () => {
     fc.assert(
       fc.property(days, (observed) => {
         const typical = typicalHours(observed.map(dayOf));
@@ -133,7 +133,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("of no day knows nothing", () => {
+  test("typicalHours of no day knows nothing", () => {
     expect(typicalHours([])).toEqual(Array(24).fill(undefined));
   });
 });
@@ -145,6 +145,6 @@ test.each([
   ["2026-11-22", 7],
   ["2024-02-29", 4],
   ["1970-01-01", 4],
-])("%s is weekday %i", (date, weekday) => {
+])("weekdayOf returns for %s weekday %i", (date, weekday) => {
   expect(weekdayOf(date)).toBe(weekday);
 });

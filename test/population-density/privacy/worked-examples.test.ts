@@ -66,32 +66,35 @@ async function publishedOf(parts: Example["parts"]): Promise<{ hour: TileHour; c
 }
 
 describe("the examples of what is published are so", () => {
-  test("there are some of one part and some of several", () => {
+  test("the document has examples of one part and of several", () => {
     const several = examples().map(([, { parts }]) => parts.length > 1);
     expect(several.filter((one) => one).length).toBeGreaterThan(2);
     expect(several.filter((one) => !one).length).toBeGreaterThan(4);
   });
 
-  test.each(examples())("%s", async (_, { parts, counted, published }) => {
-    expect(parts.flat().reduce((sum, each) => sum + each, 0)).toBeCloseTo(counted, 9);
-    const { hour, cell, area } = await publishedOf(parts);
-    if (published === undefined) {
-      expect(hour.kind(cell)).toBe("LOW_DENSITY");
-      return;
-    }
-    // Ranges are stored with a sixteenth of their width, outwards.
-    const { people, min, max } = published;
-    expect(Math.round(hour.value(cell) * area)).toBe(people);
-    expect(hour.minimum(cell) * area).toBeLessThanOrEqual(min + 0.01);
-    expect(hour.minimum(cell) * area).toBeGreaterThan(min - 0.1 - (people - min) / 8);
-    expect(hour.maximum(cell) * area).toBeGreaterThanOrEqual(max - 0.01);
-    expect(hour.maximum(cell) * area).toBeLessThan(max + 0.1 + (max - people) / 8);
-    expect(min).toBeLessThanOrEqual(counted);
-    expect(max).toBeGreaterThanOrEqual(counted);
-  });
+  test.each(examples())(
+    "the import publishes what the document's example says: %s",
+    async (_, { parts, counted, published }) => {
+      expect(parts.flat().reduce((sum, each) => sum + each, 0)).toBeCloseTo(counted, 9);
+      const { hour, cell, area } = await publishedOf(parts);
+      if (published === undefined) {
+        expect(hour.kind(cell)).toBe("LOW_DENSITY");
+        return;
+      }
+      // Ranges are stored with a sixteenth of their width, outwards.
+      const { people, min, max } = published;
+      expect(Math.round(hour.value(cell) * area)).toBe(people);
+      expect(hour.minimum(cell) * area).toBeLessThanOrEqual(min + 0.01);
+      expect(hour.minimum(cell) * area).toBeGreaterThan(min - 0.1 - (people - min) / 8);
+      expect(hour.maximum(cell) * area).toBeGreaterThanOrEqual(max - 0.01);
+      expect(hour.maximum(cell) * area).toBeLessThan(max + 0.1 + (max - people) / 8);
+      expect(min).toBeLessThanOrEqual(counted);
+      expect(max).toBeGreaterThanOrEqual(counted);
+    },
+  );
 });
 
-test("a cell of a full group of 32 has the maximum as often as it is said, if all counts are as probable", () => {
+test("a cell of a full group of 32 has the maximum as often as the document says", () => {
   const cells = 32;
   const { min } = publishedSum({ people: 9 * cells, bound: cells, maxBound: 1 }, threshold);
   /** In how many ways some cells can have each sum. */
@@ -116,7 +119,7 @@ test("a cell of a full group of 32 has the maximum as often as it is said, if al
   );
 });
 
-test("two values of K give away what either protects, as it is said", () => {
+test("publishing with two values of K gives away what either protects", () => {
   // With K = 3 the 3 is published. With K = 4 nothing is used of the sum of four cells, which is therefore below 4.
   expect(publishedSum({ people: 3, bound: 4, maxBound: 1 }, 4)).toEqual({ min: 0, max: 4 });
   expect(words).toContain("four cells with 3, 0, 0 and 0 people, published with K = 3 and with K = 4");

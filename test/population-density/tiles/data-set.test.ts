@@ -26,11 +26,11 @@ const inTime = () => AbortSignal.timeout(60_000);
 const north = { west: 4, south: 45, east: 5, north: 46 };
 const south = { west: 4.5, south: 43, east: 6, north: 44 };
 
-test("there is none before the first import", async () => {
+test("readDataSet returns undefined before the first import", async () => {
   expect(await readDataSet(inTime())).toBeUndefined();
 });
 
-test("it holds what all imports covered, the latest observed day, and each source once", async () => {
+test("the data set holds all coverage, the latest observed day and each source once", async () => {
   await addToDataSet({ coverage: north, newestDay: "2026-11-20", provenance: { source: "A", licence: "X" } });
   await addToDataSet({ coverage: south, newestDay: "2026-11-19", provenance: { source: "B" } });
   await addToDataSet({ coverage: north, provenance: { source: "A", licence: "Y" } });
@@ -42,7 +42,7 @@ test("it holds what all imports covered, the latest observed day, and each sourc
   });
 });
 
-test("imports that end at the same time lose nothing", async () => {
+test("addToDataSet loses nothing when imports end at the same time", async () => {
   const days = ["2026-11-18", "2026-11-20", "2026-11-19", "2026-11-17"];
   await Promise.all(days.map((newestDay) => addToDataSet({ newestDay, provenance: { source: newestDay } })));
   const found = await readDataSet(inTime());
@@ -50,7 +50,7 @@ test("imports that end at the same time lose nothing", async () => {
   expect(found?.provenance.map(({ source }) => source).sort()).toEqual([...days].sort());
 });
 
-test("it forgets the oldest source beyond twenty", () => {
+test("withImport keeps the latest twenty sources", () => {
   const sources = Array.from({ length: 21 }, (_, index) => ({ source: `source ${index}` }));
   const after = sources.reduce<ReturnType<typeof withImport> | undefined>(
     (before, provenance) => withImport(before, { provenance }),
@@ -62,7 +62,7 @@ test("it forgets the oldest source beyond twenty", () => {
 const ten = { threshold: 10, precisions: [6, 7] };
 const twenty = { threshold: 20, precisions: [6, 7, 8] };
 
-test("the first import sets K and the precisions, and a later one may raise K and add precisions", async () => {
+test("recordPublishing lets a later import raise K and add precisions", async () => {
   await recordPublishing(ten, "2026-11-14");
   await addToDataSet({ newestDay: "2026-11-14", provenance: { source: "A" } });
   await recordPublishing(ten, "2026-11-13");
@@ -93,19 +93,16 @@ test.each([
     "DENSITY_PRECISIONS is 7,9, but densities in the table were imported at 6,8 too: " +
       "precisions may be added, not removed. Deploy with these, or use another table",
   ],
-])(
-  "an import with %s than what is stored is refused, and nothing is written",
-  async (_, publishing, said) => {
-    await recordPublishing(ten, "2026-11-14");
-    await recordPublishing(twenty, "2026-11-21");
-    const before = await readDataSet(inTime());
-    await expect(checkPublishing(publishing)).rejects.toThrow(said);
-    await expect(recordPublishing(publishing, "2026-11-28")).rejects.toThrow(said);
-    expect(await readDataSet(inTime())).toEqual(before);
-  },
-);
+])("recordPublishing refuses %s than stored and writes nothing", async (_, publishing, said) => {
+  await recordPublishing(ten, "2026-11-14");
+  await recordPublishing(twenty, "2026-11-21");
+  const before = await readDataSet(inTime());
+  await expect(checkPublishing(publishing)).rejects.toThrow(said);
+  await expect(recordPublishing(publishing, "2026-11-28")).rejects.toThrow(said);
+  expect(await readDataSet(inTime())).toEqual(before);
+});
 
-test("of what was imported before K was recorded it says that K is not known", () => {
+test("withPublishing records no K for what was imported before K was recorded", () => {
   const earlier: DataSet = { newestDay: "2026-11-14", provenance: [], revision: 7 };
   expect(refusalOf(earlier, ten)).toBeUndefined();
   expect(withPublishing(earlier, ten, "2026-11-21")).toEqual({

@@ -34,7 +34,7 @@ function stored(value: number, minimum = value, maximum = value) {
 }
 
 describe("a slot", () => {
-  test("integers up to 4,096 are kept exactly", () => {
+  test("TileHour keeps integers up to 4,096 exactly", () => {
     const changed: unknown[] = [];
     for (let value = 0; value <= 4_096; value++) {
       const kept = stored(value);
@@ -44,7 +44,7 @@ describe("a slot", () => {
     expect(changed).toEqual([]);
   });
 
-  test("greater values are integers at most 1/4,096 away, up to the maximum", () => {
+  test("TileHour rounds greater values by at most 1/4,096", () => {
     fc.assert(
       fc.property(fc.double({ min: 4_096, max: maxDensity, noNaN: true }), (value) => {
         const kept = stored(value).value;
@@ -56,7 +56,7 @@ describe("a slot", () => {
     expect(maxDensity).toBeGreaterThan(1_000_000);
   });
 
-  test("codes are in the order of their values", () => {
+  test("codes of densities are in the order of their values", () => {
     fc.assert(
       fc.property(density, density, (one, other) => {
         const [less, more] = [stored(Math.min(one, other)), stored(Math.max(one, other))];
@@ -66,7 +66,7 @@ describe("a slot", () => {
     );
   });
 
-  test("every code is a value of its own, in the same order", () => {
+  test("every code stands for a value of its own", () => {
     const hour = new TileHour();
     let previous = -1;
     for (let code = 2; code <= 0xffff; code++) {
@@ -80,7 +80,7 @@ describe("a slot", () => {
     expect(previous).toBe(maxDensity);
   });
 
-  test("a range is rounded outwards and holds its value", () => {
+  test("TileHour rounds a range outwards around its value", () => {
     fc.assert(
       fc.property(range, ([minimum, value, maximum]) => {
         const slot = stored(value, minimum, maximum);
@@ -93,7 +93,7 @@ describe("a slot", () => {
     );
   });
 
-  test("a range of one value holds it, whichever way the value is rounded", () => {
+  test("TileHour keeps a range of one value around the rounded value", () => {
     fc.assert(
       fc.property(density, (value) => {
         const slot = stored(value);
@@ -104,7 +104,7 @@ describe("a slot", () => {
     expect(stored(4_097)).toMatchObject({ minimum: 4_096, value: 4_098, maximum: 4_098 });
   });
 
-  test("a range of exact values grows by at most a sixteenth on either side", () => {
+  test("TileHour widens a range of exact values by at most a sixteenth on either side", () => {
     const exact = fc.integer({ min: 0, max: 4_095 });
     fc.assert(
       fc.property(exact, exact, exact, (...values) => {
@@ -117,7 +117,7 @@ describe("a slot", () => {
     );
   });
 
-  test("what was read is stored as the same again", () => {
+  test("TileHour stores what it has read as the same code", () => {
     fc.assert(
       fc.property(range, ([minimum, value, maximum]) => {
         const slot = stored(value, minimum, maximum);
@@ -135,11 +135,11 @@ describe("a slot", () => {
     ["a value that is no number", Number.NaN, 1, 2],
     ["a minimum that is no number", 1, Number.NaN, 2],
     ["a maximum that is no number", 1, 1, Number.NaN],
-  ])("%s is refused", (_, value, minimum, maximum) => {
+  ])("setEstimate refuses %s", (_, value, minimum, maximum) => {
     expect(() => stored(value, minimum, maximum)).toThrow(RangeError);
   });
 
-  test.each([-1, 1_024, 0.5, Number.NaN])("cell %d is refused and has no data", (cell) => {
+  test.each([-1, 1_024, 0.5, Number.NaN])("TileHour refuses cell %d and returns NO_DATA for it", (cell) => {
     const hour = new TileHour();
 
     expect(() => hour.setSuppressed(cell)).toThrow(RangeError);
@@ -147,7 +147,7 @@ describe("a slot", () => {
     expect(hour.kind(cell)).toBe("NO_DATA");
   });
 
-  test("no data, low density and an estimate of nobody are told apart", () => {
+  test("TileHour tells no data, low density and an estimate of 0 apart", () => {
     const hour = new TileHour();
     hour.setSuppressed(1);
     hour.setEstimate(2, 0, 0, 0);
@@ -200,7 +200,7 @@ function lowHour(): TileHour {
 }
 
 describe("a tile's day", () => {
-  test("every slot of every hour is read as it was written, absent hours as absent", () => {
+  test("readTileDay reads every slot as it was written, and absent hours as absent", () => {
     fc.assert(
       fc.property(
         fc.integer(),
@@ -221,7 +221,7 @@ describe("a tile's day", () => {
     );
   });
 
-  test("it covers the cells of which any hour knows something", () => {
+  test("a tile's day covers the cells that have data in any hour", () => {
     fc.assert(
       fc.property(fc.integer(), fc.uniqueArray(fc.nat({ max: 23 })), (seed, absent) => {
         const hours = randomDay(seed, 0.02, absent);
@@ -236,14 +236,14 @@ describe("a tile's day", () => {
     );
   });
 
-  test("it covers no cell that is not in a tile", () => {
+  test("a tile's day covers no cell outside 0 to 1023", () => {
     const day = readTileDay(encodeTileDay(everyHour(lowHour)));
 
     expect([0, 1_023].map((cell) => isCovered(day.coverage, cell))).toEqual([true, true]);
     expect([-1, 1_024].map((cell) => isCovered(day.coverage, cell))).toEqual([false, false]);
   });
 
-  test("no day is longer than the bound, which is under 100 KiB and under the limit of an item", () => {
+  test("a tile's day is within its bound, which is under 100 KiB and the limit of an item", () => {
     const widest = everyHour(() => {
       const hour = new TileHour();
       for (let cell = 0; cell < cellsPerTile; cell += 2) {
@@ -260,17 +260,17 @@ describe("a tile's day", () => {
     expect(maxItemBytes).toBeLessThan(400_000);
   });
 
-  test("a day that is the same everywhere takes less than 3 KiB, an unknown one less than 200 bytes", () => {
+  test("a uniform day takes less than 3 KiB and an unknown one less than 200 bytes", () => {
     expect(encodeTileDay(everyHour(lowHour)).length).toBeLessThan(3 * 1_024);
     expect(encodeTileDay(everyHour(() => undefined)).length).toBeLessThan(200);
   });
 
-  test("the same hours give the same bytes", () => {
+  test("encodeTileDay gives the same bytes for the same hours", () => {
     const [one, other] = [encodeTileDay(randomDay(5, 0.3)), encodeTileDay(randomDay(5, 0.3))];
     expect(Buffer.compare(one, other)).toBe(0);
   });
 
-  test("it is read wherever in a buffer it lies", () => {
+  test("readTileDay reads a day anywhere in a buffer", () => {
     const bytes = encodeTileDay(randomDay(2, 0.1));
     const within = Buffer.alloc(bytes.length + 10, 0xff);
     within.set(bytes, 3);
@@ -279,11 +279,11 @@ describe("a tile's day", () => {
     expect(hour).toEqual(readTileDay(bytes).openHour(23));
   });
 
-  test.each([0, 23, 25])("%d hours are refused", (count) => {
+  test.each([0, 23, 25])("encodeTileDay refuses %d hours", (count) => {
     expect(() => encodeTileDay(new Array(count).fill(undefined))).toThrow(RangeError);
   });
 
-  test.each([-1, 24, 0.5, Number.NaN])("hour %d is refused", (hour) => {
+  test.each([-1, 24, 0.5, Number.NaN])("readTileDay refuses hour %d", (hour) => {
     const day = readTileDay(encodeTileDay(everyHour(lowHour)));
 
     expect(() => day.openHour(hour)).toThrow("is not an hour of a day");
@@ -302,18 +302,18 @@ describe("bytes that are not a tile's day are refused", () => {
     }
   }
 
-  test("of another version", () => {
+  test("readTileDay refuses another version", () => {
     const foreign = bytes.slice();
     foreign[0] = 2;
 
     expect(() => readTileDay(foreign)).toThrow("has version 2, not 1");
   });
 
-  test("none at all", () => {
+  test("readTileDay refuses no bytes", () => {
     expect(() => readTileDay(new Uint8Array())).toThrow("is empty");
   });
 
-  test("cut off anywhere", () => {
+  test("readTileDay refuses a day that is cut off anywhere", () => {
     const others: string[] = [];
     for (let length = 1; length < bytes.length; length++) {
       const refusal = refusalOf(bytes.subarray(0, length));
@@ -322,11 +322,11 @@ describe("bytes that are not a tile's day are refused", () => {
     expect(others).toEqual([]);
   });
 
-  test("extended", () => {
+  test("readTileDay refuses a day with a byte more", () => {
     expect(() => readTileDay(Buffer.concat([bytes, new Uint8Array(1)]))).toThrow("wrong length");
   });
 
-  test("with any byte changed", () => {
+  test("readTileDay refuses a day with any byte changed", () => {
     const changed = bytes.slice();
     const others: string[] = [];
     for (const [index, byte] of bytes.entries()) {
@@ -339,7 +339,7 @@ describe("bytes that are not a tile's day are refused", () => {
     expect(() => readTileDay(changed)).not.toThrow();
   });
 
-  test("that are random", () => {
+  test("readTileDay refuses random bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (random) => {
         expect(() => readTileDay(random)).toThrow(/empty|version|wrong length|checksum/);

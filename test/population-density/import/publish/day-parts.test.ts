@@ -48,7 +48,7 @@ describe("parts of a day", () => {
   const both = (tile: string) => tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3, 3: 5, 4: 200, 40: 7 } });
 
   test.each([observed, typical])(
-    "compose in whatever order they come, and again: $kind",
+    "storeDay composes parts of a day in whatever order they come: $kind",
     async ({ kind }) => {
       const storage: DayStorage = { ...observed, ...coarser, kind };
       const { row, column } = cellOf(freshTile());
@@ -76,7 +76,7 @@ describe("parts of a day", () => {
     },
   );
 
-  test("stay as they are where an import covers only some of their cells and says the same or nothing", async () => {
+  test("storeDay keeps a part of which an import repeats only some cells", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 5, 9: 50 } })), observed);
@@ -93,23 +93,20 @@ describe("parts of a day", () => {
     ["a suppressed number", { 8: { 0: 9, 9: 50 } }],
     ["a number for a suppressed cell", { 8: { 1: 10, 9: 50 } }],
     ["an hour that was not published", { 9: { 0: 100, 9: 50 } }],
-  ])(
-    "are not to be contradicted by an import that covers only some of their cells: %s",
-    async (_, counts) => {
-      const tile = freshTile();
-      await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
-      const before = await everything(tile, friday);
-      const day = dayOf(friday, tileOf(tile, counts));
-      const message = new RegExp(
-        `^2026-11-20: cell ${tile}0[01] in hour [89] was published .* leave the cell out$`,
-      );
-      await expect(checkDay(day, observed)).rejects.toThrow(ImportError);
-      await expect(storeDay(day, observed)).rejects.toThrow(message);
-      expect(await everything(tile, friday)).toEqual(before);
-    },
-  );
+  ])("storeDay refuses an import of some cells of a part that contradicts it: %s", async (_, counts) => {
+    const tile = freshTile();
+    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
+    const before = await everything(tile, friday);
+    const day = dayOf(friday, tileOf(tile, counts));
+    const message = new RegExp(
+      `^2026-11-20: cell ${tile}0[01] in hour [89] was published .* leave the cell out$`,
+    );
+    await expect(checkDay(day, observed)).rejects.toThrow(ImportError);
+    await expect(storeDay(day, observed)).rejects.toThrow(message);
+    expect(await everything(tile, friday)).toEqual(before);
+  });
 
-  test("are published with one threshold", async () => {
+  test("storeDay refuses a part with another threshold", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), observed);
     await expect(storeDay(dayOf(friday, both(tile)), { ...observed, threshold: 20 })).rejects.toThrow(
@@ -119,7 +116,7 @@ describe("parts of a day", () => {
     expect(await peopleAt(tile, observedDay(friday), 8, 4)).toBe(200);
   });
 
-  test.each([8, 9])("are published from cells of one precision, not %i", async (precision) => {
+  test.each([8, 9])("storeDay refuses a part that is counted at precision %i instead", async (precision) => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), observed);
     const finer = (geohash: string) => {
@@ -135,7 +132,7 @@ describe("parts of a day", () => {
     expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
   });
 
-  test("are known however old the day is: a cell more discloses nothing of its count", async () => {
+  test("storeDay knows the parts of an expired day, so that one cell more does not disclose its count", async () => {
     const tile = freshTile();
     const [letter = ""] = tile.slice(-1);
     const parent = suffixesOf(1).indexOf(letter) * 32;
@@ -155,7 +152,7 @@ describe("parts of a day", () => {
     expect(await typicalPeople()).toBeCloseTo((65 / 5) * 32, -1);
   });
 
-  test("are forgotten when typical days are counted anew", async () => {
+  test("storeDay forgets the parts of typical days that are counted anew", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), typical);
     const [threshold, counts] = [20, { 8: { 0: 15, 4: 300 } }];
@@ -168,7 +165,7 @@ describe("parts of a day", () => {
     expect((await storeDay(anew, { ...typical, threshold })).changed).toBe(0);
   });
 
-  test("of a typical day are there when another part comes after observed days", async () => {
+  test("storeDay keeps a typical day's part when another one comes after observed days", async () => {
     const tile = freshTile();
     const [letter = ""] = tile.slice(-1);
     const parent = suffixesOf(1).indexOf(letter) * 32;
@@ -182,7 +179,7 @@ describe("parts of a day", () => {
     expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
   });
 
-  test("are stored by one import after the other", async () => {
+  test("storeDay stores parts of simultaneous imports one after the other", async () => {
     const [one, other] = freshPair();
     const storage: DayStorage = { ...observed, ...coarser };
     await Promise.all([
@@ -198,7 +195,7 @@ describe("parts of a day", () => {
     expect(people(8, 32)).toBeCloseTo((110 / 3) * 32, -1);
   });
 
-  test("wait for an import that was cut short until its time is over", async () => {
+  test("storeDay waits until the lease of an import that was cut short has ended", async () => {
     const [tile, date] = [freshTile(), "2026-09-18"];
     const key = observedDay(date);
     const until = Date.now() + 1_500;
@@ -209,14 +206,14 @@ describe("parts of a day", () => {
     expect(await readDayParts(key)).not.toHaveProperty("writer");
   });
 
-  test("of many dates are stored at a time, and make one weekday", async () => {
+  test("storeDay makes one weekday of dates that are stored at once", async () => {
     const tile = freshTile();
     const fridays = ["2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"].slice(-runs(4, 3));
     await Promise.all(fridays.map((date) => storeDay(dayOf(date, first(tile)), observed)));
     expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.toReversed());
   });
 
-  test("cost an item of their own only where there are several", async () => {
+  test("storeDay stores parts apart only for tiles that have several", async () => {
     const [one, other] = freshPair();
     await storeDay(dayOf(friday, first(one)), observed);
     await storeDay(dayOf(friday, first(other)), observed);

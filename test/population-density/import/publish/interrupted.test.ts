@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test("an import that loses the day after its last write does not report success", async () => {
+test("an import fails when it loses the day after its last write", async () => {
   const day = dayOf({ 0: 200 });
   const stolen = (async function* () {
     yield* day.tiles;
@@ -118,7 +118,7 @@ test("an import that loses the day after its last write does not report success"
   );
 });
 
-test("an import that ends before it has stored anything leaves no part behind", async () => {
+test("an import that fails before it has stored anything leaves no part behind", async () => {
   const failing = { ...dayOf({ 0: 100, 1: 60 }), tiles: failingTiles() };
   await expect(storeDay(failing, storage)).rejects.toThrow("the file is gone");
 
@@ -128,7 +128,7 @@ test("an import that ends before it has stored anything leaves no part behind", 
   expect((await readDayParts(observedDay(date)))?.parts).toHaveLength(1);
 });
 
-test("an import that is counted anew and ends before it has stored anything leaves the parts as they were", async () => {
+test("a recount that fails before it has stored anything leaves the parts as they were", async () => {
   const typical: DayStorage = { ...storage, kind: "typical" };
   await storeDay(dayOf({ 0: 100, 1: 60 }), typical);
   const before = await readDayParts(typicalDay(5));

@@ -40,7 +40,7 @@ import {
 useOwnDensities();
 
 describe("an observed day", () => {
-  test("is stored as such and as its weekday, at every precision that is supported", async () => {
+  test("storeDay stores an observed day as its date and as its weekday at every supported precision", async () => {
     const tile = freshTile();
     const day = dayOf(friday, tileOf(tile, { 8: { 0: 100, 31: 3, 32: 200 } }));
     const result = await storeDay(day, { ...observed, ...coarser });
@@ -62,7 +62,7 @@ describe("an observed day", () => {
     expect(await stored(tile, typicalDay(5))).toMatchObject({ madeFrom: [friday] });
   });
 
-  test("is kept until 100 days after it ended; typical days are kept", async () => {
+  test("storeDay lets an observed day expire 100 days after its end, and a typical day never", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed);
     const [item, ...typicalItems] = await everything(tile, friday);
@@ -73,7 +73,7 @@ describe("an observed day", () => {
     }
   });
 
-  test("stored twice changes nothing the second time", async () => {
+  test("storeDay changes nothing when an observed day is stored again", async () => {
     const [one = "", other = ""] = [freshTile(), freshTile()].sort();
     const day = dayOf(
       friday,
@@ -87,7 +87,7 @@ describe("an observed day", () => {
     expect(await Promise.all([everything(one, friday), everything(other, friday)])).toEqual(before);
   });
 
-  test("takes hours that were not counted before, and keeps those that are not counted now", async () => {
+  test("storeDay adds new hours to an observed day and keeps those not counted now", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 60 }, 9: { 0: 200, 1: 70 } })), observed);
     await storeDay(
@@ -107,7 +107,7 @@ describe("an observed day", () => {
     }
   });
 
-  test("counts among the latest four of its weekday, in whatever order they come", async () => {
+  test("storeDay averages the latest four days of a weekday, in whatever order they come", async () => {
     const tile = freshTile();
     const fridays = ["2026-10-23", "2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"] as const;
     const people = {
@@ -129,7 +129,7 @@ describe("an observed day", () => {
     expect(again.changed).toBe(0);
   });
 
-  test("of a weekday whose earlier days are gone still names them", async () => {
+  test("storeDay keeps naming earlier days of a weekday that have expired", async () => {
     const tile = freshTile();
     const name = tileName(7, tile);
     await writeTileDay(
@@ -141,7 +141,7 @@ describe("an observed day", () => {
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(70);
   });
 
-  test("fills no more than 400 KB an item, whatever it holds", async () => {
+  test("storeDay writes items of at most 400 KB", async () => {
     const tile = freshTile();
     const people = Float64Array.from(
       { length: cellsPerTile },
@@ -165,7 +165,7 @@ describe("an observed day", () => {
 });
 
 describe("a typical day", () => {
-  test("replaces the hours that were counted, and what they were made from", async () => {
+  test("storeDay replaces the counted hours of a typical day and what they were made from", async () => {
     // At precision 6 the other weekdays stay as they are: both cells are in the same one.
     const tile = freshTile();
     await storeDay(dayOf(monday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 200 } })), {
@@ -185,7 +185,7 @@ describe("a typical day", () => {
     expect(await storeDay(day, { ...typical, ...coarser })).toEqual({ items: 14, changed: 0 });
   });
 
-  test("stays for the hours that are never observed", async () => {
+  test("storeDay keeps hours of a typical day that are never observed", async () => {
     const tile = freshTile();
     await storeDay(dayOf(monday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 200 } })), typical);
     await storeDay(dayOf(monday, tileOf(tile, { 9: { 0: 300 } })), observed);
@@ -196,18 +196,21 @@ describe("a typical day", () => {
 });
 
 describe("what is covered", () => {
-  test.each([observed, typical])("does not depend on the weekday: $kind", async (storage) => {
-    const tile = freshTile();
-    await storeDay(dayOf("2026-11-18", tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
-    await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 200, 1023: 50 } })), storage);
-    const [, ...week] = await everything(tile, friday);
-    expect(week.map(coverageOf)).toEqual(Array(7).fill([0, 7, 1_023]));
-    const people = await peopleOf(tile, typicalDay(3));
-    expect(people(8, 0)).toBe(100);
-    expect(people(8, 7)).toBe(20);
-    expect(people(8, 1_023)).toBe("NO_DATA");
-    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBeUndefined();
-  });
+  test.each([observed, typical])(
+    "storeDay covers the same cells on every weekday: $kind",
+    async (storage) => {
+      const tile = freshTile();
+      await storeDay(dayOf("2026-11-18", tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
+      await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 200, 1023: 50 } })), storage);
+      const [, ...week] = await everything(tile, friday);
+      expect(week.map(coverageOf)).toEqual(Array(7).fill([0, 7, 1_023]));
+      const people = await peopleOf(tile, typicalDay(3));
+      expect(people(8, 0)).toBe(100);
+      expect(people(8, 7)).toBe(20);
+      expect(people(8, 1_023)).toBe("NO_DATA");
+      expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBeUndefined();
+    },
+  );
 });
 
 describe("a day that cannot be stored", () => {
@@ -224,7 +227,7 @@ describe("a day that cannot be stored", () => {
     });
   }
 
-  test("is an error that names tile and day", async () => {
+  test("storeDay fails with tile and day when an item cannot be written", async () => {
     const tile = freshTile();
     const spied = refuseWrites(() => false);
     try {
@@ -236,7 +239,7 @@ describe("a day that cannot be stored", () => {
     }
   });
 
-  test("ends as if it had never failed when it is stored once more, whatever had been written", async () => {
+  test("storeDay repairs a day that failed halfway when it is repeated", async () => {
     const only: DayStorage = { ...observed, ...finest };
     // All in one row, where cells have the same area.
     const { row, column } = cellOf(freshTile());
@@ -268,7 +271,7 @@ describe("a day that cannot be stored", () => {
     }
   });
 
-  test("is an error when what is stored cannot be read", async () => {
+  test("storeDay fails when what is stored cannot be read", async () => {
     const tile = freshTile();
     const broken = { tile: tileName(7, tile), day: typicalDay(2), hours: new Uint8Array([9]), madeFrom: [] };
     await new DynamoDBClient({}).send(
@@ -279,7 +282,7 @@ describe("a day that cannot be stored", () => {
     );
   });
 
-  test("because of its own tiles ends with their error", async () => {
+  test("storeDay fails with the error of the tiles that it is given", async () => {
     const tile = freshTile();
     const tiles = (function* () {
       yield tileOf(tile, { 8: { 0: 100 } });
@@ -291,7 +294,7 @@ describe("a day that cannot be stored", () => {
   });
 });
 
-test("many tiles at a time are all stored", async () => {
+test("storeDay stores all of many tiles", async () => {
   const root = freshTile().slice(0, -1);
   // More than are stored at a time.
   const letters = suffixesOf(1).slice(0, runs(32, 12));

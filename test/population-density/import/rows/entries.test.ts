@@ -21,7 +21,7 @@ const row = fc.record({
   max: fc.double({ min: 0, max: 1e9, noNaN: true }),
 });
 
-test("an entry holds any slot and people, and lines of 44 bits, also when it was copied and read from bytes", () => {
+test("Entries holds any slot, people and line of 44 bits, also copied and read from bytes", () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 9 }), fc.nat(1_000), (rows, linesBefore) => {
       const entries = new Entries(new ArrayBuffer(entryBytes * rows.length));
@@ -43,7 +43,7 @@ test("an entry holds any slot and people, and lines of 44 bits, also when it was
   );
 });
 
-test("every tile, hour and cell of a partition has a slot of its own", () => {
+test("slotOf is unique for every tile, hour and cell of a partition", () => {
   const slots = new Set<number>();
   for (const tile of "0123456789bcdefghjkmnpqrstuvwxyz") {
     for (let hour = 0; hour < 24; hour++) {

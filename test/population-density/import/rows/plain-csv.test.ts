@@ -37,7 +37,7 @@ test.each([
     "geohash,startTime,people",
     "u05kqxy,2026-11-20T12:00:00+02:00,1\nu05kqxy,2026-11-20T13:00:00.000Z,1e1\n",
   ],
-])("CSV %s is read as plain", (_, header, text) => {
+])("the plain parser reads CSV %s", (_, header, text) => {
   expect(read(header, text)).toEqual({ lines: 2, rows: 2 });
 });
 
@@ -47,6 +47,6 @@ test.each([
   ["a field too few", `u05kqxy,${noon}\n`],
   ["an invalid number", `u05kqxy,${noon},-1\n`],
   ["a geohash of another length", `u05kqxy,${noon},1\nu05kqx,${noon},1\n`],
-])("CSV with %s is not", (_, text) => {
+])("the plain parser leaves CSV with %s to the full one", (_, text) => {
   expect(read("geohash,startTime,people", text)).toBeUndefined();
 });

@@ -67,7 +67,7 @@ describe("a row says the same", () => {
     ["in another zone", "csv", `${header}\nu05kqxy,2026-11-20T17:30:00.000+05:30,12.5\n`, 2],
     ["as an object", "ndjson", `{"people":12.5,"geohash":"u05kqxy","startTime":"${noon}"}\n`, 1],
     ["as an object in a .jsonl", "jsonl", `\n{"geohash":"u05kqxy","startTime":"${noon}","people":12.5}`, 2],
-  ])("%s", async (_, ending, content, line) => {
+  ])("rowsOf reads the same row %s", async (_, ending, content, line) => {
     expect(await readAll(await fileOf(ending, content))).toEqual([
       { ...good, people: 12.5, min: 12.5, max: 12.5, line },
     ]);
@@ -76,13 +76,13 @@ describe("a row says the same", () => {
   test.each([
     ["csv", `${ranged}\nu05kqxy,${noon},12.5,12,13\n`, 2],
     ["ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":12.5,"minPeople":12,"maxPeople":13}`, 1],
-  ])("with a range, in .%s", async (ending, content, line) => {
+  ])("rowsOf reads a row with a range from .%s", async (ending, content, line) => {
     expect(await readAll(await fileOf(ending, content))).toEqual([
       { ...good, people: 12.5, min: 12, max: 13, line },
     ]);
   });
 
-  test("from several files, each with its own format", async () => {
+  test("rowsOf reads several files of different formats", async () => {
     const paths = [
       await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
       await fileOf("ndjson", `{"geohash":"u05kqxz","startTime":"${noon}","people":2}`),
@@ -94,7 +94,7 @@ describe("a row says the same", () => {
     ]);
   });
 
-  test("wherever the file is cut into pieces", async () => {
+  test("rowsOf reads the same rows wherever a file is cut into pieces", async () => {
     // Rows of more bytes than are read at once, of lengths that put every byte of a row at a border of some piece.
     const lengths = Array.from({ length: 40_000 }, (_, index) => index % 37);
     const content = lengths.map((length) => `u05kqxy,${noon},0.${"5".repeat(length + 1)}\n`).join("");
@@ -105,7 +105,7 @@ describe("a row says the same", () => {
     );
   });
 
-  test("as any number that JavaScript writes", async () => {
+  test("rowsOf reads any number that JavaScript writes", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1 }),
@@ -177,7 +177,7 @@ function isValidRow(row: string): boolean {
   );
 }
 
-test("CSV without quotes says the same as with them, in files of any fields", async () => {
+test("rowsOf reads the same from CSV with and without quotes", async () => {
   const row = fc
     .tuple(
       fields.geohash,
@@ -212,7 +212,7 @@ test("CSV without quotes says the same as with them, in files of any fields", as
   );
 });
 
-test("threads that parse give the same rows and problems as this one", async () => {
+test("parser threads give the same rows and problems as the main thread", async () => {
   const count = runs(60_000, 12_000);
   const lines = Array.from(
     { length: count },
@@ -245,7 +245,7 @@ test("threads that parse give the same rows and problems as this one", async () 
   }
 });
 
-test("a thread that ends fails what it was to parse", async () => {
+test("a parser thread that ends fails its pending parse", async () => {
   const parser = await startParserThreads(1);
   const parsed = parser.parse({ bytes: Buffer.from("\n"), header: undefined, precision: undefined });
   const ended = expect(parsed).rejects.toThrow("has ended");
@@ -255,7 +255,7 @@ test("a thread that ends fails what it was to parse", async () => {
   await expect(later).rejects.toThrow("has ended");
 });
 
-test("what a parser refuses while rows before it are worked on is thrown when it is its turn", async () => {
+test("rowsOf throws what a parser refuses only after the rows before it", async () => {
   const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
   const lineParser = new LineParser();
   let chunks = 0;
@@ -282,7 +282,7 @@ test("what a parser refuses while rows before it are worked on is thrown when it
   }
 });
 
-test("a pipe that gives a few bytes at a time has the same rows as a file", async () => {
+test("rowsOf reads the same rows from a slow pipe as from a file", async () => {
   const content = `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`;
   const path = join(folder, `${crypto.randomUUID()}.csv`);
   execFileSync("mkfifo", [path]);
@@ -294,7 +294,7 @@ test("a pipe that gives a few bytes at a time has the same rows as a file", asyn
   expect(fromPipe).toEqual(await readAll(await fileOf("csv", content)));
 });
 
-test("what fails while rows before it are worked on fails when it is its turn", async () => {
+test("rowsOf throws a read error only after the rows before it", async () => {
   const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
   let reads = 0;
   const onBytes = () => {
@@ -308,7 +308,7 @@ test("what fails while rows before it are worked on fails when it is its turn", 
   await expect(rows.next()).rejects.toThrow("no more bytes");
 });
 
-test("every byte of every file is reported once", async () => {
+test("rowsOf reports every byte of every file once", async () => {
   const paths = [
     await fileOf("csv", `\ufeff${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`),
     await fileOf("ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":1}`),
@@ -367,7 +367,7 @@ describe("a row is refused by its line and column, without its value", () => {
     ["a quote within a field", `u05k"qxy,${noon},1`, "is not CSV with a record in each line"],
     ["a quote that is not closed", `"u05kqxy,${noon},1`, "is not CSV with a record in each line"],
     ["a comma in quotes", `"u05kqxy,${noon}",1`, "has 2 fields, not 3"],
-  ])("%s", async (_, row, problem) => {
+  ])("rowsOf refuses a CSV row with %s by its line and column", async (_, row, problem) => {
     const [before, after] = [`u05kqxy,${noon},1`, `u05kqxz,${noon},1`];
     const refused = await refusalOf("csv", [header, before, "", row, after].join("\n"));
     expect(refused).toEqual([
@@ -382,7 +382,7 @@ describe("a row is refused by its line and column, without its value", () => {
     ["a maximum alone", "3,,4", "minPeople: is missing"],
     ["a minimum that is none", "3,x,4", `minPeople: ${notPeople}`],
     ["a maximum beyond all", "3,2,1e10", `maxPeople: ${notPeople}`],
-  ])("%s", async (_, numbers, problem) => {
+  ])("rowsOf refuses a range with %s by its line and column", async (_, numbers, problem) => {
     expect(await refusalOf("csv", `${ranged}\nu05kqxy,${noon},${numbers}\n`)).toEqual([`line 2, ${problem}`]);
   });
 
@@ -412,11 +412,11 @@ describe("a row is refused by its line and column, without its value", () => {
       "line 2, startTime: must be an RFC 3339 date-time with a zone",
     ],
     ["no people", JSON.stringify({ ...object, people: undefined }), "line 2, people: is missing"],
-  ])("%s", async (_, line, problem) => {
+  ])("rowsOf refuses an NDJSON line with %s by its line and member", async (_, line, problem) => {
     expect(await refusalOf("ndjson", `${JSON.stringify(object)}\n${line}\n`)).toEqual([problem]);
   });
 
-  test("a geohash that is longer than those of a file before", async () => {
+  test("rowsOf refuses a geohash that is longer than those of an earlier file", async () => {
     const paths = [
       await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
       await fileOf("ndjson", JSON.stringify({ ...object, geohash: "u05kqxyz" })),
@@ -426,7 +426,7 @@ describe("a row is refused by its line and column, without its value", () => {
     );
   });
 
-  test("everything that is wrong with it at once, and with the others", async () => {
+  test("rowsOf reports all problems of all rows at once", async () => {
     const rows = ["u05kqxy,now,many", "u05kqxy,2026-11-20T12:00:00Z", `u05kqxy,${noon},-1`];
     expect(await refusalOf("csv", `${header}\n${rows.join("\n")}`)).toEqual([
       "line 2, startTime: must be an RFC 3339 date-time with a zone",
@@ -436,7 +436,7 @@ describe("a row is refused by its line and column, without its value", () => {
     ]);
   });
 
-  test("but no more than the first twenty", async () => {
+  test("rowsOf reports the first twenty problems and the number of the rest", async () => {
     const refused = await refusalOf("csv", `${header}\n${`u05kqxy,${noon},-1\n`.repeat(100_000)}`);
     expect(refused).toHaveLength(21);
     expect(refused.at(-2)).toMatch(/^line 21, people: /);
@@ -463,17 +463,17 @@ describe("a file is refused as a whole", () => {
     ["nothing at all", "csv", "", "has no rows"],
     ["no objects", "ndjson", "\n \n", "has no rows"],
     ["another format", "xlsx", "", "must end in .csv, .ndjson, .jsonl"],
-  ])("with %s", async (_, ending, content, problem) => {
+  ])("rowsOf refuses a file with %s", async (_, ending, content, problem) => {
     expect(await refusalOf(ending, content)).toEqual([problem]);
   });
 
-  test("with bytes that are not UTF-8, where they are", async () => {
+  test("rowsOf refuses bytes that are not UTF-8 by their position", async () => {
     const rows = `${header}\n${`u05kqxy,${noon},1\n`.repeat(20_000)}`;
     const bytes = Buffer.concat([Buffer.from(rows), Buffer.from([0x75, 0xff, 0x0a])]);
     expect(await refusalOf("csv", bytes)).toEqual(["line 20002: is not UTF-8"]);
   });
 
-  test("with a line that is too long, however long it is", async () => {
+  test("rowsOf refuses a line of more than 65536 bytes", async () => {
     const tooLong = "is longer than 65536 bytes";
     const blank = " ".repeat(65_536);
     expect(await refusalOf("ndjson", `\n${blank}\n`)).toEqual(["has no rows"]);
@@ -482,13 +482,13 @@ describe("a file is refused as a whole", () => {
     expect(await refusalOf("csv", `${header}\n${",".repeat(10_000_000)}`)).toEqual([`line 2: ${tooLong}`]);
   });
 
-  test("that is not there, or is a folder", async () => {
+  test("rowsOf refuses a missing file and a folder", async () => {
     await expect(readAll(join(folder, "absent.csv"))).rejects.toThrow("absent.csv: cannot be read: ENOENT");
     await mkdir(join(folder, "folder.csv"));
     await expect(readAll(join(folder, "folder.csv"))).rejects.toThrow("folder.csv: cannot be read: EISDIR");
   });
 
-  test("together with all others, each by its name", async () => {
+  test("rowsOf refuses several files at once, each by its name", async () => {
     const paths = [await fileOf("csv", `${header}\n`), await fileOf("txt", ""), await fileOf("ndjson", "7")];
     const refused = readAll(...paths);
     for (const path of paths) await expect(refused).rejects.toThrow(`${basename(path)}: `);

@@ -182,7 +182,7 @@ const counted = fc.constantFrom(...tilesByPrecision).chain((tiles) =>
 );
 
 describe("days are those of the rows, each with every covered tile", () => {
-  test("in whatever order the rows come, and however often they are written to disk", async () => {
+  test("sortedDays gives the same days for rows in any order, however often they are written to disk", async () => {
     await fc.assert(
       fc.asyncProperty(counted, fc.integer({ min: 1, max: 70 }), async (counted, buffered) => {
         // As generated they have no order.
@@ -193,7 +193,7 @@ describe("days are those of the rows, each with every covered tile", () => {
     );
   });
 
-  test("where a coverage is given: of all of it and of nothing else", async () => {
+  test("sortedDays gives days of exactly the coverage that is given", async () => {
     await fc.assert(
       fc.asyncProperty(counted, async (counted) => {
         const rows = rowsWith(counted);
@@ -211,7 +211,7 @@ describe("days are those of the rows, each with every covered tile", () => {
     );
   });
 
-  test("an hour that is named anywhere is counted everywhere, any other one nowhere", async () => {
+  test("sortedDays counts an hour everywhere if any row names it", async () => {
     const days = await daysOf(
       rowsWith([
         { tile: "u05kq", cell: 3, hour: 5, people: 0 },
@@ -231,7 +231,7 @@ describe("days are those of the rows, each with every covered tile", () => {
     ]);
   });
 
-  test("of no rows there are none", async () => {
+  test("sortedDays gives no days for no rows", async () => {
     expect(await daysOf([])).toEqual([]);
   });
 });
@@ -239,7 +239,7 @@ describe("days are those of the rows, each with every covered tile", () => {
 describe("before any day is given, an import is refused", () => {
   const at = (tile: string, cell: number, hour: number) => ({ tile, cell, hour, people: 1 });
 
-  test("for a cell and hour that comes twice, naming the second by its file and line", async () => {
+  test("sortedDays refuses a cell and hour that comes twice, naming the second's file and line", async () => {
     const first = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 1), at("u05kq", 3, 25), at("u05kr", 3, 0)]);
     const [again, other] = rowsWith([at("u05kq", 3, 1), at("u05kq", 4, 1)]).map((row) => ({
       ...row,
@@ -255,7 +255,7 @@ describe("before any day is given, an import is refused", () => {
     }
   });
 
-  test("naming the same rows in the same order when threads parse", async () => {
+  test("sortedDays names the same rows in the same order when threads parse", async () => {
     const rowCount = 30_000;
     const geohashOf = (row: number) => `u05k${suffixesOf(1)[row >> 10]}${suffixesOf(2)[row & 1_023]}`;
     const lines = Array.from({ length: rowCount }, (_, index) => {
@@ -287,13 +287,13 @@ describe("before any day is given, an import is refused", () => {
     }
   });
 
-  test("for more of them than are shown", async () => {
+  test("sortedDays counts the problems that it does not show", async () => {
     const rows = rowsWith(Array.from({ length: 1_000 }, () => at("u05kq", 3, 0)));
     const lines = await daysOf(rows).catch((error: unknown) => String(error).split("\n"));
     expect(lines).toHaveLength(21);
   });
 
-  test("for every row of a cell that is not covered", async () => {
+  test("sortedDays refuses every row of an uncovered cell", async () => {
     const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 4, 0), at("u05kr", 3, 0)]);
     const coverageAt = () => coverageOf(new Map([["u05kq", [3]]]));
     await expect(daysOf(rows, { coverageAt })).rejects.toThrow(
@@ -304,7 +304,7 @@ describe("before any day is given, an import is refused", () => {
     );
   });
 
-  test("for an hour of a weekday that has two dates, if these stand for all", async () => {
+  test("sortedDays refuses typical rows with two dates of one weekday", async () => {
     const week = 7 * 24;
     const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 24), at("u05kq", 3, 2 * week)]);
     expect(await daysOf(rows)).toHaveLength(3);
@@ -313,12 +313,12 @@ describe("before any day is given, an import is refused", () => {
     );
   });
 
-  test("but not for a week of another zone, in which a weekday has two dates", async () => {
+  test("sortedDays accepts a typical week of another time zone, in which a weekday has two dates", async () => {
     const rows = rowsWith(Array.from({ length: 7 * 24 }, (_, hour) => at("u05kq", 3, hour - 5)));
     expect(await daysOf(rows, { isTypical: true })).toHaveLength(8);
   });
 
-  test("for rows that fail", async () => {
+  test("sortedDays fails with the error of its rows", async () => {
     async function* failing(): AsyncGenerator<RowBatch> {
       yield* streamed(rowsWith([at("u05kq", 3, 0)]));
       throw new Error("no more rows");
@@ -328,7 +328,7 @@ describe("before any day is given, an import is refused", () => {
   });
 });
 
-test("every day is looked at before the first one is given, and can be read again", async () => {
+test("sortedDays checks every day before it gives the first, and each can be read again", async () => {
   const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   const seen: string[] = [];
   const read = async ({ date, coverage, tiles }: CountedDay) => {
@@ -344,7 +344,7 @@ test("every day is looked at before the first one is given, and can be read agai
   expect(seen).toEqual([...each, ...each]);
 });
 
-test("nothing is given when a day is refused", async () => {
+test("sortedDays gives no day when one is refused", async () => {
   const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   const checkDay = async ({ date }: CountedDay) => {
     if (date === "2026-11-21") throw new ImportError(["refused"]);
@@ -354,7 +354,7 @@ test("nothing is given when a day is refused", async () => {
   );
 });
 
-test("nothing is left on disk when days are not wanted any more", async () => {
+test("sortedDays leaves nothing on disk when its reader stops early", async () => {
   const rows = rowsWith([0, 24, 48].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   for await (const day of sortedDays(streamed(rows), { problems: new Problems([]), buffered: 1 })) {
     expect(await readdir(folder)).toHaveLength(1);
