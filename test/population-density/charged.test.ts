@@ -2,28 +2,20 @@ import { describe, expect, test } from "vitest";
 import { getItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { quotas } from "../../shared/quota/table.ts";
+import { hourFromNow, rectangle } from "../support/areas.ts";
 import { authorizerContext, eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { callStreamed } from "../support/streamed.ts";
 import { useHarness } from "../support/use-harness.ts";
 
-const hour = 3_600_000;
-const soon = (Math.floor(Date.now() / hour) + 1) * hour;
-const [south, west] = [45.7, 4.8];
-
 /** A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request. */
 const request = {
   area: {
     areaType: "POLYGON",
-    boundary: [
-      { latitude: south, longitude: west },
-      { latitude: south + 0.002, longitude: west },
-      { latitude: south + 0.002, longitude: west + 3 },
-      { latitude: south, longitude: west + 3 },
-    ],
+    boundary: rectangle(0.002, 3),
   },
-  startTime: new Date(soon).toISOString(),
-  endTime: new Date(soon + hour).toISOString(),
+  startTime: hourFromNow(1).toISOString(),
+  endTime: hourFromNow(2).toISOString(),
   precision: 7,
   sink: "https://sink.example.com/densities",
 };

@@ -2,16 +2,13 @@ import { parse } from "csv-parse/sync";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import * as z from "zod";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { exampleBoundary, hourFromNow } from "../support/areas.ts";
 import { tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
 import { openSink } from "../support/sink.ts";
 
 const path = "/populationdensitydata/retrieve";
-const hour = 3_600_000;
-
-const at = (hours: number) => new Date((Math.floor(Date.now() / hour) + hours) * hour).toISOString();
-
 beforeAll(useTables);
 
 /** Two cells with data and one whose tile has none: a part of the area is not covered. */
@@ -25,12 +22,6 @@ async function partlyCovered() {
   return boxIn(tile, [3, 4], [3.4, 6]);
 }
 
-const lyon = [
-  { latitude: 45.754114, longitude: 4.860374 },
-  { latitude: 45.753845, longitude: 4.863185 },
-  { latitude: 45.751224, longitude: 4.861125 },
-];
-
 interface Asked {
   readonly accept?: string;
   readonly encoding?: string;
@@ -38,8 +29,13 @@ interface Asked {
   readonly changes?: Readonly<Record<string, unknown>>;
 }
 
-async function retrieve({ accept, encoding = "identity", boundary = lyon, changes = {} }: Asked) {
-  const body = { area: { areaType: "POLYGON", boundary }, startTime: at(1), endTime: at(3), ...changes };
+async function retrieve({ accept, encoding = "identity", boundary = exampleBoundary, changes = {} }: Asked) {
+  const body = {
+    area: { areaType: "POLYGON", boundary },
+    startTime: hourFromNow(1),
+    endTime: hourFromNow(3),
+    ...changes,
+  };
   const response = await fetch(`${inject("url")}${path}`, {
     method: "POST",
     body: JSON.stringify(body),
@@ -151,12 +147,11 @@ describe("a request that accepts no format", () => {
     expect(status).toBe(406);
     expect(headers.get("content-type")).toBe("application/json");
     expect(headers.get("vary")).toMatch(/^accept(?:,|$)/);
-    expect(JSON.parse(text)).toEqual({
-      status: 406,
-      code: "NOT_ACCEPTABLE",
-      message:
-        "Accept must allow one of application/json, application/geo+json, text/csv, application/x-ndjson.",
-    });
+    const { message, ...fault } = JSON.parse(text);
+    expect(fault).toEqual({ status: 406, code: "NOT_ACCEPTABLE" });
+    for (const type of ["application/json", "application/geo+json", "text/csv", "application/x-ndjson"]) {
+      expect(message).toContain(type);
+    }
   });
 
   test("POST /retrieve returns 400 and 422 before 406", async () => {
@@ -172,7 +167,7 @@ describe("a request that accepts no format", () => {
       const changes = { sink: url };
       const refused = await retrieve({ accept: "text/csv", changes });
       expect(refused.status).toBe(406);
-      expect(refused.text).toContain("Accept must allow application/json.");
+      expect(refused.text).toContain("application/json");
       const accepted = await retrieve({ accept: "text/csv, application/json;q=0.1", changes });
       expect(accepted.status).toBe(202);
       expect(accepted.headers.get("content-type")).toBe("application/json");

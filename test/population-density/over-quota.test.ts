@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { tableVariable } from "../../shared/table.ts";
+import { hourFromNow, rectangle } from "../support/areas.ts";
 import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { callStreamed } from "../support/streamed.ts";
-
-const hour = 3_600_000;
-const soon = (Math.floor(Date.now() / hour) + 1) * hour;
 
 let harness: Harness;
 let geometryCalls = 0;
@@ -35,17 +33,6 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** A rectangle with its south-west corner in Lyon. */
-function rectangle(height: number, width: number) {
-  const [south, west] = [45.7, 4.8];
-  return [
-    { latitude: south, longitude: west },
-    { latitude: south + height, longitude: west },
-    { latitude: south + height, longitude: west + width },
-    { latitude: south, longitude: west + width },
-  ];
-}
-
 const ofTables = (harness: Harness, operation: string) =>
   harness.tables.calls.filter((call) => call.operation === operation).length;
 
@@ -54,8 +41,8 @@ test("POST /retrieve returns 429 without reading a tile when its work exceeds wh
   // A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request.
   const body = JSON.stringify({
     area: { areaType: "POLYGON", boundary: rectangle(0.002, 3) },
-    startTime: new Date(soon).toISOString(),
-    endTime: new Date(soon + hour).toISOString(),
+    startTime: hourFromNow(1).toISOString(),
+    endTime: hourFromNow(2).toISOString(),
   });
   const authorizer = authorizerContext({ scope: "population-density-data:read" });
   const ask = async () => {
@@ -82,8 +69,8 @@ test("POST /retrieve over quota returns 429 without computing geometry or readin
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   const body = JSON.stringify({
     area: { areaType: "POLYGON", boundary: rectangle(0.1, 0.1) },
-    startTime: new Date(soon).toISOString(),
-    endTime: new Date(soon + 24 * hour).toISOString(),
+    startTime: hourFromNow(1).toISOString(),
+    endTime: hourFromNow(25).toISOString(),
     precision: 6,
   });
   const authorizer = authorizerContext({ scope: "population-density-data:read" });

@@ -1,30 +1,16 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
+import * as z from "zod";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { dayOf } from "../../shared/calendar.ts";
+import { exampleBoundary, hourFromNow } from "../support/areas.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
-import { boxIn, type Corner, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
+import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
 
 const path = "/populationdensitydata/retrieve";
 const alias = "/population-density-data/v0.3/retrieve";
 const scope = "population-density-data:read";
-const hour = 3_600_000;
-
-/** A start of an hour, as far from the running one as is said. */
-function hourFromNow(hours: number): Date {
-  return new Date((Math.floor(Date.now() / hour) + hours) * hour);
-}
-
 const typicalDays = Array.from({ length: 7 }, (_, index) => `week#${index + 1}`);
-
-/** The polygon of the reference's example. */
-const example: Corner[] = [
-  { latitude: 45.754114, longitude: 4.860374 },
-  { latitude: 45.753845, longitude: 4.863185 },
-  { latitude: 45.75249, longitude: 4.861876 },
-  { latitude: 45.751224, longitude: 4.861125 },
-  { latitude: 45.751442, longitude: 4.859827 },
-];
 
 function requestOf(boundary: unknown, changes: Readonly<Record<string, unknown>> = {}) {
   return {
@@ -78,7 +64,7 @@ describe("200", () => {
     "POST /retrieve returns for the specification's polygon at precision %i its %i cells",
     async (precision, cells) => {
       const { status, timedPopulationDensityData: hours } = await densities(
-        requestOf(example, { precision }),
+        requestOf(exampleBoundary, { precision }),
       );
       expect(status).toBe("SUPPORTED_AREA");
       expect(hours).toHaveLength(1);
@@ -102,7 +88,7 @@ describe("200", () => {
         hourFromNow(24 * days + 1).toISOString(),
       ];
       const { status, timedPopulationDensityData } = await densities(
-        requestOf(example, { startTime, endTime }),
+        requestOf(exampleBoundary, { startTime, endTime }),
       );
       expect(status).toBe("SUPPORTED_AREA");
       expect(timedPopulationDensityData[0]?.cellPopulationDensityData[0]?.dataType).toBe(
@@ -114,7 +100,7 @@ describe("200", () => {
   test("POST /retrieve covers a period of any time zone with whole hours of UTC", async () => {
     const day = dayOf(hourFromNow(48));
     const period = { startTime: `${day}T13:25:00.000+02:00`, endTime: `${day}t14:45:00.5+02:00` };
-    const { timedPopulationDensityData } = await densities(requestOf(example, period));
+    const { timedPopulationDensityData } = await densities(requestOf(exampleBoundary, period));
     expect(timedPopulationDensityData.map(({ startTime, endTime }) => [startTime, endTime])).toEqual([
       [`${day}T11:00:00Z`, `${day}T12:00:00Z`],
       [`${day}T12:00:00Z`, `${day}T13:00:00Z`],
@@ -124,7 +110,7 @@ describe("200", () => {
   test("POST /retrieve answers an empty period on the hour with the hour that starts there", async () => {
     const startTime = hourFromNow(3).toISOString();
     const { timedPopulationDensityData } = await densities(
-      requestOf(example, { startTime, endTime: startTime }),
+      requestOf(exampleBoundary, { startTime, endTime: startTime }),
     );
     expect(timedPopulationDensityData.map(({ startTime: start }) => start)).toEqual([
       startTime.replace(".000Z", "Z"),
@@ -192,7 +178,7 @@ describe("200", () => {
   });
 
   test("POST /retrieve returns the bytes of JSON.stringify, the same each time at both addresses", async () => {
-    const body = requestOf(example, { endTime: hourFromNow(30).toISOString() });
+    const body = requestOf(exampleBoundary, { endTime: hourFromNow(30).toISOString() });
     const { text } = await textOf(body, "identity");
     expect(text).toBe(JSON.stringify(JSON.parse(text)));
     expect((await textOf(body, "identity")).text).toBe(text);
@@ -219,13 +205,13 @@ describe("200", () => {
 
 describe("400", () => {
   const start = hourFromNow(1).toISOString();
-  const [p1, p2, , p4] = example;
+  const [p1, p2, , p4] = exampleBoundary;
 
   test.each<[string, Readonly<Record<string, unknown>>]>([
     ["no area", { area: undefined }],
     ["no boundary", { area: { areaType: "POLYGON" } }],
-    ["no areaType", { area: { boundary: example } }],
-    ["an areaType of another type", { area: { areaType: 1, boundary: example } }],
+    ["no areaType", { area: { boundary: exampleBoundary } }],
+    ["an areaType of another type", { area: { areaType: 1, boundary: exampleBoundary } }],
     ["a boundary of another type", { area: { areaType: "POLYGON", boundary: {} } }],
     [
       "a latitude of 90.1",
@@ -252,14 +238,14 @@ describe("400", () => {
       { startTime: hourFromNow(24 * 88).toISOString(), endTime: hourFromNow(24 * 94).toISOString() },
     ],
   ])("POST /retrieve returns 400 INVALID_ARGUMENT for %s", async (_, changes) => {
-    expect(await retrieve(requestOf(example, changes))).toMatchObject({
+    expect(await retrieve(requestOf(exampleBoundary, changes))).toMatchObject({
       status: 400,
       body: { status: 400, code: "INVALID_ARGUMENT" },
     });
   });
 
   test.each<[string, unknown]>([
-    ["another areaType", { areaType: "CIRCLE", boundary: example }],
+    ["another areaType", { areaType: "CIRCLE", boundary: exampleBoundary }],
     ["two points", { areaType: "POLYGON", boundary: [p1, p2] }],
     ["sixteen points", { areaType: "POLYGON", boundary: Array.from({ length: 16 }, () => p1) }],
     ["two points, one of them malformed", { areaType: "POLYGON", boundary: [p1, {}] }],
@@ -280,7 +266,7 @@ describe("400", () => {
       { areaType: "POLYGON", boundary: [p1, p2, p4, { latitude: 45.7545, longitude: 4.8632 }] },
     ],
   ])("POST /retrieve returns 400 INVALID_AREA for %s", async (_, area) => {
-    expect(await retrieve(requestOf(example, { area }))).toMatchObject({
+    expect(await retrieve(requestOf(exampleBoundary, { area }))).toMatchObject({
       status: 400,
       body: { status: 400, code: "POPULATION_DENSITY_DATA.INVALID_AREA" },
     });
@@ -294,7 +280,7 @@ describe("400", () => {
     ["MAX_TIME_PERIOD_EXCEEDED", 1, 24 * 7 + 2],
   ])("POST /retrieve returns 400 %s", async (code, from, to) => {
     const period = { startTime: hourFromNow(from).toISOString(), endTime: hourFromNow(to).toISOString() };
-    expect(await retrieve(requestOf(example, period))).toMatchObject({
+    expect(await retrieve(requestOf(exampleBoundary, period))).toMatchObject({
       status: 400,
       body: { status: 400, code: `POPULATION_DENSITY_DATA.${code}` },
     });
@@ -318,7 +304,7 @@ describe("400", () => {
     ],
     ["both wrong", { credentialType: "PLAIN", accessTokenType: "mac" }, "INVALID_CREDENTIAL"],
   ])("POST /retrieve without a sink refuses a credential with %s", async (_, sinkCredential, code) => {
-    expect(await retrieve(requestOf(example, { sinkCredential }))).toMatchObject({
+    expect(await retrieve(requestOf(exampleBoundary, { sinkCredential }))).toMatchObject({
       status: 400,
       body: { code },
     });
@@ -326,13 +312,13 @@ describe("400", () => {
 
   test("POST /retrieve ignores a good credential without a sink", async () => {
     const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "abc", accessTokenType: "BEARER" };
-    expect((await densities(requestOf(example, { sinkCredential }))).status).toBe("SUPPORTED_AREA");
+    expect((await densities(requestOf(exampleBoundary, { sinkCredential }))).status).toBe("SUPPORTED_AREA");
   });
 });
 
 describe("401 and 403", () => {
   test("POST /retrieve returns 401 without a token", async () => {
-    expect(await call(path, { method: "POST", body: requestOf(example) })).toMatchObject({
+    expect(await call(path, { method: "POST", body: requestOf(exampleBoundary) })).toMatchObject({
       status: 401,
       body: { code: "UNAUTHENTICATED" },
     });
@@ -340,7 +326,7 @@ describe("401 and 403", () => {
 
   test("POST /retrieve returns 403 for a token with another scope", async () => {
     const token = await tokenWith({ scope: "qos-profiles:read" });
-    expect(await call(path, { method: "POST", body: requestOf(example), token })).toMatchObject({
+    expect(await call(path, { method: "POST", body: requestOf(exampleBoundary), token })).toMatchObject({
       status: 403,
       body: { code: "PERMISSION_DENIED" },
     });
@@ -363,7 +349,7 @@ describe("422", () => {
         body: {
           status: 422,
           code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
-          message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
+          message: expect.stringContaining("3, 4, 5, 6, 7"),
         },
       });
     },
@@ -375,12 +361,8 @@ describe("422", () => {
       status: 422,
       body: { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE" },
     });
-    expect(answer.body).toHaveProperty(
-      "message",
-      expect.stringMatching(
-        /^Cells × hours are 1\d{5}, the limit without a sink is 40000\. The finest supported precision that fits is 6\.$/,
-      ),
-    );
+    const { message } = z.object({ message: z.string() }).parse(answer.body);
+    expect(message.match(/\d+/g)).toEqual([expect.stringMatching(/^1\d{5}$/), "40000", "6"]);
   });
 
   test("POST /retrieve returns UNSUPPORTED_REQUEST for what is too large even with a sink", async () => {

@@ -10,29 +10,21 @@ import { getItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { streamingSeconds } from "../../../shared/http/deadline.ts";
 import { quotas } from "../../../shared/quota/table.ts";
+import { hourFromNow, rectangle } from "../../support/areas.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";
 import { callStreamed } from "../../support/streamed.ts";
 import { useHarness } from "../../support/use-harness.ts";
 
-const hour = 3_600_000;
-const soon = (Math.floor(Date.now() / hour) + 1) * hour;
-const [south, west] = [45.7, 4.8];
-
 /** Some hundred cells, or those of a square of another size, for some hours. */
 const requestFor = (hours: number, degrees = 0.015) => ({
   area: {
     areaType: "POLYGON",
-    boundary: [
-      { latitude: south, longitude: west },
-      { latitude: south + degrees, longitude: west },
-      { latitude: south + degrees, longitude: west + degrees },
-      { latitude: south, longitude: west + degrees },
-    ],
+    boundary: rectangle(degrees, degrees),
   },
-  startTime: new Date(soon).toISOString(),
-  endTime: new Date(soon + hours * hour).toISOString(),
+  startTime: hourFromNow(1).toISOString(),
+  endTime: hourFromNow(1 + hours).toISOString(),
   precision: 7,
 });
 const [small, large] = [requestFor(1), requestFor(24)];

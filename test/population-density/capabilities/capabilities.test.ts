@@ -9,6 +9,7 @@ import {
   recordPublishing,
 } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
+import { exampleBoundary, hourFromNow } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
 
@@ -21,16 +22,10 @@ async function ask(at = path) {
 }
 
 async function retrieve(changes: Readonly<Record<string, unknown>>) {
-  const start = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 3_600_000;
-  const boundary = [
-    { latitude: 45.754114, longitude: 4.860374 },
-    { latitude: 45.753845, longitude: 4.863185 },
-    { latitude: 45.75249, longitude: 4.861876 },
-  ];
   const body = {
-    area: { areaType: "POLYGON", boundary },
-    startTime: new Date(start).toISOString(),
-    endTime: new Date(start + 3_600_000).toISOString(),
+    area: { areaType: "POLYGON", boundary: exampleBoundary },
+    startTime: hourFromNow(1).toISOString(),
+    endTime: hourFromNow(2).toISOString(),
     ...changes,
   };
   return await call("/populationdensitydata/retrieve", { token: await tokenWith({ scope }), body });
@@ -52,7 +47,7 @@ test("GET /capabilities returns limits, threshold, coverage and sources of the d
       suppressionThreshold: 10,
       suppressionThresholds: [expect.objectContaining({ threshold: 10 })],
       provenance: expect.arrayContaining([
-        { source: expect.stringMatching(/nobody was counted.*INSEE/), licence: "etalab-2.0" },
+        { source: expect.stringContaining("INSEE"), licence: "etalab-2.0" },
         { source: expect.stringContaining("GeoNames"), licence: "CC-BY-4.0" },
       ]),
     });

@@ -170,7 +170,7 @@ describe("the list", () => {
     const [name] = query.split("=");
     expect(await send("GET", `${family}/operations?${query}`)).toMatchObject({
       status: 400,
-      body: { code: "INVALID_ARGUMENT", message: expect.stringMatching(`^${name} must be `) },
+      body: { code: "INVALID_ARGUMENT", message: expect.stringContaining(String(name)) },
     });
   });
 });
