@@ -168,6 +168,28 @@ describe("an answer of AWS that is lost", () => {
     expect(output().text()).toContain("NCS-033");
   });
 
+  test("a worker that did not learn of its permit leaves none in use", async () => {
+    const url = sink().urlOf();
+    const { job, message } = await queued(url);
+    let isTaken = false;
+    harness().tables.inject(({ operation, parameters }) => {
+      const isOfPermits = String(parameters.TableName).toLowerCase().includes("permits");
+      if (isTaken && isOfPermits && operation === "GetItem") return "refuse";
+      if (!String(parameters.UpdateExpression).startsWith("SET permits = ")) return "pass";
+      isTaken = true;
+      return "lose";
+    });
+
+    const verdict = await delivered(message);
+
+    harness().tables.inject();
+    expect(isTaken).toBe(true);
+    expect(verdict).toBeGreaterThan(0);
+    expect(await uploadsTo(url)).toBe(0);
+    expect(await delivered(message)).toBe("ack");
+    await expectEnd(job, "delivered");
+  });
+
   test("the worker schedules one retry when that write loses its response", async () => {
     schedule("100");
     const { job, message } = await queued(sink().urlOf({ status: 500 }));
