@@ -5,14 +5,12 @@ import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench/bench.ts";
 import { consolePage } from "./bench/console.ts";
 import { delivery } from "./bench/delivery.ts";
-import { deliveryModel } from "./bench/delivery-model.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
 import { firstByte } from "./bench/first-byte.ts";
 import { formats } from "./bench/formats.ts";
 import { imports } from "./bench/import.ts";
 import { orders } from "./bench/orders.ts";
-import { privacy } from "./bench/privacy.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
 import { units } from "./bench/units.ts";
@@ -25,9 +23,7 @@ const benches: Readonly<Record<string, Bench>> = {
   start,
   density,
   delivery,
-  "delivery-model": deliveryModel,
   import: imports,
-  privacy,
   units,
   throughput,
   orders,

@@ -1,8 +1,15 @@
-/** Whether every long test runs whole: `npm run test:all`. `npm test` takes samples of them. */
-export const isWhole = process.env.TEST_MODE === "all";
+/** Whether the tests named by `npm run test:long` make many times as many random runs as otherwise. */
+export const isLong = process.env.TEST_MODE === "long";
 
-/** How often something random is done: so often when long tests run whole, less often in a sample. */
-export function runs(whole: number, sample: number): number {
+/** Whether every long test runs whole: `npm run test:all`. `npm test` takes samples of them. */
+export const isWhole = isLong || process.env.TEST_MODE === "all";
+
+/**
+ * How often something random is done: so often when long tests run whole, less often in a sample, and more often with
+ * `npm run test:long`.
+ */
+export function runs(whole: number, sample: number, long = whole): number {
+  if (isLong) return long;
   return isWhole ? whole : sample;
 }
 

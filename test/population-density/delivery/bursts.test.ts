@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
 import { workOn } from "../../../functions/population-density/delivery/work-on-job.ts";
 import { visibilitySeconds } from "../../../shared/sqs/queues.ts";
-import { MemoryQueue } from "../../../tools/delivery-model/memory-queue.ts";
-import { MemoryJobs, MemoryPermits } from "../../../tools/delivery-model/memory-stores.ts";
-import { Chance } from "../../../tools/delivery-model/random.ts";
 import { someJob } from "../../support/jobs.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
+import { MemoryQueue } from "./model/memory-queue.ts";
+import { MemoryJobs, MemoryPermits } from "./model/memory-stores.ts";
+import { Chance } from "./model/random.ts";
 
 /** What a call of a table and what an invocation takes; a worker without a message looks for one every second. */
 const [callMilliseconds, invokeMilliseconds, pollMilliseconds] = [5, 10, 1_000];

@@ -5,14 +5,14 @@ import { listJobs } from "../../../functions/population-density/delivery/job-lis
 import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { tableVariable } from "../../../shared/table.ts";
-import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
-import { seeded } from "../../../tools/delivery-model/random.ts";
 import { useTables } from "../../support/database.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, someJob, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 import { runs } from "../../support/sample.ts";
 import { withTime } from "../../support/with-time.ts";
+import { MemoryJobs } from "./model/memory-stores.ts";
+import { seeded } from "./model/random.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
 const minute = 60_000;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Permit, PermitRequest } from "../../../functions/population-density/delivery/permit-rules.ts";
 import { acquirePermit, type PermitPorts } from "../../../functions/population-density/delivery/permits.ts";
-import { MemoryPermits } from "../../../tools/delivery-model/memory-stores.ts";
-import { seeded } from "../../../tools/delivery-model/random.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
+import { MemoryPermits } from "./model/memory-stores.ts";
+import { seeded } from "./model/random.ts";
 
 const now = 1_000_000;
 const until = now + 330_000;

@@ -4,7 +4,7 @@ import { newJob } from "../../../functions/population-density/delivery/new-job.t
 import type { PendingEntry } from "../../../functions/population-density/delivery/ports.ts";
 import { sweep } from "../../../functions/population-density/delivery/sweep-jobs.ts";
 import { Unavailable } from "../../../shared/errors.ts";
-import { MemoryJobs } from "../../../tools/delivery-model/memory-stores.ts";
+import { MemoryJobs } from "./model/memory-stores.ts";
 
 const now = Date.UTC(2026, 10, 22);
 const minute = 60_000;

@@ -5,14 +5,14 @@ import {
   type Job,
   type LastAttempt,
   type Outcome,
-} from "../../functions/population-density/delivery/job.ts";
-import type { Permit } from "../../functions/population-density/delivery/permit-rules.ts";
+} from "../../../../functions/population-density/delivery/job.ts";
+import type { Permit } from "../../../../functions/population-density/delivery/permit-rules.ts";
 import type {
   Lease,
   PendingEntry,
   StoredPermits,
   WaitingEntry,
-} from "../../functions/population-density/delivery/ports.ts";
+} from "../../../../functions/population-density/delivery/ports.ts";
 
 /**
  * What the tables of jobs and callers do, in memory: each call happens at once and as a whole. A test holds that the

@@ -1,4 +1,4 @@
-import type { Scenario, Step } from "./privacy-attack.ts";
+import type { Scenario, Step } from "./attack.ts";
 
 /** The whole numbers from 0 to below a number. */
 function below(end: number): number[] {

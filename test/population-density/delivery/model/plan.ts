@@ -1,6 +1,6 @@
-import type { Acceptance } from "../../functions/population-density/delivery/accept.ts";
-import { type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
-import type { SendResult } from "../../functions/population-density/delivery/rules.ts";
+import type { Acceptance } from "../../../../functions/population-density/delivery/accept.ts";
+import { type Job, retentionSeconds } from "../../../../functions/population-density/delivery/job.ts";
+import type { SendResult } from "../../../../functions/population-density/delivery/rules.ts";
 import type { Chance } from "./random.ts";
 
 export const minute = 60_000;

@@ -1,11 +1,11 @@
-import type { Acceptance } from "../../functions/population-density/delivery/accept.ts";
-import { deadlineOf, type Job } from "../../functions/population-density/delivery/job.ts";
+import type { Acceptance } from "../../../../functions/population-density/delivery/accept.ts";
+import { deadlineOf, type Job } from "../../../../functions/population-density/delivery/job.ts";
 import {
   limitReached,
   uploadsPerCallerAndHost,
   uploadsPerHost,
-} from "../../functions/population-density/delivery/permit-rules.ts";
-import { nextAttempt } from "../../functions/population-density/delivery/rules.ts";
+} from "../../../../functions/population-density/delivery/permit-rules.ts";
+import { nextAttempt } from "../../../../functions/population-density/delivery/rules.ts";
 import type { MemoryJobs, MemoryPermits } from "./memory-stores.ts";
 import { hour, minute, type Plan } from "./plan.ts";
 import { type Actor, maxSkewMilliseconds } from "./processes.ts";

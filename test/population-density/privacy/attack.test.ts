@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { askAt, tablesOf } from "../../tools/bench/privacy.ts";
-import type { Ask, Scenario } from "../../tools/bench/privacy-attack.ts";
-import { randomScenario, smallScenarios } from "../../tools/bench/privacy-scenarios.ts";
-import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { isWhole, runs } from "../support/sample.ts";
+import { type OwnService, startOwnService } from "../../support/own-service.ts";
+import { isLong, isWhole, runs } from "../../support/sample.ts";
+import type { Ask, Scenario } from "./attack.ts";
+import { largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
+import { askAt, tablesOf } from "./attacked-service.ts";
 
 /** The first of the small scenarios with a cell less: its worlds fit into the hours of one week. */
 const sampleScenario: Scenario = {
@@ -16,7 +16,7 @@ const sampleScenario: Scenario = {
 describe("nothing of few people can be computed from all that is answered over HTTP", () => {
   let service: OwnService;
   let ask: Ask;
-  let attack: typeof import("../../tools/bench/privacy-attack.ts").attack;
+  let attack: typeof import("./attack.ts").attack;
   beforeAll(async () => {
     // Imports of any K are only allowed into a table that no other test uses.
     service = await startOwnService(
@@ -26,7 +26,7 @@ describe("nothing of few people can be computed from all that is answered over H
     for (const [name, value] of Object.entries(tablesOf(service))) vi.stubEnv(name, value);
     // A client of the database that this thread has, or leaves to the next file, is of another service.
     vi.resetModules();
-    ({ attack } = await import("../../tools/bench/privacy-attack.ts"));
+    ({ attack } = await import("./attack.ts"));
     ask = await askAt(service.url);
   }, 120_000);
   afterAll(async () => {
@@ -35,10 +35,13 @@ describe("nothing of few people can be computed from all that is answered over H
     await service.close();
   });
 
-  const random = Array.from({ length: runs(6, 1) }, (_, seed) => randomScenario(100 + seed, runs(160, 60)));
+  const random = Array.from({ length: runs(6, 1, 16) }, (_, seed) =>
+    randomScenario(100 + seed, runs(160, 60, 1_100)),
+  );
+  const chosen = [...(isWhole ? smallScenarios : [sampleScenario]), ...(isLong ? largeScenarios : [])];
 
-  test.each([...(isWhole ? smallScenarios : [sampleScenario]), ...random])(
-    "responses over HTTP determine no count of few people: $name",
+  test.each([...chosen, ...random])(
+    "POST /populationdensitydata/retrieve determines and excludes no suppressed count: $name",
     async (scenario) => {
       const { worlds, answers, determined, excluded } = await attack(scenario, (body) => ask(body));
       console.log(`${scenario.name}: ${worlds} worlds tried, ${answers} different answers`);
@@ -46,6 +49,6 @@ describe("nothing of few people can be computed from all that is answered over H
       expect(excluded.slice(0, 3)).toEqual([]);
       expect(answers).toBeGreaterThan(1);
     },
-    180_000,
+    runs(180_000, 180_000, 1_800_000),
   );
 });

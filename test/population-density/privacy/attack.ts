@@ -8,14 +8,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { cellOf, geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
-import { dataSetKey } from "../../functions/population-density/tiles/data-set-store.ts";
-import { densities } from "../../functions/population-density/tiles/table.ts";
-import { deleteItem } from "../../shared/aws/database.ts";
-import { dayMilliseconds, hourMilliseconds } from "../../shared/calendar.ts";
-import { ImportError } from "../../shared/import/import-error.ts";
-import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { importDensity } from "../import/density/import-density.ts";
+import { cellOf, geohashAt, gridOf } from "../../../functions/population-density/cover/geohash.ts";
+import { dataSetKey } from "../../../functions/population-density/tiles/data-set-store.ts";
+import { densities } from "../../../functions/population-density/tiles/table.ts";
+import { deleteItem } from "../../../shared/aws/database.ts";
+import { dayMilliseconds, hourMilliseconds } from "../../../shared/calendar.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { temporaryFolder } from "../../../shared/temporary-folder.ts";
+import { importDensity } from "../../../tools/import/density/import-density.ts";
 
 /** One import. */
 export interface Step {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Unavailable } from "../../shared/errors.ts";
+import { Unavailable } from "../../../../shared/errors.ts";
 import { hour, minute, start } from "./plan.ts";
 import type { Chance } from "./random.ts";
 

@@ -1,5 +1,5 @@
-import { hourMilliseconds } from "../../shared/calendar.ts";
-import type { Verdict } from "../../shared/sqs/worker.ts";
+import { hourMilliseconds } from "../../../../shared/calendar.ts";
+import type { Verdict } from "../../../../shared/sqs/worker.ts";
 
 /** SQS hides no message for longer than this, counted from its receive. */
 const maxHiddenMilliseconds = 12 * hourMilliseconds;
