@@ -46,8 +46,8 @@ export default defineConfig(({ mode }) => {
       experimental: { fsModuleCache: true },
       setupFiles: ["test/support/random-runs.ts"],
       // Each thread compiles the WebAssembly of Node.js anew. The threads that optimize it, and those that help to
-      // collect garbage, take up to half of the processor time of a file. Most code runs too seldom to be worth
-      // optimizing: code is when it has run fifteen times as often as usual. `npm test` says the same to this process.
+      // collect garbage, cost more than they save: see CONTRIBUTING.md. Most code runs too seldom to be worth
+      // optimizing: code is when it has run fifteen times as often as usual.
       execArgv: ["--liftoff-only", "--single-threaded-gc", "--interrupt-budget=1000000"],
       expect: { poll: { timeout: 25_000 } },
       testTimeout: 120_000,

@@ -18,7 +18,7 @@ import { exitOnSignals } from "./exit-on-signals.ts";
 
 exitOnSignals();
 
-/** `npm run bench` runs all of them, `npm run bench -- start` the named ones. */
+/** `npm run bench` runs all of them, `npm run bench -- start` the named ones; `--write` updates the document. */
 const benches: Readonly<Record<string, Bench>> = {
   start,
   density,
@@ -34,7 +34,9 @@ const benches: Readonly<Record<string, Bench>> = {
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 
-const named = process.argv.slice(2);
+const given = process.argv.slice(2);
+const isWritten = given.includes("--write");
+const named = given.filter((name) => name !== "--write");
 const unknown = named.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   console.error(`no bench ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}`);
@@ -54,4 +56,4 @@ for (const [name, bench] of Object.entries(benches)) {
   sections.set(name, sectionOf(bench, rows));
   if (!rows.every(({ holds }) => holds)) process.exitCode = 1;
 }
-await writeFile(documentFile, documentOf(sections, Object.keys(benches)));
+if (isWritten) await writeFile(documentFile, documentOf(sections, Object.keys(benches)));

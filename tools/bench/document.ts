@@ -27,7 +27,7 @@ export function documentOf(sections: ReadonlyMap<string, string>, order: readonl
     const section = sections.get(name);
     return section === undefined ? [] : [`${heading}${name}\n\n${section}`];
   });
-  const start = "# Benchmarks\n\nWritten by `npm run bench`.";
+  const start = "# Benchmarks\n\nWritten by `npm run bench -- --write`.";
   return `${[start, ...kept].join("\n\n")}\n`;
 }
 
