@@ -236,8 +236,8 @@ describe("the message of a job", () => {
 
   test("messageState calls a message worn long before its age is that of a replaced one", () => {
     const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
-    const leastAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
-    expect(messageState({ queuedAt: sentAt + leastAge }, { sentAt, receives: max / 2 })).toBe("replaced");
+    const minAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
+    expect(messageState({ queuedAt: sentAt + minAge }, { sentAt, receives: max / 2 })).toBe("replaced");
   });
 
   test("a message survives a day without a table within the receives that SQS allows", () => {
