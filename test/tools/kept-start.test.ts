@@ -84,16 +84,20 @@ async function send(url: string, { token, sink, key }: Order): Promise<string | 
     sink,
   });
   const headers = { authorization: `Bearer ${token}`, "idempotency-key": key };
-  let response: Response;
+  let status: number;
+  let text: string;
   try {
-    response = await fetch(`${url}/populationdensitydata/retrieve`, { method: "POST", headers, body });
+    const response = await fetch(`${url}/populationdensitydata/retrieve`, { method: "POST", headers, body });
+    status = response.status;
+    text = await response.text();
   } catch (error) {
+    // The service may be killed before its answer, and amid it.
     if (error instanceof TypeError) return undefined;
     throw error;
   }
-  if (response.status >= 500) return undefined;
-  expect(response.status).toBe(202);
-  return z.object({ operationId: z.string() }).parse(await response.json()).operationId;
+  if (status >= 500) return undefined;
+  expect(status).toBe(202);
+  return z.object({ operationId: z.string() }).parse(JSON.parse(text)).operationId;
 }
 
 const page = z.object({

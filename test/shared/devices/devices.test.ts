@@ -66,13 +66,13 @@ describe("request subject", () => {
 
   test.each([
     ["2-legged, nothing sent", caller, undefined, undefined],
-    ["2-legged, a phone number", caller, phone, { identifier: { key: "phone#+34600000001", sent: phone } }],
+    ["2-legged, a phone number", caller, phone, { identifier: { key: "phone#+34600000001", device: phone } }],
     ["2-legged, an access identifier alone", caller, identifierOnly, { refused: "UNSUPPORTED_IDENTIFIER" }],
     [
       "3-legged, nothing sent",
       { ...caller, subscription: "s" },
       undefined,
-      { identifier: { key: "subscription#s", sent: {} } },
+      { identifier: { key: "subscription#s", device: {} } },
     ],
     [
       "3-legged, a phone number",
