@@ -7,7 +7,7 @@ import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-fo
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { spawnNcs } from "../support/ncs.ts";
 import { type NpmProgram, npm } from "../support/npm.ts";
-import { isWhole } from "../support/sample.ts";
+import { isLong } from "../support/sample.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 /** Workers of the queue: so many answers can be under way when the program is killed. */
@@ -172,7 +172,7 @@ describe("`npm start --keep` after `kill -9`", () => {
     await expect.poll(states).toEqual(accepted.map(() => "DELIVERED"));
   }, 800_000);
 
-  test.runIf(isWhole)(
+  test.runIf(isLong)(
     "loses none of 200 orders when it is killed twice amid them",
     async () => {
       const retrySeconds = "1,2,5,5,5,10,10,10,30,30,30,60,60";
