@@ -2,22 +2,25 @@ import type * as z from "zod/mini";
 import type { Endpoint, MediaType } from "./endpoint.ts";
 import type { Table } from "./table.ts";
 
-/** What a folder below `functions/` declares: routes, functions, tables, documents and tests are made from it. */
+/**
+ * The declaration of an area, a folder below `functions/`. Routes, functions, tables, documents and tests are derived
+ * from it.
+ */
 export interface ServiceArea {
-  /** The folder, the first part of its endpoints' ids, and their tag in the OpenAPI document. */
+  /** The name of the folder, the first part of its endpoints' ids, and their tag in the OpenAPI document. */
   readonly name: string;
-  /** What it is about, in a sentence for the reference. */
+  /** A sentence about it for the reference. */
   readonly about: string;
   readonly endpoints: readonly Endpoint[];
-  /** The scopes of its endpoints, with what each permits in a sentence for the reference. */
+  /** The scopes of its endpoints, each with a sentence for the reference on what it permits. */
   readonly scopes: Readonly<Record<`${string}:${string}`, string>>;
-  /** The bodies of its endpoints' `formats`, by media type. */
+  /** Schemas of the further media types in its endpoints' `formats`. */
   readonly formats?: Readonly<Partial<Record<MediaType, z.ZodMiniType>>>;
-  /** Those that are its own; what several areas use is declared in `shared/`. */
+  /** Its own tables; tables that several areas use are declared in `shared/`. */
   readonly tables: readonly Table[];
 }
 
-/** Refuses an endpoint whose id names another area, and one whose scope is not among the area's. */
+/** Rejects an endpoint whose id names another area or whose scope is not one of the area's. */
 interface Checked<A extends ServiceArea> {
   readonly endpoints: readonly {
     readonly id: `${A["name"]}/${string}`;

@@ -1,10 +1,10 @@
-/** Milliseconds of an hour. */
+/** Milliseconds per hour. */
 export const hourMilliseconds = 3_600_000;
 
-/** Milliseconds of a day of UTC, which has no leap seconds in Unix time. */
+/** Milliseconds per UTC day; Unix time has no leap seconds. */
 export const dayMilliseconds = 24 * hourMilliseconds;
 
-/** Whether a text is `YYYY-MM-DD` and names a day that the calendar has. */
+/** Whether a text is `YYYY-MM-DD` and names an existing day. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const date = new Date(`${text}T00:00:00Z`);
@@ -17,11 +17,11 @@ export function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
-/** A point in time with all the digits that were sent. */
+/** A point in time, with all digits of its fraction. */
 export interface Instant {
   /** Since the epoch, truncated. */
   readonly milliseconds: number;
-  /** The digits of the fraction that follow the third, without zeros at the end; empty for a whole millisecond. */
+  /** The digits of the fraction after the third, without trailing zeros; empty for a whole millisecond. */
   readonly digits: string;
 }
 
@@ -33,7 +33,7 @@ export function instantAt(milliseconds: number): Instant {
 /** Whether an instant is later than another, by however little. */
 export function isAfter(one: Instant, other: Instant): boolean {
   if (one.milliseconds !== other.milliseconds) return one.milliseconds > other.milliseconds;
-  // Digits of a fraction without zeros at the end are in the order of their text.
+  // Fraction digits without trailing zeros compare as text.
   return one.digits > other.digits;
 }
 
@@ -44,7 +44,7 @@ const dateTime = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:
  * Reads an RFC 3339 date-time with a zone.
  *
  * A leap second is read as the first second of the next minute.
- * @returns `undefined` for any other text, and for a date or time that does not exist.
+ * @returns `undefined` for any other text, or a date or time that does not exist.
  */
 export function instantOf(text: string): Instant | undefined {
   const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour = "0", zoneMinute = "0"] =

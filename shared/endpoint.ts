@@ -2,34 +2,34 @@ import type * as z from "zod/mini";
 import type { DurationMetric } from "./aws/metrics.ts";
 import type { Code } from "./errors.ts";
 
-/** Names of the `{parameters}` of a path. */
+/** The names of a path's `{parameters}`. */
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
 
-/** A media type, perhaps with parameters. */
+/** A media type, optionally with parameters. */
 export type MediaType = `${"application" | "text"}/${string}`;
 
-/** An operation to which a response leads, with runtime expressions for its parameters. */
+/** An operation that a response links to, with runtime expressions for its parameters. */
 interface Link {
   readonly operationId: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, `$response.${string}`>>;
 }
 
-/** What an operation sends later, to an address that its request names. */
+/** A later request of the service to an address that the operation's request names. */
 interface Callback {
   /** The operation's name in the OpenAPI document, and among the document's components. */
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  /** Where to: a runtime expression (OpenAPI Specification 3.1, section 4.8.20.3). */
+  /** The address, a runtime expression (OpenAPI Specification 3.1, section 4.8.20.3). */
   readonly url: `{$request.${string}}`;
   readonly headers: Readonly<Record<string, z.ZodMiniType>>;
   /** The bearer token that is sent, if the request has one. */
   readonly token: string;
   readonly body: z.ZodMiniType;
-  /** What the service makes of the receiver's answer, by its status. */
+  /** How the service treats the receiver's response, by its status. */
   readonly answers: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +41,7 @@ interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly method: "DELETE" | "GET" | "POST";
-  /** A GET whose paths answer HEAD too, by the same function: the headers without the body (RFC 9110, 9.3.2). */
+  /** A GET whose function also answers HEAD, with the same headers and no body (RFC 9110, 9.3.2). */
   readonly answersHead?: true;
   /** The specification's path. */
   readonly path: `/${string}`;
@@ -49,40 +49,37 @@ interface Operation {
   readonly aliases: readonly `/${string}`[];
   /** One schema for each `{parameter}` of the path. */
   readonly parameters?: Readonly<Record<string, z.ZodMiniType>>;
-  /** One schema for each query parameter; what is sent is text. Others that are sent are ignored. */
+  /** One schema for each query parameter; values are text. Undeclared parameters are ignored. */
   readonly query?: Readonly<Record<string, z.ZodMiniType>>;
-  /** One schema for each header that the handler reads, by the name as it is written. */
+  /** One schema for each header that the handler reads, by its name as documented. */
   readonly requestHeaders?: Readonly<Record<string, z.ZodMiniType>>;
   readonly body?: z.ZodMiniType;
   readonly callback?: Callback;
-  /** The `operationId` of the operation that has the callback to which this one leads as well. */
+  /** The `operationId` of the operation that declares the callback, if this one makes the same. */
   readonly sameCallbackAs?: string;
   /** Schema of the body by success status. */
   readonly responses: Readonly<Record<number, z.ZodMiniType>>;
-  /**
-   * Further media types of a success, by its status, one of which `Accept` may choose: schemas are the area's
-   * `formats`.
-   */
+  /** Further media types by success status, which `Accept` may select; their schemas are in the area's `formats`. */
   readonly formats?: Readonly<Record<number, readonly MediaType[]>>;
-  /** Operations that a success leads to, by its status: where their parameters are in the response. */
+  /** The operations that a response links to, by success status and name. */
   readonly links?: Readonly<Record<number, Readonly<Record<string, Link>>>>;
-  /** Of the bodies of successful responses, with its parameters; `application/json` unless given. */
+  /** The media type of successful responses, with parameters; `application/json` by default. */
   readonly mediaType?: MediaType;
   /** Headers of every successful response. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Headers that the handler sets, by success status: what each says, by its name in lower case. */
+  /** Headers that the handler sets, by success status: a description by lower-case name. */
   readonly replyHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
-  /** Of how long requests take, if the operation has another objective than most. */
+  /** The metric of response times, if the operation has an objective of its own. */
   readonly durationMetric?: DurationMetric;
   /** API Gateway passes the response on while the function writes it: of any size, from the first chunk on. */
   readonly streamed?: true;
-  /** The codes the specification lists for the operation; the handler can refuse with no other. */
+  /** The codes that the specification lists for the operation; the handler can refuse with no others. */
   readonly errors: readonly Code[];
 }
 
 /** An operation that needs a token. */
 interface ProtectedOperation extends Operation {
-  /** What the token must permit; the area says what that is. */
+  /** The scope that the token must have; the area describes it. */
   readonly scope: `${string}:${string}`;
   readonly publicBecause?: never;
 }
@@ -90,24 +87,24 @@ interface ProtectedOperation extends Operation {
 /** An operation that needs no token. */
 interface PublicOperation extends Operation {
   readonly scope: null;
-  /** Why everybody may call it. */
+  /** Why it needs no token. */
   readonly publicBecause: string;
 }
 
-/** An operation of the API, declared once; routes, functions, documents and tests are made from it. */
+/** An operation of the API, declared once. Routes, functions, documents and tests are derived from it. */
 export type Endpoint = ProtectedOperation | PublicOperation;
 
 /** An operation whose response is streamed. */
 export type StreamedEndpoint = Endpoint & { readonly streamed: true };
 
-/** Those of some paths that have exactly these `{parameters}`. */
+/** The paths, among some, that have exactly these `{parameters}`. */
 type WithParameters<Path extends string, Names extends string> = Path extends string
   ? [ParameterOf<Path>, Names] extends [Names, ParameterOf<Path>]
     ? Path
     : never
   : never;
 
-/** Refuses a path parameter without a schema, a schema without a path parameter, and an alias that differs. */
+/** Rejects a path parameter without a schema, a schema without a path parameter, and an alias with other parameters. */
 type Checked<D extends Endpoint> = ([ParameterOf<D["path"]>] extends [never]
   ? { readonly parameters?: never }
   : {
@@ -123,7 +120,7 @@ type Checked<D extends Endpoint> = ([ParameterOf<D["path"]>] extends [never]
  */
 export const failures = ["INTERNAL", "UNAVAILABLE", "TIMEOUT"] as const satisfies readonly Code[];
 
-/** Declares an endpoint. The types refuse an unknown code and a path parameter without a schema. */
+/** Declares an endpoint. Its type rejects an unknown code and a path parameter without a schema. */
 export function endpoint<const D extends Endpoint>(declaration: D & Checked<D>): D {
   return declaration;
 }
@@ -148,37 +145,40 @@ type ParsedValues<Schemas> =
     ? { readonly [Name in keyof Schemas]: z.output<Schemas[Name]> }
     : undefined;
 
-/** The path parameters of an endpoint after their schemas. */
+/** The path parameters of an endpoint, parsed. */
 export type ParametersOf<E extends Endpoint> = ParsedValues<E["parameters"]>;
 
-/** The query parameters of an endpoint after their schemas. */
+/** The query parameters of an endpoint, parsed. */
 export type QueryOf<E extends Endpoint> = ParsedValues<E["query"]>;
 
-/** The headers that a reply must give under a status: a last argument if the endpoint declares any, or none. */
+/** The last argument of a reply: the headers that the endpoint declares for its status; none if it declares none. */
 export type ReplyHeadersOf<E extends Endpoint, Status extends number> =
   E["replyHeaders"] extends Readonly<Record<Status, infer Headers>>
     ? [headers: { readonly [Name in keyof Headers]: string }]
     : [];
 
-/** The headers of a streamed reply: those that it must give under a status, and perhaps what its body is. */
+/**
+ * The headers of a streamed reply: those that the endpoint declares for its status, and optionally those of its
+ * content.
+ */
 export type StreamHeadersOf<E extends Endpoint, Status extends number> =
   ReplyHeadersOf<E, Status> extends [headers: infer Headers]
     ? [headers: Headers & ContentHeaders]
     : [headers?: ContentHeaders];
 
-/** What a body is, and which headers of the request decided it. */
+/** The media type of a body, and the request headers on which it depends. */
 interface ContentHeaders {
   readonly "content-type"?: string;
   readonly vary?: string;
 }
 
-/** The body of an endpoint after its schema. */
+/** The body of an endpoint, parsed. */
 export type BodyOf<E extends Endpoint> = Parsed<E["body"]>;
 
 /** The success statuses of an endpoint. */
 export type StatusOf<E extends Endpoint> = keyof E["responses"] & number;
 
-/** What an endpoint may answer with under a status, before its schema. */
+/** The body that an endpoint may return with a status, before it is encoded by its schema. */
 export type ResponseOf<
   E extends Endpoint,
   Status extends StatusOf<E>,

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Misconfigured } from "./errors.ts";
 import { type AllowedNetwork, parseAllowedNetworks } from "./sinks/networks.ts";
 
-/** Algorithms a token may be signed with: asymmetric only, so that verifying never takes a secret. */
+/** Signature algorithms of tokens: asymmetric only, so that verification needs no secret. */
 const signatureAlgorithms = [
   "ES256",
   "ES384",
@@ -31,7 +31,7 @@ const trustedIssuer = () => {
   });
 };
 
-/** An authorization server of the operator, whose tokens are accepted besides our own. */
+/** An authorization server of the operator, whose tokens are accepted in addition to our own. */
 export type TrustedIssuer = z.infer<ReturnType<typeof trustedIssuer>>;
 
 function haveOneEntryEach(issuers: readonly { readonly issuer: string }[]): boolean {
@@ -41,7 +41,7 @@ function haveOneEntryEach(issuers: readonly { readonly issuer: string }[]): bool
 /** The log stream name of local functions. On Lambda the name is assigned, and is never this one. */
 export const localLogStream = "local";
 
-/** Plain http is for an issuer on this machine, and only while the service runs on this machine too. */
+/** Plain http is accepted only for an issuer on this machine, and only if the service runs on this machine, too. */
 function isHttpsOrLocal(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
@@ -54,11 +54,11 @@ function isLoopback(hostname: string): boolean {
   return ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
 }
 
-/** What a variable's text may be. */
+/** The format of a variable's text. */
 interface Format<Value> {
-  /** Parses the text; `undefined` when it is not allowed. */
+  /** Parses the text; `undefined` if it is malformed. */
   readonly read: (text: string) => Value | undefined;
-  /** What is allowed, as the end of the sentence "it must …". */
+  /** Describes the format: the end of the sentence "it must …". */
   readonly must: string;
 }
 
@@ -84,12 +84,12 @@ function count(min: number, max: number): Format<number> {
   };
 }
 
-/** A value for a variable that is absent or empty, too. */
+/** A format that also accepts a missing or empty variable, as `otherwise`. */
 function whenSet<Value>({ read, must }: Format<Value>, otherwise: Value): Format<Value> {
   return { read: (value) => (value === "" ? otherwise : read(value)), must };
 }
 
-/** Numbers from `min` to `max`, ascending. */
+/** A list or range of numbers from `min` to `max`, returned in ascending order. */
 function numbers(min: number, max: number): Format<readonly number[]> {
   const read = (value: string) => {
     const named = new Set<number>();
@@ -108,7 +108,7 @@ function numbers(min: number, max: number): Format<readonly number[]> {
   };
 }
 
-/** SQS hides a message for at most 12 hours, and a job lives a day: waits with their jitter must fit into both. */
+/** Waits, with jitter, must fit into the 12 hours for which SQS can hide a message and into a job's day. */
 const maxWaitSeconds = 28_800;
 const maxWaitsSeconds = 64_800;
 const maxWaits = 20;
@@ -127,7 +127,7 @@ const waits: Format<readonly number[]> = {
     `each up to ${maxWaitSeconds} and together up to ${maxWaitsSeconds}`,
 };
 
-/** A page of the console may load from the origin of the address, which is why it has to be one. */
+/** The console's content security policy allows the origin of this address, so it must have one. */
 const mapStyle: Format<string> = {
   read: (value) =>
     value === "" || (/^[^\s;,'"]+$/.test(value) && isHttpsOrLocal(value)) ? value : undefined,
@@ -157,8 +157,8 @@ function json<Value>(schema: () => z.ZodMiniType<Value>, must: string): Format<V
 }
 
 /**
- * Configuration an operator may change, with its defaults. The stack puts the defaults on the functions; a
- * local run takes what the shell sets instead.
+ * Configuration that an operator may change, with defaults. The stack sets the defaults on the functions; in a local
+ * run, variables of the shell override them.
  */
 export const configuration = {
   TOKEN_ISSUER: { ...text, default: "https://network-capabilities.example" },
@@ -175,11 +175,11 @@ export const configuration = {
   },
   RATE_LIMIT_PER_MINUTE: { ...count(0, 1_000_000_000), default: "1200" },
   DAILY_QUOTA: { ...count(0, 1_000_000_000), default: "100000" },
-  /** Failed logins in 15 minutes of one account from one source address. */
+  /** Maximum of failed logins in 15 minutes to one account from one source address. */
   LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: { ...count(0, 1_000_000), default: "20" },
-  /** Failed logins in 15 minutes of one account from anywhere. */
+  /** Maximum of failed logins in 15 minutes to one account from any address. */
   LOGIN_LIMIT_PER_ACCOUNT: { ...count(0, 1_000_000), default: "100" },
-  /** Failed logins in 15 minutes from one source address. */
+  /** Maximum of failed logins in 15 minutes from one source address. */
   LOGIN_LIMIT_PER_SOURCE: { ...count(0, 1_000_000), default: "300" },
   /** Slots, cells × hours, of the largest synchronous answer. */
   DENSITY_SYNC_LIMIT: { ...count(1, 1_000_000_000), default: "40000" },
@@ -187,20 +187,20 @@ export const configuration = {
   DENSITY_ASYNC_LIMIT: { ...count(1, 1_000_000_000), default: "2000000" },
   /** Supported geohash lengths. */
   DENSITY_PRECISIONS: { ...numbers(1, 12), default: "3-7" },
-  /** The suppression threshold K: counts below it are not published. Read by the import. */
+  /** The suppression threshold K, read by the import: counts below it are not published. */
   DENSITY_K: { ...count(1, 1_000_000), default: "10" },
-  /** Operations of a caller that may be pending at a time. */
+  /** Maximum of pending operations per caller. */
   DENSITY_PENDING_LIMIT: { ...count(0, 100), default: "20" },
-  /** Seconds before each further attempt to deliver. */
+  /** Seconds before each further delivery attempt. */
   SINK_RETRY_SECONDS: { ...waits, default: "2,10,60,300,900,3600,10800,21600" },
-  /** Private networks a sink may be in; for local runs, no deployed stage sets it. */
+  /** Private networks that sinks may be in; for local runs only, no deployed stage sets it. */
   SINK_ALLOWED_NETWORKS: { ...allowedNetworks, default: "" },
   /**
-   * Seconds for which densities, QoS profiles and the public key set may be answered from what was read before. At most
-   * a minute: a new signing key must be in every cache before it signs (`firstUseSeconds`).
+   * Seconds for which densities, QoS profiles and the public key set may be served from a cache. At most a minute: a
+   * new signing key must be in every cache before it signs (`firstUseSeconds`).
    */
   CACHE_SECONDS: { ...count(0, 60), default: "60" },
-  /** The map of the console: a MapLibre style or a PMTiles archive. Without one it has outlines of countries. */
+  /** The console's map: a MapLibre style or a PMTiles archive. By default it shows outlines of countries. */
   MAP_STYLE: { ...mapStyle, default: "" },
   LOG_LEVEL: { ...oneOf("DEBUG", "INFO", "WARN", "ERROR"), default: "INFO" },
 } as const satisfies Record<string, Format<unknown> & { readonly default: string }>;
@@ -211,9 +211,9 @@ export const bucketVariable = "BUCKET_DENSITY_IMPORT";
 /** The name of a configuration variable. */
 export type ConfigurationName = keyof typeof configuration;
 
-/** Variables that the stack sets; operators do not. */
+/** Variables that the stack sets, not the operator. */
 const wiring = {
-  /** The routes each scope opens, made from the endpoints. */
+  /** The routes of each scope, derived from the endpoints. */
   ROUTES_BY_SCOPE: json(
     () => z.record(z.string(), z.array(z.string())),
     "be a JSON object with a list of routes for each scope",
@@ -227,13 +227,13 @@ const wiring = {
 
 /** Variables that only tests set. */
 const forTests = {
-  /** Deadlines are this many times as long as specified, because the machine of a test may be busy. No stage sets it. */
+  /** Multiplies all deadlines, because a test may run on a busy machine. No stage sets it. */
   DEADLINE_FACTOR: whenSet(count(1, 100), 1),
 } as const satisfies Record<string, Format<unknown>>;
 
 const variables = { ...configuration, ...wiring, ...forTests };
 
-/** The name of an environment variable of a function that is not a table's. */
+/** The name of a function's environment variable, other than those of tables and queues. */
 export type VariableName = keyof typeof configuration | keyof typeof wiring;
 
 type AnyName = keyof typeof variables;
@@ -241,8 +241,8 @@ type AnyName = keyof typeof variables;
 /**
  * Reads one environment variable.
  *
- * It is read at each call, never at import, so that a test or a local run can set it first.
- * @throws {Misconfigured} naming the variable and what it must be, never its value, when it is absent or malformed.
+ * Reads at each call, never at import, so that a test or a local run can set the variable first.
+ * @throws {Misconfigured} if the variable is missing or malformed: names it and its format, never its value.
  */
 export function setting<N extends AnyName>(
   name: N,
@@ -258,7 +258,7 @@ type Value<N extends AnyName> = NonNullable<ReturnType<(typeof variables)[N]["re
 
 /**
  * The deployed name of a table or the address of a queue, by its variable.
- * @throws {Misconfigured} naming the variable when it is absent.
+ * @throws {Misconfigured} naming the variable if it is missing.
  */
 export function resourceName(variable: string): string {
   const name = process.env[variable];
@@ -279,15 +279,15 @@ export function lambdaRuntimeApi(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;
 }
 
-/** How long a call or a request may take, in milliseconds, when `DEADLINE_FACTOR` is applied to what is specified. */
+/** A specified time limit, in milliseconds, multiplied by `DEADLINE_FACTOR`. */
 export function timeLimit(milliseconds: number): number {
   return milliseconds * setting("DEADLINE_FACTOR");
 }
 
 /**
- * log2 of scrypt's N for password hashes that tests may be content with: most of them are not about hashes, which are
- * made to be slow. Tests set `PASSWORD_HASH_LN`. It is ignored unless the tables are on this machine, so that no stage
- * and no import into one can have weaker hashes.
+ * log2 of scrypt's N for the password hashes of tests, few of which are about hashes, which are slow by design. Tests
+ * set `PASSWORD_HASH_LN`. It is ignored unless the tables are on this machine, so that no stage, nor an import into
+ * one, can have weaker hashes.
  */
 export function testPasswordHashLn(): number | undefined {
   const { PASSWORD_HASH_LN, AWS_ENDPOINT_URL_DYNAMODB = "" } = process.env;

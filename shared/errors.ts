@@ -4,21 +4,21 @@ interface ErrorRow {
   readonly status: number;
   /** The default of the `message` member; `ErrorDetails` may replace it. */
   readonly message: string;
-  /** Seconds a caller waits before it tries again; sent as `Retry-After`. */
+  /** Seconds after which a caller may retry; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** API Gateway's own refusals that mean the same and are rendered from this row. */
+  /** API Gateway's gateway responses that mean the same and are rendered from this row. */
   readonly gatewayResponses?: readonly string[];
 }
 
 /**
- * Every error the service can answer with: those of specification 7.1, and our own for verbs, formats, operations and
- * failures of the service. Functions, gateway responses and the OpenAPI document are rendered from these rows.
+ * Every error of the service: those of specification 7.1, and our own for verbs, formats, operations and failures of
+ * the service. The errors of functions, gateway responses and the OpenAPI document are rendered from these rows.
  *
- * A route that does not exist is refused by API Gateway as a missing or malformed AWS signature: it takes the
- * request for one signed by an AWS identity. Those types are `NOT_FOUND` here, as no route uses signatures.
+ * API Gateway takes a request for an unknown route for one signed by an AWS identity, and refuses it for a missing or
+ * malformed signature. Those responses are `NOT_FOUND` here, because no route uses signatures.
  *
- * A function that Lambda throttles, or whose execution breaks off, is an `INTEGRATION_FAILURE`, and an authorizer that
- * cannot be called an `AUTHORIZER_…` failure: the same request may succeed a moment later, so these are `UNAVAILABLE`.
+ * A function that is throttled or crashes is an `INTEGRATION_FAILURE`, an authorizer that cannot be invoked an
+ * `AUTHORIZER_…` failure. The same request may succeed a moment later, so these are `UNAVAILABLE`.
  */
 export const errors = {
   INVALID_ARGUMENT: {
@@ -155,7 +155,7 @@ export function errorRow(code: Code): ErrorRow {
   return errors[code];
 }
 
-/** What is left of a limit in the current window; sent as `X-RateLimit-*` (behaviour section 9). */
+/** The remaining allowance of a limit in the current window; sent as `X-RateLimit-*` (behaviour section 9). */
 export interface Allowance {
   readonly limit: number;
   readonly remaining: number;
@@ -163,13 +163,13 @@ export interface Allowance {
   readonly resetSeconds: number;
 }
 
-/** What replaces or completes the catalogue's row in one response. */
+/** Overrides of the catalogue's row for one response. */
 export interface ErrorDetails {
-  /** Replaces the catalogue's message. Never holds a value the caller sent. */
+  /** Replaces the catalogue's message. Never contains a value of the request. */
   readonly message?: string;
   /** Replaces the catalogue's waiting time. */
   readonly retryAfterSeconds?: number;
-  /** Of the limit that was exceeded, if it has a window. */
+  /** The allowance of the exceeded limit, if it has a window. */
   readonly allowance?: Allowance;
 }
 
@@ -196,8 +196,7 @@ export class Unavailable extends Error {
 }
 
 /**
- * A variable of the environment is absent or not what it must be. The message names it, never its value: it may be
- * logged.
+ * An environment variable is missing or malformed. The message may be logged: it names the variable, never its value.
  */
 export class Misconfigured extends Error {
   constructor(message: string) {

@@ -3,27 +3,27 @@ import { setting } from "./environment.ts";
 interface Entry<Value> {
   readonly value: Value;
   readonly bytes: number;
-  /** When the load began that returned the value. */
+  /** When the load of the value began. */
   readonly loadedAt: number;
 }
 
 /**
- * What this process has read of a table, for reads on which nothing depends: for `CACHE_SECONDS` they return what they
- * returned before, also that there was nothing. At most `maxBytes` are kept; what was used longest ago goes first.
+ * A cache of table reads that may be stale: for `CACHE_SECONDS`, a read returns the previous result, even if nothing
+ * was found. Holds at most `maxBytes`, and evicts the least recently used entries first.
  *
- * Concurrent reads of a key share one load. If a load fails, each waiter then loads for itself: it may
- * have failed because the request that began it was aborted.
+ * Concurrent reads of a key share one load. If it fails, each waiter then loads for itself, because the load may have
+ * failed only because the request that began it was aborted.
  */
 export class ReadCache<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (value: Value) => number;
   readonly #clock: () => number;
-  /** The one used longest ago first. */
+  /** The least recently used first. */
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #loads = new Map<string, Promise<ReadonlyMap<string, Value>>>();
   #bytes = 0;
 
-  /** @param bytesOf the memory that a value keeps, as far as values differ in it. */
+  /** @param bytesOf estimates the memory of a value. */
   constructor(maxBytes: number, bytesOf: (value: Value) => number, clock: () => number = Date.now) {
     this.#maxBytes = maxBytes;
     this.#bytesOf = bytesOf;
@@ -38,7 +38,7 @@ export class ReadCache<Value> {
 
   /**
    * The values of distinct keys. Throws what `load` throws.
-   * @param load reads the keys that it gets, all of them with a value.
+   * @param load reads the keys it is given, and returns a value for each.
    */
   async getAll(
     keys: readonly string[],
@@ -57,7 +57,7 @@ export class ReadCache<Value> {
       else missing.push(key);
     }
     const own = missing.length === 0 ? undefined : this.#load(missing, load);
-    // Waits for the others even if one of them fails: nothing is left behind unhandled.
+    // Waits for all of them even if one fails, so that no rejection is unhandled.
     await Promise.allSettled([own, ...shared.values()]);
     for (const [key, value] of (await own) ?? []) found.set(key, value);
     const failed: string[] = [];
@@ -116,5 +116,5 @@ export class ReadCache<Value> {
   }
 }
 
-/** About what a key and an entry take besides the value. */
+/** The approximate memory of a key and an entry, without the value. */
 const entryBytes = 256;

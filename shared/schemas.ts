@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { instantOf } from "./calendar.ts";
 import type { Code } from "./errors.ts";
 
-/** Marks a schema issue that has an error code of its own; read by `http/invalid.ts`. */
+/** Gives a schema issue an error code of its own; read by `http/invalid.ts`. */
 export const asks = (code: Code) => ({ params: { code } });
 
 /** A point in time, RFC 3339 with a zone. */
@@ -15,7 +15,7 @@ export const dateTime = (description: string) =>
     z.meta({ format: "date-time", description }),
   );
 
-/** A schema with what it says in the OpenAPI document; one that has an `id` must be made optional before. */
+/** Adds a description for the OpenAPI document. A schema with an `id` must be made optional first. */
 export function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
   return schema.check(z.meta({ description }));
 }
@@ -29,13 +29,13 @@ export const errorBody = z
   })
   .check(z.meta({ id: "ErrorInfo", description: "The body of every error." }));
 
-/** What a number between two others must be, both included: checks whose issues name both ends. */
+/** Checks that a number is within an inclusive range; their issues name both ends. */
 export function between(minimum: number, maximum: number) {
   const expected = `must be between ${minimum} and ${maximum}`;
   return [z.minimum(minimum, expected), z.maximum(maximum, expected)] as const;
 }
 
-/** What an `x-correlator` must be, for a person. */
+/** The format of `x-correlator`, for messages. */
 export const correlatorForm = "must be at most 256 of the characters a-z A-Z 0-9 - _ : ; . / < > { }";
 
 /** A correlation id (behaviour section 2): chosen by the caller, echoed in every response. */
@@ -126,7 +126,7 @@ const ipv6Address = z.string().check(
   }),
 );
 
-/** A public subscription identifier, `local@domain`. Understood, but of no use yet (specification 2.9). */
+/** A public subscription identifier, `local@domain`. Parsed, but not yet used (specification 2.9). */
 const networkAccessIdentifier = z.string().check(
   z.maxLength(253),
   z.regex(/^[^@\s]+@[^@\s]+$/, "must be local@domain"),
@@ -144,7 +144,7 @@ const identifiers = {
   networkAccessIdentifier: z.optional(networkAccessIdentifier),
 };
 
-/** The device a request is about (specification 2.9): at least one identifier. */
+/** The device that a request is about (specification 2.9): at least one identifier. */
 export const device = z.object(identifiers).check(
   z.refine((value) => Object.keys(value).length > 0, {
     message: "must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier",
@@ -158,5 +158,5 @@ export const device = z.object(identifiers).check(
   }),
 );
 
-/** The identifiers of a device as a request sends them. */
+/** The identifiers of a device, as in a request. */
 export type Device = z.infer<typeof device>;

@@ -3,7 +3,7 @@ import { setting } from "./environment.ts";
 import { asks, dateTime } from "./schemas.ts";
 import { isSink } from "./sinks/sink-url.ts";
 
-/** Where an answer is delivered. What is no sink is `INVALID_SINK`. */
+/** The address to which an answer is delivered. An invalid one is `INVALID_SINK`. */
 export const sink = z.string().check(
   z.refine((text) => isSink(text, setting("SINK_ALLOWED_NETWORKS")), asks("INVALID_SINK")),
   z.meta({
@@ -14,7 +14,7 @@ export const sink = z.string().check(
   }),
 );
 
-/** The header by which a request with a sink is repeated. */
+/** The header that makes a request with a sink safe to repeat. */
 export const idempotencyKey = z.optional(
   z.string().check(
     z.minLength(1),

@@ -1,18 +1,18 @@
-/** What an item must look like, in Zod or Zod Mini: items are parsed when they are read. */
+/** The schema of items, in Zod or Zod Mini; items are parsed when they are read. */
 export interface Schema<Item> {
   readonly parse: (item: unknown) => Item;
 }
 
-/** Another order of a table's items. Its keys are strings, and what was written a moment ago may be missing. */
+/** An index of a table. Its keys are strings, and the most recent writes may be missing. */
 export interface Index {
   readonly name: string;
   readonly partitionKey: string;
   readonly sortKey: string;
-  /** What it holds beside the keys. */
+  /** The attributes it contains in addition to the keys. */
   readonly attributes: readonly string[];
 }
 
-/** A table: the stack creates it from here, and its stores read its keys and items by it. */
+/** The declaration of a table, from which the stack creates it and by which its stores read and write items. */
 export interface Table<Item = unknown, Name extends string = string> {
   /** The name in this project; the deployed name is in the environment, under `tableVariable`. */
   readonly name: Name;
@@ -22,19 +22,19 @@ export interface Table<Item = unknown, Name extends string = string> {
   readonly sortKey?: string;
   /** Attribute with the epoch second after which DynamoDB may delete the item. */
   readonly timeToLive?: string;
-  /** Further orders of its items; an item without the keys of one is not in it. */
+  /** Its indexes; an index contains only items that have its keys. */
   readonly indexes?: readonly Index[];
-  /** Whether the items can be made again from nothing: such a table is neither backed up nor kept. */
+  /** Whether losing the items does no lasting harm: such a table is neither backed up nor retained. */
   readonly ephemeral?: boolean;
-  /** Whether the operator has the files that the items were imported from: such a table is kept, but not backed up. */
+  /** Whether the operator can import the items again: such a table is retained, but not backed up. */
   readonly reimportable?: boolean;
   /**
    * Whether it holds personal data or credentials. It is then encrypted with the stack's own key, which only functions
-   * that are granted such a table may use, and only through DynamoDB. What other tables hold is a hash, a catalogue or
-   * public.
+   * that are granted such a table may use, and only through DynamoDB. Other tables hold hashes, catalogues or public
+   * data.
    */
   readonly personalData?: boolean;
-  /** Of the items; of the main kind where a table holds several. */
+  /** The schema of its items; of the main kind if it holds several. */
   readonly schema: Schema<Item>;
 }
 

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A folder for the time that a program runs. */
+/** A folder that lives no longer than the program. */
 export interface TemporaryFolder {
   readonly path: string;
   readonly remove: () => void;
 }
 
-/** Makes an empty folder that is removed at the latest when the program exits, also when it does so amid its work. */
+/** Creates an empty folder that is removed when the program exits, at the latest. */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), prefix));
-  // Tried again while a child that has just been ended is still writing its last file.
+  // Retries, because a child process that was just ended may still be writing its last file.
   const discard = () => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   process.once("exit", discard);
   return {

@@ -1,12 +1,12 @@
-/** Pages for browsers, and the files that they load. They are no part of the API: its document does not name them. */
+/** Pages for browsers, and the files that they load. They are not part of the API or its document. */
 export interface Website {
   /** `<area>/<operation>`: the handler's file below `functions/`. */
   readonly id: `${string}/${string}`;
-  /** What logs and metrics call it. */
+  /** Its name in logs and metrics. */
   readonly operationId: string;
-  /** Each is answered to `GET`, and leads to the same function. */
+  /** The paths, each answered to `GET` by the same function. */
   readonly paths: readonly `/${string}`[];
-  /** Why everybody may open them. */
+  /** Why they need no token. */
   readonly publicBecause: string;
 }
 

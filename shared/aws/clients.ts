@@ -1,11 +1,11 @@
 import { timeLimit } from "../environment.ts";
 
-/** Attempts at a call, all of which fit into a request's deadline. */
+/** Attempts per call; all of them fit into a request's deadline. */
 const attempts = 3;
 
 /**
- * The configuration of every AWS client. The SDK waits without a limit by default. Here connecting may take half a
- * second, the response must begin within one second and never pause for one, and all three attempts fit into a
+ * The configuration of every AWS client. By default the SDK waits without limit. Here connecting may take half a
+ * second, the response must begin within one second and never pause for longer, and all three attempts fit into a
  * request's deadline.
  */
 export function clientDefaults() {
@@ -21,8 +21,8 @@ export function clientDefaults() {
 }
 
 /**
- * Errors that a later call may not have. SQS may prefix them with its own name or that of the service that throttled
- * it, as in `KMS.ThrottlingException`.
+ * Transient errors. SQS may prefix them with its own name or that of the service that throttled it, as in
+ * `KMS.ThrottlingException`.
  */
 const passing = new Set([
   "KmsThrottled",
@@ -46,7 +46,7 @@ export function isRetryable(error: unknown): error is Error {
   return passing.has(name) || !("$fault" in error) || error.$fault !== "client";
 }
 
-/** The class of a failure, for the log: a code of Node.js, as of a connection that is refused, or the error's name. */
+/** The class of a failure, for the log: a Node.js error code such as `ECONNREFUSED`, or the error's name. */
 export function failureOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -5,7 +5,7 @@ import type { Table } from "../table.ts";
 import { clientDefaults } from "./clients.ts";
 import { nameOf } from "./database-client.ts";
 
-/** AWS cannot be used as things are; the message says what to set. */
+/** AWS cannot be used with the current settings; the message says what to set. */
 export class NotConnected extends Error {
   constructor(message: string) {
     super(message);
@@ -14,9 +14,9 @@ export class NotConnected extends Error {
 }
 
 /**
- * Reads a key that no item has, so that an import ends at once, and not after reading its file, when AWS cannot be
- * used. Needs no right that the import does not need.
- * @throws {NotConnected} that says what to set.
+ * Reads a key that no item has, so that an import that cannot use AWS fails before it reads its file. Needs no
+ * permission beyond those of the import.
+ * @throws {NotConnected} saying what to set.
  */
 export async function checkConnection(table: Table): Promise<void> {
   const { partitionKey, sortKey } = table;
@@ -29,7 +29,7 @@ export async function checkConnection(table: Table): Promise<void> {
     const problem = connectionProblem(error);
     if (problem !== undefined) throw problem;
     const isAnswer = error instanceof Error && "$fault" in error;
-    // A table that throttles or fails is there; imports wait for it.
+    // A table that throttles or fails exists; imports wait for it.
     if (!isAnswer) throw await notReached(client, error);
   } finally {
     client.destroy();
@@ -47,7 +47,7 @@ function nameIn(table: Table): string {
   }
 }
 
-/** What to set, by the names of errors. */
+/** What to set, by names of errors. */
 const advice: readonly (readonly [names: RegExp, advice: string])[] = [
   [
     /^(?:Credentials|TokenProvider)/,

@@ -7,12 +7,15 @@ import { timed } from "./dependency-times.ts";
 
 let client: DynamoDBClient | undefined;
 
-/** The SDK's own decoder matches all of the text with a regular expression first: most of the time of a large read. */
+/**
+ * Replaces the SDK's decoder, which first matches the whole text with a regular expression; that took most of the time
+ * of a large read.
+ */
 export const base64Decoder = (text: string) => Buffer.from(text, "base64");
 
 /**
  * Makes one call to DynamoDB.
- * @throws {Unavailable} when the table did not answer; any other error is a fault of this code.
+ * @throws {Unavailable} if the table did not answer; any other error is a bug in this code.
  */
 export type Call = <Output extends object>(
   run: (client: DynamoDBClient) => Promise<Output>,
@@ -21,8 +24,8 @@ export type Call = <Output extends object>(
 let callNow: Call = callInTime;
 
 /**
- * Makes all calls of this process in another way, for programs that may wait longer than a request.
- * @returns what makes them as before again.
+ * Replaces how this process makes its calls, for programs that may wait longer than a request.
+ * @returns a function that restores the previous way.
  */
 export function useCall(other: Call): () => void {
   const before = callNow;
@@ -32,10 +35,10 @@ export function useCall(other: Call): () => void {
   };
 }
 
-/** Makes one call as the process makes all of them. */
+/** Makes one call in the way that is set for the process. */
 export const call: Call = (run) => callNow(run);
 
-/** Within a request: the attempts at a call fit into its deadline. */
+/** The way of requests: all attempts fit into the deadline. */
 async function callInTime<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
   client ??= timed(new DynamoDBClient({ ...clientDefaults(), base64Decoder }), "dynamodbMilliseconds");
   try {

@@ -15,19 +15,19 @@ import { Unavailable } from "../errors.ts";
 import type { Index, Schema, Table } from "../table.ts";
 import { call, nameOf } from "./database-client.ts";
 
-/** An attribute of a key: keys are strings throughout. */
+/** A primary key; all key attributes are strings. */
 export type Key = Readonly<Record<string, string>>;
 
 /**
- * How current a read is: `strong` sees every write that was acknowledged before, `eventual` may miss those of the last
- * moment, at half the price and twice the rate of a partition.
+ * The consistency of a read: `strong` sees every acknowledged write; `eventual` may miss the most recent ones, at half
+ * the price and twice the throughput per partition.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html
  */
 type Consistency = "strong" | "eventual";
 
 /**
  * Reads one item by its key.
- * @returns `undefined` only when the table said that there is no such item.
+ * @returns `undefined` only if the table said that there is no such item.
  */
 export async function getItem<Item>(
   table: Table<Item>,
@@ -53,8 +53,8 @@ export async function queryPartition<Item>(
 }
 
 /**
- * Reads a partition of a table's index in the order of its sort key, page after page. What was written a moment ago may
- * be missing.
+ * Reads a partition of a table's index in the order of its sort key, page after page. The most recent writes may be
+ * missing.
  * @param schema of the attributes that the index holds.
  */
 export async function queryIndex<Item>(
@@ -68,8 +68,8 @@ export async function queryIndex<Item>(
 }
 
 /**
- * Reads the first entries of a partition of a table's index in the order of its sort key, at most as many as one page
- * holds. What was written a moment ago may be missing.
+ * Reads the first entries of a partition of a table's index in the order of its sort key, at most one page. The most
+ * recent writes may be missing.
  * @param schema of the attributes that the index holds.
  */
 export async function queryFirst<Item>(
@@ -125,19 +125,19 @@ async function queryAll<Item>(
   return items;
 }
 
-/** DynamoDB's limit of keys in one call. */
+/** DynamoDB's maximum number of keys per call. */
 const keysPerCall = 100;
 
-/** Concurrent calls of one read. */
+/** Concurrent calls per read. */
 const callsAtOnce = 4;
 
-/** The pause after a call that read none of its keys; doubled until a call reads some. */
+/** The pause after a call that read none of its keys; doubled until a call reads any. */
 const firstPauseMilliseconds = 25;
 const longestPauseMilliseconds = 400;
 
 /**
- * Reads items by distinct keys, in as many calls as needed, a few at a time. Keys that a call leaves out are requested
- * again until all were read or the signal aborts.
+ * Reads items by distinct keys, in as many calls as needed, a few at a time. Unprocessed keys are requested again until
+ * all have been read or the signal aborts.
  * @returns the items that exist, in no order.
  */
 export async function getItems<Item>(
@@ -162,7 +162,7 @@ export async function getItems<Item>(
   return items;
 }
 
-/** The items of at most `keysPerCall` keys. An answer holds 16 MB at most, and less when the table is busy. */
+/** The items of at most `keysPerCall` keys. A response holds 16 MB at most, and less if the table is throttled. */
 async function* batchItems(
   name: string,
   keys: readonly Readonly<Record<string, AttributeValue>>[],
@@ -191,7 +191,7 @@ async function* batchItems(
   }
 }
 
-/** What must hold for a write, in DynamoDB's expression language. */
+/** The condition of a write, in DynamoDB's expression language. */
 export interface Condition {
   readonly condition: string;
   readonly names?: Readonly<Record<string, string>>;
@@ -209,7 +209,7 @@ export async function putItem(
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
-/** A change of an item, and what must hold for it. */
+/** A change of an item, and its condition. */
 export interface Update extends Condition {
   readonly update: string;
 }
@@ -226,9 +226,9 @@ export async function updateItem(
 }
 
 /**
- * Changes an item in place and returns the changed attributes, at no cost beyond the write's.
- * @param schema of the attributes that the update names, as they are afterwards.
- * @returns `undefined` when the condition did not hold: nothing was written.
+ * Changes an item in place and returns the changed attributes, at no additional cost.
+ * @param schema of the updated attributes.
+ * @returns `undefined` if the condition did not hold: nothing was written.
  */
 export async function updatedItem<Item>(
   table: Table,

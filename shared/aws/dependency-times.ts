@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The AWS services whose calls are timed, by the field of the log line. */
+/** The log fields of the AWS services whose calls are timed. */
 type DependencyField = "dynamodbMilliseconds" | "secretsManagerMilliseconds" | "sqsMilliseconds";
 
 /**
- * How long a request waited for each AWS service: the time in which at least one call was under way, with its retries.
+ * How long a request waited for each AWS service: the time during which at least one call, including its retries, was
+ * in progress.
  */
 export class DependencyTimes {
   readonly #times = new Map<DependencyField, { underWay: number; since: number; total: number }>();
@@ -19,7 +20,7 @@ export class DependencyTimes {
     };
   }
 
-  /** Whole milliseconds by service, for the services that were called. A call that still runs counts until now. */
+  /** Whole milliseconds by service, for the services that were called. A call in progress counts until now. */
   fields(): Readonly<Partial<Record<DependencyField, number>>> {
     const now = performance.now();
     const entries = [...this.#times].map(([field, { underWay, since, total }]) => [
@@ -30,22 +31,22 @@ export class DependencyTimes {
   }
 }
 
-/** The times of the request that is being answered, for every call that its handling makes, however deep. */
+/** The times of the current request, found by every call made while handling it. */
 const timesOfRequest = new AsyncLocalStorage<DependencyTimes>();
 
-/** Times the calls to AWS that are made while something runs, in `times`. */
+/** Runs a function, and times in `times` the AWS calls that it makes. */
 export function timeCalls<Result>(times: DependencyTimes, run: () => Result): Result {
   return timesOfRequest.run(times, run);
 }
 
-/** What every client of the AWS SDK has. */
+/** The part of an AWS SDK client that is used here. */
 interface Client {
   send(command: never, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>;
 }
 
-/** Lets a client time its calls, with their retries, for the request during which they are made. */
+/** Makes a client time its calls, including retries, for the request that makes them. */
 export function timed<Timed extends Client>(client: Timed, field: DependencyField): Timed {
-  // As with `super.send`, the class's method is looked up at each call.
+  // Looked up at each call, as `super.send` would be.
   const own: Client = Object.getPrototypeOf(client);
   client.send = async (command, options) => {
     const end = timesOfRequest.getStore()?.begin(field);

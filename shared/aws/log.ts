@@ -43,15 +43,15 @@ interface Fields {
   readonly status?: number;
   readonly code?: string;
   readonly milliseconds?: number;
-  /** Of the function's invocation, as API Gateway's access log and X-Ray name it. */
+  /** Of the function's invocation, as in API Gateway's access log and in X-Ray. */
   readonly awsRequestId?: string;
-  /** The time in which calls to this service were under way. */
+  /** The time during which calls to this service were in progress. */
   readonly dynamodbMilliseconds?: number;
   readonly secretsManagerMilliseconds?: number;
   readonly sqsMilliseconds?: number;
   /** From the start of a request to the first byte of a streamed response. */
   readonly firstByteMilliseconds?: number;
-  /** Sent of the body of a streamed response. */
+  /** Bytes sent of a streamed body. */
   readonly bytes?: number;
   /** Hash of the caller; see `hashed`. */
   readonly caller?: string;
@@ -74,12 +74,12 @@ export function logId(entry: keyof typeof logEntries): string {
 
 let logger: Logger | undefined;
 
-/** The level from which a line is written, as `LOG_LEVEL` has it, in ascending order. */
+/** The values of `LOG_LEVEL`, in ascending order; lines below the level are not written. */
 const levels = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL", "SILENT"];
 
 /**
  * Writes one line. Fields are flat and primitive, so that writing them cannot throw.
- * @param counts metrics in the same line; they are written even when the level leaves out the line.
+ * @param metrics metrics in the same line; they are written even if the line's level is not.
  */
 export function log(entry: keyof typeof logEntries, fields: Fields, counts: readonly Count[] = []): void {
   logger ??= new Logger({ serviceName: "network-capabilities" });
@@ -90,9 +90,9 @@ export function log(entry: keyof typeof logEntries, fields: Fields, counts: read
 }
 
 /**
- * Logs a failure that the caller need not know of: as that of a dependency which did not answer, or, with an alarm, as
- * an internal error.
- * @param write to log otherwise than to the function's own log.
+ * Logs a failure that does not concern the caller: as an unavailable dependency or, which raises an alarm, as an
+ * internal error.
+ * @param write replaces the function's own log.
  */
 export function logFault(error: unknown, fields: Fields, write: typeof log = log): void {
   if (error instanceof Unavailable) write("DEPENDENCY_FAILED", { ...fields, cause: error.message });
@@ -100,8 +100,8 @@ export function logFault(error: unknown, fields: Fields, write: typeof log = log
 }
 
 /**
- * The class of an error and its first 8 stack frames. The message is left out, because it may hold data; that of
- * `Misconfigured` is kept, because it never does.
+ * The class of an error and its first 8 stack frames, without its message, which may contain data. The message of
+ * `Misconfigured` never does, and is included.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;

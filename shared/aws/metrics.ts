@@ -6,13 +6,13 @@ import { metricNamespace } from "../environment.ts";
  * dashboards rely on it.
  */
 export const metrics = {
-  /** Requests that a function answered. What API Gateway refuses by itself is in API Gateway's own metrics. */
+  /** Requests that a function answered. Those that API Gateway refused itself are in its own metrics. */
   Requests: "operation",
-  /** Those of them that were answered with an error. */
+  /** Requests that a function answered with an error. */
   Errors: "code",
   /** How long functions took to answer, for all operations whose endpoint names no metric of its own. */
   RequestMilliseconds: undefined,
-  /** How long the function took to answer requests for densities. */
+  /** Response times of requests for densities. */
   DensityMilliseconds: undefined,
   /** Slots (cells × hours) of synchronous density answers. */
   DensitySlots: undefined,
@@ -26,25 +26,25 @@ export const metrics = {
   OldestJobSeconds: undefined,
   /** Age of the oldest job without an attempt, measured every minute. */
   OldestUnstartedJobSeconds: undefined,
-  /** Days since the key that signed a token was made, measured at logins; of the stack's own key alone. */
+  /** Days since the stack's own signing key was created, measured at logins. */
   SigningKeyAgeDays: undefined,
-  /** Logins with a wrong address or password, or refused after too many of them. */
+  /** Logins with a wrong address or password, or refused after too many such logins. */
   LoginFailures: undefined,
   /** Fetches of a token issuer's keys that failed. */
   IssuerKeysUnreachable: undefined,
-  /** Requests that were served without being counted against the quota. */
+  /** Requests that were served although they could not be counted against the quota. */
   QuotaNotCounted: undefined,
 } as const satisfies Record<string, string | undefined>;
 
 /** The name of a metric. */
 export type MetricName = keyof typeof metrics;
 
-/** A metric of how long requests took, with an objective of its own. */
+/** A metric of response times, with an objective of its own. */
 export type DurationMetric = Extract<MetricName, `${string}Milliseconds`>;
 
 /**
- * A value for a metric: 1 unless `value` is given. The value of a dimension is a fixed word of the service, never
- * anything that was sent.
+ * A value for a metric: 1 unless `value` is given. The value of a dimension is a fixed word of the service, never data
+ * of a request.
  */
 export type Count = {
   [Name in MetricName]: { readonly metric: Name; readonly value?: number } & Dimension<Name>;
@@ -56,16 +56,15 @@ type Dimension<Name extends MetricName> = (typeof metrics)[Name] extends infer K
 
 let output: Console | undefined;
 
-/** Writes metrics in a line of their own, at any log level. Never throws: a line that cannot be written is lost. */
+/** Writes metrics in a line of their own, at any log level. Never throws; a line that cannot be written is lost. */
 export function writeMetrics(counts: readonly Count[]): void {
-  // Lambda puts more before a line of the global console; this one writes the line, and swallows errors.
+  // Lambda prefixes the lines of the global console. This console writes the bare line, and ignores errors.
   output ??= new Console(process.stdout);
   output.log(JSON.stringify(embedded(counts)));
 }
 
 /**
- * The members by which CloudWatch finds at most one value for each metric in a line of JSON, the embedded metric
- * format.
+ * The members of a JSON line that make it CloudWatch's embedded metric format, with at most one value per metric.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 export function embedded(counts: readonly Count[]): Readonly<Record<string, unknown>> {
@@ -82,7 +81,7 @@ export function embedded(counts: readonly Count[]): Readonly<Record<string, unkn
   return Object.assign({ _aws: { Timestamp: Date.now(), CloudWatchMetrics } }, ...members);
 }
 
-/** A metric's name ends in its unit, unless it counts. CloudWatch has no unit for days. */
+/** The unit in a metric's name; a name without one is a count. CloudWatch has no unit for days. */
 function unitOf(metric: MetricName): string {
   const unit = /(?:Seconds|Milliseconds|Days)$/.exec(metric)?.[0] ?? "Count";
   return unit === "Days" ? "None" : unit;

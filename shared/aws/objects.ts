@@ -12,18 +12,18 @@ import { bucketVariable, resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { clientDefaults, failureOf, isRetryable } from "./clients.ts";
 
-/** For one call, whose object or part has some megabytes. */
+/** The time-out of one call, whose object or part has several megabytes. */
 const callMilliseconds = 60_000;
 
-/** S3 answers a part of `partBytes` when it has all of it. */
+/** S3 responds to an upload of `partBytes` once it has received all of it. */
 const responseMilliseconds = 20_000;
 
-/** Calls are repeated for about a minute, as no caller waits for one. */
+/** Calls are retried for about a minute, because no caller is waiting. */
 const attempts = 8;
 
 let client: S3Client | undefined;
 
-/** @throws {Unavailable} when S3 did not answer; other errors are faults of ours. */
+/** @throws {Unavailable} if S3 did not answer; any other error is a bug in this code. */
 async function call<Output>(
   run: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<Output>,
 ): Promise<Output> {
@@ -34,7 +34,7 @@ async function call<Output>(
       requestTimeout: responseMilliseconds,
       socketTimeout: responseMilliseconds,
     },
-    // A checksum of a stream would be sent behind it, which not every server of S3 understands.
+    // By default the checksum of a stream follows it as a trailer, which not every S3 server supports.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
@@ -57,14 +57,14 @@ export interface ByteRange {
 
 /**
  * Reads an object, or a range of it.
- * @throws the error of S3 for an object that is not there.
+ * @throws S3's error if the object does not exist.
  */
 export async function getBytes(key: string, range?: ByteRange): Promise<Uint8Array<ArrayBuffer>> {
   const { bytes } = await read(key, range);
   return bytes;
 }
 
-/** @param version of which the object must be; if undefined, of any. */
+/** @param version the required version of the object; if undefined, any. */
 async function read(key: string, range?: ByteRange, version?: string) {
   return await call(async (to, options) => {
     const command = new GetObjectCommand({
@@ -79,19 +79,19 @@ async function read(key: string, range?: ByteRange, version?: string) {
   });
 }
 
-/** How much of an object is read with one call. */
+/** How much of an object one call reads. */
 const bytesAtOnce = 16 * 2 ** 20;
 
-/** An object is not the one that was listed, or was replaced while it was read. */
+/** The object is not the one that was listed, or was replaced while it was being read. */
 export class ObjectChanged extends Error {}
 
-/** What S3 answers when an object has another version, or ends before the range. */
+/** S3's errors if an object has another version, or ends before the range. */
 const changes = ["PreconditionFailed", "InvalidRange"];
 
 /**
- * Reads an object of any size, `bytesAtOnce` in memory, all of one version.
- * @param size in bytes, as it was listed.
- * @throws {ObjectChanged} for an object of another size, and when it is replaced meanwhile.
+ * Reads an object of any size, all of it from one version, with `bytesAtOnce` in memory.
+ * @param size in bytes, as listed.
+ * @throws {ObjectChanged} if the object has another size or is replaced meanwhile.
  */
 export async function* readInPieces(key: string, size: number): AsyncGenerator<Uint8Array> {
   let version: string | undefined;
@@ -106,7 +106,7 @@ export async function* readInPieces(key: string, size: number): AsyncGenerator<U
   }
 }
 
-/** Writes an object in place of the one that is there. */
+/** Writes an object, replacing an existing one. */
 export async function putBytes(key: string, bytes: Uint8Array): Promise<void> {
   const command = new PutObjectCommand({ Bucket: bucket(), Key: key, Body: bytes });
   await call((to, options) => to.send(command, options));
@@ -123,12 +123,12 @@ export async function* keysOf(prefix: string): AsyncGenerator<string> {
   } while (token !== undefined);
 }
 
-/** S3 takes no part below 5 MiB but the last one, and at most 10,000. */
+/** S3 accepts parts of at least 5 MiB, except for the last one, and at most 10,000 of them. */
 const partBytes = 16 * 2 ** 20;
 
 /**
- * Writes an object of any size, two parts of it in memory. Nothing is there before all of it was written.
- * @returns how many bytes it has.
+ * Writes an object of any size, with two parts in memory. The object appears only when all of it has been written.
+ * @returns its size in bytes.
  */
 export async function putPieces(key: string, pieces: Iterable<Uint8Array>): Promise<number> {
   const object = { Bucket: bucket(), Key: key };
@@ -154,7 +154,7 @@ export async function putPieces(key: string, pieces: Iterable<Uint8Array>): Prom
   }
 }
 
-/** The same bytes in parts as S3 takes them; one at least. */
+/** Divides the bytes into parts as S3 accepts them; at least one. */
 function* partsOf(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
   let part = Buffer.allocUnsafe(partBytes);
   let filled = 0;

@@ -1,16 +1,16 @@
-/** The end of a call, as the pace needs to know it. */
+/** How a call ended. */
 export type CallEnd = "done" | "throttled" | "failed";
 
-/** A call that may be made. */
+/** The permission to make a call. */
 export interface Turn {
   /** To be called once, when the call has ended. */
   readonly end: (end: CallEnd) => void;
 }
 
 /**
- * How many calls may be under way: one more after as many calls as are allowed, half as many when one is throttled
- * (additive increase, multiplicative decrease, as in TCP). Calls that began before the last decrease do not decrease it
- * again.
+ * Limits concurrent calls by additive increase and multiplicative decrease, as TCP does: the limit grows by one after
+ * as many calls as it allows, and is halved when a call is throttled. Calls that began before the last decrease do not
+ * decrease it again.
  */
 export class Pace {
   readonly #max: number;
@@ -19,18 +19,18 @@ export class Pace {
   #decreases = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param max of calls under way. */
+  /** @param max the maximum of concurrent calls. */
   constructor(max: number, first = max / 4) {
     this.#max = max;
     this.#limit = first;
   }
 
-  /** How many calls may be under way now, at least 1. */
+  /** The current limit of concurrent calls, at least 1. */
   get limit(): number {
     return Math.max(1, Math.floor(this.#limit));
   }
 
-  /** Waits until one more call may be made; calls are made in the order in which they ask. */
+  /** Waits until another call may be made; calls are made in the order in which they asked. */
   async turn(): Promise<Turn> {
     if (this.#underWay >= this.limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#underWay++;

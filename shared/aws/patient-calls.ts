@@ -6,24 +6,26 @@ import { connectionProblem } from "./connection.ts";
 import { base64Decoder, type Call, useCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
 
-/** For what an import asks of a table, all attempts and their pauses together. */
+/** The time limit of an import's call to a table, including all attempts and pauses. */
 export const patienceMilliseconds = 120_000;
 
 const maxAttempts = 15;
 const firstPauseMilliseconds = 50;
 const longestPauseMilliseconds = 5_000;
 
-/** Of calls under way: 32 batches of 25 items of 1 KB are more than two partitions can write in a second. */
+/** Maximum of concurrent calls: 32 batches of 25 items of 1 KB exceed what two partitions can write in a second. */
 const maxCalls = 32;
 
 /**
- * Makes the calls of a program that has time: while a table throttles, fewer calls are under way, and each is made up
- * to 15 times with growing pauses, unless the caller's signal ends it. The SDK's own adaptive mode does not do: it does
- * not see what a batch leaves unprocessed, and gives up once 500 tokens are used (docs/decisions/0017).
+ * Runs a program that can wait for its calls, as an import can and a function cannot: while a table throttles (a new
+ * on-demand table takes 4,000 write units a second, a partition 1,000), there are fewer concurrent calls, and each is
+ * attempted up to 15 times with growing pauses, unless the caller's signal aborts it. The SDK's adaptive mode is not
+ * enough: it ignores the unprocessed items of a batch, gives up once its 500 retry tokens are used, and may fall to one
+ * call in two seconds.
  */
 export async function withPatientCalls<Result>(run: () => Promise<Result>): Promise<Result> {
   const client = new DynamoDBClient({
-    // The attempts are made here.
+    // Retries are made here instead.
     maxAttempts: 1,
     base64Decoder,
     requestHandler: {
@@ -42,7 +44,7 @@ export async function withPatientCalls<Result>(run: () => Promise<Result>): Prom
   }
 }
 
-/** Calls at a pace of their own. */
+/** Makes calls at a pace that adapts to throttling. */
 function patientCall(client: DynamoDBClient): Call {
   const pace = new Pace(maxCalls);
   return async (run) => {
@@ -64,12 +66,12 @@ function patientCall(client: DynamoDBClient): Call {
   };
 }
 
-/** Whether another attempt would end like this one: the caller's deadline has passed, or there are no credentials. */
+/** Whether another attempt would fail, too: the caller's deadline has passed, or there are no credentials. */
 function isFinal(error: Error): boolean {
   return error.name === "AbortError" || error.name.startsWith("Credentials");
 }
 
-/** Whether a batch was not done completely, which is how DynamoDB throttles a part of it. */
+/** Whether a batch was processed only in part, which is how DynamoDB throttles the rest. */
 function isIncomplete(output: object): boolean {
   const left = [
     "UnprocessedItems" in output ? output.UnprocessedItems : undefined,

@@ -4,22 +4,22 @@ import type { Schema, Table } from "../table.ts";
 import { indexOf } from "./database.ts";
 import { call, nameOf } from "./database-client.ts";
 
-/** Which items of an index are read. */
+/** Selects items of an index. */
 interface NewestQuery {
   readonly partition: string;
-  /** The first value of the sort key that is read; it is read last. */
+  /** The lowest value of the sort key to read. */
   readonly from: string;
-  /** The keys of index and table of the last item that was read before. */
+  /** The keys, in index and table, of the last item of the previous page. */
   readonly after: Readonly<Record<string, string>> | undefined;
-  /** What attributes must be equal to. */
+  /** Attributes and the values that they must have. */
   readonly where?: Readonly<Record<string, string>>;
   readonly count: number;
-  /** How many items one call looks at. */
+  /** How many items one call examines. */
   readonly limit: number;
 }
 
 /**
- * Reads items of an index from the highest value of the sort key down, in as many calls as `count` items take.
+ * Reads items of an index in descending order of the sort key, in as many calls as `count` items take.
  * @returns the items, and whether there may be more.
  */
 export async function queryNewest<Item>(

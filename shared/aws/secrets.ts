@@ -7,7 +7,7 @@ let client: SecretsManagerClient | undefined;
 
 /**
  * Reads the current text of a secret.
- * @throws {Unavailable} when Secrets Manager did not answer.
+ * @throws {Unavailable} if Secrets Manager did not answer.
  */
 export async function secretText(secretId: string, signal: AbortSignal): Promise<string> {
   client ??= timed(new SecretsManagerClient(clientDefaults()), "secretsManagerMilliseconds");

@@ -2,10 +2,10 @@ import { networkOf } from "../ipv6.ts";
 import type { Device, Ipv4Address } from "../schemas.ts";
 import type { DeviceRecord } from "./record.ts";
 
-/** One identifier of a device: the key of its item, and the identifier as it was sent. */
+/** One identifier of a device: the key of its item, and the identifier as in the request. */
 export interface Identifier {
   readonly key: string;
-  /** Holds one member; none for the subscription of a token. */
+  /** Has one member; none for a token's subscription. */
   readonly device: Device;
 }
 
@@ -16,29 +16,29 @@ const privateKey = (publicAddress: string, privateAddress: string) =>
   `ipv4#${publicAddress}#private#${privateAddress}`;
 const ipv6Key = (address: string) => `ipv6#${networkOf(address)}`;
 
-/** Without NAT both addresses are the same, and the port does not matter. */
+/** Without NAT, both addresses are the same and the port is irrelevant. */
 function isBehindNat({ publicAddress, privateAddress }: Ipv4Address): boolean {
   return privateAddress !== publicAddress;
 }
 
-/** Behind a NAT the public port decides when it is given; else the private address does. */
+/** Behind a NAT, the public port identifies the device if it is given; otherwise the private address does. */
 function ipv4Key(address: Ipv4Address): string | undefined {
   const { publicAddress, privateAddress, publicPort } = address;
   if (publicPort !== undefined && isBehindNat(address)) return portKey(publicAddress, publicPort);
   return privateAddress === undefined ? undefined : privateKey(publicAddress, privateAddress);
 }
 
-/** The subscription a 3-legged token is tied to. */
+/** The identifier of the subscription that a 3-legged token is bound to. */
 export function subscriptionIdentifier(subscription: string): Identifier {
   return { key: subscriptionKey(subscription), device: {} };
 }
 
-/** A phone number that was sent. */
+/** The identifier of a phone number. */
 export function phoneIdentifier(phoneNumber: string): Identifier {
   return { key: phoneKey(phoneNumber), device: { phoneNumber } };
 }
 
-/** The supported identifiers of a request in the order in which they decide: phone number, IPv4, IPv6. */
+/** The supported identifiers of a request, in order of precedence: phone number, IPv4, IPv6. */
 export function identifiersOf({ phoneNumber, ipv4Address, ipv6Address }: Device): Identifier[] {
   const identifiers: Identifier[] = [];
   if (phoneNumber !== undefined) identifiers.push(phoneIdentifier(phoneNumber));
@@ -50,7 +50,7 @@ export function identifiersOf({ phoneNumber, ipv4Address, ipv6Address }: Device)
   return identifiers;
 }
 
-/** The key of every item that stands for a device: its subscription first, then each identifier. */
+/** The keys of all items of a device: first that of its subscription, then one per identifier. */
 export function keysOf(record: DeviceRecord): [string, ...string[]] {
   const keys = record.ipv4Addresses.flatMap(({ publicAddress, privateAddress, publicPort }) => [
     ...(publicPort === undefined ? [] : [portKey(publicAddress, publicPort)]),
@@ -61,7 +61,7 @@ export function keysOf(record: DeviceRecord): [string, ...string[]] {
   return [subscriptionKey(record.subscription), ...new Set(keys)];
 }
 
-/** Whether an address that was sent is one of a device's: no part of it is known to be another. */
+/** Whether an address of a request is one of a device's: no part of it contradicts what is stored. */
 export function hasAddress(record: DeviceRecord, address: Ipv4Address): boolean {
   return record.ipv4Addresses.some(
     ({ publicAddress, privateAddress, publicPort }) =>

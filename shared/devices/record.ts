@@ -6,7 +6,7 @@ import { subscriptionId } from "./subscription.ts";
 
 const text = (maxLength: number) => z.string().check(z.minLength(1), z.maxLength(maxLength));
 
-/** A subscription with its identifiers, rights and equipment, as the operator keeps it. */
+/** A subscription with its identifiers, rights and equipment, as the operator imports it. */
 export const deviceRecord = z.object({
   subscription: subscriptionId,
   phoneNumber: z.optional(phoneNumber),
@@ -16,7 +16,7 @@ export const deviceRecord = z.object({
   ),
   country: countryCode,
   network: networkCode,
-  /** Names of the QoS profiles it may use; absent: all unrestricted ones of its country and network. */
+  /** Names of the QoS profiles it may use; if absent, all unrestricted ones of its country and network. */
   qosProfiles: z.optional(z.array(text(256)).check(z.maxLength(1_000))),
   imei: z
     .string()
@@ -27,11 +27,11 @@ export const deviceRecord = z.object({
   lastChecked: z.iso.datetime({ offset: true }),
   /** Whether the subscriber lets others learn the device's identifiers. */
   identifierConsent: z.boolean(),
-  /** Names of the areas whose service does not apply to this device; an import checks that there are such. */
+  /** Names of the areas whose service does not apply to this device; an import checks that they exist. */
   notApplicable: z.optional(z.array(text(64))),
 });
 
-/** A device as the table holds it. */
+/** A device as stored. */
 export type DeviceRecord = z.infer<typeof deviceRecord>;
 
 /** The Luhn check of a whole IMEI (3GPP TS 23.003, annex B). */

@@ -14,8 +14,8 @@ export async function findDevice(
 }
 
 /**
- * Deletes the items of identifiers that a device had and has no longer. Identifiers that stay are not touched,
- * so a device never disappears while it is replaced.
+ * Deletes the items of identifiers that a device no longer has. The others are not touched, so that a device never
+ * disappears while it is replaced.
  */
 export async function releaseIdentifiers(device: DeviceRecord, signal: AbortSignal): Promise<void> {
   const [subscription, ...kept] = keysOf(device);
@@ -29,7 +29,7 @@ export async function releaseIdentifiers(device: DeviceRecord, signal: AbortSign
   await Promise.all(released.map((identifier) => deleteItem(devices, { identifier }, ours, signal)));
 }
 
-/** Deletes a device: its identifiers first, so that what is cut short can be repeated by its subscription. */
+/** Deletes a device, its subscription last, so that an interrupted deletion can be repeated. */
 export async function deleteDevice(device: DeviceRecord, signal: AbortSignal): Promise<void> {
   const [subscription, ...identifiers] = keysOf(device);
   const ours = {

@@ -1,16 +1,16 @@
 import type { Caller } from "../caller.ts";
 import { type Identifier, subscriptionIdentifier } from "./keys.ts";
 
-/** The subscriber that a request is about, or the code it is refused with. */
+/** The subscriber that a request is about, or the code with which the request is refused. */
 type Subject<Refused> = { readonly identifier: Identifier } | { readonly refused: Refused };
 
 /**
  * The subject of a request (specification 5.3, 2.9): the subscription of a 3-legged token, otherwise the first
- * supported identifier sent, which is used alone.
+ * supported identifier of the request, alone.
  *
- * @param identifiers the supported identifiers of the request in the order in which they decide; `undefined` when the
- * request has none at all, empty when it has none that is supported.
- * @returns `undefined` when neither token nor request names a subscriber.
+ * @param identifiers the supported identifiers of the request, in order of precedence; `undefined` if the request has
+ * no identifiers, empty if it has none that is supported.
+ * @returns `undefined` if neither token nor request names a subscriber.
  */
 export function subjectOf(
   caller: Caller,

@@ -2,11 +2,11 @@ import { table } from "../table.ts";
 import { deviceRecord } from "./record.ts";
 
 /**
- * Devices, one item for each identifier, so that any identifier costs one strongly consistent read, known or not.
+ * Devices, one item per identifier, so that any identifier, known or not, takes one strongly consistent read.
  *
- * Indexes instead would be one for each kind of identifier, eventually consistent, and could not hold a list of
- * addresses. The price is paid by the import, which writes a handful of items for each device, and first deletes those
- * of identifiers that the device gave up.
+ * The alternative, one index per kind of identifier, would be eventually consistent and could not contain a list of
+ * addresses. The price is that an import writes several items per device, and first deletes those of identifiers that
+ * the device no longer has.
  */
 export const devices = table({
   name: "devices",

@@ -1,10 +1,10 @@
 import { weightedValues } from "./weights.ts";
 
 /**
- * Which of some media types a caller prefers by `Accept` (RFC 9110, 12.5.1): the one with the largest weight. Of
- * equals, the one that is named more exactly, then the one named first, then the first of `offered`. Parameters but the
- * weight are ignored, and so is what is no media range.
- * @returns the first of `offered` if the header names none at all, undefined if it accepts none.
+ * The offered media type that a caller's `Accept` prefers (RFC 9110, 12.5.1): the one with the largest weight; among
+ * equals, the one named most specifically, then the one named first, then the first of `offered`. Parameters other than
+ * the weight are ignored, and so is anything that is not a media range.
+ * @returns the first of `offered` if the header has no media range, undefined if it accepts none of them.
  */
 export function preferredType<Type extends string>(
   accept: string | undefined,
@@ -27,7 +27,7 @@ export function preferredType<Type extends string>(
   return acceptable[0]?.type;
 }
 
-/** 3 for the media type itself, 2 for all of its kind, 1 for all types, 0 for others. */
+/** How specifically a range names a type: 3 for the type itself, 2 for `kind/*`, 1 for all types, 0 if it does not. */
 function exactnessOf(range: string, type: string): number {
   if (range === type) return 3;
   if (range === "*/*") return 1;

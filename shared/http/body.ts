@@ -7,10 +7,10 @@ const maximumDepth = 32;
 /**
  * Reads a request's body as a JSON object.
  *
- * @param body the body of the event, base64 if API Gateway passed it as bytes.
- * @throws {ApiError} `INVALID_ARGUMENT` for more than 64 KiB, bytes that are not UTF-8, text that is not JSON,
- * a top level that is not an object, and nesting deeper than 32. Of text that is not JSON it says
- * where, of no body what is in it.
+ * @param body the event's body, base64 if API Gateway passed it as bytes.
+ * @throws {ApiError} `INVALID_ARGUMENT` for more than 64 KiB, bytes that are not UTF-8, text that is not JSON, a top
+ * level that is not an object, and nesting deeper than 32. The message gives the position of a JSON error, but never
+ * content of the body.
  */
 export function parseJsonObject(body: string | null, isBase64Encoded: boolean): Record<string, unknown> {
   if (body === null || body === "") throw refused("The request has no body.");
@@ -45,7 +45,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Walks level by level: a body may be nested deeper than the stack allows to recurse. */
+/** Walks level by level, because recursion could overflow the stack. */
 function isDeeperThan(maxDepth: number, value: object): boolean {
   let level: object[] = [value];
   for (let depth = 1; level.length > 0; depth++) {

@@ -7,9 +7,9 @@ export const correlatorHeader = "x-correlator";
 /** The header with API Gateway's id of a request, in lower case; every response has it. */
 export const requestIdHeader = "x-request-id";
 
-/** What a request's `x-correlator` means (behaviour section 2). */
+/** The correlator of a request and its response (behaviour section 2). */
 export interface Correlation {
-  /** The value of every response: the caller's, or a new one. */
+  /** The value in the response: the caller's, or a new one. */
   readonly value: string;
   /** Whether the caller sent an invalid value; it is never echoed. */
   readonly invalid: boolean;

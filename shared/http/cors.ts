@@ -1,7 +1,7 @@
 import { setting } from "../environment.ts";
 
 /**
- * The headers of responses that a page of another origin may read, besides those that every page may
+ * The response headers that a page of another origin may read, in addition to those that every page may
  * (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
  */
 export const exposedHeaders = [
@@ -20,8 +20,8 @@ export const exposedHeaders = [
 ].join(",");
 
 /**
- * The headers of a response, with those that let a page of an allowed origin read it. Where origins are allowed, the
- * response varies by origin, so that no cache gives one page what was made for another.
+ * Adds the headers that let a page of an allowed origin read the response. If any origins are allowed, the response
+ * varies by origin, so that caches do not serve it to pages of other origins.
  */
 export function withCors(
   headers: Readonly<Record<string, string>>,

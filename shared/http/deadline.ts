@@ -1,17 +1,17 @@
 import { timeLimit } from "../environment.ts";
 
-/** The part of Lambda's context that names an invocation and limits its time. */
+/** The part of Lambda's context that identifies an invocation and limits its time. */
 export interface Invocation {
   readonly awsRequestId?: string;
   readonly getRemainingTimeInMillis: () => number;
 }
 
-/** Ends a request that takes too long; answered with `TIMEOUT`. */
+/** A request has exceeded its deadline; answered with `TIMEOUT`. */
 export class DeadlinePassed extends Error {}
 
 /**
- * Ends an invocation whose caller does not read its response in time, or has gone: then the cause is what the
- * connection failed with. Alarms leave its name out.
+ * The caller did not read the response in time, or disconnected; then the cause is the connection's error. Alarms
+ * ignore it by its name.
  */
 export class CallerTooSlow extends Error {
   override readonly name = "CallerTooSlow";
@@ -24,10 +24,10 @@ export class CallerTooSlow extends Error {
 /** The maximum duration of a request, if the function's own time-out is longer. */
 const deadlineMilliseconds = 5_000;
 
-/** The maximum duration of a streamed body, from its first byte on. */
+/** The maximum duration of a streamed body, from its first byte. */
 const bodyMilliseconds = 20_000;
 
-/** The time-out of a function that streams: a request, its body, and two seconds of reserve. */
+/** The time-out of a streaming function: request, body, and two seconds of reserve. */
 export const streamingSeconds = (deadlineMilliseconds + bodyMilliseconds) / 1_000 + 2;
 
 /** Reserved at the end of the function's time to write the response. */
@@ -36,7 +36,7 @@ const reserveMilliseconds = 250;
 /** The time-out of a rollback. */
 const rollbackTimeoutMilliseconds = 1_000;
 
-/** The clock of one request. */
+/** The deadline of one request. */
 export interface Deadline {
   /** Aborts with `DeadlinePassed`; pass it to every call that waits. */
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export interface Deadline {
   readonly rollbackSignal: () => AbortSignal;
 }
 
-/** Starts the clock of a request: five seconds, or less if the function has less left. */
+/** Starts the deadline of a request: five seconds, or less if the function has less time left. */
 export function startDeadline({
   getRemainingTimeInMillis,
 }: Pick<Invocation, "getRemainingTimeInMillis">): Deadline {
@@ -68,12 +68,12 @@ export function startDeadline({
   };
 }
 
-/** The time-out of what is stored when a streamed response has ended. */
+/** The time-out of writes after a streamed response has ended. */
 export function afterResponseSignal(): AbortSignal {
   return AbortSignal.timeout(timeLimit(rollbackTimeoutMilliseconds));
 }
 
-/** Aborts when the time for a streamed body is over: 20 seconds, or less if the function has less left. */
+/** Aborts at the deadline of a streamed body: after 20 seconds, or less if the function has less time left. */
 export function bodySignal({ getRemainingTimeInMillis }: Invocation): AbortSignal {
   const left = Math.max(0, getRemainingTimeInMillis() - reserveMilliseconds);
   return AbortSignal.timeout(Math.min(bodyMilliseconds, left));

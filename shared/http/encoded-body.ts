@@ -2,18 +2,18 @@ import { pipeline } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 import { weightedValues } from "./weights.ts";
 
-/** A body of chunks, and the headers that say how they are encoded. */
+/** A body in chunks, and the headers about its encoding. */
 interface EncodedBody {
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Compressing a smaller body saves nothing: it fits into a few packets anyway. */
+/** Compressing a smaller body gains nothing: it fits into a few packets anyway. */
 const minCompressedBytes = 4_096;
 
 /**
- * A body as it is sent: compressed if the caller accepts that, and its first chunk is not a small one. Waits for the
- * first chunk, so that what prevents it is still answered as an error.
+ * A body as it is sent: compressed if the caller accepts gzip and the first chunk is large enough. Waits for the first
+ * chunk, so that an error before it can still be answered with an error status.
  */
 export async function encodedBody(
   chunks: AsyncIterable<Uint8Array>,
@@ -27,10 +27,10 @@ export async function encodedBody(
   return { headers: { "content-encoding": "gzip", vary: "accept-encoding" }, chunks: compressed(all) };
 }
 
-/** Who stops reading waits until the chunks have ended, with what they do at their end. */
+/** If the reader stops early, waits until the source has ended and run its clean-up. */
 async function* compressed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const gzip = createGzip(compression);
-  // An error of the chunks is thrown to whoever reads the compressed ones.
+  // An error of the source is thrown to the reader of the compressed chunks.
   const ended = new Promise<void>((resolve) => pipeline(chunks, gzip, () => resolve()));
   try {
     yield* gzip;
@@ -39,7 +39,7 @@ async function* compressed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** Each chunk is compressed and sent before the next: none waits until a buffer is full. */
+/** Flushes after each chunk, so that none waits for a full buffer. */
 const compression = { level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH } as const;
 
 async function* startingWith<Chunk>(

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 /**
- * The members of an API Gateway proxy event (REST API, payload 1.0) that are read here. Checked by hand-picked members
- * because the context of a Lambda authorizer is part of it.
+ * The members of an API Gateway proxy event (REST API, payload 1.0) that are read here, including the context of the
+ * Lambda authorizer.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html
  */
 const proxyEvent = z.object({
@@ -22,29 +22,29 @@ const proxyEvent = z.object({
   }),
 });
 
-/** A request of API Gateway in a simpler form: header names without case, body and encoding apart. */
+/** A request of API Gateway in a simpler form, with case-insensitive header names. */
 export interface IncomingRequest {
-  /** The path of the endpoint, or its alias, that was called: with `{name}` for a parameter. */
+  /** The called path of the endpoint, or alias, with `{name}` for parameters. */
   readonly resource: string;
-  /** The last one of those with the name, in lower case. */
+  /** The last header with a name, given in lower case. */
   readonly header: (name: string) => string | undefined;
-  /** All of those with the name as one list, for a header that is a list (RFC 9110, section 5.3). */
+  /** All headers with a name combined into one list (RFC 9110, section 5.3). */
   readonly listHeader: (name: string) => string | undefined;
   /** Percent-encoded, as received. */
   readonly pathParameters: Readonly<Record<string, string | undefined>>;
-  /** Decoded by API Gateway; the last value of a name that was sent more than once. */
+  /** Decoded by API Gateway; the last value of a repeated name. */
   readonly queryParameters: Readonly<Record<string, string | undefined>>;
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
   readonly authorizer: unknown;
   readonly sourceIp: string;
-  /** API Gateway's id of the request, which its access log has too; undefined when the event names none. */
+  /** API Gateway's id of the request, as in its access log; undefined if the event has none. */
   readonly requestId: string | undefined;
-  /** Where the caller reaches the API, without a trailing slash; undefined when the event names no domain. */
+  /** The API's base address for the caller, without a trailing slash; undefined if the event has no domain. */
   readonly address: string | undefined;
 }
 
-/** @throws {z.ZodError} for an event that is not API Gateway's: a fault of the stack, not of the caller. */
+/** @throws {z.ZodError} if the event is not API Gateway's, which is a fault of the stack, not of the caller. */
 export function incomingRequest(event: unknown): IncomingRequest {
   const { resource, headers, multiValueHeaders, ...rest } = proxyEvent.parse(event);
   const { pathParameters, queryStringParameters, body, isBase64Encoded, requestContext } = rest;
@@ -69,15 +69,15 @@ export function incomingRequest(event: unknown): IncomingRequest {
 }
 
 /**
- * The origin of the domain in API Gateway's event; the `Host` header cannot be trusted. API Gateway always uses https
- * on port 443; the local gateway names scheme and port.
+ * The origin of the event's domain; the `Host` header cannot be trusted. API Gateway always uses https on port 443; the
+ * local gateway gives scheme and port.
  */
 function originOf(domainName: string, scheme: string | undefined): string {
   const isLocal = scheme === "http" && /:\d+$/.test(domainName);
   return `${isLocal ? "http" : "https"}://${domainName}`;
 }
 
-/** The part of the path before the resource: the stage, the base path of a custom domain, or nothing. */
+/** The part of the path before the resource: the stage, the base path of a custom domain, or empty. */
 function prefixOf(path: string, resource: string): string {
   const segments = segmentsOf(path);
   const own = segmentsOf(resource).length;

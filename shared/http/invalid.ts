@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { ApiError, type Code, errorRow } from "../errors.ts";
 
-/** Codes that take precedence over any other issue; a schema sets them in the `params` of a refinement. */
+/** Codes that take precedence over all other issues; schemas set them in the `params` of a refinement. */
 const specific = [
   "INVALID_CREDENTIAL",
   "INVALID_TOKEN",
@@ -9,15 +9,19 @@ const specific = [
   "POPULATION_DENSITY_DATA.INVALID_AREA",
 ] as const satisfies readonly Code[];
 
-/** The maximum of problems that one message names. */
+/** Maximum of members that one message names. */
 const maxNamed = 10;
 
 /**
- * Turns the issues of a schema into one error (behaviour section 3): the first of the specific codes that an issue has;
- * `OUT_OF_RANGE` if all issues have it; otherwise `INVALID_ARGUMENT`. The message names every invalid member once, with
- * what was expected, and never a value: those with the error's own code first, ten of them at most.
+ * Turns the issues of a schema into one error (behaviour section 3). Its code is
+ * 1. the first specific code that an issue has;
+ * 2. `OUT_OF_RANGE` if all issues have it;
+ * 3. otherwise `INVALID_ARGUMENT`.
  *
- * @param value what the schema refused; only whether a member is there is read from it.
+ * The message names up to ten invalid members, each once, with what was expected, never a value; those with the error's
+ * own code come first.
+ *
+ * @param value the rejected value; it is used only to tell missing members from invalid ones.
  */
 export function invalid(issues: readonly z.core.$ZodIssue[], value: unknown): ApiError {
   const asked = issues.map(codeOf);
@@ -64,8 +68,8 @@ function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
 }
 
 /**
- * What a member must be: as its check says, in words that begin with "must"; otherwise as the kind of its issue tells.
- * Texts that come with a language of Zod are not used: they may repeat what was sent.
+ * What a member must be: the check's own message if it begins with "must"; otherwise a text for the kind of issue.
+ * Zod's own messages are not used, because they may contain values of the request.
  */
 function expectationOf(issue: z.core.$ZodIssue): string {
   if (issue.message.startsWith("must ")) return issue.message;

@@ -1,4 +1,4 @@
-/** A place in a text: both counted from 1, the column in UTF-16 units. */
+/** A position in a text, counted from 1; columns in UTF-16 code units. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
@@ -10,13 +10,13 @@ const string = String.raw`"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\d
 const number = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 const token = new RegExp(`${mark}|${string}|${number}|true|false|null`, "uy");
 
-/** What may follow, by the kinds of tokens: a mark is its own kind, `"` is a string, `0` any other scalar. */
+/** The tokens that may follow, by kind: a punctuator is its own kind, `"` is a string, `0` any other scalar. */
 const value = '"0{[';
 const memberName = '"';
 
 /**
- * The first place of a text at which it ceases to be JSON (RFC 8259); `undefined` for JSON. `JSON.parse` does not say
- * it in every version of Node.js, and repeats what was sent. Takes linear time, at any depth of nesting.
+ * The position of the first JSON error in a text (RFC 8259); `undefined` for valid JSON. `JSON.parse` does not report
+ * it in every version of Node.js, and quotes the text. Takes linear time at any depth of nesting.
  */
 export function invalidJsonAt(text: string): TextPosition | undefined {
   const closing: string[] = [];

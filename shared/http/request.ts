@@ -18,38 +18,38 @@ import { parseJsonObject } from "./body.ts";
 import type { IncomingRequest } from "./event.ts";
 import { invalid } from "./invalid.ts";
 
-/** A request as a handler gets it: parsed, with the verified caller. */
+/** A request as a handler receives it: parsed, with the verified caller. */
 export interface Request<E extends Endpoint> {
   readonly parameters: ParametersOf<E>;
   readonly query: QueryOf<E>;
   readonly body: BodyOf<E>;
-  /** Present exactly when the endpoint has a scope. */
+  /** Present if and only if the endpoint has a scope. */
   readonly caller: E["scope"] extends null ? undefined : Caller;
   readonly sourceIp: string;
-  /** Where the caller reaches the API, without a trailing slash; undefined when the event names no domain. */
+  /** The API's base address for the caller, without a trailing slash; undefined if the event has no domain. */
   readonly address: string | undefined;
-  /** Which of the endpoint's paths was called. */
+  /** The called path of the endpoint. */
   readonly path: string;
   /** The `x-correlator` of the response. */
   readonly correlator: string;
-  /** A header of the request, whatever its case. */
+  /** A header of the request; its name is case-insensitive. */
   readonly header: (name: string) => string | undefined;
-  /** A header that is a list, whatever the case of its name: all that was sent of it. */
+  /** All values of a header that is a list; its name is case-insensitive. */
   readonly listHeader: (name: string) => string | undefined;
   /**
-   * Resolves when the request was counted against the caller's limits; rejects when it exceeds one. A handler that
-   * changes anything, or costs more than a few small reads, awaits it first.
+   * Resolves when the request has been counted against the caller's limits; rejects if it exceeds one. A handler that
+   * writes, or costs more than a few small reads, awaits it first.
    */
   readonly quotaChecked: Promise<unknown>;
   /**
-   * Counts further units against the caller's daily quota: for a handler whose work depends on the request, before it
-   * works, and after `quotaChecked`. Rejects when fewer are left.
-   * @returns a function that refunds them, for a request that is refused later.
+   * Charges further units to the caller's daily quota. A handler whose cost depends on the request calls it after
+   * `quotaChecked` and before the work. Rejects if too few units are left.
+   * @returns a function that refunds them, for a request that is refused after all.
    */
   readonly charge: (units: number) => Promise<() => Promise<void>>;
   /**
-   * Registers a rollback for a request that ends in 500, 503 or 504. It runs before the response, with a time-out of
-   * its own. The handler may still be running: the rollback must be safe whatever was done so far.
+   * Registers a rollback for a request that ends with 500, 503 or 504. It runs before the response, with its own
+   * time-out. The handler may still be running, so the rollback must be safe at any point of it.
    */
   readonly onFault: (rollback: Rollback) => void;
   /** Adds to a metric, at most once per metric and request. */
@@ -58,17 +58,16 @@ export interface Request<E extends Endpoint> {
   readonly now: Date;
   /** Aborts at the request's deadline; pass it to every call that waits. */
   readonly signal: AbortSignal;
-  /** Makes the reply to return. Accepts only statuses that the endpoint declares, with their bodies. */
+  /** Creates a reply. Accepts only statuses that the endpoint declares, with their bodies. */
   readonly reply: <Status extends StatusOf<E>>(
     status: Status,
     body: ResponseOf<E, Status>,
     ...headers: ReplyHeadersOf<E, Status>
   ) => Reply;
   /**
-   * Makes the reply to return from the chunks of a body, for an endpoint that is streamed: JSON unless the headers say
-   * otherwise. They are not checked against the schema. A fault before the first chunk is answered as an error; a later
-   * one cuts the response. `onEnd` runs once when the response has been read to its end or was cut, unless an error is
-   * answered in its place.
+   * Creates a streamed reply from the chunks of a body, JSON unless the headers say otherwise. Chunks are not checked
+   * against the schema. A fault before the first chunk is answered with an error; a later one cuts off the response.
+   * `onEnd` runs once, when the response has been read to its end or was cut off, but not if an error is sent instead.
    */
   readonly stream: E extends StreamedEndpoint
     ? <Status extends StatusOf<E>>(
@@ -77,23 +76,23 @@ export interface Request<E extends Endpoint> {
         ...rest: [...headers: StreamHeadersOf<E, Status>, onEnd?: () => Promise<void>]
       ) => Reply
     : undefined;
-  /** Makes the error to throw. Accepts only codes that the endpoint declares. */
+  /** Creates an error to throw. Accepts only codes that the endpoint declares. */
   readonly refuse: (code: E["errors"][number], details?: ErrorDetails) => ApiError;
 }
 
-/** Undoes what a failed request has begun. */
+/** Undoes the effects of a failed request. */
 export type Rollback = (signal: AbortSignal) => Promise<unknown>;
 
-/** What an endpoint does with a request. */
+/** The handler of an endpoint. */
 export type Handle<E extends Endpoint> = (request: Request<E>) => Promise<Reply>;
 
-/** A successful reply: a body to be written through its schema, or chunks of a written body. */
+/** A successful reply: a body to be encoded by its schema, or the chunks of an encoded body. */
 export class Reply {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: AsyncIterable<Uint8Array> | undefined;
-  /** Runs once when the chunks have been sent, or the response was cut: when its caller is being sent nothing more. */
+  /** Runs once, when the chunks have been sent or the response was cut off. */
   readonly onEnd: (() => Promise<void>) | undefined;
 
   constructor(
@@ -112,7 +111,8 @@ export class Reply {
 /**
  * The caller of a request. Expiry and scope are checked again, because API Gateway caches the authorizer's policies.
  * @returns undefined for an endpoint without a token.
- * @throws {ApiError} `UNAUTHENTICATED` without a caller or after expiry, `PERMISSION_DENIED` without the scope.
+ * @throws {ApiError} `UNAUTHENTICATED` without a caller or after the token's expiry, `PERMISSION_DENIED` without the
+ * scope.
  */
 export function callerOf(endpoint: Endpoint, incoming: IncomingRequest, now: Date): Caller | undefined {
   if (endpoint.scope === null) return undefined;
@@ -127,13 +127,13 @@ export function callerOf(endpoint: Endpoint, incoming: IncomingRequest, now: Dat
   return caller;
 }
 
-/** @throws {ApiError} `INVALID_ARGUMENT` for a path parameter that its schema refuses. */
+/** @throws {ApiError} `INVALID_ARGUMENT` if a path parameter does not match its schema. */
 export function parseParameters<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): ParametersOf<E> {
   const read = (name: string) => decoded(name, incoming.pathParameters[name]);
   return parseValues(endpoint.parameters, read) as ParametersOf<E>;
 }
 
-/** @throws {ApiError} `INVALID_ARGUMENT` for a query parameter that its schema refuses. */
+/** @throws {ApiError} `INVALID_ARGUMENT` if a query parameter does not match its schema. */
 export function parseQuery<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): QueryOf<E> {
   return parseValues(endpoint.query, (name) => incoming.queryParameters[name]) as QueryOf<E>;
 }
@@ -159,7 +159,7 @@ function decoded(name: string, encoded: string | undefined): string | undefined 
   }
 }
 
-/** @throws {ApiError} for a body that is no JSON object, or that the endpoint's schema refuses. */
+/** @throws {ApiError} if the body is not a JSON object or a form, or does not match the endpoint's schema. */
 export function parseBody<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): BodyOf<E> {
   if (endpoint.body === undefined) return undefined as BodyOf<E>;
   const value = parseJsonObject(incoming.body, incoming.isBase64Encoded);

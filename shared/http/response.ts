@@ -10,16 +10,16 @@ import type { Reply } from "./request.ts";
 /** A response without the headers that every response has. */
 export interface HttpResponse {
   readonly status: number;
-  /** Of an error. */
+  /** The code of an error. */
   readonly code?: Code;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text, or the chunks of a body that is streamed. */
+  /** Text, or the chunks of a streamed body. */
   readonly body: string | AsyncIterable<Uint8Array>;
-  /** Runs once when a streamed body has been sent or cut. */
+  /** Runs once, when a streamed body has been sent or cut off. */
   readonly onEnd?: (() => Promise<void>) | undefined;
 }
 
-/** Makes the response of a reply, and writes its body through the schema of its status unless it is in chunks. */
+/** Creates the response of a reply. Encodes the body by the schema of its status, unless it is streamed. */
 export async function replyResponse(
   endpoint: Endpoint,
   { status, body, headers: own, chunks, onEnd }: Reply,
@@ -37,7 +37,7 @@ export async function replyResponse(
 }
 
 /**
- * The one place that turns a thrown value into a response. The cause is logged, and never sent to the caller.
+ * Turns any thrown value into a response. The cause is logged, but never sent to the caller.
  * @param logged the fields of the request's log lines.
  */
 export function errorResponse(
@@ -82,14 +82,14 @@ export function rateLimitHeaders(allowance: Allowance | undefined): Readonly<Rec
   };
 }
 
-/** What a response repeats of its request: what names it, and the origin of the page that sent it, if one did. */
+/** What a response repeats of its request: its identifiers, and the origin of the page that sent it, if any. */
 export interface Echo {
   readonly correlator: string;
   readonly requestId: string | undefined;
   readonly origin: string | undefined;
 }
 
-/** Status and headers of a response in the form that API Gateway takes. */
+/** Status and headers of a response, in API Gateway's format. */
 export function proxyHead(
   { status, headers }: HttpResponse,
   { correlator, requestId, origin }: Echo,

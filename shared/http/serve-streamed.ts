@@ -27,20 +27,21 @@ export function serveStreamed<const E extends StreamedEndpoint>(
     const cause = isCallers ? fault.cause : fault;
     log(isCallers ? "RESPONSE_CUT" : "CRASH", { ...logged, ...(cause ? { cause: causeOf(cause) } : {}) });
     report({ bytes, code: isCallers ? "TIMEOUT" : "INTERNAL" });
-    // Lambda then reports a fault instead of the end of the body. It logs name and message.
+    // Makes Lambda report a fault instead of completing the body. It logs name and message.
     throw isCallers ? fault : new ResponseCut();
   });
 }
 
 /**
- * The connection that a stream is sent on: aborts when it breaks, and ends when it is aborted, also after the handler.
- * The runtime sends all of its responses on one connection, so that the next would wait for the reader of this one.
+ * Controls the connection of a stream: aborts if the connection breaks, and destroys the stream if aborted, even after
+ * the handler has returned. The runtime sends all responses on one connection; otherwise the next one would wait for
+ * the reader of this one.
  */
 function connectionOf(stream: Writable): AbortController {
   const connection = new AbortController();
   connection.signal.addEventListener("abort", () => stream.destroy());
   const broken = (cause?: unknown) => connection.abort(new CallerTooSlow({ cause }));
-  // The runtime's own listener rejects promises that nothing awaits, which ends the process.
+  // The runtime's own listener causes unhandled rejections, which end the process.
   stream.removeAllListeners("error");
   stream.on("error", broken);
   stream.on("close", () => {
@@ -49,13 +50,13 @@ function connectionOf(stream: Writable): AbortController {
   return connection;
 }
 
-/** How many bytes of a body were sent, and the fault that stopped the rest. */
+/** How many bytes of a body were sent, and the fault that ended it, if any. */
 interface StreamResult {
   readonly bytes: number;
   readonly fault?: unknown;
 }
 
-/** Sends a body as fast as it is read, and waits until all of it was. */
+/** Sends a body as fast as it is read, and waits until all of it has been read. */
 async function send(
   { body, onEnd }: HttpResponse,
   stream: Writable,
@@ -69,7 +70,7 @@ async function send(
         bytes += chunk.length;
         await completed(signal, (done) => stream.write(chunk, done));
       }
-      // The last bytes are buffered until they are read. A stream closes when Lambda has confirmed all of them.
+      // The last bytes are buffered until they are read. The stream closes when Lambda has confirmed all of them.
       await completed(signal, (done) => {
         stream.once("close", done);
         stream.end();
@@ -85,12 +86,12 @@ async function send(
 
 /**
  * Waits for a callback of the stream.
- * @throws {CallerTooSlow} when the callback gets an error, or the signal aborts before.
+ * @throws {CallerTooSlow} if the callback receives an error, or the signal aborts first.
  */
 function completed(signal: AbortSignal, call: (done: (error?: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
-    // No event is fired for a signal that has already aborted.
+    // A signal that has already aborted fires no event.
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort);
     call((error) => {
@@ -101,7 +102,7 @@ function completed(signal: AbortSignal, call: (done: (error?: Error | null) => v
   });
 }
 
-/** Ends an invocation whose response is not complete, without the message of the fault. */
+/** Ends an invocation with an incomplete response, without revealing the fault's message. */
 class ResponseCut extends Error {
   override readonly name = "ResponseCut";
 }

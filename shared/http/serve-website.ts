@@ -12,13 +12,13 @@ import { errorResponse, type HttpResponse, proxyHead } from "./response.ts";
 /** A page, or a file that it loads. */
 export interface WebFile {
   readonly headers: Readonly<Record<string, string>>;
-  /** UTF-8 text; one in a buffer is compressed with gzip. */
+  /** Text, or, in a buffer, gzip-compressed UTF-8 text. */
   readonly text: string | Buffer;
 }
 
 let cold = true;
 
-/** Makes the Lambda handler of a website; `find` returns undefined where there is no such file, which is a 404. */
+/** Creates the Lambda handler of a website. If `find` returns undefined, the response is 404. */
 export function serveWebsite(
   { operationId }: Website,
   find: (incoming: IncomingRequest) => WebFile | undefined,
@@ -44,7 +44,7 @@ export function serveWebsite(
     const head = proxyHead(response, {
       correlator,
       requestId: incoming.requestId,
-      // Pages of other origins have no use for these.
+      // Pages of other origins have no use for these files.
       origin: undefined,
     });
     return { ...head, body, isBase64Encoded };
@@ -69,7 +69,7 @@ function respond(
   }
 }
 
-/** Text without gzip is short, or for a caller that accepts none: API Gateway compresses it where it can. */
+/** Uncompressed text is short, or for callers that do not accept gzip; API Gateway compresses it if it can. */
 function encoded({ headers, text }: WebFile, acceptEncoding: string | undefined) {
   const varied = { ...headers, vary: "accept-encoding" };
   if (typeof text === "string") return { headers: varied, body: text, isBase64Encoded: false };

@@ -30,7 +30,7 @@ import {
   replyResponse,
 } from "./response.ts";
 
-/** The state of a request under way. */
+/** The state of a request in progress. */
 interface RequestContext {
   readonly endpoint: Endpoint;
   readonly incoming: IncomingRequest;
@@ -42,13 +42,13 @@ interface RequestContext {
   readonly dependencies: DependencyTimes;
   readonly rollbacks: Rollback[];
   caller?: Caller | undefined;
-  /** What the caller has left; undefined while the request is not counted. */
+  /** The caller's remaining allowance; undefined until the request is counted. */
   allowance?: Allowance | undefined;
 }
 
 let cold = true;
 
-/** Makes the Lambda handler of an endpoint whose response is not streamed. */
+/** Creates the Lambda handler of an endpoint whose response is not streamed. */
 export function serve<const E extends Endpoint & { readonly streamed?: never }>(
   endpoint: E,
   handle: Handle<E>,
@@ -69,15 +69,15 @@ interface PendingResponse {
   readonly report: (sentBody?: SentBody) => void;
 }
 
-/** What was sent of a streamed body, and the code of the fault that cut it. */
+/** How much of a streamed body was sent, and the code of the fault that cut it off. */
 interface SentBody {
   readonly bytes: number;
   readonly code?: Code | undefined;
 }
 
 /**
- * Answers a request within its deadline. The order of checks is behaviour section 3; route, token and scope come
- * before it, in API Gateway and the authorizer, and are checked again here because a policy may be cached.
+ * Answers a request within its deadline. Behaviour section 3 defines the order of checks. API Gateway and the
+ * authorizer have checked route, token and scope; token and scope are checked again here because policies are cached.
  */
 export async function respond<const E extends Endpoint>(
   endpoint: E,
@@ -175,8 +175,8 @@ async function charge(context: RequestContext, units: number): Promise<() => Pro
 }
 
 /**
- * Records a count in the context. If the counter is unavailable, the request is served uncounted.
- * @throws {ApiError} when a limit is exceeded.
+ * Counts, and records the result in the context. If the counter is unavailable, the request is served uncounted.
+ * @throws {ApiError} if a limit is exceeded.
  */
 async function count(context: RequestContext, run: () => Promise<RateLimitResult>): Promise<void> {
   const counted = await run().catch((error: unknown) => {
@@ -248,8 +248,8 @@ interface ResponseTiming {
 }
 
 /**
- * Logs one line with the result of a request and its metrics, without any request data. How long a streamed response
- * took is measured up to its first byte: the rest depends on its caller.
+ * Logs one line with the result of a request and its metrics, without any request data. The duration of a streamed
+ * response is measured up to its first byte, because the rest depends on the caller.
  */
 function report(
   context: RequestContext,

@@ -1,4 +1,4 @@
-/** One of the values that a header such as `Accept` weighs. */
+/** A value with its weight, from a header such as `Accept`. */
 export interface Weighted {
   /** In lower case, without parameters. */
   readonly value: string;
@@ -6,7 +6,10 @@ export interface Weighted {
   readonly weight: number;
 }
 
-/** The values of a header with their weights (RFC 9110, 12.4.2). One whose weight is no number is left out. */
+/**
+ * The values of a header with their weights (RFC 9110, 12.4.2). Values with a malformed weight are left out. Other
+ * parameters are ignored, so that `application/json; charset=utf-8` names JSON; `negotiator` takes it for another type.
+ */
 export function weightedValues(header: string): readonly Weighted[] {
   return header.split(",").flatMap((part) => {
     const [value = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());

@@ -1,25 +1,25 @@
 import { isUtf8 } from "node:buffer";
 import { type FileHandle, open } from "node:fs/promises";
 
-/** In bytes, without its end. */
+/** Maximum length of a line in bytes, without its line break. */
 export const longestLine = 65_536;
 
 const bytesAtOnce = 262_144;
 const newline = 0x0a;
 const byteOrderMark = Buffer.from("\ufeff");
 
-/** The beginning of a file without the mark that some programs put there. */
+/** The beginning of a file, without its byte order mark. */
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
   const isMarked = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark);
   return isMarked ? bytes.subarray(byteOrderMark.length) : bytes;
 }
 
 /**
- * Chunks of a file of any size, two in memory: the next one is read before it is asked for. Each ends where a line
- * does, but for the last one and in the midst of a line that is too long. Each is memory of its own, which may be given
- * to another thread.
- * @param bufferPool memory of chunks that nobody reads any more: it is used again.
- * @throws {Error} of the file system, with its `code`.
+ * Reads a file of any size in chunks, two in memory: the next one is read ahead. Chunks end at line ends, except for
+ * the last one and within a line that is too long. Each has its own memory, which may be transferred to another thread.
+ * @param onBytes called with each piece of the file, in order; its memory is reused.
+ * @param bufferPool buffers of chunks that are no longer used, to be reused.
+ * @throws {Error} the file system's error, with its `code`.
  */
 export async function* wholeLinesOf(
   path: string,
@@ -39,11 +39,11 @@ export async function* wholeLinesOf(
       }
       const ended = bytes.lastIndexOf(newline) + 1;
       const end = bytes.length - ended > longestLine ? bytes.length : ended;
-      // What was given away may be another thread's by then.
+      // The previous buffer may belong to another thread by now.
       buffer = newBuffer(bufferPool);
       begun = bytes.copy(buffer, 0, end);
       reading = fill(file, buffer, begun, onBytes);
-      // Awaited when the chunk before was taken; that it fails earlier must not end the process.
+      // Awaited when the previous chunk has been consumed; an earlier rejection must not end the process.
       reading.catch(() => undefined);
       if (end > 0) yield bytes.subarray(0, end);
     }
@@ -53,7 +53,10 @@ export async function* wholeLinesOf(
   }
 }
 
-/** Reads `bytesAtOnce` behind what a chunk begins with, less at the end of a file. A pipe gives them bit by bit. */
+/**
+ * Reads `bytesAtOnce` after the carried-over start of a chunk, or less at the end of a file. A pipe delivers them in
+ * pieces.
+ */
 async function fill(
   file: FileHandle,
   buffer: Buffer,
@@ -78,7 +81,7 @@ function newBuffer(bufferPool: ArrayBuffer[]): Buffer {
   return memory?.byteLength === chunkBytes ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
 }
 
-/** How many lines there are; with a reason, how many there are before the one that is refused. */
+/** Counts lines; with a reason, those before the line that is refused. */
 export function inspect(bytes: Buffer): { readonly lines: number; readonly reason?: string } {
   const isText = isUtf8(bytes);
   let lines = 0;

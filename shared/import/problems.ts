@@ -1,14 +1,14 @@
 import { ImportError } from "./import-error.ts";
 
-/** Maximum of reported problems: a file of the wrong form has one in every row. */
+/** Maximum of reported problems: a file in the wrong format has one in every row. */
 export const problemsNamed = 20;
 
-/** The problems of an import, collected so that an operator sees more than the first. */
+/** Collects the problems of an import, so that an operator sees more than the first one. */
 export class Problems {
   readonly #files: readonly string[];
   readonly #found: string[] = [];
 
-  /** @param files the files' names as they are reported; elsewhere a file is its position here, counted from 0. */
+  /** @param files the names of the files for reports; elsewhere a file is given by its index in this list. */
   constructor(files: readonly string[]) {
     this.#files = files;
   }
@@ -18,9 +18,9 @@ export class Problems {
   }
 
   /**
-   * @param reason why it is refused, without a value of the file.
+   * @param reason why it is refused, without values from the file.
    * @param line counted from 1; absent for a problem of the whole file.
-   * @throws {ImportError} when there are enough problems to report.
+   * @throws {ImportError} once there are enough problems to report.
    */
   add(file: number, reason: string, line?: number, column?: string): void {
     const place =

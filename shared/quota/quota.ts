@@ -6,7 +6,7 @@ import type { Allowance, ErrorDetails } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { quotas } from "./table.ts";
 
-/** The result of counting a request: what is left of the limit with fewer requests left, or the exceeded limit. */
+/** The result of counting a request: the allowance of the limit that will be reached first, or the exceeded limit. */
 export type RateLimitResult = { readonly code?: undefined; readonly allowance: Allowance } | LimitExceeded;
 
 interface LimitExceeded extends ErrorDetails {
@@ -15,29 +15,29 @@ interface LimitExceeded extends ErrorDetails {
 }
 
 const minuteMilliseconds = 60_000;
-/** What every count writes. */
+/** The attributes that counting a request writes. */
 const counts = z.object({ dayCount: z.number(), minuteCount: z.number() });
 
-/** What the count of work writes. */
+/** The attributes that charging work writes. */
 const dayCounts = z.object({ dayCount: z.number() });
 
-/** Attempts at counting. One is repeated only when another request opened the minute or the day first. */
+/** Attempts at counting. An attempt fails only if another request opens the minute or the day first. */
 const attempts = 4;
 
 /**
- * Counts one request of a caller in the running UTC minute and day, exactly under concurrency.
+ * Counts one request of a caller in the current UTC minute and day, exactly even under concurrency.
  *
- * In an open window this takes one conditional write; opening the next window takes a read and a second write. A window
- * never goes back: functions whose clocks differ slightly count into the later one. A write whose response was lost is
- * repeated by the SDK and counts twice.
- * @returns a result without a code when the request was counted; with a code, nothing was counted.
+ * In an open window this takes one conditional write; opening the next window takes a read and a second write. Windows
+ * never go back: functions with slightly different clocks count into the later one. If the response to a write is lost,
+ * the SDK retries it, and the request counts twice.
+ * @returns a result without a code if the request was counted; with a code, nothing was counted.
  */
 export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<RateLimitResult> {
   const day = Math.floor(now.getTime() / dayMilliseconds);
   const minute = Math.floor(now.getTime() / minuteMilliseconds);
   const rate = setting("RATE_LIMIT_PER_MINUTE");
   const quota = setting("DAILY_QUOTA");
-  // A client's name may be long, and may be that of a person.
+  // Hashed, because a client's name may be long or that of a person.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
     updatedItem(quotas, key, { update, condition, names, values }, counts, signal);
@@ -79,11 +79,11 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
 }
 
 /**
- * Counts the work of a request that `countRequest` has counted: further units of the day's quota, exactly under
- * concurrency. One conditional write; a refusal takes a read too.
- * @param units 1 or more.
+ * Charges the work of a request that `countRequest` has counted: further units of the daily quota, exactly even under
+ * concurrency. Takes one conditional write, and a read if refused.
+ * @param units at least 1.
  * @param before what `countRequest` returned for the request.
- * @returns a result with a code when fewer units are left: then none was counted.
+ * @returns a result with a code if too few units are left; none was then charged.
  */
 export async function countWork(
   client: string,
@@ -114,7 +114,7 @@ export async function countWork(
   };
 }
 
-/** Gives back what `countWork` has counted for a request, unless another day has begun. */
+/** Refunds what `countWork` has charged for a request, unless a new day has begun. */
 export async function uncountWork(
   client: string,
   units: number,
@@ -133,7 +133,7 @@ export async function uncountWork(
 
 const names = { "#day": "day", "#minute": "minute" };
 
-/** A caller's limits at a moment. */
+/** A caller's limits at a point in time. */
 interface Limits {
   readonly rate: number;
   readonly quota: number;
@@ -146,7 +146,7 @@ function within(
 ): RateLimitResult {
   const ofMinute = allowance(rate, rate - minuteCount, now, minuteMilliseconds);
   const ofDay = allowance(quota, quota - dayCount, now, dayMilliseconds);
-  // When both have as many left, the one with the longer window.
+  // If both are equal, the one with the longer window.
   return { allowance: ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute };
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { table } from "../table.ts";
 
-/** Requests counted by caller, in the UTC minute and day of the last one. */
+/** Request counts by caller, for the UTC minute and day of the last request. */
 export const quotas = table({
   name: "quotas",
   partitionKey: "caller",

@@ -1,19 +1,19 @@
-/** Milliseconds that one attempt may take. */
+/** Time limits of one attempt, in milliseconds. */
 export interface Limits {
-  /** To look the name up. */
+  /** Looking up the name. */
   readonly lookup: number;
-  /** To connect to one address, TLS included. */
+  /** Connecting to one address, including TLS. */
   readonly connect: number;
-  /** In all, from the look-up to the status of the answer, … */
+  /** The whole attempt, from the look-up to the status of the response, … */
   readonly attempt: number;
-  /** … and more for each MiB that the sink has taken. */
+  /** … plus this for each MiB that the sink has read. */
   readonly perMebibyte: number;
   /**
-   * Until the sink takes the next chunk; from the last one to the status of its answer, or, after a status of 2xx that
-   * came early, to the end of the connection.
+   * Until the sink reads the next chunk; after the last one, until the status of its response or, after an early 2xx,
+   * until the end of the connection.
    */
   readonly stall: number;
-  /** To receive the rest of the answer, which is discarded. */
+  /** Receiving the rest of the response, which is discarded. */
   readonly answer: number;
 }
 
@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   answer: 1_000,
 };
 
-/** The error of an attempt that this side aborts. */
+/** The attempt was aborted by this side. */
 export class AttemptAborted extends Error {
   readonly code: string;
 
@@ -38,7 +38,7 @@ export class AttemptAborted extends Error {
 
 const bytesPerMebibyte = 1_048_576;
 
-/** Limits the time of one attempt; its signal aborts with the reason why the attempt failed. */
+/** Limits the time of one attempt; its signal aborts with the reason for which the attempt failed. */
 export class AttemptTimer {
   readonly limits: Limits;
   readonly #outer: AbortSignal | undefined;
@@ -59,7 +59,7 @@ export class AttemptTimer {
     return this.#ending.signal;
   }
 
-  /** Restarts the timer: the attempt aborts without progress in so many milliseconds, or when its own time is up. */
+  /** Restarts the timer: the attempt aborts if there is no progress within this time, or when its total time is up. */
   expectProgress(milliseconds: number): void {
     clearTimeout(this.#timer);
     const { attempt, perMebibyte } = this.limits;
@@ -72,14 +72,14 @@ export class AttemptTimer {
     );
   }
 
-  /** Counts bytes that the sink has taken, which extend the time of the attempt. */
+  /** Counts bytes that the sink has read, which extend the total time of the attempt. */
   count(bytes: number): void {
     this.#bytes += bytes;
   }
 
   /**
    * Runs a step with a time limit of its own, in milliseconds, within the limits of the attempt.
-   * @param step gets a signal that aborts when either limit is reached.
+   * @param step receives a signal that aborts when either limit is reached.
    * @returns the result of the step, or the error that ended it.
    */
   async within<Value>(

@@ -4,9 +4,12 @@ import { AttemptAborted, type AttemptTimer } from "./attempt-timer.ts";
 import { resolveName } from "./resolve-name.ts";
 import { mayConnect, type Reach, type Sink } from "./sink-url.ts";
 
-/** Where an attempt may connect to, and how it finds out what is there. */
+/** Where an attempt may connect to, and how names and certificates are checked. */
 export interface ConnectOptions extends Reach {
-  /** All addresses of a host name, by default as the machine's name servers give them; it ends when the signal aborts. */
+  /**
+   * Resolves a host name to all of its addresses, by default with the machine's name servers; ends when the signal
+   * aborts.
+   */
   readonly resolve?: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
   /** PEM of the authorities to trust instead of Node's own and those of `NODE_EXTRA_CA_CERTS`. */
   readonly ca?: string;
@@ -25,7 +28,7 @@ export async function addressesOf(
   return addresses instanceof Error || addresses.length > 0 ? addresses : new AttemptAborted("NO_ADDRESS");
 }
 
-/** A connection to the first of the addresses that can be connected to, ready to be written to. */
+/** Connects to the first of the addresses that accepts a connection. */
 export async function firstConnected(
   addresses: readonly string[],
   sink: Sink,
@@ -60,7 +63,7 @@ async function connected(
   if (!secure) return socket;
   const tls = startTls({
     socket,
-    // The name that the certificate has to have; an address is not sent as a server's name (RFC 6066 section 3).
+    // The name that the certificate must have; an address is not sent as server name (RFC 6066 section 3).
     host: hostname,
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
     minVersion: "TLSv1.2",
@@ -71,7 +74,9 @@ async function connected(
   return tls;
 }
 
-/** Rejects when the socket fails first. The socket keeps a listener for errors, without which one ends the process. */
+/**
+ * Rejects if the socket fails first. The socket keeps an error listener; without one, an error would end the process.
+ */
 async function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);

@@ -3,22 +3,22 @@ import type { Socket } from "node:net";
 import { AttemptAborted } from "./attempt-timer.ts";
 import { outcomeOf } from "./sink-answer.ts";
 
-/** The maximum of interim responses (1xx): each takes time to read and carries no result. */
+/** Maximum of interim responses (1xx), each of which takes time to read and carries no result. */
 const maxInterimAnswers = 16;
 
-/** A request and its answer on one connection. */
+/** A request and its response on one connection. */
 export class Exchange {
-  /** The answer, or what came instead of it. */
+  /** The response, or the error that came instead. */
   readonly response: Promise<IncomingMessage | Error>;
   readonly #request: ClientRequest;
   readonly #socket: Socket;
   readonly #closed: Promise<void>;
   #answer: IncomingMessage | undefined;
-  /** Whether the system has taken the request to its end. */
+  /** Whether the operating system has accepted the whole request. */
   #isFlushed = false;
   #isAcceptedEarly = false;
   #wantsMore = true;
-  /** What ended the connection before both sides were done with it. */
+  /** The error that ended the connection before both sides had finished. */
   #failure: Error | undefined;
   #stopWaiting = () => {};
 
@@ -54,12 +54,12 @@ export class Exchange {
     });
   }
 
-  /** False from a status that is not 2xx, or the end of the connection. */
+  /** False after a status other than 2xx, or the end of the connection. */
   get wantsMore(): boolean {
     return this.#wantsMore;
   }
 
-  /** Whether a status of 2xx came before the request was sent to its end, so that it says little about the rest. */
+  /** Whether a 2xx came before the whole request was sent, so that it says little about the rest. */
   get isAcceptedEarly(): boolean {
     return this.#isAcceptedEarly;
   }
@@ -73,7 +73,7 @@ export class Exchange {
     });
   }
 
-  /** Sends the last chunk, if there is any, and the end. */
+  /** Sends the last chunk, if there is one, and ends the request. */
   async end(chunk: Buffer | undefined): Promise<boolean> {
     return await this.#unlessStopped((taken) => {
       this.#request.end(chunk, () => {
@@ -84,16 +84,17 @@ export class Exchange {
     });
   }
 
-  /** Waits for a step. @returns true when it has ended, false if the sink wants no more before that. */
+  /** Waits for a step. @returns true when it has ended, false if the sink wants no more before then. */
   async whileWanted(step: Promise<void> | undefined): Promise<boolean> {
     return await this.#unlessStopped((over, fail) => void Promise.resolve(step).then(over, fail));
   }
 
   /**
-   * Waits until the sink ends the connection. When its answer is complete, this side ends first: after the request, so
-   * that the sink comes to the end only when it has read all of it, and a sink that left before answers with a reset.
-   * @returns what broke it off while the sink may not have taken the whole request; undefined when it ended well, or is
-   * still open after so many milliseconds.
+   * Waits until the sink ends the connection. Once the response is complete, this side ends its half after the request.
+   * So a sink sees the end only if it has read the whole request, and a sink that closed the connection earlier resets
+   * it.
+   * @returns the error that cut it off while the sink may not have read the whole request; undefined if it ended
+   * normally or is still open after this time.
    */
   async failureWithin(milliseconds: number): Promise<Error | undefined> {
     const endWhenAnswered = () => {

@@ -2,12 +2,12 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 type Family = "ipv4" | "ipv6";
 
-/** Private addresses and ports that the operator allows sinks to have. */
+/** Private addresses and ports that the operator allows for sinks. */
 export interface AllowedNetwork {
   readonly family: Family;
   /** Bits after the prefix are ignored. */
   readonly address: string;
-  /** Bits that an address has in common with `address`, 0…32 or 0…128. */
+  /** The number of leading bits that must equal those of `address`: 0…32 or 0…128. */
   readonly prefix: number;
   /** 1…65535, and not above `lastPort`. */
   readonly firstPort: number;
@@ -19,9 +19,9 @@ const portsForm = String.raw`(?<first>[1-9]\d{0,4})(?:-(?<last>[1-9]\d{0,4}))?`;
 const networkPattern = new RegExp(`^${networkForm}:${portsForm}$`, "i");
 
 /**
- * Reads a list of networks with their ports, as in `127.0.0.1/32:1024-65535,[::1]/128:8080`: separated by commas
- * alone, an IPv6 address always in brackets. The empty text is the empty list.
- * @returns undefined when any part of the text is malformed.
+ * Reads a list of networks with ports, as in `127.0.0.1/32:1024-65535,[::1]/128:8080`: separated by commas without
+ * spaces, IPv6 addresses in brackets. An empty text is an empty list.
+ * @returns undefined if any part of the text is malformed.
  */
 export function parseAllowedNetworks(text: string): readonly AllowedNetwork[] | undefined {
   if (text === "") return [];
@@ -48,15 +48,18 @@ function parseNetwork(text: string): AllowedNetwork | undefined {
   return isPossible ? network : undefined;
 }
 
-/** Undefined for what is no address, and for one with a zone: that means something on one machine only (RFC 4007). */
+/**
+ * Undefined for a text that is not an address, and for an address with a zone, which has a meaning on one machine only
+ * (RFC 4007).
+ */
 function familyOf(address: string): Family | undefined {
   if (isIPv4(address)) return "ipv4";
   return isIPv6(address) && !address.includes("%") ? "ipv6" : undefined;
 }
 
 /**
- * A list that is only ever asked about addresses of its own family: asked about the other, it would take
- * `::ffff:192.0.2.1` and `192.0.2.1` for the same address.
+ * A list for addresses of one family only: a mixed list would take `::ffff:192.0.2.1` and `192.0.2.1` for the same
+ * address.
  */
 function listOf(family: Family, networks: readonly string[]): BlockList {
   const list = new BlockList();
@@ -67,14 +70,14 @@ function listOf(family: Family, networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Addresses that no list can allow: the host itself, its link, its cloud's services, and detours to them. */
+/** Addresses that cannot be allowed: the host itself, its link, the cloud's services, and indirect ways to them. */
 const neverOpened = {
   ipv4: listOf("ipv4", ["0.0.0.0/8", "169.254.0.0/16"]),
   ipv6: listOf("ipv6", [
     "::/128",
     "fe80::/10",
     "fd00:ec2::/32", // services of AWS, the metadata of an instance among them
-    // IPv6 addresses that stand for an IPv4 address
+    // IPv6 addresses that embed an IPv4 address
     "::169.254.0.0/112",
     "::ffff:0:0/96",
     "::ffff:0:0:0/96",
@@ -86,8 +89,8 @@ const neverOpened = {
 };
 
 /**
- * Whether one of the networks opens a port of an address. Nothing opens 0.0.0.0/8, the link-local 169.254.0.0/16 and
- * fe80::/10, fd00:ec2::/32, or an IPv6 address that embeds an IPv4 address: the latter may lead to any of them.
+ * Whether one of the networks allows an address and port. Never allowed are 0.0.0.0/8, the link-local 169.254.0.0/16
+ * and fe80::/10, fd00:ec2::/32, and IPv6 addresses that embed an IPv4 address, which may lead to any of these.
  */
 export function isAllowed(address: string, port: number, networks: readonly AllowedNetwork[]): boolean {
   const family = familyOf(address);
@@ -134,10 +137,10 @@ const notPublic = {
 const ipv6Unicast = listOf("ipv6", ["2000::/3"]);
 
 /**
- * Whether an address is globally reachable unicast. Refuses every block of the IANA special-purpose address
- * registries for IPv4 and IPv6 (RFC 6890), even the few of them that are reachable, multicast, and all IPv6 outside
- * of 2000::/3, which is all that is handed out (RFC 4291, IANA IPv6 address space). So IPv4-mapped, -compatible and
- * NAT64 addresses are refused whatever IPv4 address they embed, as are addresses with a zone.
+ * Whether an address is globally reachable unicast. Refuses multicast, every block of the IANA special-purpose address
+ * registries for IPv4 and IPv6 (RFC 6890), even the few that are reachable, and all IPv6 outside 2000::/3, the only
+ * block allocated so far (RFC 4291, IANA IPv6 address space). So IPv4-mapped, IPv4-compatible and NAT64 addresses are
+ * refused whatever IPv4 address they embed, as are addresses with a zone.
  */
 export function isPublicAddress(address: string): boolean {
   const family = familyOf(address);

@@ -15,16 +15,19 @@ const headerNames = [
   "webhook-timestamp",
 ] as const;
 
-/** The input of one attempt. */
+/** What one attempt needs. */
 export interface PostOptions extends ConnectOptions {
   readonly sink: string;
   /** Values are printable ASCII. */
   readonly headers: Readonly<Partial<Record<(typeof headerNames)[number], string>>>;
-  /** Always closed. The next chunk is requested only when the sink has read all but one of the previous ones. */
+  /**
+   * Always closed, even after an error. The next chunk is requested only when the sink has read all but one of the
+   * previous ones.
+   */
   readonly body: AsyncIterable<Buffer>;
   /**
-   * Awaited within the attempt's time when all chunks but the last are sent: the sink cannot have the whole body before
-   * it resolves. If it rejects, the last chunk is never sent.
+   * Awaited within the attempt's time limits when all chunks but the last have been sent: the sink cannot have the
+   * whole body before it resolves. If it rejects, the last chunk is never sent.
    */
   readonly beforeLastChunk?: () => Promise<void>;
   /** Receives the chunks that are no longer needed. */
@@ -35,14 +38,14 @@ export interface PostOptions extends ConnectOptions {
   readonly limits?: Partial<Limits>;
 }
 
-/** The result of an attempt. A `cause` is the code of an error, never a text from the sink or about it. */
+/** The result of an attempt. A `cause` is an error code, never text from or about the sink. */
 export type PostResult = {
   /** Whether the last chunk was sent, so that the sink may hold the whole body whatever the outcome. */
   readonly sentWhole: boolean;
 } /** A refusal is not to be retried. `SINK`: not a valid sink URL. `ADDRESS`: an address that is not allowed. */ & (
   | { readonly outcome: "delivered" | "refused"; readonly status: number }
   | { readonly outcome: "refused"; readonly cause: "SINK" | "ADDRESS" }
-  /** To be tried again, and not before what the sink asks for. */
+  /** To be retried, but not before the time that the sink asks for. */
   | { readonly outcome: "failed"; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly outcome: "failed"; readonly cause: string }
 );
@@ -51,15 +54,14 @@ export type PostResult = {
  * Makes one attempt to POST a body to a sink. The sink is assumed to be hostile: it decides nothing but the status of
  * its response and, within limits, the time of the next attempt.
  *
- * A name is looked up anew in each attempt. If one of its addresses is neither public nor allowed, the sink is refused
- * for good. Otherwise the addresses are tried until one is connected to, and the connection's own address is checked
- * before anything is sent. No proxy, no redirect, no connection used twice, TLS 1.2 or later with a verified
- * certificate.
+ * Each attempt looks the name up anew. If one of its addresses is neither public nor allowed, the sink is refused for
+ * good. Otherwise the addresses are tried in turn, and the connected address is checked again before anything is sent.
+ * There are no proxies, redirects or reused connections; TLS is 1.2 or later with a verified certificate.
  *
- * A status that comes before the whole body is sent ends the sending, unless it is 2xx: then the body is sent to its
- * end, and is delivered if the sink takes all of it.
- * @throws what the body or `beforeLastChunk` throws; the sink then never gets the end of the body. An error that names
- * a header whose value is not printable ASCII.
+ * A status that arrives before the whole body is sent ends the sending, unless it is 2xx: then the rest of the body is
+ * sent, and it counts as delivered if the sink reads all of it.
+ * @throws what the body or `beforeLastChunk` throws, in which case the sink never receives the end of the body; an
+ * error naming a header whose value is not printable ASCII.
  */
 export async function post(options: PostOptions): Promise<PostResult> {
   const chunks = options.body[Symbol.asyncIterator]();
@@ -113,11 +115,12 @@ async function send(
     method: "POST",
     path,
     headers: { ...headers, "transfer-encoding": "chunked" },
-    // Nothing of an agent: no pool, no proxy.
+    // Instead of an agent, which might pool connections or use a proxy. `undici` would have to be stopped from pooling,
+    // redirecting and retrying, and its `lookup` hook is not called for literal addresses.
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
   });
-  // Not announced as the last request: Node.js and others would close after an early answer, with the body half read.
+  // No `Connection: close`: after an early response, Node.js and other servers would close with the body half read.
   request.removeHeader("connection");
   const end = () => request.destroy(timer.signal.reason);
   timer.signal.addEventListener("abort", end);
@@ -142,9 +145,8 @@ async function send(
 }
 
 /**
- * Sends one chunk after the other until all are sent or the sink wants no more. It holds one back until it knows
- * whether that is the last.
- * @returns whether the last chunk was released.
+ * Sends chunks until all are sent or the sink wants no more. Always holds one chunk back, because it may be the last.
+ * @returns whether the last chunk was sent.
  */
 async function sendBody(
   exchange: Exchange,
@@ -159,7 +161,7 @@ async function sendBody(
   };
   let held: Buffer | undefined;
   while (true) {
-    // The body's time is not the sink's: it counts for the attempt only.
+    // Time spent waiting for the body is not a stall of the sink; it counts for the whole attempt only.
     timer.expectProgress(Number.POSITIVE_INFINITY);
     const next = await whileOpen(() => chunks.next(), isOver);
     if (next === undefined) return false;
@@ -187,7 +189,8 @@ async function whileOpen<Value>(
   if (isOver()) return undefined;
   try {
     const value = await step();
-    // A sink that takes everything at once never lets the event loop turn: give an early answer and the timer a chance.
+    // With a sink that reads everything at once the event loop would never turn; this lets an early response and the
+    // timer in.
     await nextTurn();
     return isOver() ? undefined : value;
   } catch (error) {
@@ -196,7 +199,7 @@ async function whileOpen<Value>(
   }
 }
 
-/** Reads the rest of an answer, up to a maximum size and time. */
+/** Reads the rest of a response, up to a maximum size and time. */
 async function readToEnd(response: IncomingMessage, milliseconds: number): Promise<void> {
   if (response.closed) return;
   let bytes = 0;

@@ -1,21 +1,21 @@
 import { Resolver } from "node:dns/promises";
 
-/** How long addresses of one family wait for those of the other, which some name servers never answer for. */
+/** How long addresses of one family wait for the other family; some name servers never answer for one of them. */
 const otherFamilyMilliseconds = 500;
 
-/** A packet that is lost is sent again within the three seconds that an attempt waits for a name. */
+/** A lost packet is sent again within the three seconds that an attempt waits for a name. */
 const retries = { timeout: 1_000, tries: 3 };
 
 /**
- * All addresses of a public host name, IPv4 first, as the machine's name servers give them. The name is asked for as it
- * is: no search domain and no hosts file.
+ * Resolves a public host name to all of its addresses, IPv4 first, with the machine's name servers, but without search
+ * domains and the hosts file.
  *
- * `dns.lookup` takes a thread of Node's pool until the system gives up, also when nobody waits any more, so that a few
- * names that nobody answers for hold up all others. A resolver of its own takes none, and ends when it is cancelled.
- * @param servers `address:port` of other name servers than the machine's, for tests.
+ * `dns.lookup` would occupy a thread of Node's pool until the system gives up, even if no one is waiting any more, so
+ * that a few names without an answer could block all others. A `Resolver` uses no thread, and can be cancelled.
+ * @param servers `address:port` of name servers to use instead of the machine's, for tests.
  * @returns an empty list for a name that has no addresses.
- * @throws an error with a code such as `ENOTFOUND` when no address is known and a name server did not say that there is
- * none, and `ECANCELLED` when the signal aborts.
+ * @throws an error with a code: `ECANCELLED` if the signal aborts, another, such as `ENOTFOUND`, if no address is found
+ * and a name server did not answer that there is none.
  */
 export async function resolveName(
   name: string,

@@ -1,6 +1,4 @@
-/**
- * What a status of a sink's answer means: taken, to be tried again, or never to be tried again (behaviour section 7).
- */
+/** The meaning of a sink's status: delivered, to be retried, or refused for good (behaviour section 7). */
 export function outcomeOf(status: number): "delivered" | "failed" | "refused" {
   if (status >= 200 && status <= 299) return "delivered";
   return status === 408 || status === 429 || (status >= 500 && status <= 599) ? "failed" : "refused";
@@ -10,9 +8,9 @@ const maxRetrySeconds = 3_600;
 
 /**
  * The seconds that `Retry-After` asks for, limited to 0…3600; 0 for a time in the past.
- * @param header a number of seconds or an IMF-fixdate; the older forms of a date, which nobody may send any more
- * (RFC 9110 sections 5.6.7 and 10.2.3), are not read.
- * @returns undefined without a header that can be read.
+ * @param header a number of seconds or an IMF-fixdate. Obsolete date formats, which must not be generated (RFC 9110
+ * sections 5.6.7 and 10.2.3), are ignored.
+ * @returns undefined if the header is missing or malformed.
  */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   const seconds = secondsIn(header ?? "", now);

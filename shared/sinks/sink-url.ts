@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { type AllowedNetwork, isAllowed, isPublicAddress } from "./networks.ts";
 
-/** A sink's URL, taken apart. */
+/** The parsed URL of a sink. */
 export interface Sink {
   /** Whether it is `https`. */
   readonly secure: boolean;
@@ -12,22 +12,22 @@ export interface Sink {
   readonly authority: string;
   /** With the query; `/` at least. */
   readonly path: string;
-  /** Where it is, for an address and for `localhost`; a name has to be looked up. */
+  /** The addresses of a literal address or `localhost`; undefined for a name, which must be looked up. */
   readonly addresses: readonly string[] | undefined;
 }
 
 const maxCharacters = 2_048;
 
-/** RFC 3986 without user info, fragment, empty port and port 0. */
+/** RFC 3986, without user info, fragments, empty ports and port 0. */
 const sinkPattern =
   /^https?:\/\/(?<host>\[[\da-f:.]+\]|[\da-z.-]+)(?::[1-9]\d{0,4})?(?:[/?](?:[\w.~!$&'()*+,;=:@/?-]|%[\da-f]{2})*)?$/i;
 
-/** Host names of RFC 1123 with more than one label; no parser reads the last label as a number. */
+/** Host names (RFC 1123) with more than one label; the last one cannot be parsed as a number. */
 const namePattern = /^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /**
- * Names that are never public: of special use (RFC 6761, 6762, 7686, 8375, 9476), ICANN's for private use, and those
- * that private networks have made up (RFC 6762 appendix G).
+ * Names that are never public: special-use names (RFC 6761, 6762, 7686, 8375, 9476), ICANN's for private use, and those
+ * commonly used in private networks (RFC 6762 appendix G).
  */
 const insidePattern =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|test|invalid|onion|alt)$/;
@@ -35,11 +35,11 @@ const insidePattern =
 const loopbackAddresses = ["127.0.0.1", "::1"];
 
 /**
- * Reads the URL of a sink: `https` to a public host name, or `http` or `https` to an address that is allowed with its
- * port, or to `localhost` when one of its addresses is.
+ * Parses the URL of a sink: `https` to a public host name, or `http` or `https` to an address that is allowed with its
+ * port, or to `localhost` if one of its addresses is.
  *
- * An IPv4 address is accepted only as four decimal numbers. Characters that a URL parser would drop, replace or encode
- * are refused (RFC 3986 allows none of them). What a public name resolves to is checked when it is connected to.
+ * IPv4 addresses are accepted only as four decimal numbers. Characters that a URL parser would drop, replace or encode
+ * are refused (RFC 3986 allows none of them). The addresses of a public name are checked when connecting.
  * @returns undefined for every other text.
  */
 export function parseSink(text: string, allowed: readonly AllowedNetwork[]): Sink | undefined {
@@ -70,30 +70,30 @@ function addressesOf(hostname: string): readonly string[] | undefined {
   return isIP(hostname) === 0 ? undefined : [hostname];
 }
 
-/** Whether a text is the URL of a sink (behaviour section 7), judged by the text alone; see `parseSink`. */
+/** Whether a text is a valid sink URL (behaviour section 7), without looking up its name; see `parseSink`. */
 export function isSink(text: string, allowed: readonly AllowedNetwork[]): boolean {
   return parseSink(text, allowed) !== undefined;
 }
 
 /**
- * Host in lower case and port: the same for all sinks of one server under one name. Never to be logged.
- * @param text one that `isSink` accepts.
+ * Lower-case host and port: the same for all sinks of a server under one name. Must not be logged.
+ * @param text a URL that `isSink` accepts.
  */
 export function sinkHost(text: string): string {
   const url = new URL(text);
   return `${url.hostname}:${portOf(url)}`;
 }
 
-/** The configuration of the addresses that sinks may have. */
+/** Which addresses sinks may have. */
 export interface Reach {
   readonly allowed: readonly AllowedNetwork[];
-  /** `host:port` of Lambda's runtime API, to which a sink must not lead; undefined outside Lambda. */
+  /** `host:port` of Lambda's runtime API, which a sink must not reach; undefined outside Lambda. */
   readonly runtimeApi: string | undefined;
 }
 
 /**
- * Whether a connection to an address may be made for a sink: a public address, or one that is allowed with its port.
- * Never to the runtime API, nor to its port on any loopback address, whatever is allowed.
+ * Whether an attempt may connect to an address: it is public, or allowed with its port, and neither the runtime API nor
+ * its port on a loopback address.
  */
 export function mayConnect(address: string, port: number, { allowed, runtimeApi }: Reach): boolean {
   if (!isPublicAddress(address) && !isAllowed(address, port, allowed)) return false;

@@ -9,24 +9,24 @@ let client: SQSClient | undefined;
 
 /**
  * Runs one call on the process's client.
- * @throws {Unavailable} when the queue did not answer; other errors are faults of ours.
+ * @throws {Unavailable} if the queue did not answer; any other error is a bug in this code.
  */
 async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promise<Output> {
-  // The address of a queue names a host that is not where an embedded server listens.
+  // A queue's URL may name a host other than the endpoint on which the embedded server listens.
   client ??= timed(new SQSClient({ ...clientDefaults(), useQueueUrlAsEndpoint: false }), "sqsMilliseconds");
   try {
     return await run(client);
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    // A client has so many retries to spend, and has spent some: the next call begins with all of them again.
+    // The client may have used up its retry tokens; a new client starts with all of them.
     client = undefined;
     throw new Unavailable("SQS", failureOf(error));
   }
 }
 
 /**
- * Sends a message that can be received at once.
- * @throws {Unavailable} when it is not certain that the queue has it; it may.
+ * Sends a message without delay.
+ * @throws {Unavailable} if it is uncertain whether the queue has the message.
  */
 export async function sendMessage(
   queue: QueueName,
@@ -40,13 +40,10 @@ export async function sendMessage(
   await call((to) => to.send(command, { abortSignal: signal }));
 }
 
-/** SQS limits this to 12 hours from the receive, which may be some minutes ago. */
+/** SQS's limit is 12 hours from the receive, which may have been minutes ago. */
 const maxHiddenSeconds = 42_600;
 
-/**
- * Hides a received message for some seconds from now; 0 makes it receivable at once. More seconds than SQS allows are
- * reduced to its maximum.
- */
+/** Hides a received message for some seconds from now; 0 makes it visible at once. Limited to SQS's maximum. */
 export async function changeVisibility(
   queue: QueueName,
   receiptHandle: string,

@@ -2,8 +2,8 @@
 export const workerSeconds = 300;
 
 /**
- * The visibility time-out. Lambda requires that it is not shorter than a worker's time-out. When it ends, the lease of
- * a worker that crashed has ended too.
+ * The visibility time-out. Lambda requires that it is not shorter than the worker's time-out. When it ends, the lease
+ * of a crashed worker has ended, too.
  */
 export const visibilitySeconds = 360;
 
@@ -12,14 +12,17 @@ interface QueueDescription {
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number };
 }
 
-/** Every queue, described once, a queue for dead letters before those that use it: the stack creates them in order. */
+/**
+ * Every queue, described once. Dead-letter queues precede the queues that use them, because the stack creates them in
+ * order.
+ */
 export const queues = {
   /** The dead-letter queue: messages that name no job, for manual action. */
   "density-jobs-parked": {},
   /**
-   * Population densities to be delivered to a sink. A message holds the id of a job and nothing else. The same message
-   * is received for each attempt, and whenever a job that waits asks for a permit; long before it was received as often
-   * as SQS allows it is replaced. Attempts are counted in the job.
+   * Population densities to be delivered to sinks. A message holds the id of a job and nothing else. It is received for
+   * each attempt, and whenever a waiting job asks for a permit, and is replaced long before it reaches
+   * `maxReceiveCount`. Attempts are counted in the job.
    */
   "density-jobs": { deadLetters: { queue: "density-jobs-parked", maxReceiveCount: 1_000 } },
 } as const satisfies Record<string, QueueDescription>;
@@ -27,7 +30,7 @@ export const queues = {
 /** The name of a queue in this project; the deployed address is in the environment. */
 export type QueueName = keyof typeof queues;
 
-/** A queue's description with its optional members visible whatever the queue. */
+/** A queue's description, with its optional members visible to the type checker. */
 export function queueDescription(queue: QueueName): {
   readonly deadLetters?: { readonly queue: QueueName; readonly maxReceiveCount: number };
 } {

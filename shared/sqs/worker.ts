@@ -7,17 +7,17 @@ import { Unavailable } from "../errors.ts";
 import { changeVisibility } from "./messages.ts";
 import type { QueueName } from "./queues.ts";
 
-/** What happens to a message: it is deleted, or hidden for some seconds and received again. */
+/** What to do with a message: delete it, or hide it for some seconds, after which it is received again. */
 export type Verdict = "ack" | { readonly retryInSeconds: number };
 
-/** A received message, as its handler gets it. */
+/** A received message, as its handler receives it. */
 export interface Received<Message> {
   readonly message: Message;
-  /** When SQS got it, in epoch milliseconds. */
+  /** When SQS received it, in epoch milliseconds. */
   readonly sentAt: number;
-  /** How often it was received, this time included. */
+  /** How often it has been received, including this time. */
   readonly receives: number;
-  /** Aborts shortly before the function's time is over. */
+  /** Aborts shortly before the function times out. */
   readonly signal: AbortSignal;
 }
 
@@ -32,16 +32,16 @@ export const reserveMilliseconds = 15_000;
 /** The time-out of the call that changes a message's visibility. */
 export const verdictMilliseconds = 4_000;
 
-/** The first pause after a dependency did not answer, doubled with each receive of the message, … */
+/** How long a message is hidden the first time a dependency did not answer; doubled with each receive, … */
 const firstRecoverySeconds = 15;
 
-/** … up to this: in an outage of a day a message is received 480 times. */
+/** … up to this maximum: in an outage of a day, a message is received 480 times. */
 const maxRecoverySeconds = 180;
 
 /**
- * Makes the Lambda handler of a queue's messages. A worker never sends a message again: it keeps the received one and
- * changes its visibility. A message whose handler throws is received again after its visibility time-out, or sooner if
- * a dependency did not answer. A malformed message is received again at once, until it is a dead letter.
+ * Creates the Lambda handler of a queue's messages. A worker never resends a message: it changes the visibility of the
+ * received one. If the handler throws, the message is received again after its visibility time-out, or sooner if a
+ * dependency did not answer. A malformed message is received again at once, until it goes to the dead-letter queue.
  */
 export function work<Schema extends z.ZodMiniType>(
   queue: QueueName,

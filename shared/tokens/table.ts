@@ -4,16 +4,16 @@ import { publicJwk } from "./token.ts";
 
 const signingKeyRecord = z.object({
   jwk: publicJwk,
-  /** Epoch second from which on the key was public. */
+  /** Epoch second at which the key became public. */
   publishedAt: z._default(z.number(), 0),
   /** Epoch second after which no token signed with the key can still be valid; absent while it signs. */
   expiresAt: z.optional(z.number()),
 });
 
-/** A public key as the table holds it. */
+/** A public key as stored. */
 export type SigningKeyRecord = z.infer<typeof signingKeyRecord>;
 
-/** Public keys of our own tokens: one partition, the whole set in one query. */
+/** The public keys of our own tokens, in one partition, so that one query reads all of them. */
 export const signingKeys = table({
   name: "signing-keys",
   partitionKey: "use",

@@ -1,16 +1,16 @@
 import * as z from "zod/mini";
 import { described } from "../schemas.ts";
 
-/** The one algorithm our own tokens are signed with. */
+/** The algorithm that signs our own tokens. */
 export const tokenAlgorithm = "ES256";
 
 /** The `typ` of our own tokens (RFC 9068). */
 export const tokenType = "at+jwt";
 
-/** Clocks of issuer and service may differ by this much. */
+/** Allowed difference between the clocks of issuer and service. */
 export const clockToleranceSeconds = 5;
 
-/** How long a signer keeps the signing keys in memory; a retired key stays published for longer. */
+/** How long a signer caches the signing keys; a retired key stays published for longer. */
 export const signingKeyCacheSeconds = 300;
 
 /** How long verifiers of our tokens, the authorizer and other services, may cache the public keys. */
@@ -18,16 +18,16 @@ export const publicKeyCacheSeconds = 300;
 
 /**
  * The minimum time between the authorizer's fetches of our own keys for unknown key ids. A key that signs as soon as it
- * is published, as only the first one does, may be refused for this long.
+ * is published, as only the first one does, may be unknown for this long.
  */
 export const ownKeysCooldownSeconds = 5;
 
-/** A new key signs this long after it was made: by then every cache of the public keys contains it. */
+/** How long after its creation a new key begins to sign: by then every cache of the public keys contains it. */
 export const firstUseSeconds = publicKeyCacheSeconds + 120;
 
 const text = z.string().check(z.minLength(1));
 
-/** The claims of our own access tokens; a subscription makes one 3-legged. */
+/** The claims of our own access tokens; a token with a subscription is 3-legged. */
 export const accessTokenClaims = z.object({
   iss: text,
   aud: text,
@@ -82,7 +82,7 @@ const signingKey = z.extend(privateJwk, {
 /** A signing key, and the time from which it signs. */
 export type SigningKey = z.infer<typeof signingKey>;
 
-/** The content of the secret: the newest key, and in `before` those that sign until its time begins. */
+/** The content of the secret: the newest key, and in `before` the keys that sign until it takes over. */
 export const signingSecret = z.extend(signingKey, { before: z.optional(z.array(signingKey)) });
 
 /** The content of the secret. */
@@ -93,7 +93,7 @@ export function keysIn({ before = [], ...newest }: SigningSecret): SigningKey[] 
   return [...before, newest];
 }
 
-/** The key that signs at a moment, followed by those that are to sign later; keys whose time is over are left out. */
+/** The key that signs at a point in time, followed by later ones; earlier keys are left out. */
 export function keysFrom<Key extends Pick<SigningKey, "signsFrom">>(keys: readonly Key[], now: Date): Key[] {
   const inOrder = keys.toSorted((one, other) => (one.signsFrom ?? 0) - (other.signsFrom ?? 0));
   const signing = inOrder.findLastIndex(({ signsFrom = 0 }) => signsFrom * 1_000 <= now.getTime());
