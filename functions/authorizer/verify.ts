@@ -61,7 +61,7 @@ const foreignClaims = z.object({
 /**
  * Verifies a bearer token and says who calls.
  *
- * jose checks signature, algorithm, issuer, audience, `exp` and `nbf`; the claims then go through our own
+ * jose checks signature, algorithm, issuer, `exp` and `nbf`; the claims then go through our own
  * schema, because a future `iat`, an infinite `exp` and a null `sub` pass jose.
  * @returns `undefined` for an invalid token, whatever the reason.
  * @throws {Unavailable} when the issuer's keys are not available.
@@ -122,8 +122,8 @@ async function callerFrom(
 }
 
 /**
- * Whether a token is an application's own: its subject is its client (RFC 9068 section 2.2), or the operator says that
- * the issuer has tokens for applications only. Any other token may be a person's.
+ * Whether a token is for this service. `aud` must say so wherever it is present (RFC 7519 section 4.1.3), also beside
+ * another claim that the issuer uses in its place.
  */
 function isApplication(subject: string, client: string | undefined, trusted: TrustedIssuer): boolean {
   return trusted.applicationsOnly === true || subject === client;

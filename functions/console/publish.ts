@@ -14,7 +14,10 @@ let mediaTypes: Readonly<Record<string, string>> | undefined;
 const files = new Map<string, Buffer>();
 let page: string | undefined;
 
-/** Serves the pages, which differ in their path alone, and their assets, whose names have the hash of their content. */
+/**
+ * Serves the pages, which differ in their path alone, a text for agents, and the pages' assets, whose names have the
+ * hash of their content.
+ */
 export const handler = serveWebsite(consoleWebsite, (incoming) => {
   const headers = securityHeaders(setting("MAP_STYLE"));
   return incoming.resource === "/assets/{name}"

@@ -1,7 +1,7 @@
 import { area } from "../../shared/area.ts";
 import { retrieveIdentifier } from "./contract.ts";
 
-/** The identifiers of the device a subscriber uses. */
+/** The identifiers, the type and the pseudonym of the device a subscriber uses. */
 export const deviceIdentifierArea = area({
   name: "device-identifier",
   about: "The identifiers of the device a subscriber uses.",

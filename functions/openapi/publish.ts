@@ -12,6 +12,7 @@ export const handler = serve(publishDocument, async ({ address, query, now, repl
   return reply(200, { ...wanted, servers: [...asked, ...others] });
 });
 
+/** Without the aliases and the schemas of their releases. */
 function withoutAliases(document: Awaited<ReturnType<typeof servedDocument>>) {
   const paths = Object.entries(document.paths).filter(
     ([, item]) => !JSON.stringify(item).includes('"x-alias-of"'),

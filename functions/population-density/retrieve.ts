@@ -73,6 +73,7 @@ async function answerAtOnce(
     writerOf(format),
   ]);
   request.measure({ metric: "DensitySlots", value: slotsOf(answer) });
+  // CSV and NDJSON have a row for each cell and hour, and so no place for the status of the whole answer.
   const headers = { "content-type": contentType, vary: "accept", "x-area-status": answer.status };
   return request.stream(200, bodyOf(answer), headers, onEnd);
 }

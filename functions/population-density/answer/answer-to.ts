@@ -9,6 +9,7 @@ import type { Answer } from "./json.ts";
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the
  * observed day, or from the typical weekday where nothing was observed; a future hour comes from the typical weekday.
+ * Typical weekdays are read only where the observed days do not suffice.
  * @throws {Unavailable} when the store does not answer.
  */
 export async function answerTo(

@@ -18,7 +18,7 @@ export class Chunks {
   readonly #carriedBytes: number;
 
   /**
-   * @param bufferPool whose buffers are used for chunks, if they are as long as one.
+   * @param bufferPool whose buffers are used for chunks, if they were chunks of this body.
    * @param carriedBytes that a full chunk leaves to the next one, so that it ends within its last item.
    */
   constructor(bufferPool: Buffer[], carriedBytes = 0) {

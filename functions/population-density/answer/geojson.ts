@@ -21,7 +21,10 @@ import { Chunks, chunkBytes } from "./chunks.ts";
 import type { Answer } from "./json.ts";
 
 /**
- * An answer as a GeoJSON FeatureCollection (RFC 7946): a feature for each cell, whose values are arrays over the hours.
+ * An answer as a GeoJSON FeatureCollection (RFC 7946): a feature for each cell, whose values are arrays over the hours,
+ * as a feature for each cell and hour would repeat the geometry. Programs may drop foreign members of a collection, so
+ * each feature has `startTime` and `endTime`. Corners are those of `ngeohash.decode_bbox`, unrounded: neighbours share
+ * their edges to the last digit.
  * Chunks as of `bodyOf`; one tile's hours are in memory at a time.
  * @throws {RangeError} for more hours than a chunk can hold of a cell; a week has a fifth of them.
  */

@@ -28,8 +28,8 @@ export interface Answer {
   /** One interval for each; none for an answer without data. */
   readonly hours: readonly number[];
   /**
-   * The stored hour of `tiles[tile]` in `hours[hour]`; undefined without data. Called once for each pair, in the order
-   * in which the format lists them, when everything before is written.
+   * The stored hour of `tiles[tile]` in `hours[hour]`; undefined without data. Called once for each pair whenever the
+   * answer is written, in the order in which the format lists them, when everything before is written.
    */
   readonly openHour: (tile: number, hour: number) => TileHour | undefined | Promise<TileHour | undefined>;
 }

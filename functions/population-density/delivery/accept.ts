@@ -4,20 +4,23 @@ import { isForgotten, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
 
 /**
- * The result of a request for a job. `accepted`: it will be delivered. `joined`: so it will, for a request with the
- * same idempotency key that came before. `conflict`: that key belongs to another request. `full`: its caller has no
- * place left. `withdrawn`: nothing will be delivered. `unknown`: it is not known whether the job was accepted; the same
- * request with the same idempotency key finds out.
+ * The result of a request for a job:
+ * - `accepted`: it will be delivered.
+ * - `joined`: it will be delivered for an earlier request with the same idempotency key.
+ * - `conflict`: the idempotency key belongs to another request.
+ * - `full`: the caller has no place left.
+ * - `withdrawn`: nothing will be delivered.
+ * - `unknown`: it is unknown whether the job was accepted; repeating the request with the same idempotency key tells.
  */
 export type Acceptance = "accepted" | "joined" | "conflict" | "full" | "withdrawn" | "unknown";
 
-/** Time from the start of the request until its place is reserved and the job is stored. */
+/** Time limit, from the start of the request, for reserving the place and storing the job. */
 const storeMilliseconds = 2_600;
 
-/** Time to withdraw a job that may have been stored; it is part of the request's time. */
+/** Time limit for withdrawing a job that may have been stored; it is part of the request's time. */
 const withdrawMilliseconds = 1_800;
 
-/** Time to send the message; if that fails, the sweep sends one. */
+/** Time limit for sending the message; if it fails, the sweep sends one. */
 const queueMilliseconds = 800;
 
 type AcceptPorts = Pick<Ports, "clock" | "log"> & {
@@ -29,9 +32,9 @@ type AcceptPorts = Pick<Ports, "clock" | "log"> & {
 };
 
 /**
- * Accepts a job: reserves one of its caller's places, then stores the job; from then on it will be delivered, and
- * nothing makes the result an error. The message is sent at once, or by the sweep if that fails. A repeated request with
- * the same idempotency key joins the stored job.
+ * Accepts a job: reserves one of its caller's places, then stores the job. From then on it will be delivered, and no
+ * failure turns the result into an error: if its message cannot be sent now, the sweep sends it. A repeated request
+ * with the same idempotency key joins the stored job.
  *
  * @param job not stored yet, with an `intake` of its own.
  */
@@ -47,7 +50,7 @@ export async function acceptJob(
     const acceptance = await storeOrJoin(job, pendingLimit, ports, inTime);
     if (acceptance !== "stored") return acceptance;
   } catch (error) {
-    // A pause between two calls ends with the time for them, too.
+    // The time limit also ends a pause between two calls.
     if (!(error instanceof Unavailable) && !inTime.aborted) throw error;
     const cause = error instanceof Unavailable ? error.message : causeOf(error);
     ports.log("DEPENDENCY_FAILED", { operationId: job.operationId, cause });
@@ -58,9 +61,9 @@ export async function acceptJob(
 }
 
 /**
- * Joins the job of the same request, sent before with the same idempotency key. From then on that job cannot be
+ * Joins the job of an earlier, identical request with the same idempotency key. From then on that job cannot be
  * withdrawn.
- * @returns `false` when there is none: it was never stored, was withdrawn, is forgotten, or is of another request.
+ * @returns `false` if there is none: it was never stored, was withdrawn, is forgotten, or belongs to another request.
  */
 export async function joinJob(
   { operationId, requestHash, requestedAt }: Pick<Job, "operationId" | "requestHash" | "requestedAt">,
@@ -98,8 +101,8 @@ async function storeOrJoin(
 }
 
 /**
- * Withdraws a job when it is not known whether it was stored. A job that was promised to another request, or of which
- * an attempt has begun, is not withdrawn but delivered.
+ * Withdraws a job of which it is unknown whether it was stored. A job that another request has joined, or with an
+ * attempt begun, is not withdrawn but delivered.
  */
 async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSignal): Promise<Acceptance> {
   let replaces: Job | undefined;
@@ -120,7 +123,7 @@ async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSigna
   }
 }
 
-/** Sends the message of a stored job. Whatever fails, the sweep sends one. */
+/** Sends the message of a stored job. If anything fails, the sweep sends one. */
 async function queue(
   { operationId }: Job,
   { jobs, queues, clock, log }: AcceptPorts,

@@ -5,10 +5,10 @@ import { reportEnd } from "./report-end.ts";
 type CancelPorts = Pick<Ports, "log"> & { readonly jobs: Pick<Ports["jobs"], "cancel" | "read"> };
 
 /**
- * Cancels a job, whoever works on it: an attempt under way loses its lease, so that it does not send its last chunk.
- * When the last chunk may have been sent before, the job says `possiblyDelivered`.
+ * Cancels a job even if a worker has its lease: an attempt in progress then loses the lease and does not send its last
+ * chunk. If it may already have sent the last chunk, the job is `possiblyDelivered`.
  * @param found as it was read.
- * @returns the job as it is then: cancelled, or ended before; undefined when it is gone.
+ * @returns the job as it is afterwards: cancelled, or ended before; undefined if it no longer exists.
  */
 export async function cancelJob(
   found: Job,

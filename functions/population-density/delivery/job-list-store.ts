@@ -4,29 +4,29 @@ import { queryNewest } from "../../../shared/aws/query-newest.ts";
 import type { Job } from "./job.ts";
 import { densityJobs } from "./tables.ts";
 
-/** A place in the list of a caller's jobs. */
+/** A position in the list of a caller's jobs. */
 export type ListPosition = z.infer<typeof listPosition>;
 
 const listPosition = z.object({ listedAt: z.string(), operationId: z.string() });
 
-/** How many entries of the list a call looks at for those in one state; an entry has about 150 bytes. */
+/** How many entries one call examines when it looks for jobs in one state; an entry has about 150 bytes. */
 const entriesPerCall = 1_000;
 
-/** What is asked of a caller's list. */
+/** Selects a page of a caller's jobs. */
 interface ListQuery {
   /** Hash of the caller. */
   readonly caller: string;
   /** Epoch milliseconds; older jobs are left out. */
   readonly since: number;
   readonly state: Job["state"] | undefined;
-  /** The last entry of the page before. */
+  /** The last entry of the previous page. */
   readonly after: ListPosition | undefined;
   readonly count: number;
 }
 
 /**
- * A page of a caller's jobs, the newest first. Which jobs there are is known from the index, which may miss those of
- * the last moment; what they are is read from the table, so a page may hold fewer than it could.
+ * A page of a caller's jobs, newest first. The index, which may miss the most recent ones, gives their ids; the jobs
+ * themselves are read from the table, so a page may have fewer than requested.
  */
 export async function listJobs(
   { caller, since, state, after, count }: ListQuery,

@@ -43,7 +43,7 @@ export const jobStore: JobStore = {
     };
     if (await reserve(further)) return true;
     if (pendingLimit === 0) return false;
-    // Of several first requests at once, one makes the list of places.
+    // One of several concurrent first requests creates the map of places.
     return (await reserve(first)) || (await reserve(further));
   },
 
@@ -85,7 +85,7 @@ export const jobStore: JobStore = {
     );
     if (!isWithdrawn) {
       const found = await getItem(densityJobs, { operationId: withdrawn.operationId }, signal);
-      // Otherwise this call withdrew it, and its response was lost.
+      // Otherwise an earlier try of this call withdrew it, and its response was lost.
       if (!found?.withdrawnIntakes?.has(withdrawn.intake)) return false;
     }
     // Another request may have taken the id, and reserved the place anew, by now.
@@ -104,7 +104,7 @@ export const jobStore: JobStore = {
     if (free.length === 0) return 0;
     const write = {
       update: `REMOVE ${free.map((_, index) => `places.#${index}`).join(", ")}`,
-      // A place that was reserved once more since it was read is not that of the job that was read.
+      // A place that has been reserved again since it was read no longer belongs to the job that was read.
       condition: free.map((_, index) => `places.#${index} = :${index}`).join(" AND "),
       names: Object.fromEntries(free.map(([id], index) => [`#${index}`, id])),
       values: Object.fromEntries(free.map(([, reservedAt], index) => [`:${index}`, reservedAt])),
@@ -150,7 +150,7 @@ export const jobStore: JobStore = {
       update:
         "SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, " +
         `startedAt = if_not_exists(startedAt, :now)${noted} REMOVE waitsFor`,
-      // A call that is repeated because its response was lost counts once.
+      // If the response is lost and the call is repeated, the attempt counts once.
       condition: `#state = :pending AND (lease = :lease OR (${isFree}))`,
       names: { ...names, "#mode": "mode" },
       values: {
@@ -213,7 +213,7 @@ export const jobStore: JobStore = {
     };
     if (!(await updateItem(densityJobs, { operationId }, write, signal))) {
       const found = await getItem(densityJobs, { operationId }, signal);
-      // Otherwise this call ended it, and its response was lost.
+      // Otherwise an earlier try of this call ended it, and its response was lost.
       if (found?.lease !== leaseId || found.state !== outcome) return false;
     }
     await releasePlace(finished, isReserved, signal);
@@ -241,7 +241,7 @@ const erased = "notBefore, waitsFor, sink, accessToken, pendingSince";
 
 const isLeased = "lease = :lease AND #state = :pending";
 
-/** An attempt without members that have no value. */
+/** An attempt without its undefined members. */
 function present({ number, at, outcome, status }: LastAttempt): LastAttempt {
   return {
     number,
@@ -251,7 +251,7 @@ function present({ number, at, outcome, status }: LastAttempt): LastAttempt {
   };
 }
 
-/** The condition that the id is free: no job, one whose day is over, or the withdrawn one that was read. */
+/** The condition that the id is free: there is no job, its day is over, or it is the withdrawn one that was read. */
 function ifFree({ requestedAt }: Job, replaces: Job | undefined) {
   const isWithdrawn =
     replaces === undefined ? "" : " OR (#state = :withdrawn AND withdrawnIntakes = :replaced)";
@@ -294,7 +294,7 @@ async function releasePlace(
   }
 }
 
-/** Of a host's waiting jobs, as many as one caller may have. */
+/** Maximum of a host's waiting jobs that are read: as many as one caller may have. */
 const waitingEntriesRead = 100;
 
 const waitingEntry: z.ZodMiniType<WaitingEntry> = z.object({

@@ -14,35 +14,35 @@ const request = z.object({
   precision: z.number(),
 });
 
-/** The last attempt at a job that began. Its result is absent while it is under way, and when its worker broke off. */
+/** The latest attempt at a job. It has no result while it is in progress, or if its worker crashed. */
 const lastAttempt = z.object({
-  /** How many had begun by then, this one included. */
+  /** Its number, counted from 1. */
   number: z.number(),
   /** When it began, in epoch milliseconds. */
   at: z.number(),
   outcome: z.optional(z.enum(["delivered", "refused", "failed", "not computed"])),
-  /** The status of the sink's answer, if there was one. */
+  /** The status of the sink's response, if there was one. */
   status: z.optional(z.number()),
 });
 
-/** The last attempt at a job that began. */
+/** The latest attempt at a job. */
 export type LastAttempt = z.output<typeof lastAttempt>;
 
 /**
- * A job as the table holds it: `pending` until it has its one outcome: `delivered`, `refused` by the sink, `failed`, or
- * `cancelled` by its caller. Sink and token are then erased. `withdrawn` is the tombstone of a job that may have been
- * stored and is answered with 503: a write of that request that arrives late is refused.
+ * A job as stored: `pending` until it has its outcome, which is `delivered`, `refused` by the sink, `failed`, or
+ * `cancelled` by its caller. Sink and token are then erased. `withdrawn` is a tombstone for a job that may have been
+ * stored although its request was answered with 503: it makes a late write of that request fail.
  */
 export const job = z.object({
   operationId: z.string(),
   state: z.enum(["pending", "delivered", "refused", "failed", "cancelled", "withdrawn"]),
-  /** Why the state is what it is, for operators. */
+  /** The reason for the state, for operators. */
   reason: z.optional(z.string()),
   /** Hash of the caller. */
   caller: z.string(),
-  /** Hash of the whole request: the same idempotency key with another request is another hash. */
+  /** Hash of the whole request, which tells it from another request with the same idempotency key. */
   requestHash: z.string(),
-  /** The checked request as JSON: DynamoDB's numbers cannot be as close to 0 as a coordinate. */
+  /** The validated request as JSON, because DynamoDB's numbers cannot be as close to 0 as coordinates. */
   request: z.pipe(
     z.pipe(
       z.string(),
@@ -50,28 +50,28 @@ export const job = z.object({
     ),
     request,
   ),
-  /** Epoch milliseconds; the answer is computed as of this time, unless `asOf` says another. */
+  /** Epoch milliseconds; the answer is computed as of this time, unless `asOf` is given. */
   requestedAt: z.number(),
-  /** Of a redelivery: the time as of which the answer was computed that is delivered again. Epoch milliseconds. */
+  /** For a redelivery, the time as of which the original answer was computed, in epoch milliseconds. */
   asOf: z.optional(z.number()),
-  /** When it was requested, ISO 8601; absent of a withdrawn job. The sort key of the index of a caller's jobs. */
+  /** When it was requested, ISO 8601; absent if withdrawn. The sort key of the index of a caller's jobs. */
   listedAt: z.optional(z.string()),
   correlator: z.string(),
   sink: z.optional(z.string()),
   accessToken: z.optional(z.string()),
-  /** Epoch milliseconds; from then on the token is not sent. */
+  /** Epoch milliseconds, from which the token is no longer sent. */
   accessTokenExpiresAt: z.optional(z.number()),
   /** The id of the request that stored the job. */
   intake: z.string(),
-  /** Whether another request was answered with this job: then the request that stored it cannot withdraw it. */
+  /** Whether another request was answered with this job, so that the request that stored it cannot withdraw it. */
   promised: z.boolean(),
   /** Ids of the requests that withdrew a job under this operation id. */
   withdrawnIntakes: z.optional(z.set(z.string())),
   /** When the job became pending, ISO 8601; absent afterwards. The sort key of the index of pending jobs. */
   pendingSince: z.optional(z.string()),
   /**
-   * When the last message of the job that SQS confirmed was sent, in epoch milliseconds; absent when none was confirmed,
-   * or when another one is needed.
+   * When the latest message confirmed by SQS was sent, in epoch milliseconds; absent if none was confirmed or another
+   * one is needed.
    */
   queuedAt: z.optional(z.number()),
   /** When the first attempt began. */
@@ -81,13 +81,16 @@ export const job = z.object({
   lastAttempt: z.optional(lastAttempt),
   /** The id of the current or last lease. */
   lease: z.optional(z.string()),
-  /** No attempt begins before this time, in epoch milliseconds: one is under way, or the next is not due. */
+  /** No attempt begins before this time, in epoch milliseconds: one is in progress, or the next is not due. */
   notBefore: z.optional(z.number()),
-  /** Hash of the sink's host and port, from when the job found no permit until an attempt begins. */
+  /** Hash of the sink's host and port, while the job waits for a permit. */
   waitsFor: z.optional(z.string()),
-  /** Whether the answer or a failure is sent to the sink. */
+  /** Whether to send the answer or a failure to the sink. */
   mode: z.enum(["answer", "failure"]),
-  /** Whether the sink may hold the whole body of the mode. One that may hold the answer never gets a failure. */
+  /**
+   * Whether the sink may hold the whole body of the current mode. A sink that may hold the answer is never sent a
+   * failure.
+   */
   possiblyDelivered: z.boolean(),
   /** Epoch second after which DynamoDB may delete the item. */
   expiresAt: z.number(),
@@ -107,13 +110,13 @@ export function itemOf({ request: asked, ...members }: Job): z.input<typeof job>
 /** The outcome of a job. */
 export type Outcome = "delivered" | "refused" | "failed" | "cancelled";
 
-/** The reason of a cancelled job. */
+/** The `reason` of a cancelled job. */
 export const cancelledByCaller = "cancelled by its caller";
 
 /** The `statusInfo` of a failure. */
 export const failureInfo = "The densities could not be computed. Send the request again.";
 
-/** How long the items of a job are kept: a day, and one hour for the sweep to expire it. */
+/** How long the item of a job is kept: a day, plus an hour for the sweep to expire it. */
 export const retentionSeconds = 90_000;
 
 /** The latest time of a job's outcome, in epoch milliseconds. */
@@ -126,7 +129,7 @@ export function answerTime({ requestedAt, asOf = requestedAt }: Pick<Job, "reque
   return new Date(asOf);
 }
 
-/** The time, in epoch milliseconds, such that jobs requested before it are forgotten. */
+/** The time, in epoch milliseconds, before which requested jobs are forgotten. */
 export function keptSince(now: number): number {
   return now - dayMilliseconds;
 }
@@ -143,8 +146,8 @@ export function isForgotten(
 const reservationMilliseconds = 60_000;
 
 /**
- * Whether a place can be released: its job has ended, or was not stored in time, because its request broke off. While
- * a job is withdrawn, another request with its idempotency key may be about to store it.
+ * Whether a place can be released: its job has ended, or was not stored in time because its request was cut off. A
+ * withdrawn job counts as not stored: another request with its idempotency key may be about to store it.
  * @param reservedAt in epoch milliseconds.
  */
 export function isPlaceFree(job: Pick<Job, "state"> | undefined, reservedAt: number, now: number): boolean {

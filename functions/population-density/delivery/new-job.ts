@@ -4,7 +4,7 @@ import { hashed } from "../../../shared/hash.ts";
 import type { SinkCredential } from "../../../shared/sink-schemas.ts";
 import { answerTime, type Job, retentionSeconds } from "./job.ts";
 
-/** What is asked, and where its answer is sent. */
+/** The requested densities, and the sink for the answer. */
 type Request = Job["request"] & {
   readonly sink: string;
   readonly sinkCredential?: SinkCredential | undefined;
@@ -13,18 +13,18 @@ type Request = Job["request"] & {
 /** A request for a job, after all checks. */
 export interface NewJobRequest {
   readonly request: Request;
-  /** The job whose answer is delivered again, if it is. */
+  /** For a redelivery, the original job. */
   readonly redelivered?: Pick<Job, "operationId" | "requestedAt" | "asOf">;
   readonly client: string;
   readonly correlator: string;
-  /** The caller's key for this request: within a day, the same key is the same operation. */
+  /** The caller's key for this request; within a day, it identifies one operation. */
   readonly idempotencyKey: string | undefined;
   readonly now: Date;
 }
 
 /**
- * What makes two requests with one idempotency key the same: all that was sent, as its schema has parsed it; of a
- * redelivery, the operation, the sink and its credential.
+ * A hash by which requests with the same idempotency key are compared: of the whole parsed request or, for a
+ * redelivery, of the operation, the sink and its credential.
  */
 export function requestHashOf(
   request: Request | Pick<Request, "sink" | "sinkCredential">,
@@ -34,7 +34,7 @@ export function requestHashOf(
   return hashed(JSON.stringify(redelivers === undefined ? request : { sink, sinkCredential, redelivers }));
 }
 
-/** Makes the job of a request. Its id is derived from caller and idempotency key; without a key it is random. */
+/** Creates the job of a request. Its id is derived from caller and idempotency key; without a key it is random. */
 export function newJob({
   request,
   redelivered,
@@ -72,8 +72,8 @@ export function newJob({
 }
 
 /**
- * The id of the operation that a caller's idempotency key belongs to: a UUID of version 8, whose content RFC 9562 leaves
- * to the implementation.
+ * The id of the operation that a caller's idempotency key identifies: a UUID of version 8, whose content RFC 9562
+ * leaves to the implementation.
  */
 export function operationIdOf(client: string, idempotencyKey: string): string {
   const digest = createHash("sha256")

@@ -23,24 +23,23 @@ export type PermitRequest = Omit<Permit, "until" | "holder" | "since"> & {
 /** Maximum of concurrent uploads to a host, of all callers. */
 export const uploadsPerHost = 4;
 
-/** Maximum of concurrent uploads of one caller to one host: fewer, so that no caller occupies a host alone. */
+/** Maximum of concurrent uploads of one caller to one host: fewer, so that no caller takes up a host alone. */
 export const uploadsPerCallerAndHost = 3;
 
 /**
- * Maximum of concurrent failures sent to a host, and of those of one caller: they are small, and do not wait for
- * answers to that host.
+ * Maximum of concurrent failures per host, and per caller. Failures are small, and do not wait for answers to the host.
  */
 const failuresPerHost = 2;
 const failuresPerCaller = 2;
 
 /**
- * The permits that keep a job from being sent now; undefined if none do.
+ * The permits that hold a job back; undefined if it can be sent.
  *
- * Half of the workers are for the first upload of each caller: a caller that has one begins another only while fewer
- * than half are in use. So as many callers as half of the workers may wait for slow sinks, and the next caller still
- * finds a free worker.
+ * Half of the workers are kept for the first upload of each caller: a caller with an upload in progress begins another
+ * only while fewer than half of the workers are in use. So half as many callers as there are workers may be held up by
+ * slow sinks, and the next caller still finds a free worker.
  *
- * @param permits in use or expired.
+ * @param permits in use or expired, as they are stored.
  * @param workers that can send at a time, at least two.
  */
 export function limitReached(

@@ -4,20 +4,16 @@ import { withSchema } from "../../../shared/table.ts";
 import type { PermitStore } from "./ports.ts";
 import { densityPermits } from "./tables.ts";
 
-/** All permits are one item: there are at most as many as workers, and all limits can be decided together. */
+/**
+ * All permits are a set in one item: there are hardly more of them than workers, and all limits can be checked together.
+ */
 const permitsKey = { limit: "permits", entry: "all" };
 
 const acceptances = withSchema(densityPermits, z.object({}));
 
 const acceptanceSeconds = 90 * 86_400;
 
-/**
- * The table of permits: those in use, and the hosts that have answered 2xx.
- *
- * The item of the permits is replaced by compare-and-set on its version. A release does not change the version: it adds
- * to the set of released permits, and the next replacement takes out of both what it has seen there. The previous
- * version of the service replaces the item without that set: permits that were released just then expire by themselves.
- */
+/** The table of permits: those in use, and the hosts that have answered 2xx. */
 export const permitStore: PermitStore = {
   async read(signal) {
     const found = await getItem(densityPermits, permitsKey, signal);

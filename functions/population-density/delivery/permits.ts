@@ -15,11 +15,13 @@ export interface PermitPorts {
 const [firstPauseMilliseconds, maxPauseMilliseconds] = [10, 1_000];
 
 /**
- * Acquires a permit, unless a limit is reached. Nobody is told when a permit is released or expires: a job without one
- * asks again.
- * @param until when it expires, in epoch milliseconds.
- * @returns undefined when it is acquired, otherwise the permits that hold the job back.
- * @throws {Unavailable} when the store does not answer; the permit may then be held until it is released or expires.
+ * Acquires a permit unless a limit is reached. There is no notification when a permit is released or expires: a job
+ * without one asks again.
+ *
+ * A permit is added without a condition, so that no worker waits for another, and is valid if the permits that were
+ * there just before allow it. Whoever adds one later sees it: of several that compete for the last one, the first has it.
+ * @returns undefined if it was acquired, otherwise the permits that hold the job back.
+ * @throws {Unavailable} if the store does not answer; the permit may then be held until it is released or expires.
  */
 export async function acquirePermit(
   request: PermitRequest,

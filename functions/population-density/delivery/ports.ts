@@ -5,8 +5,8 @@ import type { Permit } from "./permit-rules.ts";
 import type { SendResult } from "./rules.ts";
 
 /**
- * Everything that the delivery code reaches: stores, queue, sinks and clock; real ones in a function, others in the
- * model test. Every call except the clock's may throw `Unavailable`; whether it had an effect is then not known.
+ * The interfaces of the delivery code to stores, queue, sinks and clock: real ones in a function, simulated ones in the
+ * model test. Every call except the clock's may throw `Unavailable`; it is then unknown whether it had an effect.
  */
 export interface Ports {
   readonly jobs: JobStore;
@@ -22,18 +22,21 @@ export interface Ports {
   readonly writeMetrics: typeof writeMetrics;
   /** Seconds before each further attempt. */
   readonly schedule: readonly number[];
-  /** Workers that can send at a time. */
+  /** Maximum of concurrent workers. */
   readonly workers: number;
 }
 
 /** The ports of a worker, which never sends to the queue that it consumes. */
 export type WorkerPorts = Omit<Ports, "queues">;
 
-/** The time, pauses, and signals that abort after some of it. */
+/** The time, pauses, and deadlines. */
 export interface Clock {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** @param since when the time began, in epoch milliseconds; now unless it is given. */
+  /**
+   * A signal that aborts after some time.
+   * @param since the start of that time, in epoch milliseconds; by default now.
+   */
   readonly deadline: (milliseconds: number, since?: number) => AbortSignal;
   readonly pause: (milliseconds: number) => Promise<void>;
 }
@@ -45,40 +48,41 @@ export interface JobStore {
   /** Reserves one of its caller's places for a job that is to be stored. `false` when none is left. */
   reserve(job: Job, pendingLimit: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Stores a job for which a place is reserved. `false` when there is a job under this id.
-   * @param replaces a withdrawn job under the same id, as it was read.
+   * Stores a job for which a place is reserved. `false` if there is already a job with this id.
+   * @param replaces a withdrawn job with the same id, as it was read.
    */
   store(job: Job, replaces: Job | undefined, signal: AbortSignal): Promise<boolean>;
   read(operationId: string, signal: AbortSignal): Promise<Job | undefined>;
-  /** Promises a job to a further request, so that it cannot be withdrawn any more. `false` when it was withdrawn. */
+  /** Promises a job to a further request, so that it can no longer be withdrawn. `false` if it has been withdrawn. */
   promise(job: Job, signal: AbortSignal): Promise<boolean>;
   /**
-   * Withdraws the job that a request stored, or may still store, then releases its place as `finish` does. `false` when
-   * the job was promised to another request, an attempt has begun, or another request stored it.
-   * @param replaces a withdrawn job under the same id, as it was read.
+   * Withdraws the job that a request has stored or may still store, then releases its place as `finish` does. `false`
+   * if the job was promised to another request, an attempt has begun, or another request stored it.
+   * @param replaces a withdrawn job with the same id, as it was read.
    */
   withdraw(job: Job, replaces: Job | undefined, signal: AbortSignal): Promise<boolean>;
   /**
-   * Releases the places of a caller that no pending job has any more (`isPlaceFree`).
-   * @returns their number; another request may have released them at the same moment.
+   * Releases those of a caller's places that no longer belong to a pending job (`isPlaceFree`).
+   * @returns their number; another request may have released them at the same time.
    */
   releaseEnded(caller: string, now: number, signal: AbortSignal): Promise<number>;
-  /** Notes that a job has a message. @param sentAt not after SQS got it, as far as clocks agree. */
+  /** Records that a job has a message. @param sentAt not later than SQS received it, as far as clocks agree. */
   markQueued(operationId: string, sentAt: number, signal: AbortSignal): Promise<boolean>;
-  /** Notes that a pending job needs another message: the next sweep sends it. */
+  /** Records that a pending job needs another message, which the next sweep sends. */
   requestMessage(operationId: string, signal: AbortSignal): Promise<boolean>;
-  /** Notes that a pending job waits for a permit of a host. */
+  /** Records that a pending job is waiting for a permit for a host. */
   markWaiting(operationId: string, host: string, signal: AbortSignal): Promise<boolean>;
-  /** The jobs that wait for permits of a host, the oldest requests first; what was written a moment ago may be missing. */
+  /** The jobs that wait for a permit for a host, the oldest requests first; the most recent writes may be missing. */
   waitingFor(host: string, signal: AbortSignal): Promise<readonly WaitingEntry[]>;
   /**
-   * Begins an attempt: counts it, records what it sends, and excludes other workers until `lease.until`.
-   * @param job as it was read; `false` when it has changed since.
+   * Acquires the lease for an attempt: counts the attempt, records what it sends, and excludes other workers until
+   * `lease.until`.
+   * @param job as it was read; `false` if it has changed since.
    */
   lease(job: Job, lease: Lease, signal: AbortSignal): Promise<boolean>;
   /** Notes that the sink may hold the answer from now on. `false` when the lease was lost. */
   markPossiblyDelivered(operationId: string, leaseId: string, signal: AbortSignal): Promise<boolean>;
-  /** Ends an attempt after which there will be another. `false` when the lease was lost. */
+  /** Ends an attempt that will be followed by another. `false` if the lease was lost. */
   scheduleRetry(
     operationId: string,
     leaseId: string,
@@ -89,8 +93,8 @@ export interface JobStore {
     signal: AbortSignal,
   ): Promise<boolean>;
   /**
-   * Ends a job, then releases its place; if that fails, `releaseEnded` does it. `false` when the lease was lost.
-   * @param end with the attempt that it ends after, unless it ends without one.
+   * Ends a job, then releases its place; if that fails, `releaseEnded` will. `false` if the lease was lost.
+   * @param end includes the last attempt, unless the job ends without one.
    */
   finish(
     job: Pick<Job, "operationId" | "caller">,
@@ -103,11 +107,11 @@ export interface JobStore {
     signal: AbortSignal,
   ): Promise<boolean>;
   /**
-   * Ends a pending job for its caller, whoever has its lease, then releases its place as `finish` does.
-   * @returns `false` when it has ended, or does not exist.
+   * Cancels a pending job for its caller, whoever holds its lease, then releases its place as `finish` does.
+   * @returns `false` if it has ended or does not exist.
    */
   cancel(job: Pick<Job, "operationId" | "caller">, signal: AbortSignal): Promise<boolean>;
-  /** The jobs that are pending, the oldest first; what was written a moment ago may be missing. */
+  /** The pending jobs, the oldest first; the most recent writes may be missing. */
   pending(signal: AbortSignal): Promise<readonly PendingEntry[]>;
 }
 
@@ -152,16 +156,16 @@ export interface PermitStore {
 
 /** The queues of jobs. */
 export interface Queues {
-  /** Gives a job to the workers. */
+  /** Sends the message of a job to the workers. */
   send(operationId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Sending to sinks. */
+/** Sends to sinks. */
 export interface Sinks {
   /**
-   * Computes the answer, or makes the failure, and sends it.
-   * @param beforeLastChunk awaited before the last chunk is sent; if it throws, the last chunk is never sent.
-   * @throws {Unavailable} and other errors, when the answer cannot be computed; and what `beforeLastChunk` throws.
+   * Computes the answer, or creates the failure, and sends it.
+   * @param beforeLastChunk is awaited before the last chunk is sent; if it throws, the last chunk is never sent.
+   * @throws {Unavailable} or another error if the answer cannot be computed; whatever `beforeLastChunk` throws.
    */
   post(
     job: Job & { readonly sink: string },

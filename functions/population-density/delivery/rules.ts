@@ -4,7 +4,7 @@ import type { Permit } from "./permit-rules.ts";
 /** The result of sending; see `post` of `shared/sinks`. */
 export interface SendResult {
   readonly outcome: "delivered" | "refused" | "failed";
-  /** Of the sink's answer. */
+  /** Of the sink's response. */
   readonly status?: number;
   /** The code of an error. */
   readonly cause?: string;
@@ -16,7 +16,8 @@ export interface SendResult {
 }
 
 /**
- * The result of an attempt: something was sent, or the answer could not be computed. `isPassing`: a retry may succeed.
+ * The result of an attempt: something was sent, or the answer could not be computed. `isPassing` if a retry may
+ * succeed.
  */
 export type AttemptResult =
   | SendResult
@@ -43,7 +44,8 @@ export interface RetryContext {
 }
 
 /**
- * The maximum duration of an attempt, recording included: no attempt begins that could end after the job's deadline.
+ * The maximum duration of an attempt, including its recording. No attempt begins that could end after the job's
+ * deadline.
  */
 export const attemptMilliseconds = 330_000;
 
@@ -53,7 +55,7 @@ const maxFailureRetrySeconds = 60;
 
 /**
  * Decides what the next attempt at a due job sends, or that the job ends without one. The decision is recorded with the
- * lease, before anything is sent.
+ * lease before anything is sent.
  */
 export function nextAttempt(
   job: PendingJob,
@@ -72,7 +74,7 @@ export function nextAttempt(
   return { mode: "failure" };
 }
 
-/** Attempts in all after which a failure is not sent any more. */
+/** Total number of attempts after which a failure is no longer sent. */
 function maxFailureAttempts(schedule: readonly number[]): number {
   return schedule.length + 1 + extraFailureAttempts;
 }
@@ -81,7 +83,7 @@ function failed(reason: string): Extract<Step, { kind: "finish" }> {
   return { kind: "finish", outcome: "failed", reason };
 }
 
-/** Statuses by which a server says that it did not accept the body. */
+/** Statuses that mean that the server did not accept the body. */
 const rejectedStatuses = new Set([408, 413, 429]);
 
 /** Whether a sink may hold the whole body after an attempt to send it. */
@@ -92,7 +94,7 @@ export function isPossiblyDelivered({
   return sentWhole && !(status !== undefined && rejectedStatuses.has(status));
 }
 
-/** A large body, and how often it is sent to a host that has never answered 2xx. */
+/** The size of a large body, and how often one is sent to a host that has never answered 2xx. */
 const largeBytes = 1_048_576;
 const maxLargeAttempts = 3;
 
@@ -105,7 +107,7 @@ export function dependsOnHost(job: Pick<Job, "attempts" | "mode">, result: Attem
 /**
  * Decides the next step of a job after an attempt (behaviour section 7).
  *
- * @param job as it was leased: with this attempt counted, and `possiblyDelivered` as before the attempt.
+ * @param job as of its lease: with this attempt counted, and `possiblyDelivered` as before the attempt.
  * @param hostHasAccepted whether the sink's host has ever answered with 2xx; see `dependsOnHost`.
  */
 export function nextStep(
@@ -142,7 +144,7 @@ export function nextStep(
   }
   if (job.mode === "failure") return failed("failure not sent");
   if (possiblyDelivered) return failed("possibly delivered");
-  // The sink's `Retry-After` holds for a failure too, if enough time is left to send it.
+  // A failure also respects the sink's `Retry-After`, if enough time is left to send it.
   const pause = (asked ?? 0) * (1 + 0.2 * context.random);
   const canWait = deadlineOf(job) - (now + pause * 1_000) >= attemptMilliseconds;
   return { kind: "retry", mode: "failure", possiblyDelivered: false, inSeconds: canWait ? pause : 0 };
@@ -156,8 +158,8 @@ function reasonOf({ status, cause }: SendResult): string {
  * Seconds before the next attempt: the longer of the sink's `Retry-After` and the schedule's wait. Jitter adds up to 20
  * % to `Retry-After`, and up to ±20 % to the schedule.
  *
- * @param attempts the number that have begun; the first wait follows the first attempt.
- * @returns undefined when no attempts are left.
+ * @param attempts how many have begun; the first wait follows the first attempt.
+ * @returns undefined if no attempts are left.
  */
 export function retryDelay(
   attempts: number,
@@ -174,15 +176,15 @@ export function retryDelay(
 
 const minPermitWaitSeconds = 5;
 
-/** No permit is free for longer than this while a job that may have it waits. */
+/** No permit stays free for longer than this while a job is waiting that may have it. */
 export const maxPermitWaitSeconds = 20;
 
 /** Added to the time until a job is due, because clocks differ. */
 const skewSeconds = 1;
 
 /**
- * Seconds for which the message of a job that is not due is hidden. A job of which an attempt is under way may be due
- * long before its lease is over, and then its other message may be the only one.
+ * Seconds for which to hide the message of a job that is not due. A job with an attempt in progress may become due long
+ * before its lease ends, and this message may then be its only one.
  */
 export function secondsUntilDue(
   { lastAttempt }: Pick<Job, "lastAttempt">,
@@ -195,8 +197,8 @@ export function secondsUntilDue(
 }
 
 /**
- * Seconds after which a job that found no permit asks for one again: 5 to 20. Those that have waited as long as any job
- * that is being sent ask twice as often as the newest.
+ * Seconds after which a job without a permit asks again: 5 to 20. Jobs that have waited as long as any job that is
+ * being sent ask twice as often as the newest.
  *
  * @param since when the job was due, in epoch milliseconds.
  * @param holdingBack the permits that hold it back; see `limitReached`.
@@ -219,22 +221,21 @@ function dueTimeOf({ since, until }: Permit): number {
 }
 
 /**
- * After so many receives a message is replaced. SQS keeps a message for 1,000: the others are enough for a day in which
- * a table does not answer.
+ * A message is replaced after this many receives. SQS's limit is 1,000; the rest suffices for a day's outage of a
+ * table.
  */
 const maxReceives = 500;
 
 /**
- * A message that is older than the noted one by less than this is that one: the clocks of the queue and of who sent it
- * differ. A message that is replaced because it is worn is older by far.
+ * A message that is older than the recorded one by less than this is taken for the same, because the clocks of queue
+ * and sender differ. A message that was replaced because it is worn is much older.
  */
 const clockDifferenceMilliseconds = 600_000;
 
 /**
- * What becomes of a received message, besides what its job needs: it is `replaced` when another one of the job was sent
- * later, and `worn` when another one is to be sent.
+ * The state of a received message: `replaced` if a later one of its job was sent, `worn` if it should be replaced.
  *
- * @param sentAt when SQS got it, in epoch milliseconds.
+ * @param sentAt when SQS received it, in epoch milliseconds.
  */
 export function messageState(
   { queuedAt }: Pick<Job, "queuedAt">,

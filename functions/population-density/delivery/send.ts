@@ -9,7 +9,8 @@ import { answerTime, failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
 
 /**
- * Sends to real sinks (behaviour section 7, delivery). All tiles of an answer are read before the sink is connected.
+ * Sends to real sinks (behaviour section 7, delivery). Reads all tiles of an answer before connecting to the sink. A
+ * body that is signed is written twice: hashed, and then sent.
  */
 export const sinks: Sinks = {
   async post(job, beforeLastChunk, signal) {

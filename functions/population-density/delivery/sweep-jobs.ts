@@ -11,8 +11,8 @@ type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics
 };
 
 /**
- * Goes through the pending jobs: sends a message for those without one, ends those whose day is over, and measures the
- * age of the oldest. The next sweep retries what fails.
+ * Processes the pending jobs: sends a message for those without one, ends those whose day is over, and measures the age
+ * of the oldest. The next sweep retries what fails.
  */
 export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const now = ports.clock.now();
@@ -39,8 +39,8 @@ function isWithoutMessage({ queuedAt }: PendingEntry): boolean {
 }
 
 /**
- * Sends a message, then notes in the job when. A crash in between leads to a second message: both are received until the
- * job has ended, or until one of them is worn and replaced with the other.
+ * Sends a message, then records its time in the job. A crash in between leads to a second message; both are received
+ * until the job has ended, or until one of them is worn and the other replaces it.
  */
 async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, queues, clock } = ports;
@@ -51,7 +51,7 @@ async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: A
   });
 }
 
-/** Ends a job that has expired without an outcome: its sink got nothing, and will get nothing. */
+/** Ends a job that has expired without an outcome: nothing more will be sent to its sink. */
 async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, clock, newId } = ports;
   await logFailure(ports, async () => {
@@ -66,7 +66,7 @@ async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: 
   });
 }
 
-/** Logs a failure with one job, so that it does not stop the others. */
+/** Logs a failure of one job, so that it does not stop the others. */
 async function logFailure({ log }: SweepPorts, run: () => Promise<void>): Promise<void> {
   try {
     await run();

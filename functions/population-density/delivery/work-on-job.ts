@@ -20,19 +20,19 @@ import {
   secondsUntilDue,
 } from "./rules.ts";
 
-/** A message of a job, as a worker has it. */
+/** A message of a job, as a worker receives it. */
 export interface JobMessage {
   readonly operationId: string;
-  /** When SQS got it, in epoch milliseconds. */
+  /** When SQS received it, in epoch milliseconds. */
   readonly sentAt: number;
-  /** How often it was received, this time included. */
+  /** How often it has been received, including this time. */
   readonly receives: number;
 }
 
-/** Longer than a worker may run: a worker whose lease or permit is older no longer runs. */
+/** Longer than a worker may run, so that a worker with an older lease or permit is no longer running. */
 const leaseMilliseconds = attemptMilliseconds;
 
-// Time is reserved after an attempt, even when the attempt has used up all other time.
+// Time that is reserved after an attempt, even if it has used up all other time.
 
 /** Reserved to record that a sink's host has accepted a delivery. */
 export const acceptanceMilliseconds = 1_000;
@@ -46,19 +46,21 @@ export const releaseMilliseconds = 4_000;
 /** Thrown when an attempt has lost its lease. */
 class LeaseLost extends Error {}
 
-/** How long a worker that has ended a job takes on others. The last of them has four fifths of a worker's time left. */
+/**
+ * How long a worker that has ended a job takes on further ones. The last of them has four fifths of a worker's time.
+ */
 const followingMilliseconds = 60_000;
 
 /**
  * Works on the job that a message names: makes an attempt if one is due, records its result, and returns the verdict on
  * the message. However often messages are received, there is one attempt at a time, none before it is due, and one
- * outcome. A message is acknowledged only when its job has ended, does not exist, or has another message.
+ * outcome. A message is acknowledged only if its job has ended, does not exist, or has another message.
  *
- * When the job has ended, the worker works on the jobs that wait for its permit, one after the other, whose own messages
- * find them ended.
+ * After the job has ended, the worker continues, one by one, with jobs that wait for its permit; their own messages
+ * then find them ended.
  *
  * @param signal aborts everything but the recording.
- * @throws {Unavailable} when a store does not answer; the attempt may then be repeated.
+ * @throws {Unavailable} if a store does not answer; the attempt may then be repeated.
  */
 export async function workOn(message: JobMessage, ports: WorkerPorts, signal: AbortSignal): Promise<Verdict> {
   const { operationId } = message;
@@ -68,7 +70,7 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   if (job === undefined || job.state !== "pending") return "ack";
   const state = messageState(job, message);
   if (state === "replaced") return "ack";
-  // Until the sweep has sent another message, this one remains the job's.
+  // This message remains in use until the sweep has sent another one.
   if (state === "worn") await ports.jobs.requestMessage(operationId, signal);
   const result = await workOnJob(job, ports, signal);
   let host = freeHost(result);
@@ -83,19 +85,22 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
 interface JobResult {
   /** The verdict on a message of the job. */
   readonly verdict: Verdict;
-  /** The host of which a permit was released. */
+  /** The host whose permit was released. */
   readonly released?: string;
 }
 
-/** The host that a worker goes on with: when the job has not ended, its message must be hidden first. */
+/**
+ * The host for which a worker continues with other jobs; undefined if the job has not ended, because its message must
+ * first be hidden.
+ */
 function freeHost({ verdict, released }: JobResult): string | undefined {
   return verdict === "ack" ? released : undefined;
 }
 
 /**
- * Works on the oldest job that waits for a permit of a host and may have it. A job of which an attempt has failed is
- * left to its own message, with which it has all the time of a worker.
- * @returns the host that the worker goes on with.
+ * Works on the oldest job that waits for a host's permit and may have it. A job with a failed attempt is left to its
+ * own message, which gives it all of a worker's time.
+ * @returns the host for which the worker continues.
  */
 async function workOnNext(
   host: string,
@@ -115,7 +120,7 @@ async function workOnNext(
   return job?.state === "pending" ? freeHost(await workOnJob(job, ports, signal)) : undefined;
 }
 
-/** Makes an attempt at a pending job if it is due and there is a permit, or ends the job. */
+/** Makes an attempt at a pending job if it is due and gets a permit, or ends the job. */
 async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): Promise<JobResult> {
   const now = ports.clock.now();
   const { operationId, notBefore = 0, sink } = found;
@@ -148,7 +153,7 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
   }
 }
 
-/** Acquires a permit as `acquirePermit` does. One that the worker may have without knowing is released. */
+/** Acquires a permit as `acquirePermit` does; if it is unknown whether that succeeded, releases the permit. */
 async function acquire(
   request: PermitRequest,
   now: number,
@@ -163,7 +168,7 @@ async function acquire(
   }
 }
 
-/** Makes an attempt, and records its result. */
+/** Makes an attempt and records its result. */
 async function attemptJob(
   job: PendingJob,
   { leaseId, mode, host }: { readonly leaseId: string; readonly mode: Job["mode"]; readonly host: string },
@@ -193,7 +198,7 @@ function begin(
   return jobs.lease(job, { ...lease, until: lease.now + leaseMilliseconds }, signal);
 }
 
-/** Sends the answer or the failure. An answer that cannot be computed is a result too. */
+/** Sends the answer or the failure. That an answer cannot be computed is a result, too. */
 async function attempt(
   job: PendingJob,
   leaseId: string,
@@ -221,7 +226,7 @@ async function recordAcceptance(host: string, ports: WorkerPorts): Promise<void>
   await ignoreUnavailable(ports, () => ports.permits.recordAcceptance(host, acceptanceDeadline(ports)));
 }
 
-/** Assumes that the host has accepted when that cannot be read: one attempt too many does less harm than one too few. */
+/** Assumes that the host has accepted if that cannot be read: an attempt too many does less harm than one too few. */
 async function hasAccepted(host: string, ports: WorkerPorts): Promise<boolean> {
   const known = await ignoreUnavailable(ports, () =>
     ports.permits.hasAccepted(host, acceptanceDeadline(ports)),
@@ -299,7 +304,7 @@ async function end(
   return "ack";
 }
 
-/** How long a job waited for its first attempt, measured at that attempt alone. */
+/** How long a job waited for its first attempt; empty for later attempts. */
 function firstAttempt({ attempts, requestedAt, startedAt }: PendingJob): readonly Count[] {
   if (attempts > 1 || startedAt === undefined) return [];
   return [{ metric: "FirstAttemptSeconds", value: (startedAt - requestedAt) / 1_000 }];

@@ -3,7 +3,10 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import type { DayStorage } from "../import/publish/day-division.ts";
 import type { ImportOrder } from "./execution-objects.ts";
 
-/** How the days of an import are stored, as it was ordered and this function is configured. */
+/**
+ * How the days of an import are stored: as it was ordered and this function is configured, or as they were when an
+ * import is made again.
+ */
 export function storageOf({
   typical,
   marketShare,

@@ -1,14 +1,16 @@
 /**
- * Makes the tiles that may be published of counted people, at every precision. Nothing about a cell with fewer counted
+ * Turns counted people into tiles that may be published, at every precision. Nothing about a cell with fewer counted
  * people than the threshold K can be computed from them (`suppression.ts` has the rule).
  *
- * The covered cells of a day belong to parts, which never change once the day was published (`parts.ts`). Each part is
- * published independently: cells of different parts are never in one group, at any precision. A coarser cell is covered
- * by a part if any of its children is. Its density is its people divided by the area of the part's finest cells in it.
+ * The covered cells of a day are divided into parts, which never change once the day has been published (`parts.ts`).
+ * Each part is published independently: cells of different parts are never in one group, at any precision. A part
+ * covers a coarser cell if it covers any of its children. The cell's density is its people divided by the area of the
+ * part's finest cells in it.
  *
- * The errors of counts are assumed to be independent: the distance to either end of a sum's range is the square root of
- * the sum of squares. The range of a group is the published interval of its sum, never that of its cells in the file.
- * Such intervals are no errors but bounds, so their widths add up: what was counted is never outside of a range.
+ * The errors of counts are assumed to be independent: the distance from a sum to either end of its range is the square
+ * root of the sum of squares. The range of a group is the published interval of its sum, never derived from the ranges
+ * of its cells in the file. These intervals are bounds rather than errors, so their widths add up: a range always
+ * contains what was counted.
  */
 
 import type { Publishing } from "../tiles/data-set.ts";
@@ -27,28 +29,28 @@ import {
   type TopTiles,
 } from "./tile-pyramid.ts";
 
-/** What may be published of a part in a tile. */
+/** The publishable values of a part in a tile. */
 export interface PublishedPart extends Omit<PartSums, "hours"> {
-  /** The 24 hours of the day in UTC, with a slot for each covered cell; undefined if the hour was not counted. */
+  /** The 24 hours of the day in UTC, with a value for each covered cell; undefined if the hour was not counted. */
   readonly hours: readonly (TileHour | undefined)[];
 }
 
-/** A tile's day as it may be published. */
+/** The publishable values of a tile on a day. */
 export interface AnonymousTile {
-  /** Length of the cells' geohashes. */
+  /** The length of the cells' geohashes. */
   readonly precision: number;
-  /** What the geohashes of its cells have in common: all but the last two characters; `""` at precisions 1 and 2. */
+  /** The common prefix of its cells' geohashes: all but the last two characters; `""` at precisions 1 and 2. */
   readonly geohash: string;
-  /** One at least. */
+  /** At least one. */
   readonly parts: readonly PublishedPart[];
 }
 
 /**
- * The rules for publishing a day: a cell with fewer counted people than the threshold is suppressed; precisions finer
- * than the counted one are not made.
+ * The rules for publishing a day: a cell with fewer counted people than the threshold is suppressed. There are no tiles
+ * of precisions finer than the counted one.
  */
 export interface Anonymity extends Publishing {
-  /** The share of all people that is counted, above 0 and at most 1; 1 if absent. */
+  /** The share of all people that are counted, above 0 and at most 1; by default 1. */
   readonly marketShare?: number | undefined;
 }
 
@@ -144,10 +146,10 @@ function anonymousHour(
   return anonymous;
 }
 
-/** Stores people with their range as a density, limited to the maximum of a slot. */
+/** Stores people and their range as a density, limited to the maximum of a slot. */
 export function setPeople(hour: TileHour, cell: number, range: Range, area: number): void {
   const density = densityOf(range.people, area);
-  // Sums of different numbers are rounded differently.
+  // Rounding errors of the sums may differ.
   const minimum = Math.max(0, Math.min(densityOf(range.min, area), density));
   hour.setEstimate(cell, density, minimum, Math.max(densityOf(range.max, area), density));
 }

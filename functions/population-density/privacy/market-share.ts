@@ -1,22 +1,23 @@
-/** People counted in a cell or in several in an hour. */
+/** People counted in one or several cells in an hour, with a range. */
 export interface Range {
-  /** 0 ≤ min ≤ people ≤ max, whole or not. */
+  /** 0 ≤ min ≤ people ≤ max; may be fractions. */
   readonly people: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Standard deviations to either side that hold 95 % of a normal distribution. */
+/** 95 % of a normal distribution is within this many standard deviations. */
 const deviations = 1.96;
 
 /**
- * Extrapolates the people when only a share s of them is counted, such as an operator's own customers: n counted people
- * stand for n/s. Each person is counted or not, independently, so n is binomial and n/s has the standard deviation
- * √(n(1 − s))/s; 1.96 of these to either side contain 95 %. This error and that of the count itself are independent:
- * the distance to either end of the range is the square root of the sum of their squares. The lower end is not below
- * the people who were certainly counted. For a sum, add the counted people first: errors do not add up linearly.
- * @param share s, above 0 and at most 1; 1 extrapolates nothing.
- * @param half counted people by which the number may be wrong in either direction beside these errors, for certain.
+ * Extrapolates people of whom only a share s is counted, such as an operator's own customers: n counted people stand
+ * for n/s. Each person is counted or not, independently, so n is binomial and n/s has the standard deviation √(n(1 −
+ * s))/s; 95 % are within 1.96 standard deviations. This error and that of the count itself are independent: the
+ * distance to either end of the range is the square root of the sum of their squares. The lower end is not below the
+ * people who were certainly counted. For a sum, add the counted people first: errors do not add up linearly.
+ * @param share s, above 0 and at most 1; with 1, nothing is extrapolated.
+ * @param half a strict bound on a further deviation of the counted people in either direction, in addition to these
+ * errors.
  */
 export function scaledUp({ people, min, max }: Range, share: number, half = 0): Range {
   checkShare(share);
@@ -29,7 +30,7 @@ export function scaledUp({ people, min, max }: Range, share: number, half = 0): 
   };
 }
 
-/** @throws RangeError for what is not above 0 and at most 1. */
+/** @throws RangeError unless it is above 0 and at most 1. */
 export function checkShare(share: number): void {
   if (!(share > 0 && share <= 1)) throw new RangeError(`${share} is not a share above 0 and at most 1`);
 }

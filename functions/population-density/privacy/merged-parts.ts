@@ -2,11 +2,11 @@ import { hoursPerDay } from "../tiles/tile.ts";
 import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 import { setPeople } from "./anonymous-tiles.ts";
 
-/** What is published of a part in a tile. */
+/** The published values of a part in a tile. */
 export interface MergedPart {
-  /** Of each cell, the area of what the part covers of it, in km². */
+  /** The covered area of each cell, in km². */
   readonly areas: Float64Array;
-  /** How many people each cell has at most while it is suppressed, in multiples of `boundPeople`. */
+  /** The maximum number of people in each cell if it is suppressed, in multiples of `boundPeople`. */
   readonly bounds: Uint32Array;
   /** The 24 hours of the day in UTC; undefined if the part was not counted in the hour. */
   readonly hours: readonly (TileHour | undefined)[];
@@ -15,12 +15,12 @@ export interface MergedPart {
 }
 
 /**
- * A tile's day from what is published of several parts and from nothing else. A cell that several parts share has the
- * people of all by the area of all; it is suppressed if it is in all of them. Beside one that is not, a suppressed part
- * is from nobody to its maximum, and counts as half of it. The ends of ranges add up: they may be bounds of groups. A
- * part that was not counted in an hour is left out.
- * @param parts one at least, in an order that depends on nothing but the parts.
- * @returns the hours of the only part as they are.
+ * Merges the published values of several parts, and nothing else, into a tile's day. A cell that several parts share
+ * has the sum of their people by the sum of their areas, and is suppressed if it is suppressed in all of them. If it is
+ * suppressed in some, each of those contributes a range from 0 to its maximum, and half of the maximum as value. The
+ * ends of ranges are added, because they may be bounds of groups. A part that was not counted in an hour is left out.
+ * @param parts at least one, in an order that depends only on the parts.
+ * @returns the hours of a single part unchanged.
  */
 export function mergedHours(parts: readonly MergedPart[]): (TileHour | undefined)[] {
   return Array.from({ length: hoursPerDay }, (_, hour) => {
@@ -65,8 +65,8 @@ function setSum(merged: TileHour, cell: number, parts: readonly CountedPart[]): 
 }
 
 /**
- * An hour with the slots of another one, where that has any, for the cells that are not the hour's own.
- * @param isOwn whether the hour's slot of a cell counts; any that it has if absent.
+ * Fills in an hour from another one: cells that are not the hour's own take the other's slots, if it has any.
+ * @param isOwn whether a cell is the hour's own; by default, if the hour has a slot for it.
  * @returns the hour itself if the other one changes nothing.
  */
 export function filledUp(

@@ -2,10 +2,10 @@ import { cellsPerTile } from "../tiles/tile-hour.ts";
 import type { Part } from "./parts.ts";
 import { finestTile, type PartSums, TilePyramid, type TileSums } from "./tile-pyramid.ts";
 
-/** What a part has in a tile, whatever was counted. */
+/** The areas and bounds of a part in a tile, which do not depend on counts. */
 export type PartCells = Pick<PartSums, "areas" | "bounds">;
 
-/** How much of a cell each part of a day covers, worked out when it is asked for. */
+/** How much of each cell a day's parts cover, computed on demand. */
 export class PartAreas {
   readonly #parts: ReadonlyMap<string, Part>;
 
@@ -13,7 +13,7 @@ export class PartAreas {
     this.#parts = new Map(parts.map((part) => [part.id, part]));
   }
 
-  /** What a part has in a tile of its precision or a coarser one. @param threshold K, with which it was published. */
+  /** A part's cells in a tile of its own or a coarser precision. @param threshold the K with which it was published. */
   in(id: string, threshold: number, precision: number, geohash: string): PartCells {
     const part = this.#parts.get(id);
     if (part === undefined) throw new Error(`part ${id} is not of the day`);

@@ -1,8 +1,8 @@
 /**
- * The parts of a day. The cells that an import is the first to cover on a day are a part for ever: a part is published
- * again only by an import that covers all of it, and never together with other cells. So an import with more or fewer
- * cells than an earlier one, or of a neighbouring region, changes no group of suppressed cells, and the difference of
- * two answers discloses nothing that each part does not disclose alone.
+ * The parts of a day. The cells that an import is the first to cover on a day form a part permanently: a part is
+ * published again only by an import that covers all of it, and never together with other cells. So an import with more
+ * or fewer cells than an earlier one, or of a neighbouring region, changes no group of suppressed cells, and the
+ * difference between two answers discloses no more than each part does by itself.
  */
 
 import { createHash } from "node:crypto";
@@ -12,40 +12,40 @@ import { cellsPerTile } from "../tiles/tile-hour.ts";
 import type { CountedTile } from "./counted.ts";
 import { childrenOf, type TilePart } from "./tile-pyramid.ts";
 
-/** Cells of one precision: for each tile that has any, by its geohash, a coverage as `encodeTileDay` takes it. */
+/** Cells of one precision: by the geohash of each tile that has any, its coverage as `encodeTileDay` takes it. */
 export type Coverage = ReadonlyMap<string, Uint8Array>;
 
-/** A part of a day that was published. */
+/** A published part of a day. */
 export interface Part {
   readonly id: string;
-  /** Of its cells. */
+  /** The precision of its cells. */
   readonly precision: number;
   readonly coverage: Coverage;
 }
 
-/** What an import does to the parts of a day. */
+/** How an import affects the parts of a day. */
 export interface Division {
-  /** Parts that are covered whole: they are published anew. */
+  /** Parts that are covered completely; they are published again. */
   readonly renewed: readonly Part[];
-  /** The cells that no part has yet, if there are any. */
+  /** A new part with the covered cells that no part has yet, if any. */
   readonly created: Part | undefined;
-  /** Covered cells of parts that are not covered whole: they stay as they are published. */
+  /** Covered cells of parts that are not covered completely; they stay as published. */
   readonly kept: Coverage;
-  /** The cells of a tile that are published, by their part. */
+  /** The cells of a tile to be published, by part. */
   readonly partsIn: (tile: Pick<CountedTile, "geohash">) => readonly TilePart[];
 }
 
-/** How a whole day is divided, for one who has some of its tiles. */
+/** The division of a whole day, for a process that has only some of its tiles. */
 export interface DayDivision {
-  /** Ids of the parts that are covered whole. */
+  /** Ids of the parts that are covered completely. */
   readonly renewed: readonly string[];
-  /** The id of the created part, if there is one. */
+  /** The id of the new part, if there is one. */
   readonly created?: string | undefined;
 }
 
 /**
- * Divides what an import covers by the parts of cells of the same precision that a day has already.
- * @param known given for some tiles of a day alone.
+ * Divides the coverage of an import by the parts of the same precision that the day already has.
+ * @param known is given if only some of the day's tiles are.
  */
 export function divide(
   covered: Coverage,
@@ -88,7 +88,7 @@ export function divide(
   return { renewed, created, kept, partsIn: ({ geohash }) => partsOfTile.get(geohash) ?? [] };
 }
 
-/** Whether two parts share area, whatever their precisions. */
+/** Whether two parts overlap, even with different precisions. */
 export function overlap(one: Omit<Part, "id">, other: Omit<Part, "id">): boolean {
   const [coarse, fine] = one.precision <= other.precision ? [one, other] : [other, one];
   for (const [geohash, coverage] of fine.coverage) {
@@ -128,7 +128,7 @@ function byteOf(bytes: Uint8Array, index: number): number {
 
 const idLength = 16;
 
-/** The id of a part follows from its cells: no two parts of a day have the same. */
+/** The id of a part is derived from its cells, so that no two parts of a day have the same. */
 function partId(coverage: Coverage, precision: number): string {
   return createHash("sha256")
     .update(`${precision}\n`)
@@ -137,7 +137,7 @@ function partId(coverage: Coverage, precision: number): string {
     .slice(0, idLength);
 }
 
-/** Geohashes of one length, each with its coverage behind it, in ascending order. */
+/** Encodes geohashes of one length in ascending order, each followed by its coverage. */
 export function encodeCoverage(coverage: Coverage): Uint8Array {
   const tiles = [...coverage].sort(([one], [other]) => (one < other ? -1 : 1));
   const [first = ""] = tiles[0] ?? [];
@@ -150,7 +150,7 @@ export function encodeCoverage(coverage: Coverage): Uint8Array {
   return bytes;
 }
 
-/** @param precision of the cells. */
+/** @param precision the precision of the cells. */
 export function decodeCoverage(bytes: Uint8Array, precision: number): Coverage {
   const length = Math.max(0, precision - 2);
   const each = length + coverageBytes;
@@ -158,13 +158,13 @@ export function decodeCoverage(bytes: Uint8Array, precision: number): Coverage {
   const coverage = new Map<string, Uint8Array>();
   for (let at = 0; at < bytes.length; at += each) {
     const geohash = Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString("latin1");
-    // A copy: of a Buffer, slice would be none.
+    // Copied explicitly, because `slice` of a Buffer does not copy.
     coverage.set(geohash, new Uint8Array(bytes.subarray(at + length, at + each)));
   }
   return coverage;
 }
 
-/** A coverage with the cells of both. */
+/** The union of two coverages. */
 export function union(one: Uint8Array, other: Uint8Array): Uint8Array {
   return one.map((bits, index) => bits | byteOf(other, index));
 }

@@ -13,31 +13,33 @@ export interface TilePart {
   readonly coverage: Uint8Array;
 }
 
-/** A tile to which the cells below it are being added, or were added completely. */
+/** A tile to which the cells below it are being added, or have been added. */
 export interface TileSums {
   readonly precision: number;
   readonly geohash: string;
   readonly parts: PartSums[];
 }
 
-/** What a part has in such a tile. */
+/** The sums of a part in such a tile. */
 export interface PartSums extends TilePart {
-  /** The area that the part covers of each cell, in km². */
+  /** The covered area of each cell, in km². */
   readonly areas: Float64Array;
-  /** How many people each cell can have at most while it is suppressed, in multiples of K. */
+  /** The maximum number of people in each cell if it is suppressed, in multiples of K. */
   readonly bounds: Uint32Array;
   readonly hours: readonly (HourSums | undefined)[];
 }
 
-/** The people that are passed to the parents: published ones, and counted ones of suppressed cells. */
+/** The people to be added to the parents: published numbers, and the counts of suppressed cells. */
 export interface HourSums extends CountedHour {
-  /** Half of the widths of the intervals that are published of all groups in a cell; `min` and `max` are without. */
+  /**
+   * Half of the sum of the widths of the published intervals of all groups in a cell; not included in `min` and `max`.
+   */
   readonly half: Float64Array;
   /** 1 for a suppressed cell. */
   readonly suppressed: Uint8Array;
 }
 
-/** A counted tile, in which nothing is left to be added. */
+/** The sums of a counted tile of the finest precision. */
 export function finestTile(
   { geohash, hours }: Pick<CountedTile, "geohash" | "hours">,
   parts: readonly TilePart[],
@@ -92,21 +94,21 @@ function emptyPart(part: string, alike: PartSums["hours"], cells: number): PartS
 }
 
 /**
- * What the tile above gets of a tile: the sums of its cells' parents, `parentsPerTile` cells of the tile above.
- * Children are all in one tile, so nothing of another tile is ever added to them.
+ * A tile's contribution to the tile above: the sums of its cells' parents, which are `parentsPerTile` cells of the tile
+ * above. All children of a cell are in one tile, so no other tile contributes to these cells.
  */
 export interface ParentSums {
-  /** Of the parents. */
+  /** The precision of the parents. */
   readonly precision: number;
-  /** Of the tile above. */
+  /** The geohash of the tile above. */
   readonly geohash: string;
-  /** The index, in the tile above, of the first one. */
+  /** The index of the first parent in the tile above. */
   readonly first: number;
-  /** Arrays of `parentsPerTile` numbers, and the coverage as many bits. */
+  /** With arrays of `parentsPerTile` numbers, and as many bits of coverage. */
   readonly parts: readonly PartSums[];
 }
 
-/** Cells of a tile that have all but the last character in common: the children of one cell. */
+/** Cells of a tile whose geohashes differ only in the last character: the children of one cell. */
 const cellsPerParent = 32;
 
 const parentsPerTile = cellsPerTile / cellsPerParent;
@@ -140,7 +142,7 @@ function parentSums(tile: TileSums, threshold: number): ParentSums {
   };
 }
 
-/** Puts the sums of parents into the tile that they are in. */
+/** Copies the sums of parents into their tile. */
 function putSums(above: TileSums, { first, parts }: ParentSums): void {
   for (const from of parts) {
     let to = above.parts.find(({ part }) => part === from.part);
@@ -163,18 +165,18 @@ function putSums(above: TileSums, { first, parts }: ParentSums): void {
   }
 }
 
-/** The precision at which adding up ends. */
+/** The precision at which the addition ends. */
 export interface TopTiles {
   readonly precision: number;
-  /** Takes what the tiles above would get of each finished tile of this precision, which is 2 or finer. */
+  /** Receives what each finished tile of this precision, which is at least 2, would contribute to the tile above. */
   readonly take?: (sums: ParentSums) => void;
 }
 
-/** Adds tiles up to those of coarser precisions, which are finished when a tile that is not below them comes. */
+/** Adds tiles up to coarser precisions. A coarser tile is finished when a tile arrives that is not below it. */
 export class TilePyramid {
   readonly #threshold: number;
   readonly #top: TopTiles;
-  /** By precision, the tile that is not finished. */
+  /** The unfinished tile of each precision. */
   readonly #open = new Map<number, TileSums>();
 
   constructor(threshold: number, top: TopTiles) {
@@ -183,8 +185,8 @@ export class TilePyramid {
   }
 
   /**
-   * Adds a tile; all tiles of its precision come in ascending order.
-   * @returns the tile, and those that are finished now.
+   * Adds a tile; tiles of a precision must come in ascending order.
+   * @returns the tile, and the tiles that it finishes.
    */
   *add(tile: TileSums): Generator<TileSums> {
     yield tile;
@@ -192,7 +194,7 @@ export class TilePyramid {
     else if (tile.precision === this.#top.precision) this.#top.take?.(parentSums(tile, this.#threshold));
   }
 
-  /** Adds what a tile adds to the one above. */
+  /** Adds the contribution of a tile to the one above. */
   *addSums(sums: ParentSums): Generator<TileSums> {
     const { precision, geohash } = sums;
     let above = this.#open.get(precision);
@@ -204,7 +206,7 @@ export class TilePyramid {
     putSums(above, sums);
   }
 
-  /** The tiles that no further tile belongs to. */
+  /** Finishes the remaining tiles. */
   *end(): Generator<TileSums> {
     for (let precision = Math.max(...this.#open.keys()); precision >= this.#top.precision; precision--) {
       const tile = this.#open.get(precision);
@@ -213,7 +215,7 @@ export class TilePyramid {
   }
 }
 
-/** The covered children of the cell whose children are the first, second, … of a tile. */
+/** The covered children of a parent. @param parent counts the parents of the tile's cells from 0. */
 export function childrenOf(coverage: Uint8Array, parent: number): number[] {
   const children: number[] = [];
   for (let child = parent * cellsPerParent; child < (parent + 1) * cellsPerParent; child++) {

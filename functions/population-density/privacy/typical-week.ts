@@ -1,7 +1,7 @@
 import { hoursPerDay, type TileDay } from "../tiles/tile.ts";
 import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 
-/** Days of one weekday that its typical day is made from. */
+/** The number of days from which a typical weekday is derived. */
 export const weeksRemembered = 4;
 
 /** The weekday of a date, `YYYY-MM-DD` in UTC: 1 for Monday to 7 for Sunday. */
@@ -10,16 +10,16 @@ export function weekdayOf(date: string): number {
 }
 
 /**
- * What is typical of a tile's weekday, from what was published of a few such days and from nothing else, so that it
- * discloses no more than they do. Slot by slot, the days that know nothing are left out. A slot that is suppressed on
- * at least half of the others is suppressed; else it is the mean of the estimates, from the lowest of their minimums,
- * or 0 if it was ever suppressed, to the highest of their maximums.
- * @returns 24 hours; undefined for an hour that no day knows.
+ * The typical hours of a tile's weekday, derived only from the published values of a few such days, so that they
+ * disclose nothing more. For each slot, days without data are left out. If at least half of the others are suppressed,
+ * the slot is suppressed. Otherwise it is the mean of the estimates, with a range from their lowest minimum, or 0 if
+ * any day is suppressed, to their highest maximum.
+ * @returns 24 hours; undefined for an hour without data on any day.
  */
 export function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
   return Array.from({ length: hoursPerDay }, (_, hour) => {
     const known = observed.map((day) => day.openHour(hour)).filter((opened) => opened !== undefined);
-    // The mean of one day is that day, bit by bit.
+    // The mean of a single day is exactly that day.
     return known.length < 2 ? known[0] : typicalHour(known);
   });
 }

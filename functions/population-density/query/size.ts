@@ -11,7 +11,7 @@ export interface QuerySize {
   readonly areCellsExact: boolean;
   /** Tiles in which the cells are stored. */
   readonly tiles: number;
-  /** Tiles × days, typical and observed days alike: the stored items that the answer is made from. */
+  /** Tiles × days, typical and observed days alike, from which the answer may be made. */
   readonly tileDays: number;
   /** Whether `tiles` and `tileDays` are exact; otherwise the query has at least as many. */
   readonly areTilesExact: boolean;

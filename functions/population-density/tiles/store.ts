@@ -37,8 +37,9 @@ const cacheBytes = 2 ** 26;
 const cache = new ReadCache<TileDay | undefined>(cacheBytes, (day) => day?.byteLength ?? 0);
 
 /**
- * The same days of several tiles, for an answer: up to `CACHE_SECONDS` old, eventually consistent.
- * @returns for each tile, in the order of `tiles`, those of the days that are stored.
+ * Spans of several tiles, for an answer: up to `CACHE_SECONDS` old, eventually consistent. One that is not stored is
+ * the whole day as versions before stored it, if there is one.
+ * @returns for each tile, in the order of `wanted`, those that are stored.
  */
 export async function publishedDays(
   tiles: readonly string[],
@@ -84,7 +85,7 @@ export async function writeTileDay(tileDay: NewTileDay, signal: AbortSignal): Pr
 }
 
 /**
- * Stores a day of a tile in place of the one that was read.
+ * Stores a span of a tile's day in place of the one that was read.
  * @param read undefined if there was none.
  * @returns false when it has changed since: nothing was written.
  */

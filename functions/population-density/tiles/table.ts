@@ -14,7 +14,7 @@ const storedTileDay = z.object({
   /** Ids of the parts of the day that are published in it. */
   parts: z._default(z.array(z.string()), []),
   /**
-   * Whether what each of these parts has in it is stored in an item of its own, `partDay`. A tile of one part has none:
+   * Whether what each of these parts has in it is stored in an item of its own, `partSpan`. A tile of one part has none:
    * it would cost half as many write units again, and twice the storage.
    */
   separate: z._default(z.boolean(), false),
@@ -29,10 +29,12 @@ export type StoredTileDay = z.infer<typeof storedTileDay>;
 export type NewTileDay = z.input<typeof storedTileDay>;
 
 /**
- * Population densities: a day of a tile by its precision and geohash, such as `7/u05kq`. The day is a typical
- * weekday, `week#1` (Monday) to `week#7`, or an observed date, `day#2026-11-20`.
- * Of imports alone are the parts of each day, in `parts`, their cells, in `part/…`, and what each has in a tile that
- * several share, `part#day#2026-11-20#…`. What is known of all densities together is in `data-set`.
+ * Population densities: a span of a tile's day by the tile's precision and geohash, such as `7/u05kq`, and by the day
+ * and the span's first hour. The day is a typical weekday, `week#1#08` (Monday) to `week#7#08`, or an observed date,
+ * `day#2026-11-20#08`. Versions before stored a whole day in one item, `week#1` or `day#2026-11-20`, which is read where
+ * a span of it is not stored.
+ * Of imports alone are what each part of a day has in a tile that several share, `part#day#2026-11-20#08#…`, and which
+ * days are published, in `parts`. What is known of all densities together is in `data-set`.
  */
 export const densities = table({
   name: "densities",

@@ -4,7 +4,7 @@
 import { crc32 } from "node:zlib";
 import { cellsPerTile, noDataCode, TileHour } from "./tile-hour.ts";
 
-/** Hours in one stored item, in UTC. */
+/** In UTC. */
 export const hoursPerDay = 24;
 
 /** Bytes of a coverage: a bit per cell of a tile, the lowest bit first. */
@@ -34,12 +34,12 @@ const runLength = 64;
 const bytesPerBit = runLength / 8;
 const maxHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2) + 4 * cellsPerTile;
 
-/** No item is longer, whatever it holds: each of 24 hours of 16 runs has at most 7 bytes beside its slots. */
+/** No day is longer, whatever it holds: each of 24 hours of 16 runs has at most 7 bytes beside its slots. */
 export const maxItemBytes = hoursAt + hoursPerDay * maxHourBytes + checksumBytes;
 
 /**
- * The stored form of a tile's day. Takes 24 hours in order; an hour that is undefined is not known, which is not
- * the same as known to have no data.
+ * The stored form of a tile's day. Takes 24 hours in order; an hour that is undefined is not in it or not known, which
+ * is not the same as known to have no data.
  *
  * @param coverage the cells that are covered whatever the hours know of them; no other may have data. Without it a
  *   cell is covered if any hour knows of it.

@@ -16,6 +16,7 @@ export const callMilliseconds = 60_000;
 export interface DayContext {
   readonly date: string;
   readonly kind: "observed" | "typical";
+  /** `typicalDay` or `observedDay`. */
   readonly key: string;
   /** The parts of the day before this import. */
   readonly parts: readonly ListedPart[];
@@ -96,7 +97,7 @@ function hoursOf({ hours }: Pick<StoredTileDay, "hours">): (TileHour | undefined
 }
 
 /**
- * The day with what the import publishes of its parts and what was published of the others. Hours that are not
+ * The span with what the import publishes of its parts and what was published of the others. Hours that are not
  * counted now stay as they are stored. Of a tile with several parts, or in which anything is of no part, each part has
  * an item of its own, which is to be stored first.
  */
@@ -165,7 +166,7 @@ function partItem(
 }
 
 /**
- * A weekday of which a day was observed: what was never observed stays as it is stored. What was counted as typical
+ * A weekday of which a day was observed, in a span: what was never observed stays as it is stored. What was counted as typical
  * gets items of its own, which are first: it must be there when another part of it comes.
  */
 export function averagedItems(

@@ -1,11 +1,11 @@
 import { suffixesOf } from "../../cover/geohash.ts";
 
-/** What the tiles of a partition have in common: a partition is of 32 tiles and a day. */
+/** The prefix of a tile's partition: a partition holds one day of the 32 tiles with the same prefix. */
 export function prefixOf(tile: string): string {
   return tile.slice(0, -1);
 }
 
-// A slot is a tile, an hour and a cell of a partition in one number, from the highest bits to the lowest.
+// A row key is a row's tile, hour and cell within its partition in one number, from the highest bits to the lowest.
 const cellBits = 10;
 const hourBits = 5;
 const tileBits = 5;

@@ -22,7 +22,7 @@ export function* repeatsIn(partition: Iterable<Entries>, seen: Uint8Array): Gene
 }
 
 /**
- * The hours of the tiles of a partition that have a row, by their first slot.
+ * The hours of the tiles of a partition that have a row, by their first row key.
  * @param empty the hours of a tile without rows.
  */
 export function countedIn(
@@ -43,7 +43,7 @@ export function countedIn(
   return tiles;
 }
 
-/** The hour of a slot among those of the tiles of a partition, which are by their first slots. */
+/** The hour of a row key, added to the hours of its tile if need be. @param tiles by their first row key. */
 function hourOf(
   tiles: Map<number, (CountedHour | undefined)[]>,
   slot: number,

@@ -25,7 +25,7 @@ export class HeldDay {
   /**
    * @param key `typicalDay` or `observedDay`.
    * @param date as refusals name it.
-   * @param listed the parts of the day once anything of it is written.
+   * @param listed the parts of the day once anything of it is written; if undefined, those that it has.
    */
   constructor(key: string, date: string, listed: readonly ListedPart[], lease: DayLease) {
     this.#key = key;

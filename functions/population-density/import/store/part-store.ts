@@ -51,7 +51,7 @@ export function readDayParts(day: string): Promise<DayParts | undefined> {
  * Makes a day an import's own. Its parts stay as they are until `listDayParts`.
  * @param until epoch milliseconds.
  * @param read the day as its next parts were decided from; undefined if it was never published.
- * @returns false when the day has changed since it was read: nothing was written.
+ * @returns false when the day has changed since it was read: nothing was decided, read it again.
  */
 export function takeDay(
   day: string,
@@ -72,6 +72,7 @@ export function takeDay(
 /**
  * Lists the parts of a day before anything is published of them: from now on their cells do not change. Who has read
  * the day before can no longer take it.
+ * @param parts if undefined, the day keeps those that it has.
  * @returns false when the day is another import's by now.
  */
 export function listDayParts(
