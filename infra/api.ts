@@ -34,7 +34,7 @@ interface ApiProps {
 }
 
 /**
- * Adds the API with every path of every endpoint, an authorizer before those that need a token: one for each scope, all
+ * Adds the API with every path of every endpoint of the stage, an authorizer before those that need a token: one for each scope, all
  * with the same function, so that a cached answer can name the scope that its routes need (docs/decisions/0001).
  */
 export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {

@@ -34,7 +34,8 @@ interface DataStackProps extends StackProps {
 }
 
 /**
- * The tables of the areas and the key that encrypts them, in a stack of their own: no release of functions touches it.
+ * The tables of the areas and the key that encrypts them, in a stack of their own that releases of functions do not
+ * change.
  */
 export class DataStack extends Stack {
   /** Encrypts tables with personal data, and all queues. */
@@ -46,10 +47,10 @@ export class DataStack extends Stack {
     this.key = new Key(this, "DataKey", {
       description: "Personal data, credentials and messages of the Network Capabilities Service",
       enableKeyRotation: true,
-      // Tables that are kept could not be read without it.
+      // Retained tables cannot be read without it.
       removalPolicy: removalPolicyIn(traits),
     });
-    // AWS services make grants on behalf of their users; nobody else may hand on the use of the key.
+    // Only AWS services may create grants, on behalf of their users.
     this.key.addToResourcePolicy(
       new PolicyStatement({
         effect: Effect.DENY,
@@ -61,7 +62,7 @@ export class DataStack extends Stack {
     );
     for (const table of tables) {
       const chosen = chosenNames[table.name];
-      // CloudFormation imports a table only as a new resource, which a chosen name therefore makes.
+      // CloudFormation can import a table only as a new resource, so a chosen name changes the logical id.
       const tableId = [tableVariable(table), ...(chosen === undefined ? [] : [chosen])].join("-");
       const tableName = tableNames[table.name];
       new ServiceTable(this, tableId, { table, tableName, traits, key: this.key });

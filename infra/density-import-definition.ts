@@ -1,5 +1,5 @@
 /**
- * Executions of the function that read files, or check or store prefixes, at a time: their sum of writes grows with it.
+ * Maximum of concurrent executions of the function in one map. The more there are, the more they write to the table.
  */
 export const tasksAtOnce = 40;
 

@@ -202,7 +202,7 @@ export const functionRecords: Readonly<
 /** A function of a stack that is deployed only where an operator wants it. */
 export type OptionalFunctionId = "population-density/import-densities";
 
-/** Every function of such stacks. They have no release of their own: who invokes them names a version. */
+/** Every such function. They have no release of their own. */
 export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, FunctionRecord>> = {
   "population-density/import-densities": {
     room: "distributed-import",

@@ -60,8 +60,8 @@ function objectivesOf(scope: Construct, api: ServiceApi): Readonly<Record<string
 }
 
 /**
- * How fast the allowed share of bad events may be used up, and in which windows: both must exceed it, the long one so
- * that a few events do not count, the short one so that the alarm ends soon after its cause.
+ * How fast the budget of bad events may be used up, and in which windows. Both windows must exceed the rate: the long
+ * one so that a few events raise no alarm, the short one so that the alarm ends soon after its cause.
  * Google, The Site Reliability Workbook, chapter 5, "Multiwindow, Multi-Burn-Rate Alerts".
  */
 const burnRates = {
@@ -93,7 +93,7 @@ export function addObjectives(scope: Construct, api: ServiceApi, topic: ITopic |
   }
 }
 
-/** Raised while the share of bad events in one window is too large. It notifies nobody. */
+/** An alarm on the share of bad events in one window. It has no actions: it is part of a composite alarm. */
 function windowAlarm(
   scope: Construct,
   id: string,

@@ -20,8 +20,8 @@ export function parseOrigins(list: string): readonly string[] | undefined {
 }
 
 /**
- * A regular expression that a whole origin must match. It means the same in JavaScript and in Java, where the mapping
- * templates of API Gateway use it, and has no backslash, which those treat in their own way.
+ * A regular expression that a whole origin must match. It works alike in JavaScript and in API Gateway's mapping
+ * templates (Java), and has no backslash, which the templates treat differently.
  */
 export function originsPattern(origins: readonly string[]): string {
   return origins.map((origin) => origin.replaceAll(".", "[.]").replace(/:\*$/, "(?::[0-9]{1,5})?")).join("|");

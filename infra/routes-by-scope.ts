@@ -1,8 +1,8 @@
 import { type Endpoint, pathsOf } from "../shared/endpoint.ts";
 
 /**
- * The routes each scope opens, as the authorizer writes them into a policy. It gets them from its environment: the
- * declarations would bring the schemas of every area with them, and the authorizer must start fastest.
+ * The routes that each scope permits, as the authorizer writes them into a policy. It reads them from its environment
+ * instead of the declarations, which would add every area's schemas to its bundle and slow its start.
  */
 export function routesByScope(declared: readonly Endpoint[]): Record<string, string[]> {
   const routes: Record<string, string[]> = {};

@@ -12,7 +12,7 @@ export interface Domain {
   readonly name: string;
   /** Of a certificate in the stack's region. */
   readonly certificateArn: string;
-  /** The Route 53 zone that the name goes into; without one the operator makes the record. */
+  /** The Route 53 zone for the name's records; without one the operator creates them. */
   readonly hostedZoneId?: string;
 }
 

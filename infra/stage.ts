@@ -44,7 +44,11 @@ export interface StageTraits {
   readonly maxWorkers: number;
 }
 
-/** The one list of differences between stages; everything else is the same. */
+/**
+ * The one list of differences between stages; everything else is the same, so a local run of `dev` shows what `prod`
+ * does. The default is `prod`: a forgotten option must not cost data. Each stage has stacks of its own names, so that
+ * deploying one never turns the other into it.
+ */
 export const stages = {
   /** To try things out: deleted with its data, and as cheap as possible. */
   dev: {

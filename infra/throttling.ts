@@ -98,7 +98,7 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
 
 /**
  * Requests a second on each method that has no other limit here: the stage's maximum, or as many as leave all methods
- * within the quotas of an account. No setting changes it, so pages are counted whether they are allowed or not.
+ * within the quotas of an account, those of the token endpoint too: a stage that gets one keeps its other limits.
  */
 export function requestRateOf(stage: Stage): number {
   const fits = (rate: number) => {

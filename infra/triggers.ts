@@ -11,7 +11,7 @@ import { type FunctionId, functionRecords } from "./functions.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * Adds what invokes a function besides a route, as in its record: a queue or a schedule.
+ * Adds the queue or the schedule that invokes a function, as its record says.
  * @param live what is invoked: the function's alias, or the function.
  */
 export function addTriggers(
@@ -30,7 +30,7 @@ export function addTriggers(
     const mapping = new EventSourceMapping(scope, `${constructName(id)}Messages`, {
       target: live,
       eventSourceArn: queueArn,
-      // One message per invocation, which may use all of the worker's time.
+      // Each invocation handles one message, which may take all of the function's time.
       batchSize: 1,
       reportBatchItemFailures: true,
       maxConcurrency: maxWorkers,

@@ -36,8 +36,8 @@ function assetOf(file: string, text: string): Asset {
 }
 
 /**
- * The files that the console's function serves, by their names: the page, the media types of the assets, and each asset
- * compressed. The same sources give the same bytes.
+ * The files that the console's function serves, by their names: the page, the text for agents, the media types of the
+ * assets, and each asset compressed. The same sources give the same bytes.
  */
 export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
   const map = await mapLibrary();

@@ -61,7 +61,7 @@ export function replayedAt(event: unknown, now: Date): unknown {
 
 /**
  * Reads `events/<area>/<operation>.<status>-<case>.json`.
- * @throws {Error} when the file's name does not give a status and a case, or names no function.
+ * @throws {Error} when the file's name does not give a status and a case, or is not that of its function.
  */
 export async function readEventFile(path: string): Promise<EventFile> {
   const { operation = "", status, outcome = "" } = name.exec(basename(path))?.groups ?? {};

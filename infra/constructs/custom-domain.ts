@@ -14,8 +14,8 @@ import { addOutput } from "../outputs.ts";
 import type { Domain } from "../settings.ts";
 
 /**
- * The host name for callers, over TLS 1.2 or newer. Its record is made in the operator's zone; without a zone, an
- * output names the target of the operator's record.
+ * The host name for callers, over TLS 1.2 or newer. Its records (IPv4 and IPv6) are created in the operator's zone;
+ * without a zone, an output has the target for the operator's own records.
  */
 export class CustomDomain extends DomainName {
   constructor(scope: Construct, id: string, api: RestApi, { name, certificateArn, hostedZoneId }: Domain) {
@@ -24,7 +24,7 @@ export class CustomDomain extends DomainName {
       certificate: Certificate.fromCertificateArn(scope, `${id}Certificate`, certificateArn),
       endpointType: EndpointType.REGIONAL,
       securityPolicy: SecurityPolicy.TLS_1_2,
-      // Not assignable under `exactOptionalPropertyTypes`, by which CDK's types do not go.
+      // CDK's types are not written for `exactOptionalPropertyTypes`, so this needs a cast.
       mapping: api as IRestApi,
     });
     addOutput(scope, outputNames.apiAddress, `https://${name}`);
@@ -33,7 +33,7 @@ export class CustomDomain extends DomainName {
     new ARecord(this, "Record", {
       zone: HostedZone.fromHostedZoneId(scope, `${id}Zone`, hostedZoneId),
       target: RecordTarget.fromAlias(new ApiGatewayDomain(this)),
-      // With the dot at its end the name is whole, whatever the zone is called.
+      // The final dot makes the name fully qualified, whatever the zone's name is.
       recordName: `${name}.`,
     });
   }

@@ -21,9 +21,9 @@ function maxFromOneAddress(ratePerMinute: number): number {
 }
 
 /**
- * AWS WAF before the API. What one of AWS's rules blocks is answered with the gateway response `WAF_FILTERED`; what
- * the rate rule blocks, with an answer of its own, which takes precedence over that one. Requests are counted and not
- * kept: samples would hold tokens.
+ * AWS WAF before the API. Requests that one of AWS's rules blocks get the gateway response `WAF_FILTERED`; those that
+ * the rate rule blocks get its own response, which takes precedence. Blocked requests are logged, and AWS keeps samples
+ * of all requests for three hours: both with source address and path, without headers, query and body.
  */
 export class Firewall extends Construct {
   /** @param ratePerMinute what one caller may request in a minute. */
@@ -62,7 +62,7 @@ const rateRule = (ratePerMinute: number): CfnWebACL.RuleProperty => ({
         customResponseBodyKey: tooMany,
         responseHeaders: [
           { name: "cache-control", value: "no-store" },
-          // The count is that of the last five minutes.
+          // The rule counts the last five minutes.
           { name: "retry-after", value: "60" },
         ],
       },

@@ -22,10 +22,12 @@ const ownMessages: Readonly<Record<string, string>> = {
 };
 
 /**
- * Renders API Gateway's own errors from the error catalogue, so that all errors have one form.
+ * Renders API Gateway's own errors from the error catalogue, so that all errors have one form. The default of a class
+ * of errors stands for every type of its row, with its status too:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  *
- * The correlator is echoed as it was sent, and left out when none was: a gateway response can substitute variables, but
- * not decide (behaviour section 2).
+ * The correlator is echoed as it was sent, and omitted if there was none: a gateway response can substitute variables
+ * but has no conditions (behaviour section 2).
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/rest-api-parameter-mapping-sources.html
  */
 export function addGatewayResponses(api: RestApi, corsOrigins: readonly string[]): void {
@@ -53,8 +55,8 @@ export function addGatewayResponses(api: RestApi, corsOrigins: readonly string[]
 }
 
 /**
- * Any page may read what API Gateway refuses by itself if more than one origin is allowed: a gateway response cannot
- * choose, and holds nothing but what the OpenAPI document says and the request's ids (docs/decisions/0002).
+ * If more than one origin is allowed, any page may read API Gateway's own refusals: a gateway response cannot choose an
+ * origin, and contains only what the OpenAPI document says and the request's ids (docs/decisions/0002).
  */
 function corsHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
   const [origin, ...others] = origins;

@@ -3,8 +3,8 @@ const anyBody =
   "public is refused by the function, in the words of the specification.";
 
 /**
- * The used groups of AWS's rules, in their order, and those of their rules that only count, each with its reason: they
- * would block requests that a function answers, with success or with an error of the specification. All others block.
+ * The groups of AWS's rules that are used, in order, and those of their rules that only count, each with its reason:
+ * they would block requests that a function answers, with success or with a specified error. All other rules block.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
  *
  * `AWSManagedRulesAnonymousIpList` is not used: callers are servers, and most are with a hosting provider.

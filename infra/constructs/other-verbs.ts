@@ -29,8 +29,8 @@ const ignoredTypes = [
 const validCorrelator = "[a-zA-Z0-9_:;./<>{}-]{1,256}";
 
 /**
- * Answers the verbs that a path does not have: 405 with the verbs that it has, and where origins are allowed the
- * preflights of browsers. API Gateway does so itself, by a mock integration; no function runs (docs/decisions/0002).
+ * Answers requests with a verb that the path does not have: 405 with the verbs that it has and, if origins are allowed,
+ * preflights of browsers. API Gateway answers by a mock integration; no function runs (docs/decisions/0002).
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
  */
 export function addOtherVerbs(
@@ -136,8 +136,8 @@ function response(
 }
 
 /**
- * Sets the headers of a response to a page of an allowed origin. The header has the name that was sent: HTTP/2 has it
- * in lower case. A header may be overridden once.
+ * Sets the headers of a response to a page of an allowed origin. The `Origin` header is found under the name that was
+ * sent, which is in lower case in HTTP/2. A header can be overridden only once.
  */
 function whereAllowed(
   origins: readonly string[],

@@ -7,13 +7,14 @@ import { Construct } from "constructs";
 import type { ServiceFunction } from "./service-function.ts";
 
 interface ReleasesProps {
-  /** Whether a release goes to all requests at once and no alarm stops it. */
+  /** Whether a release gets all requests at once, without a check and whatever the alarms say. */
   readonly atOnce: boolean;
 }
 
 /**
- * Releases of functions: a version of each is published, and its alias `live` shifts a tenth of the requests to it, and
- * all after five minutes, unless an alarm of the function is raised meanwhile.
+ * Releases of functions: a version of each is published, and all new versions are invoked with a probe. Then each
+ * alias shifts a tenth of the requests to the new version, and all of them after five minutes, unless an alarm of the
+ * function is raised before.
  */
 export class Releases extends Construct {
   readonly #application: LambdaApplication;
@@ -34,7 +35,7 @@ export class Releases extends Construct {
 
   /** Adds a function. Returns the alias that must be used to invoke it. */
   add(released: ServiceFunction, alarms: Alarm[]): IFunction {
-    // CDK's types do not go by `exactOptionalPropertyTypes`.
+    // CDK's types are not written for `exactOptionalPropertyTypes`, so this needs a cast.
     const version = released.currentVersion as IVersion;
     const alias = new Alias(released, "Live", { aliasName: "live", version });
     // Of AWS's policy for CodeDeploy, which is for every function of the account, what shifting this alias takes.

@@ -18,7 +18,7 @@ interface ServiceAlarmProps {
   readonly impact: string;
   /** The period in minutes. */
   readonly minutes?: number;
-  /** The topic that is notified. */
+  /** The topic that is notified when it is raised, and when it is over. */
   readonly topic: ITopic | undefined;
 }
 

@@ -28,8 +28,8 @@ interface ServiceApiProps {
 }
 
 /**
- * The fields of the access log: nothing that was sent, and no caller. The path is the route's, with
- * `{name}` for a name; a gateway error's message is left out, as it may repeat the `Authorization` header.
+ * The fields of the access log, none of which holds the caller or what was sent. The path is the route's, with `{name}`
+ * for a name. The message of a gateway error is omitted because it may repeat the `Authorization` header.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */
 const accessLogLine = {
@@ -62,7 +62,7 @@ export class ServiceApi extends RestApi {
     const { traits, throttling, hasOwnHost, corsOrigins, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
     super(scope, id, {
-      // The name is the dimension of metrics: stages must differ in it.
+      // A dimension of API Gateway's metrics, so it must differ between stages.
       restApiName: Stack.of(scope).stackName,
       description: "Network Capabilities Service",
       endpointTypes: [EndpointType.REGIONAL],
@@ -71,7 +71,7 @@ export class ServiceApi extends RestApi {
       minCompressionSize: Size.kibibytes(4),
       // Bodies reach the functions as the bytes that were sent.
       binaryMediaTypes: ["*/*"],
-      // A setting of the account that is kept, because other APIs may use it meanwhile.
+      // A setting of the whole account, which stays after the stack is deleted because other APIs may use it.
       cloudWatchRole: !gatewayMayLog,
       deployOptions: {
         stageName: "live",
@@ -82,9 +82,9 @@ export class ServiceApi extends RestApi {
     });
     // The API's own policy applies under a custom domain too; the default of a regional API is TLS 1.0.
     (this.node.defaultChild as CfnRestApi).securityPolicy = SecurityPolicy.TLS_1_2;
-    // CDK's own settings would switch off one log more for each method, and API Gateway takes few settings at once.
+    // CDK would add a log setting for each method, and API Gateway accepts few settings in one update.
     (this.deploymentStage.node.defaultChild as CfnStage).methodSettings = methodSettings(throttling);
-    // CDK names this output by a hash.
+    // CDK gives this output a name with a hash.
     this.node.tryRemoveChild("Endpoint");
     if (hasOwnHost) addOutput(scope, outputNames.apiAddress, this.url);
     addGatewayResponses(this, corsOrigins);

@@ -45,8 +45,8 @@ export class ServiceFunction extends LambdaFunction {
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...(diskMegabytes === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(diskMegabytes) }),
       ...(traits.traced ? { tracing: Tracing.ACTIVE } : {}),
-      // A replaced version is kept to go back to; one whose deployment is rolled back is deleted. If it stayed, the
-      // next deployment of the same build would fail, because Lambda publishes no second version of the same code.
+      // Replaced versions are kept, so that one can go back to them. A version whose deployment is rolled back is
+      // deleted: otherwise deploying the same build again would fail, as Lambda publishes the same code only once.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
     if (!traits.traced) return;

@@ -14,8 +14,8 @@ interface ServiceTableProps {
 }
 
 /**
- * A table as its area declares it, paid per request. In a stage that keeps data it cannot be deleted, stays when the
- * stack goes, and can be recovered to any second, unless its items can be made or imported again.
+ * A table as its area declares it, paid per request. In a stage that keeps data, it is protected from deletion,
+ * retained when the stack is deleted, and has point-in-time recovery, unless its items can be made or imported again.
  */
 export class ServiceTable extends Table {
   constructor(scope: Construct, id: string, { table, tableName, traits, key }: ServiceTableProps) {

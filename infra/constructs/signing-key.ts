@@ -13,7 +13,7 @@ export interface SecretReference {
  * The secret that holds the signing key of our tokens: one that exists already, or a new one.
  *
  * @param existingArn full ARN of a secret with a private JWK on P-256.
- * @param removalPolicy what becomes of a new one when the stack goes.
+ * @param removalPolicy of a new secret.
  */
 export function signingKeySecret(
   scope: Construct,

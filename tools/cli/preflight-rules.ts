@@ -31,7 +31,7 @@ export const quotaCodes = {
   tableWriteUnits: "L-AB614373",
 } as const;
 
-/** One quota beside what the stage can use of it. */
+/** One quota, or what a table bears, beside what the stage can use of it. */
 export interface Check {
   readonly quota: string;
   readonly needed: number;

@@ -33,6 +33,7 @@ type Environments = Record<string, Record<string, string>>;
  * The variables of every function by its logical id. SAM passes on only variables that the template has, and knows
  * neither the addresses of queues nor the ARN of the secret.
  * https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/serverless-sam-cli-using-invoke.html
+ * @throws {Error} when the service is local, and the template has no variables for its servers.
  */
 async function samEnvironment(outputs: string, assembly: string): Promise<Environments> {
   const deployed = await stackVariables(outputs);

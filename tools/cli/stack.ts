@@ -95,9 +95,8 @@ interface Stack {
 }
 
 /**
- * The functions' environment variables for tables, queues and signing key of a deployed stack.
- * @param path what `cdk deploy --outputs-file` wrote.
- * @throws {Error} when the file does not have the outputs of exactly one stage of the service.
+ * The functions' environment variables for tables, queues and signing key of a stack.
+ * @throws {Error} that says which option is missing, or what is wrong with it.
  */
 export async function stackVariables(path: string): Promise<Readonly<Record<string, string>>> {
   return (await deployedStack(path)).variables;

@@ -11,7 +11,7 @@ interface VerifyOptions {
   readonly out?: string;
 }
 
-/** `ncs verify`: the scenarios of the contract against any service. */
+/** `ncs verify`: the scenarios of the contract, or those of feature files, against any service. */
 export function addVerify(command: Command, print: Print, note: Print): void {
   command
     .option(

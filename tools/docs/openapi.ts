@@ -33,7 +33,7 @@ import {
 import { reference } from "./reference.ts";
 
 /**
- * The OpenAPI 3.1 document of some areas. The same declarations give the same document, member by member.
+ * The OpenAPI 3.1 document of some areas, as a stage with a token endpoint has it. The same declarations give the same document, member by member.
  * @throws {Error} when a body has no example.
  */
 export function openApiDocument(areas: readonly ServiceArea[], version: string): oas31.OpenAPIObject {

@@ -101,7 +101,7 @@ export async function* storedRecords(kind: RecordKind): AsyncGenerator<StoredRec
 
 /**
  * Deletes what is stored of some identities: addresses of logins, names of QoS profiles, subscriptions or phone numbers
- * of devices, phone numbers with their whole history.
+ * of devices, phone numbers with their whole history, ids of clients.
  * @param isDryRun looks for them only.
  * @returns the identities of which nothing is stored.
  */

@@ -3,8 +3,8 @@ import { streamedReply } from "./gateway/streamed-reply.ts";
 import type { InvokeOptions, LocalBackend } from "./service.ts";
 
 /**
- * What a function answers to an event of the API, in the form of a proxy integration's result. A response that the API
- * streams is collected; its body is in base64 when it is encoded.
+ * A function's response to an API event, as the result of a proxy integration. A streamed response is buffered; its
+ * body is base64 if it has a content encoding.
  * @throws {InvocationError} when the function does not answer.
  */
 export async function apiResult(

@@ -17,13 +17,13 @@ interface DemoServiceOptions
     "environment" | "extraEnvironment" | "kept" | "maxThreadsOf" | "logs" | "throttled"
   > {
   readonly port: number;
-  /** The folder of the cloud assembly. The demo data are imported while it is made. */
+  /** The folder of the cloud assembly. The demo data is imported while the assembly is being built. */
   readonly assembly: string | Promise<string>;
-  /** Folder of the data that is imported before the port is opened, unless `kept` has data already. */
+  /** Folder of the data to import before the port is opened, unless `kept` already has data. */
   readonly data: string;
 }
 
-/** Sinks on this machine. No deployed stage allows them. */
+/** Allows sinks on this machine, which no deployed stage does. */
 const localSinks = "127.0.0.1/32:1024-65535";
 
 /** Serves an assembly with data in its tables. */
@@ -64,15 +64,15 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
 const poolThreads = 4;
 
 /**
- * Maximum of concurrent logins. A hash occupies a processor and one thread of the pool that all functions share. Two
- * threads stay free, because loading a function would otherwise wait behind all logins.
+ * Maximum number of concurrent logins. A hash occupies a processor and one thread of the pool that all functions share.
+ * Two threads stay free; otherwise loading a function would wait behind all logins.
  */
 function hashesAtOnce(): number {
   const size = Number(process.env.UV_THREADPOOL_SIZE) || poolThreads;
   return Math.max(1, Math.min(availableParallelism(), size - 2));
 }
 
-/** Puts the items of the demo data into the tables of a local service. */
+/** Loads the items of the demo data into the tables of a local service. */
 export async function loadDemo({ file }: DemoTables, backend: LocalBackend): Promise<void> {
   const names = importEnvironment(backend);
   await loadTables(file, { endpoint: backend.databaseEndpoint, credentials: embeddedCredentials, names });

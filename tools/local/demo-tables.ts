@@ -14,7 +14,7 @@ import { region } from "./template/physical-names.ts";
 /** The project's own demo data. */
 export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
 
-/** The items that an import of the demo data stores, in a file for `loadTables`, by the variables of their tables. */
+/** The items that an import of the demo data writes, saved for `loadTables` under the variables of their tables. */
 export interface DemoTables {
   readonly file: string;
   readonly remove: () => void;
@@ -26,7 +26,7 @@ export const demoSources = [
   "tools/import",
   "tools/local/import-data.ts",
   "tools/aws",
-  // The form of what is kept.
+  // They define the format of the saved items.
   "tools/local/demo-tables.ts",
   "tools/local/servers/table-copy.ts",
   "functions",
@@ -35,8 +35,9 @@ export const demoSources = [
 ];
 
 /**
- * Imports the demo data into tables of their own, as they are declared, which needs no template: an assembly can be
- * made at the same time. If the same was imported before, the kept items are given, under a name of their own.
+ * Imports the demo data into temporary tables, created from their declarations rather than from a template, so that the
+ * assembly can be built at the same time. Reuses the items of an earlier import of the same data, copied to a folder of
+ * the caller's own.
  */
 export async function makeDemoTables(): Promise<DemoTables> {
   const { path, remove } = temporaryFolder("network-capabilities-tables-");
@@ -76,8 +77,8 @@ async function importAndSave(file: string): Promise<void> {
 }
 
 /**
- * Imports a data folder as an operator does, in a process of its own, so that its memory is freed.
- * @param environment names the tables and their server.
+ * Imports a data folder as an operator does, in a separate process, so that its memory is freed.
+ * @param environment names the tables and their endpoint.
  */
 export async function importData(data: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const temporary = temporaryFolder("network-capabilities-import-");
@@ -92,8 +93,9 @@ export async function importData(data: string, environment: Readonly<Record<stri
 }
 
 /**
- * Whether an import must not have a variable of the shell: a profile of AWS would be preferred to the keys of the local
- * server, and what tests import is kept for `npm start` too, whose hashes are not those of tests.
+ * Whether a variable of the shell is withheld from an import. An AWS profile would take precedence over the keys of the
+ * local server. The saved items are shared by tests and `npm start`, so the cheaper password hashes of tests must not
+ * be in them.
  */
 function isWithheld(name: string): boolean {
   return name.startsWith("AWS_") || name === "PASSWORD_HASH_LN";

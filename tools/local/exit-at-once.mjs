@@ -1,5 +1,5 @@
 /**
- * Ends the program with 0 on Ctrl-C and `kill`, until `start.ts` listens for signals. It is loaded before the loader of
- * TypeScript, which takes a while.
+ * Exits with 0 on Ctrl-C and `kill` until `start.ts` handles signals. It is loaded before the TypeScript loader, which
+ * takes a while.
  */
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(0));

@@ -5,7 +5,7 @@ import { importFolder } from "../import/data-folder.ts";
 const [data, temporary] = process.argv.slice(2);
 if (data === undefined || temporary === undefined) throw new Error("usage: import-data DATA TEMPORARY");
 
-// Removed by the program that has started this one, however this one ends.
+// The parent process removes the folder, however this process ends.
 for (const name of ["TMPDIR", "TMP", "TEMP"]) process.env[name] = temporary;
 try {
   await withPatientCalls(() => importFolder(data));

@@ -4,26 +4,26 @@ import { ClassicLevel } from "classic-level";
 import * as z from "zod";
 import { type StoredSecret, storedSecret } from "./servers/secret-store.ts";
 
-/** Changes when a folder that was kept before cannot be read any more. */
+/** Changes whenever folders kept by an earlier version can no longer be read. */
 const format = 1;
 
 const startSchema = z.object({ data: z.string(), since: z.iso.datetime() });
 
-/** What a folder has kept since its first start. */
+/** The data that a folder began with, and when. */
 type FirstStart = z.output<typeof startSchema>;
 
 /**
- * The folder of `--keep`: what outlives the program that runs the service. Everything acknowledged has been handed to
- * the operating system, so it survives the end of the program, however abrupt, but not that of the machine.
+ * The folder of `--keep`: the state that outlives the program. Everything acknowledged has been handed to the operating
+ * system, so it survives the program's end, however abrupt, but not a crash of the machine.
  *
- * A folder has its data when the first start has imported them all; until then, every start begins anew.
+ * A folder has data once the first start has imported all of it; until then, every start begins anew.
  */
 export class KeptState {
   readonly folder: string;
   /** Where the embedded servers keep their tables and messages. */
   readonly tables: string;
   readonly queues: string;
-  /** The secrets of earlier starts. */
+  /** Secrets created by earlier starts. */
   readonly secrets: readonly StoredSecret[];
   /** Undefined until the first start has imported its data. */
   readonly firstStart: FirstStart | undefined;
@@ -44,9 +44,9 @@ export class KeptState {
   }
 
   /**
-   * Opens a folder for this program alone, as long as it runs; a folder that is not there is made.
-   * @param data the folder whose data the first start imports, if the user names one.
-   * @throws {Error} saying what to do, when another program uses the folder, or it holds something else.
+   * Opens a folder for the exclusive use of this program, creating it if needed.
+   * @param data the folder that the user wants to be imported, if any.
+   * @throws {Error} saying what to do if another program uses the folder, or it contains other files.
    */
   static async open(folder: string, data: string | undefined): Promise<KeptState> {
     const service = join(folder, "service");
@@ -54,7 +54,7 @@ export class KeptState {
     if (!existsSync(service) && readdirSync(folder).length > 0) {
       throw new Error(`${folder} has other files: --keep takes an empty folder, or one that it has made`);
     }
-    // Keys that sign tokens: LevelDB would let everybody read them.
+    // It holds keys that sign tokens; LevelDB would create it readable by everybody.
     mkdirSync(service, { recursive: true, mode: 0o700 });
     const db = await openAlone(service, folder);
     try {
@@ -84,25 +84,25 @@ export class KeptState {
     }
   }
 
-  /** Notes that the data are imported: no later start imports them again. */
+  /** Records that the data has been imported, so that no later start imports it again. */
   async finishFirstStart(data: string, now: Date): Promise<void> {
     const firstStart: FirstStart = { data: resolve(data), since: now.toISOString() };
     await this.#db.put("first-start", firstStart);
   }
 
-  /** Replaces the secrets; of several calls at once the last one counts. */
+  /** Replaces the secrets; the last of several concurrent calls wins. */
   async keepSecrets(secrets: readonly StoredSecret[]): Promise<void> {
     this.#written = this.#written.then(() => this.#db.put("secrets", secrets));
     await this.#written;
   }
 
-  /** Lets other programs use the folder. */
+  /** Releases the folder. */
   async close(): Promise<void> {
     await this.#db.close();
   }
 }
 
-/** LevelDB locks its folder until it is closed or its program ends. */
+/** LevelDB locks its folder until it is closed or the process ends. */
 async function openAlone(location: string, folder: string): Promise<ClassicLevel<string, unknown>> {
   const db = new ClassicLevel<string, unknown>(location, { valueEncoding: "json" });
   try {

@@ -1,6 +1,6 @@
 import { demoLogins } from "../demo-logins.ts";
 
-/** What a person may do with a service that has just been started: its pages, a login, a first call. */
+/** What to do with a service that has just started: its pages, a login, a first call. */
 export function nextSteps(url: string, paths: readonly string[], isDemoData: boolean): string {
   const pages = [
     ["/", "Map of the demo", isDemoData ? "" : "Map"],

@@ -17,15 +17,14 @@ const logLine = z.looseObject({
   cause: z.string().optional(),
 });
 
-/** Whether a person reads the lines: on a terminal, unless `LOG_FORMAT` is `json`. */
+/** Whether to write lines for people: on a terminal, unless `LOG_FORMAT` is `json`. */
 export function isReadable(stream: { readonly isTTY?: boolean }, { LOG_FORMAT }: NodeJS.ProcessEnv): boolean {
   return stream.isTTY === true && LOG_FORMAT !== "json";
 }
 
 /**
- * Writes each JSON line of the functions as a line that a person reads, and other text as it is. Metrics have no line,
- * nor has a page or an asset that was served: a browser loads a dozen for each page, between the requests that it
- * makes.
+ * Rewrites each JSON log line of the functions for people; other text is unchanged. Leaves out metrics, and pages and
+ * assets that were served: a browser loads a dozen of them per page, among the requests that matter.
  */
 export function readableLines(to: LogSink): LogSink {
   let begun = "";
@@ -40,7 +39,7 @@ export function readableLines(to: LogSink): LogSink {
   };
 }
 
-/** The line of a request: time, status, operation, milliseconds, and the code of an error. */
+/** Formats a log line; for a request: time, status, operation, milliseconds, and the error's code. */
 export function readableLine(line: string): string {
   const parsed = logLine.safeParse(jsonIn(line));
   if (!parsed.success) return line;
@@ -56,7 +55,7 @@ export function readableLine(line: string): string {
   return [time, level, message, ...details].filter((part) => part !== undefined).join("  ");
 }
 
-/** Whether a line has nothing but metrics, in CloudWatch's embedded format. */
+/** Whether a line contains nothing but metrics, in CloudWatch's embedded metric format. */
 function isMetrics(line: string): boolean {
   const parsed = jsonIn(line);
   return typeof parsed === "object" && parsed !== null && "_aws" in parsed && !("message" in parsed);
@@ -64,7 +63,7 @@ function isMetrics(line: string): boolean {
 
 const websiteOperations = new Set<string | undefined>(websites.map(({ operationId }) => operationId));
 
-/** Whether a line is of a request to a website that did not fail. */
+/** Whether a line is about a successful request for a page or an asset. */
 function isServedFile(line: string): boolean {
   const { data } = logLine.safeParse(jsonIn(line));
   return data?.status !== undefined && data.status < 400 && websiteOperations.has(data.operation);

@@ -10,19 +10,19 @@ const announcements = join(cacheOf(), "running");
 const announcement = z.object({
   pid: z.number(),
   url: z.string(),
-  /** What a program needs to use its tables and queues, and how it publishes densities. */
+  /** The variables for using its tables and queues, and for publishing densities as it does. */
   environment: z.record(z.string(), z.string()),
 });
 
-/** A service that runs on this machine, as other programs see it. */
+/** A service running on this machine, as other programs see it. */
 export type RunningService = z.output<typeof announcement>;
 
 /** Names, addresses and settings; of AWS's variables no key of an account. */
 const announced = /^(?:TABLE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
 
 /**
- * Tells other programs of this project where a service runs, until this program ends. Where it cannot be written, none
- * of them finds the service, which runs nevertheless.
+ * Tells other programs of this project where the service runs, until this program ends. If the folder is not writable,
+ * the service runs, but those programs do not find it.
  */
 export function announce(service: LocalService, hasOwnServers: boolean, folder = announcements): void {
   const variables = service.template.functions.flatMap(({ logicalId }) =>
@@ -32,7 +32,7 @@ export function announce(service: LocalService, hasOwnServers: boolean, folder =
     ...Object.fromEntries(variables.filter(([name]) => announced.test(name))),
     // No function reads every queue.
     ...Object.fromEntries(service.template.queues.map(({ logicalId, url }) => [variableOf(logicalId), url])),
-    // The embedded servers take any; for others those of the shell are used.
+    // The embedded servers accept any credentials; other servers need those of the shell.
     ...(hasOwnServers ? {} : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" }),
   };
   const path = pathOf(Number(new URL(service.url).port), folder);
@@ -45,7 +45,7 @@ export function announce(service: LocalService, hasOwnServers: boolean, folder =
 
 /**
  * The service that runs on a port of this machine.
- * @throws {Error} that says what to do if none is found.
+ * @throws {Error} saying what to do if there is none.
  */
 export function runningService(port: number, folder = announcements): RunningService {
   try {
@@ -63,7 +63,9 @@ export function runningService(port: number, folder = announcements): RunningSer
   }
 }
 
-/** The variable of a queue, by the logical id: that without underscores, and the eight digits that CDK appends. */
+/**
+ * The variable of a queue. Its logical id is the variable without underscores, plus the eight digits that CDK appends.
+ */
 function variableOf(logicalId: string): string {
   const variables = (Object.keys(queues) as QueueName[]).map(queueVariable);
   const found = variables.find((variable) => logicalId.slice(0, -8) === variable.replaceAll("_", ""));

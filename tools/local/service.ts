@@ -15,30 +15,31 @@ import { openSecretsEndpoint } from "./servers/secrets-endpoint.ts";
 import type { LocalFunction } from "./template/functions.ts";
 import { loadTemplate, type Template } from "./template/template.ts";
 
-/** The input of a local run. */
+/** What a local run needs. */
 export interface LocalServiceOptions {
   /** The folder of the cloud assembly. */
   readonly assembly: string;
-  /** 0 takes a free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** The shell's environment; functions get only its configuration variables. */
+  /** The shell's environment; functions receive only its configuration variables. */
   readonly environment: NodeJS.ProcessEnv;
   /** Names of variables that the shell may set on every function. */
   readonly configuration: readonly string[];
-  /** Set on every function, above everything else. */
+  /** Set on every function; overrides everything else. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
   /**
-   * Maximum of concurrent events of a function on this machine. If undefined, a function that consumes a queue has as
-   * many as the queue gives it, `batches`, and any other has one more than there are processors.
+   * Maximum number of concurrent events of a function on this machine. If undefined, it is `batches`, what its queues
+   * may give it at a time, for a function that consumes a queue, and one more than the number of processors for any
+   * other.
    */
   readonly maxThreadsOf?: (definition: LocalFunction, batches: number | undefined) => number | undefined;
-  /** Whether the API's methods are throttled as the template says; otherwise any rate is let through. */
+  /** Whether to apply the template's throttling; otherwise any rate is allowed. */
   readonly throttled?: boolean;
   /** Where state outlives the service; otherwise all of it ends with the service. The caller closes it. */
   readonly kept?: KeptState | undefined;
-  /** Receives the output of functions and errors of the gateway and of queues; standard error unless given. */
+  /** Receives the output of functions and the errors of the gateway and of queues; by default standard error. */
   readonly logs?: LogSink;
-  /** Runs when tables, queues, secrets and keys exist, and before the port is opened and queues are read. */
+  /** Runs when tables, queues, secrets and keys exist, before the port is opened and queues are read. */
   readonly beforeListening?: (service: LocalBackend) => Promise<void>;
 }
 
@@ -46,19 +47,19 @@ export interface LocalServiceOptions {
 export interface LocalBackend {
   readonly databaseEndpoint: string;
   readonly secretsEndpoint: string;
-  /** Undefined when the template has no queue and the shell names no server. */
+  /** Undefined if the template has no queue and the shell names no server. */
   readonly queueEndpoint: string | undefined;
-  /** Names queues by the URLs they have here. */
+  /** Refers to queues by their local URLs. */
   readonly template: Template;
-  /** Everything a function finds in its environment. */
+  /** The environment of a function. */
   environmentOf(logicalId: string): Record<string, string>;
   /**
-   * One event through a function's bundle. With an environment, whose variables come above the function's own, it
-   * runs in an execution environment of its own.
-   * @throws {InvocationError} when the function does not answer.
+   * Invokes a function with one event. With `environment`, whose variables override the function's own, the event runs
+   * in an execution environment of its own.
+   * @throws {InvocationError} if the function fails.
    */
   invoke(logicalId: string, event: unknown, options?: InvokeOptions): Promise<unknown>;
-  /** Like `invoke`, but returns what the function answers as it is written. */
+  /** Like `invoke`, but returns the response while it is being written. */
   stream(logicalId: string, event: unknown, options?: InvokeOptions): Promise<InvocationStream>;
 }
 
@@ -71,14 +72,14 @@ export interface InvokeOptions {
 export interface LocalService extends LocalBackend {
   /** Without a trailing slash. */
   readonly url: string;
-  /** Stops everything, also what is under way. Later calls wait for the first. */
+  /** Stops everything, including requests in flight. Later calls wait for the first. */
   close(): Promise<void>;
 }
 
 /**
  * Serves a cloud assembly on this machine: tables, queues, secrets and their first rotation, then the port and the
  * functions that consume queues or run on a schedule.
- * @throws {Error} when any of it cannot be started; what had been started is closed again.
+ * @throws {Error} if any of it cannot be started; what was started is then closed.
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const opened: Closable[] = [];
@@ -176,7 +177,7 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
   return backend;
 }
 
-/** How many batches of its queues a function gets at the same time; undefined when it consumes none. */
+/** How many batches its queues may give a function at a time; undefined if it consumes none. */
 function batchesAtOnce({ eventSources }: Template, { logicalId }: LocalFunction): number | undefined {
   const own = eventSources.filter(({ functionLogicalId }) => functionLogicalId === logicalId);
   return own.length === 0 ? undefined : own.reduce((sum, { concurrency }) => sum + concurrency, 0);
@@ -192,7 +193,7 @@ async function openTables(
   return endpoint;
 }
 
-/** Creates the queues, after which the template can name them; a template without queues needs no server. */
+/** Creates the queues and puts their URLs into the template. A template without queues needs no server. */
 async function openQueues(template: Template, { environment: shell, kept }: LocalServiceOptions, keep: Keep) {
   const external = externalEndpoints(shell).queues;
   if (template.queues.length === 0) return { queueEndpoint: external, template };
@@ -218,7 +219,7 @@ function pollersOf(backend: LocalBackend, options: LocalServiceOptions): readonl
   });
 }
 
-/** Like `Promise.all`, but waits for both also when one fails, so that whatever starts is there to be closed. */
+/** Like `Promise.all`, but waits for both even if one fails, so that whatever has started can be closed. */
 async function both<First, Second>(
   first: Promise<First>,
   second: Promise<Second>,
@@ -227,7 +228,7 @@ async function both<First, Second>(
   return [await first, await second];
 }
 
-/** Servers of somebody else that the shell names. */
+/** The external servers that the shell names. */
 function externalEndpoints(shell: NodeJS.ProcessEnv) {
   return {
     database: shell.AWS_ENDPOINT_URL_DYNAMODB || undefined,
@@ -235,7 +236,7 @@ function externalEndpoints(shell: NodeJS.ProcessEnv) {
   };
 }
 
-/** The embedded servers accept any keys; a server of somebody else may not. */
+/** An external server may require the shell's credentials; the embedded servers accept any. */
 function credentialsOf(shell: NodeJS.ProcessEnv): Credentials {
   const { database, queues } = externalEndpoints(shell);
   if (database === undefined && queues === undefined) return embeddedCredentials;

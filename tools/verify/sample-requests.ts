@@ -28,6 +28,7 @@ const received = z.object({
 export interface SampleRequest {
   /** Below `events/`; of a fault, the name that its event would have there. */
   readonly file: string;
+  /** As it is at the path of the request. */
   readonly endpoint: Endpoint & { readonly id: EndpointId };
   readonly status: number;
   /** Of the error; undefined for a success. */

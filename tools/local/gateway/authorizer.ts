@@ -11,7 +11,7 @@ import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
 const cachedTokens = 1_000;
 
-/** The authorizer's context for a function: strings, except for the duration of the call in milliseconds. */
+/** The authorizer's context as a function receives it: strings, except for the duration of the call in milliseconds. */
 export type AuthorizerContext = Readonly<Record<string, string | number>>;
 
 const answerSchema = z.object({
@@ -37,7 +37,7 @@ export class Authorizer {
   }
 
   /**
-   * Decides on one request. The result is cached by token alone, and its policy is evaluated for the method of each
+   * Authorizes one request. The result is cached by token alone; its policy is evaluated for the method of each
    * request.
    * @throws {GatewayError} when the request must not reach its function.
    */

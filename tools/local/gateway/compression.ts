@@ -15,8 +15,9 @@ const decoders = new Map([
 ]);
 
 /**
- * The body of a request as the function gets it. That decompressed bodies have the same limit is not documented.
- * @throws {GatewayError} when the coding is not supported, or the body is not of it.
+ * The body of a request as the function receives it. That the size limit also applies to decompressed bodies is not
+ * documented.
+ * @throws {GatewayError} if the coding is not supported, or the body is not encoded with it.
  */
 export async function decompressed(body: Buffer, contentEncoding = "identity"): Promise<Buffer> {
   const coding = contentEncoding.trim().toLowerCase();
@@ -34,9 +35,9 @@ export async function decompressed(body: Buffer, contentEncoding = "identity"): 
 }
 
 /**
- * The reply as it is sent: compressed when the caller names a coding, the body has the minimum size, and the function
+ * The reply as it is sent: compressed if the caller accepts a coding, the body has the minimum size, and the function
  * has not encoded it already.
- * @param minBytes `undefined` where the API compresses nothing.
+ * @param minBytes `undefined` if the API compresses nothing.
  */
 export async function compressed(
   reply: Reply,
@@ -51,7 +52,7 @@ export async function compressed(
   return { ...reply, headers: [...reply.headers, ["content-encoding", coding]], body };
 }
 
-/** The coding with the largest weight (RFC 9110, 12.5.3), gzip of equals. A wildcard alone names none. */
+/** The coding with the largest weight (RFC 9110, 12.5.3); gzip if equal. A wildcard alone selects none. */
 function preferredCoding(acceptEncoding = ""): keyof typeof codings | undefined {
   const weights = { gzip: 0, deflate: 0, identity: 0 };
   for (const part of acceptEncoding.toLowerCase().split(",")) {

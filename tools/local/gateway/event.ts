@@ -13,7 +13,7 @@ import type { RouteMatch } from "./routing.ts";
 /** `requestContext` of the event. */
 type RequestContext = APIGatewayProxyEvent["requestContext"];
 
-/** Headers of one connection, or of the framing of the body; they are not for the function. */
+/** Headers that concern the connection or the framing of the body; functions do not receive them. */
 const droppedHeaders = new Set([
   "connection",
   "content-length",
@@ -27,8 +27,8 @@ const droppedHeaders = new Set([
 ]);
 
 /**
- * The body is base64, as to the API all media types are binary.
- * @throws {GatewayError} for a request whose host is none.
+ * The event of a request. Its body is base64, because the API treats all media types as binary.
+ * @throws {GatewayError} if the `Host` header is malformed.
  */
 export function proxyEvent(
   api: RestApi,
@@ -103,8 +103,8 @@ function requestContext(
 }
 
 /**
- * The host that was asked, in place of a domain of API Gateway, which knows its own and answers no other.
- * @throws {GatewayError} for what is neither a name nor an address.
+ * The requested host, in place of the API's domain; API Gateway answers no other.
+ * @throws {GatewayError} if it is neither a name nor an address.
  */
 function hostOf(request: ReceivedRequest): string {
   const host = headerOf(request, "host") || "127.0.0.1";
@@ -113,7 +113,7 @@ function hostOf(request: ReceivedRequest): string {
   return host;
 }
 
-/** With its port: a domain of API Gateway has none and uses https, so functions can recognise the local gateway. */
+/** Adds the port, by which functions recognise the local gateway: a domain of API Gateway has none, and uses https. */
 function withPort(host: string, port: number): string {
   return /:\d+$/.test(host) ? host : `${host}:${port}`;
 }
@@ -134,7 +134,7 @@ function addedHeaders(request: ReceivedRequest): readonly (readonly [string, str
   ];
 }
 
-/** Values by name; names that differ in case only are one when `ignoresCase`, under the spelling that came first. */
+/** Values by name. With `ignoresCase`, names that differ only in case are merged under the first spelling. */
 function grouped(
   pairs: readonly (readonly [name: string, value: string])[],
   ignoresCase: boolean,

@@ -44,8 +44,8 @@ const remappedHeaders = new Set([
 ]);
 
 /**
- * A body in base64 is sent as bytes, as to the API all media types are binary.
- * @throws {GatewayError} when the result is not one of a proxy integration.
+ * Sends a base64 body as bytes, because the API treats all media types as binary.
+ * @throws {GatewayError} if the result is not that of a proxy integration.
  */
 export function functionReply(result: unknown): Reply {
   const { body, isBase64Encoded, ...head } = parsed(resultSchema, result);
@@ -53,8 +53,8 @@ export function functionReply(result: unknown): Reply {
 }
 
 /**
- * Status and headers, from the members of a result or from the metadata of a streamed response.
- * @throws {GatewayError} when they are not those of a proxy integration.
+ * Status and headers, from a result or from the metadata of a streamed response.
+ * @throws {GatewayError} if they are not those of a proxy integration.
  */
 export function replyHead(head: unknown): Pick<Reply, "status" | "headers"> {
   const { statusCode, headers, multiValueHeaders } = parsed(headSchema, head);

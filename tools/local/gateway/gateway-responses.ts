@@ -1,5 +1,5 @@
 /**
- * What API Gateway answers in place of a function.
+ * Gateway responses: what API Gateway answers itself, without a function.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 import type { DeclaredResponse } from "../template/rest-api.ts";
@@ -30,7 +30,7 @@ const responseTypes = {
   },
   BAD_REQUEST_PARAMETERS: { status: 400, message: "Bad Request", exception: "BadRequestException" },
   AUTHORIZER_FAILURE: { status: 500, message: null, exception: "AuthorizerFailureException" },
-  // The documentation says 504; a failed or malformed answer of a function is 502 in practice.
+  // Documented as 504; in practice, a failed or malformed response of a function is a 502.
   INTEGRATION_FAILURE: {
     status: 502,
     message: "Internal server error",
@@ -67,7 +67,7 @@ export class GatewayError extends Error {
   /** The context of the authorizer that denied access. */
   readonly context: ContextValues;
 
-  /** @param reason logged, never sent to the caller. */
+  /** @param reason is logged, never sent to the caller. */
   constructor(
     type: GatewayErrorType,
     reason: string = type,
@@ -86,7 +86,7 @@ export interface Reply {
   readonly body: string | Buffer;
 }
 
-/** Where a header of a gateway response takes its value from; undefined leaves the header out. */
+/** Supplies the value of a header; undefined leaves the header out. */
 type ValueSource = (request: ReceivedRequest, context: ContextValues) => string | undefined;
 
 /** A gateway response of the template, ready to be rendered. */
@@ -97,7 +97,7 @@ export interface ConfiguredResponse {
   readonly body: string;
 }
 
-/** @throws {Error} naming a response parameter or a mapping template whose form is not supported locally. */
+/** @throws {Error} naming a response parameter or a mapping template that is not supported locally. */
 export function configuredResponse(declared: DeclaredResponse): ConfiguredResponse {
   const { responseType, status, parameters, template } = declared;
   if (template.replaceAll(contextVariable, "").includes("$"))
@@ -110,7 +110,7 @@ export function configuredResponse(declared: DeclaredResponse): ConfiguredRespon
   return { responseType, status, headers, body: template };
 }
 
-/** Renders an error by its own type, else by the default of its class, else as AWS does. */
+/** Renders an error by the response configured for its type, else for its class (4XX, 5XX), else as AWS does. */
 export function renderGatewayError(
   error: GatewayError,
   configured: readonly ConfiguredResponse[],
@@ -136,7 +136,7 @@ export function renderGatewayError(
 
 const contextVariable = /\$context\.authorizer\.(\w+)/g;
 
-/** A variable without a value is replaced by nothing, as in API Gateway. */
+/** A variable without a value becomes an empty string, as in API Gateway. */
 function substituted(template: string | undefined, context: ContextValues): string | undefined {
   return template?.replaceAll(contextVariable, (_, name: string) => String(context[name] ?? ""));
 }

@@ -35,12 +35,12 @@ export interface GatewayOptions {
   readonly api: RestApi;
   /** Invokes a function with one event. */
   readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
-  /** Invokes a function with one event, and returns what it answers as it is written. */
+  /** Invokes a function with one event, and returns its response while it is being written. */
   readonly stream: (functionLogicalId: string, event: unknown) => Promise<InvocationStream>;
   readonly logs: LogSink;
-  /** Whether methods are throttled as the template says; otherwise any rate is let through. */
+  /** Whether to apply the template's throttling; otherwise any rate is allowed. */
   readonly throttled?: boolean;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
@@ -53,10 +53,10 @@ export class Gateway {
   readonly #invoke: GatewayOptions["invoke"];
   readonly #stream: GatewayOptions["stream"];
   readonly #logs: LogSink;
-  /** By verb and path of a route; none where nothing is throttled. */
+  /** By verb and path of a route; undefined if nothing is throttled. */
   readonly #buckets: Map<string, TokenBucket> | undefined;
   readonly #now: () => number;
-  /** Requests of a connection that have no answer yet. */
+  /** Requests of a connection that have no response yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
   constructor({
@@ -83,7 +83,7 @@ export class Gateway {
     this.#buckets = throttled ? new Map() : undefined;
   }
 
-  /** Opens a port of the loopback address; 0 takes a free one. */
+  /** Opens a port of the loopback address; 0 chooses a free one. */
   open(port: number): Promise<ListeningServer> {
     const server = createServer(
       {
@@ -97,7 +97,7 @@ export class Gateway {
     );
     server.keepAliveTimeout = 60_000;
     server.timeout = 60_000;
-    // A client that has ended its side of the connection still gets the response.
+    // A client that has closed its side of the connection still receives the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
     server.on("connect", (request, socket) => {
@@ -107,14 +107,14 @@ export class Gateway {
     return listen(server, port);
   }
 
-  /** Answers what is not HTTP, too slow, cut off, or has too large a head. */
+  /** Refuses input that is not HTTP, is too slow or incomplete, or has headers that are too large. */
   #refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     const malformed = new GatewayError("BAD_REQUEST_PARAMETERS");
     const last = [...(this.#unanswered.get(socket) ?? [])].at(-1);
     if (last !== undefined) {
       const [response, received] = last;
-      // Answers go out in the order of their requests, and nothing after the last.
+      // Responses are sent in the order of their requests; nothing follows the last one.
       response.shouldKeepAlive = false;
       if (!response.req.complete)
         void send(response.req, response, received, this.#render(malformed, received));
@@ -148,7 +148,7 @@ export class Gateway {
     try {
       await send(request, response, received, await this.#answer(request, received));
     } catch (error) {
-      // The client has closed the connection while sending: there is no one to answer.
+      // The client disconnected while sending its request.
       if (request.destroyed && !request.complete) return;
       if (response.headersSent) return this.#logCut(error, received);
       this.#log("The gateway failed", received, { reason: String(error) });
@@ -160,7 +160,7 @@ export class Gateway {
     }
   }
 
-  /** A streamed response that is not complete, unless the client itself has closed the connection. */
+  /** Logs a streamed response that was cut off, unless the client closed the connection. */
   #logCut(error: unknown, received: ReceivedRequest): void {
     if (!(error instanceof InvocationError) && !(error instanceof GatewayError)) return;
     this.#log("The response was cut", received, { reason: error.message });
@@ -185,7 +185,7 @@ export class Gateway {
     }
   }
 
-  /** Takes a token of a verb on a path: those that a route `ANY` takes have a bucket each. */
+  /** Takes a token for a verb on a path: verbs that share a route `ANY` have a bucket each. */
   #letsThrough(verb: string, { path }: Route): boolean {
     const throttling = this.#api.throttlingOf(verb, path);
     if (this.#buckets === undefined || throttling === undefined) return true;
@@ -239,7 +239,7 @@ export class Gateway {
   }
 }
 
-/** After the time-out the function continues, as on AWS; only its result is discarded. */
+/** After the time-out the function continues, as on AWS; its result is discarded. */
 async function within<Result>(milliseconds: number, invocation: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -257,7 +257,7 @@ async function within<Result>(milliseconds: number, invocation: Promise<Result>)
   }
 }
 
-/** The stream of an invocation, which ends with an error at the time-out of the integration. */
+/** The stream of an invocation; the integration's time-out ends it with an error. */
 async function cutAfter(
   milliseconds: number,
   invocation: Promise<InvocationStream>,
@@ -270,14 +270,14 @@ async function cutAfter(
   return stream;
 }
 
-/** @throws what ends the body of a streamed reply early; the connection is closed then. */
+/** @throws whatever ends the body of a streamed reply early; the connection is then closed. */
 async function send(
   request: IncomingMessage,
   response: ServerResponse,
   received: ReceivedRequest,
   { status, headers, body }: Reply | StreamedReply,
 ): Promise<void> {
-  // A request that was cut off has been refused already.
+  // A request that was cut off has already been refused.
   if (response.headersSent) return;
   response.statusCode = status;
   response.setHeader("x-amzn-requestid", received.requestId);
@@ -291,8 +291,8 @@ async function send(
 }
 
 /**
- * Sends a body as it is written; what is there in one turn of the event loop goes out at once. When it ends early, what
- * was written is sent, and the connection is closed.
+ * Sends a body while it is being written; what is written in the first turn of the event loop is sent in one piece. If
+ * the body ends early, what was written is sent and the connection is closed.
  */
 async function stream(body: StreamedReply["body"], response: ServerResponse): Promise<void> {
   const gone = new Promise<void>((resolve) => response.once("close", resolve));

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { GatewayError } from "./gateway-responses.ts";
 import { headerAsSent, type ReceivedRequest } from "./received-request.ts";
 
-/** What a template gives: its text, and the headers that it overrides, by their names in lower case. */
+/** A rendered template: its text, and the headers that it overrides, with names in lower case. */
 interface Rendered {
   readonly text: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -14,7 +14,7 @@ interface Rendered {
 
 const overrides = z.record(z.string(), z.string());
 
-/** The method of Java's strings that templates use. */
+/** The only method of Java's `String` that the templates use. */
 const javaMatches = {
   uid: "matches",
   match: ({ property, context }: { property: string; context: unknown }) =>
@@ -23,9 +23,9 @@ const javaMatches = {
     new RegExp(`^(?:${params[0]})$`).test(String(context)),
 };
 
-/** @throws {GatewayError} when the template uses a variable or a method that is not supported locally. */
+/** @throws {GatewayError} if the template uses a variable or a method that is not supported locally. */
 export async function renderMapping(template: string, request: ReceivedRequest): Promise<Rendered> {
-  // Most requests need no template, and a start none at all.
+  // Loaded on demand: few requests need a template.
   const { Compile, parse } = await import("velocityjs");
   const header: Record<string, unknown> = {};
   const variables = {
@@ -35,7 +35,7 @@ export async function renderMapping(template: string, request: ReceivedRequest):
     },
   };
   const text = new Compile(parse(template), { customMethodHandlers: [javaMatches] }).render(variables);
-  // What Velocity does not know stays in the text.
+  // Velocity leaves unknown references in the text.
   if (text.includes("$"))
     throw new GatewayError("API_CONFIGURATION_ERROR", `Not supported locally: ${text.trim()}`);
   const headers = Object.entries(overrides.parse(header));

@@ -7,8 +7,8 @@ import { headerOf, type ReceivedRequest } from "./received-request.ts";
 const chosenSchema = z.object({ statusCode: z.int() });
 
 /**
- * The answer of a mock integration.
- * @throws {GatewayError} when no template is for the type of the body, or the templates do not lead to a response.
+ * The response of a mock integration.
+ * @throws {GatewayError} if there is no template for the body's type, or the templates select no response.
  */
 export async function mockReply(
   { requestTemplates, responses }: MockIntegration,

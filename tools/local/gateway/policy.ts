@@ -1,12 +1,12 @@
 /**
- * Decisions of IAM on calls of an API.
+ * IAM's decisions about API calls.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
 import * as z from "zod";
 
 const oneOrMore = z.union([z.string().transform((one) => [one]), z.array(z.string()).min(1)]);
 
-// Strict: a statement with an element that is not evaluated here must not be taken for a wider one.
+// Strict, because a statement whose other elements were ignored would allow more than it says.
 const statementSchema = z.strictObject({
   Sid: z.string().optional(),
   Effect: z.enum(["Allow", "Deny"]),
@@ -14,7 +14,7 @@ const statementSchema = z.strictObject({
   Resource: oneOrMore,
 });
 
-/** A policy document; conditions and the `Not…` elements are refused. */
+/** A policy document. Conditions and `Not…` elements are refused. */
 export const policySchema = z.object({
   Version: z.string().optional(),
   Statement: z.union([statementSchema.transform((one) => [one]), z.array(statementSchema)]),
@@ -23,7 +23,7 @@ export const policySchema = z.object({
 /** A parsed policy document. */
 export type Policy = z.output<typeof policySchema>;
 
-/** The decision of a policy on a method: an implicit deny differs from an explicit one. */
+/** A policy's decision on a method. API Gateway distinguishes an implicit deny from an explicit one. */
 export type Decision = "allow" | "explicit deny" | "implicit deny";
 
 /** Evaluates a policy for a method. */
@@ -37,7 +37,7 @@ export function decide(policy: Policy, methodArn: string): Decision {
   return effects.includes("Allow") ? "allow" : "implicit deny";
 }
 
-/** `*` is any run of characters, `?` is one. Goes back to the last `*` only, so the time is bounded. */
+/** Matches `*` with any characters and `?` with one. Backtracks to the last `*` only, so the time is bounded. */
 function matches(pattern: string, text: string): boolean {
   let p = 0;
   let t = 0;

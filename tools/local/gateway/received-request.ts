@@ -7,7 +7,7 @@ type Received = Pick<IncomingMessage, "method" | "url" | "rawHeaders" | "httpVer
   readonly socket: Partial<Pick<Socket, "remoteAddress" | "localPort">>;
 };
 
-/** A request that could not be read: only its source is known. */
+/** Stands for a request that could not be read: only its source is known. */
 export function receiveUnread(socket: Received["socket"]): ReceivedRequest {
   return receive({ method: "GET", url: "/", rawHeaders: [], httpVersion: "1.1", socket });
 }
@@ -17,9 +17,9 @@ export interface ReceivedRequest {
   readonly method: string;
   /** Percent-encoded, without the query string. */
   readonly path: string;
-  /** What follows the question mark; empty when nothing does. */
+  /** The part after the question mark; empty if there is none. */
   readonly queryString: string;
-  /** In order, with repetitions, names in the case of the client. */
+  /** In order, with repetitions; names as the client spelled them. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly sourceIp: string;
   readonly protocol: string;
@@ -32,7 +32,7 @@ export interface ReceivedRequest {
 
 /** Records a request and assigns its identifiers. */
 export function receive(request: Received): ReceivedRequest {
-  // A proxy's form of the target, http://host/path, names the same resource.
+  // The absolute form that proxies use, http://host/path, names the same resource.
   const target = (request.url ?? "/").replace(/^https?:\/\/[^/?]*/i, "") || "/";
   const question = target.indexOf("?");
   const receivedAt = new Date();
@@ -52,7 +52,7 @@ export function receive(request: Received): ReceivedRequest {
   };
 }
 
-/** The last value of a header, whatever the case of its name. */
+/** The last value of a header; the case of its name does not matter. */
 export function headerOf(request: ReceivedRequest, name: string): string | undefined {
   return request.headers.findLast(([candidate]) => candidate.toLowerCase() === name.toLowerCase())?.[1];
 }

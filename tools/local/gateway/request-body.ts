@@ -1,17 +1,18 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * The maximum of a payload.
+ * The maximum size of a payload.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html
  */
 export const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
- * This much more is read and discarded, because a client that is cut off while it sends may never read the response.
+ * Bytes beyond the limit that are read and discarded: a client that is cut off while sending may never read the
+ * response.
  */
 const discardedBytes = 64 * 1024 * 1024;
 
-/** Reads the body of a request, undefined when it is too large; the server's time-out for requests bounds the wait. */
+/** Reads the body of a request; undefined if it is too large. The server's request time-out limits the wait. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -3,11 +3,11 @@ import type { Route } from "../template/rest-api.ts";
 /** The route that answers a request. */
 export interface RouteMatch {
   readonly route: Route;
-  /** Percent-encoded, as they stand in the path; null when the path declares none. */
+  /** Percent-encoded, as in the path; null if the path declares none. */
   readonly pathParameters: Readonly<Record<string, string>> | null;
 }
 
-/** A segment of the tree of paths; only segments that lead to a method exist. */
+/** A node of the path tree; it has only nodes that lead to a method. */
 interface Segment {
   readonly fixed: Map<string, Segment>;
   readonly parameters: Map<string, Segment>;
@@ -15,8 +15,8 @@ interface Segment {
 }
 
 /**
- * Finds routes as API Gateway does: by path first, where the more exact segment wins, then by verb, where `ANY` is the
- * last.
+ * Finds routes as API Gateway does: first by path, where a literal segment wins over a parameter, then by verb, where
+ * `ANY` comes last.
  */
 export class RouteTable {
   readonly #root = emptySegment();
@@ -32,7 +32,7 @@ export class RouteTable {
   }
 
   /**
-   * One slash at the end changes nothing.
+   * Ignores one trailing slash.
    * @param path percent-encoded and never decoded here, so `%2F` stays inside its segment.
    */
   match(method: string, path: string): RouteMatch | undefined {

@@ -1,5 +1,5 @@
 /**
- * A response that a function streams.
+ * A streamed response of a function.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
  */
 import { setTimeout as wait } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { GatewayError, type Reply } from "./gateway-responses.ts";
 
 /** An HTTP response whose body is still being written. */
 export interface StreamedReply extends Omit<Reply, "body"> {
-  /** Throws when the function fails, or the time for the response ends. */
+  /** Throws if the function fails or the response times out. */
   readonly body: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
@@ -19,8 +19,8 @@ const delimiter = Buffer.alloc(8);
 const maxMetadataBytes = 16_384;
 
 /**
- * Reads status and headers, which stand before the body.
- * @throws {GatewayError} when the function does not write them.
+ * Reads status and headers, which precede the body.
+ * @throws {GatewayError} if the function does not write them.
  */
 export async function streamedReply(stream: InvocationStream): Promise<StreamedReply> {
   const chunks = stream[Symbol.asyncIterator]();
@@ -47,7 +47,8 @@ function metadataIn(bytes: Buffer): unknown {
 }
 
 /**
- * 6 MB at once, then 2 MB a second. API Gateway's own limit, 10 MB and then as many a second, is never reached before.
+ * Lambda's bandwidth: 6 MB at once, then 2 MB a second. API Gateway's own limit, 10 MB and then 10 MB a second, is
+ * never reached first.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
  */
 const unlimitedBytes = 6 * 1_024 * 1_024;

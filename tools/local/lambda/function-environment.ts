@@ -3,23 +3,23 @@ import type { Credentials } from "../servers/backing-server.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { region } from "../template/physical-names.ts";
 
-/** The endpoints and names of a function's environment that the template does not contain. */
+/** What a function's environment is made of besides the template. */
 export interface Surroundings {
   readonly databaseEndpoint: string;
   readonly secretsEndpoint: string;
-  /** Undefined when there are no queues. */
+  /** Undefined if there are no queues. */
   readonly queueEndpoint: string | undefined;
   readonly credentials: Credentials;
   /** The environment of the shell. */
   readonly shell: NodeJS.ProcessEnv;
-  /** The names the shell may set. */
+  /** Names of the variables that the shell may set. */
   readonly configuration: readonly string[];
   readonly extra: Readonly<Record<string, string>>;
 }
 
 /**
- * The whole environment of a function. Of the shell's variables it gets only configuration and, if the shell itself
- * runs in Lambda, `AWS_LAMBDA_RUNTIME_API`, because no sink may have that address. Reserved names:
+ * The environment of a function. Of the shell's variables it gets only the configuration and, if the shell itself runs
+ * in Lambda, `AWS_LAMBDA_RUNTIME_API`, because no sink may have that address. Reserved names:
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
  */
 export function functionEnvironment(

@@ -9,18 +9,18 @@ import type { LogSink } from "./log-sink.ts";
 import { spareProcessorTime } from "./spare-processor-time.ts";
 
 /**
- * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: 6 MB for an event and for a result, but not
- * for a streamed response.
+ * Maximum size of an event and of a result, but not of a streamed response:
+ * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
  */
 const payloadBytes = 6 * 1024 * 1024;
-/** Longer than API Gateway waits for a function, so that callers get the gateway's time-out and not this one. */
+/** Longer than API Gateway waits for a function, so that callers see the gateway's time-out rather than this one. */
 const waitingMilliseconds = 35_000;
-/** One runs on each processor, and one more while another waits for a table. */
+/** One per processor, and one more because another may be waiting for a table. */
 const defaultThreads = availableParallelism() + 1;
 /** Lambda ends idle environments, too, some minutes later. Each one holds tens of megabytes here. */
 const defaultIdleMilliseconds = 30_000;
 
-/** JSON text, or a stream of any bytes. */
+/** JSON text, or a stream of bytes. */
 type Answer = string | InvocationStream;
 
 interface Waiting {
@@ -30,12 +30,13 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** How many environments a pool has, and for how long. */
+/** How many environments a pool may have, and for how long. */
 export interface FunctionPoolLimits {
+  /** Environments that wait for the reader of their stream do not count. */
   readonly maxThreads?: number | undefined;
-  /** An environment ends after so long without an event. */
+  /** An environment ends after this time without an event. */
   readonly idleMilliseconds?: number;
-  /** Resolves when another environment may be started, if there are as many as processors. */
+  /** Resolves when another environment may be started although there are as many as processors. */
   readonly spareTime?: () => Promise<void>;
 }
 
@@ -45,10 +46,10 @@ interface IdleThread {
 }
 
 /**
- * The execution environments of one function: warm ones are reused, new ones are started while events wait and the
- * limit is not reached, broken and idle ones are removed. They are started one after the other, and more than there are
- * processors only when these have time to spare: a start takes a processor for longer than most events, so an event is
- * often answered by a warm one before another has started.
+ * The execution environments of one function. Warm ones are reused; new ones are started while events are waiting and
+ * the limit is not reached; broken and idle ones are removed. They are started one at a time, and beyond the number of
+ * processors only if these have time to spare: a start takes a processor for longer than most events do, so a warm
+ * environment often answers before a new one is ready.
  */
 export class FunctionPool {
   readonly #definition: LocalFunction;
@@ -58,7 +59,7 @@ export class FunctionPool {
   readonly #idleMilliseconds: number;
   readonly #spareTime: () => Promise<void>;
   readonly #threads = new Set<FunctionThread>();
-  /** The one that was used last is at the end, and is used first. */
+  /** A stack: the most recently used is at the end and is used first. */
   readonly #idle: IdleThread[] = [];
   readonly #waiting: Waiting[] = [];
   #isStarting = false;
@@ -84,19 +85,19 @@ export class FunctionPool {
   }
 
   /**
-   * Invokes the function with one event. Event and result are passed as JSON, so undefined members vanish. Of a handler
-   * that streams, the result is the text of the whole stream.
-   * @param overrides variables for an execution environment of its own.
-   * @throws {InvocationError} when the function does not answer.
+   * Invokes the function with one event. Event and result are passed as JSON, so undefined members are lost. The result
+   * of a streaming handler is the text of the whole stream.
+   * @param overrides variables; the event then runs in an execution environment of its own.
+   * @throws {InvocationError} if the function fails.
    */
   async invoke(event: unknown, overrides?: Readonly<Record<string, string>>): Promise<unknown> {
     return await bufferedResult(await this.#answer(eventText(event), overrides));
   }
 
   /**
-   * Invokes the function with one event, and returns what it answers as it is written. Of a handler that does not
-   * stream, that is its result as JSON.
-   * @throws {InvocationError} when the function fails before it writes anything.
+   * Invokes the function with one event, and returns its response while it is being written. The response of a handler
+   * that does not stream is its result as JSON.
+   * @throws {InvocationError} if the function fails before it writes anything.
    */
   async stream(event: unknown, overrides?: Readonly<Record<string, string>>): Promise<InvocationStream> {
     const answer = await this.#answer(eventText(event), overrides);
@@ -107,14 +108,14 @@ export class FunctionPool {
     return stream;
   }
 
-  /** Ends every environment; events still running or waiting fail. */
+  /** Ends every environment; running and waiting events fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#waiting.length > 0) this.#next()?.reject(stopped());
     await Promise.all([...this.#threads].map((thread) => thread.stop()));
   }
 
-  /** Runs an event unless as many are under way as are reserved for the function: then Lambda throttles it at once. */
+  /** Runs an event, or throttles it at once, as Lambda does, if no execution is left for the function. */
   async #answer(event: string, overrides?: Readonly<Record<string, string>>): Promise<Answer> {
     if (this.#isClosed) throw stopped();
     const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
@@ -212,7 +213,7 @@ export class FunctionPool {
     this.#serve();
   }
 
-  /** Takes the event that has waited longest; the caller must settle it. */
+  /** Removes the event that has waited longest; the caller must settle it. */
   #next(): Waiting | undefined {
     const next = this.#waiting.shift();
     clearTimeout(next?.timer);

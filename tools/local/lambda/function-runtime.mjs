@@ -1,8 +1,8 @@
 /**
- * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event after
- * the other. It sends `{result}` or, for a handler that streams, any number of `{chunk}` and `{ended: true}`;
- * `{errorType, errorMessage}` when the handler fails. After a chunk it waits for `{taken}` with the request's id. It
- * exits at `{exit: true}`.
+ * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event at a
+ * time. It sends `{result}`, or, for a streaming handler, any number of `{chunk}` and then `{ended: true}`;
+ * `{errorType, errorMessage}` if the handler fails. After a chunk it waits for `{taken}` with the request's id. It
+ * exits on `{exit: true}`.
  */
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
@@ -32,7 +32,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 process.on("exit", () => post({}));
 
-/** Sends a message, with the lines logged before it. */
+/** Sends a message together with the lines logged before it. */
 function post(message, transferred) {
   clearImmediate(logTurn);
   logTurn = undefined;
@@ -76,8 +76,8 @@ async function answer(event, lambdaContext, endsAt) {
 
 /**
  * As in AWS's runtime (https://www.npmjs.com/package/aws-lambda-ric), an error of the stream ends the thread unless the
- * handler replaces its listeners, and a handler that returns is waited for until all of its stream was taken. What was
- * written before a failure is sent before the failure is.
+ * handler replaces its listeners, and an invocation ends only when all of its stream has been taken, even if the
+ * handler has returned. Whatever was written before a failure is sent before the failure.
  */
 async function stream(event, context) {
   const response = new ResponseStream(chunks);
@@ -96,10 +96,10 @@ async function stream(event, context) {
   }
 }
 
-/** Up to so many bytes wait for the end of the turn; the handler may go on meanwhile. */
+/** Up to this many bytes are held until the end of the turn, while the handler continues. */
 const heldBytes = 16_384;
 
-/** What one event's handler streams. */
+/** The chunks that the handler of one event streams. */
 class Chunks {
   requestId;
   onTaken = () => {};
@@ -120,13 +120,13 @@ class Chunks {
     this.#turn ??= setImmediate(() => this.#pass());
   }
 
-  /** Resolves when all was taken. */
+  /** Resolves when everything has been taken. */
   async flush() {
     await this.#isTaken;
     if (this.#held.length > 0) await this.#pass();
   }
 
-  /** Drops what is held: a stream that was destroyed is not sent any further. */
+  /** Drops what is held: nothing more of a destroyed stream is sent. */
   stop() {
     clearImmediate(this.#turn);
   }
@@ -142,7 +142,7 @@ class Chunks {
   }
 }
 
-/** In memory of its own, which can be transferred. */
+/** Copies chunks into one buffer of its own, which can be transferred. */
 function joined(chunks) {
   const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -19,27 +19,27 @@ const lastSchema = z.union([
 ]);
 type LastMessage = z.output<typeof lastSchema>;
 
-/** What any message may have: lines that were logged before it, and bytes of a stream. */
+/** What any message may contain: lines logged before it, and bytes of a stream. */
 const outputSchema = z.object({
   log: z.array(z.union([z.string(), z.instanceof(Uint8Array)])).default([]),
   chunk: z.instanceof(Uint8Array).optional(),
 });
 
-/** An event that a handler works on. */
+/** An event that a handler is processing. */
 export interface Invocation {
   /**
    * The result as JSON text, or the stream as soon as it begins.
-   * @throws {InvocationError} when the handler fails before, ends its thread or takes longer than the function's
-   * time-out, which also ends the thread. A stream that has begun ends with that error.
+   * @throws {InvocationError} if the handler fails first, ends its thread, or exceeds the function's time-out, which
+   * also ends the thread. A stream that has begun ends with that error.
    */
   readonly answer: Promise<string | InvocationStream>;
-  /** Resolves when the handler works on it no more, whether it answered or failed. */
+  /** Resolves when the handler has finished, whether it succeeded or failed. */
   readonly ended: Promise<void>;
 }
 
-/** One execution environment of a function: a thread that takes one event at a time. */
+/** One execution environment of a function: a thread that processes one event at a time. */
 export class FunctionThread {
-  /** Settles when the handler is loaded. A function whose module cannot be loaded rejects it. */
+  /** Resolves when the handler is loaded; rejects if its module cannot be loaded. */
   readonly ready: Promise<void>;
   readonly #definition: LocalFunction;
   readonly #worker: Worker;
@@ -53,7 +53,7 @@ export class FunctionThread {
       }
     | undefined;
 
-  /** @param onEnd called once when the thread accepts no more events. */
+  /** @param onEnd is called once, when the thread has exited. */
   constructor(
     definition: LocalFunction,
     environment: Readonly<Record<string, string>>,
@@ -90,7 +90,7 @@ export class FunctionThread {
     return this.#ended === undefined;
   }
 
-  /** Gives the handler an event, as JSON text. */
+  /** Runs the handler with an event, given as JSON text. */
   run(event: string, requestId: string): Invocation {
     const { name, arn, memoryMegabytes, timeoutSeconds } = this.#definition;
     const stream = new InvocationStream(() => this.#worker.postMessage({ taken: requestId }));
@@ -114,13 +114,13 @@ export class FunctionThread {
     return { answer: Promise.race([stream.begun, last.then((result) => result ?? stream)]), ended };
   }
 
-  /** Ends the thread, whatever it is doing. */
+  /** Ends the thread even if it is processing an event. */
   async stop(): Promise<void> {
     this.#end(new InvocationError("Runtime.ExitError", "The execution environment was stopped"));
     await stopThread(this.#worker);
   }
 
-  /** The message after which the thread is idle again. */
+  /** Resolves with the message after which the thread is idle again. */
   #listen(
     milliseconds: number,
     late: () => InvocationError,
@@ -145,7 +145,7 @@ export class FunctionThread {
 
   #onMessage(message: unknown): void {
     const { success: isOutput, data: output } = outputSchema.safeParse(message);
-    // Code of the function can use the same port; messages of another form are ignored.
+    // The function's own code can use the same port; its messages are ignored.
     if (!isOutput) return;
     for (const line of output.log) this.#logs.write(line);
     if (output.chunk !== undefined) this.#listener?.onChunk(output.chunk);

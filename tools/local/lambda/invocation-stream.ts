@@ -1,12 +1,12 @@
 /**
- * The bytes that a function streams, for one reader. The function waits while its last chunk is not read. When the
- * reader stops early, the function is not interrupted: what it still writes is dropped.
+ * The bytes that a function streams to one reader. The function waits until its last chunk has been read. If the reader
+ * stops early, the function is not interrupted: the rest of its output is dropped.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
  */
 export class InvocationStream implements AsyncIterable<Uint8Array> {
   /** Resolves with the first chunk. */
   readonly begun: Promise<InvocationStream>;
-  /** Resolves when nothing more comes, or its reader has stopped. */
+  /** Resolves when the function has finished or the reader has stopped. */
   readonly ended: Promise<void>;
   #begin: () => void = () => {};
   #hasEnded: () => void = () => {};
@@ -15,7 +15,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => {};
 
-  /** @param take tells the function that its chunk was taken. */
+  /** @param take tells the function that its chunk has been taken. */
   constructor(take: () => void) {
     this.#take = take;
     this.begun = new Promise((resolve) => {
@@ -34,14 +34,14 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
     this.#wake();
   }
 
-  /** Ends the stream after the chunks received, with an error if there is one. */
+  /** Ends the stream after the chunks received so far, with the error if one is given. */
   end(error?: Error): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#hasEnded();
     this.#wake();
   }
 
-  /** @throws {Error} the one that the stream ended with. */
+  /** @throws {Error} the error that ended the stream. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (;;) {

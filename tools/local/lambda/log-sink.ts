@@ -1,4 +1,4 @@
-/** Where the logs of functions go. */
+/** Receives the logs of functions. */
 export interface LogSink {
   write(chunk: string | Uint8Array): unknown;
 }

@@ -1,12 +1,12 @@
 /**
- * What Lambda gives a function that consumes a queue, and what the function may answer.
+ * The event of a function that consumes a queue, and the function's response.
  * https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
  */
 import type { SQSEvent, SQSMessageAttribute } from "aws-lambda";
 import * as z from "zod";
 import { region } from "../template/physical-names.ts";
 
-/** A message of ReceiveMessage with all attributes. */
+/** A message as `ReceiveMessage` returns it, with all attributes. */
 export const messageSchema = z.object({
   MessageId: z.string().min(1),
   ReceiptHandle: z.string().min(1),
@@ -74,7 +74,7 @@ const answerSchema = z
   .nullish();
 
 /**
- * The messages that a function reports as failed. Undefined when the whole batch counts as failed: the answer is
+ * The messages that a function reports as failed. Undefined if the whole batch counts as failed: the response is
  * malformed, or names a message that is not in the batch.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html#services-sqs-batchfailurereporting
  */

@@ -11,7 +11,7 @@ import { messageSchema, queueEvent, type ReceivedMessage, reportedFailures } fro
 
 const restMilliseconds = 1_000;
 
-/** The queue of a poller and the function that it invokes. */
+/** What a poller needs. */
 export interface QueuePollerOptions {
   readonly source: LocalEventSource;
   readonly queue: LocalQueue;
@@ -19,7 +19,7 @@ export interface QueuePollerOptions {
   readonly credentials: Credentials;
   /** Invokes a function with one event. */
   readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
-  /** Gets a line when a batch fails, and when the server starts to fail. */
+  /** Receives a line when a batch fails, and when the server begins to fail. */
   readonly logs: LogSink;
 }
 
@@ -27,8 +27,8 @@ export interface QueuePollerOptions {
  * Reads the queue of one event source mapping and calls the function, as Lambda does.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
  *
- * Messages are deleted after the function has answered, and never when it has failed: these become visible again
- * when their visibility time-out ends.
+ * A message is deleted when the function has succeeded. Otherwise it becomes visible again when its visibility time-out
+ * ends.
  */
 export class QueuePoller {
   readonly #source: LocalEventSource;
@@ -45,16 +45,16 @@ export class QueuePoller {
     this.#client = queueClient(endpoint, credentials);
     this.#invoke = invoke;
     this.#logs = logs;
-    // Each batch under way listens to it.
+    // Every batch in flight listens to it.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Begins to poll; returns at once. */
+  /** Starts polling; returns at once. */
   start(): void {
     for (let started = 0; started < this.#source.concurrency; started++) void this.#work();
   }
 
-  /** Aborts the poll. The result of a batch under way is ignored; its messages are not deleted. */
+  /** Stops polling. The results of batches in flight are ignored; their messages are not deleted. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#client.destroy();
@@ -71,7 +71,7 @@ export class QueuePoller {
     return this.#closing.signal.aborted;
   }
 
-  /** Empty when no message came during a poll or the server failed. */
+  /** Undefined if no message arrived during the poll, or the server failed. */
   async #receive(): Promise<ReceivedMessage | undefined> {
     const command = new ReceiveMessageCommand({
       QueueUrl: this.#queue.url,

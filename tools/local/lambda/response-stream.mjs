@@ -1,16 +1,19 @@
 /**
- * What Lambda's Node.js runtime offers to a handler that streams its response.
+ * The part of Lambda's Node.js runtime that streaming handlers use.
  * https://docs.aws.amazon.com/lambda/latest/dg/config-rs-write-functions.html
  */
 import { Writable } from "node:stream";
 
 const streaming = Symbol.for("aws.lambda.runtime.handler.streaming");
 
-/** The global that the runtime adds. */
+/** The global object that the runtime provides. */
 export const awslambda = {
   streamifyResponse: (handler) => Object.assign(handler, { [streaming]: "response" }),
   HttpResponseStream: {
-    /** The first `write` puts the metadata and eight zeros before its chunk; a stream that is only ended has none. */
+    /**
+     * The first `write` precedes its chunk with the metadata and eight zero bytes; without a `write` there is no
+     * metadata.
+     */
     from: (stream, metadata) => {
       stream.setContentType("application/vnd.awslambda.http-integration-response");
       stream.beforeFirstWrite = Buffer.concat([Buffer.from(JSON.stringify(metadata)), Buffer.alloc(8)]);
@@ -25,8 +28,8 @@ export function isStreaming(handler) {
 }
 
 /**
- * The stream that a handler writes its response to. In Lambda it is a request, which closes when all of it was received;
- * destroyed before, it emits an error.
+ * The stream that a handler writes its response to. In Lambda it is an HTTP request, which closes when all of it has
+ * been received; if destroyed earlier, it emits an error.
  */
 export class ResponseStream extends Writable {
   beforeFirstWrite = new Uint8Array();
@@ -34,7 +37,8 @@ export class ResponseStream extends Writable {
   #isWritten = false;
 
   /**
-   * @param receiver `send` takes chunks, and resolves when it is ready for more; `flush` resolves when all were taken.
+   * @param receiver `send` takes chunks and resolves when it is ready for more; `flush` resolves when all have been
+   * taken.
    */
   constructor(receiver) {
     super({ highWaterMark: 65_536 });

@@ -5,7 +5,7 @@ import type { LocalSchedule } from "../template/schedules.ts";
 import { InvocationError } from "./invocation-error.ts";
 import type { LogSink } from "./log-sink.ts";
 
-/** What a schedule calls. */
+/** What a schedule needs to run. */
 export interface RunningScheduleOptions {
   readonly schedule: LocalSchedule;
   /** Invokes a function with one event. */
@@ -33,7 +33,7 @@ export class RunningSchedule {
     this.#timer = setInterval(() => void this.#run(), this.#schedule.seconds * 1000);
   }
 
-  /** Starts no further run. */
+  /** Stops the timer; a run in progress continues, and a throttled one is not repeated. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,5 +1,5 @@
 /**
- * Rotations as Secrets Manager makes them: when a schedule is created, and when somebody asks for one.
+ * Rotations as Secrets Manager performs them: when a schedule is created, and on request.
  * https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html
  */
 import { randomUUID } from "node:crypto";
@@ -20,7 +20,7 @@ export class SecretRotations implements RotationStarter {
   readonly #logs: LogSink;
   readonly #running = new Set<string>();
 
-  /** @param logs receives a line for a rotation that fails after `start` has answered. */
+  /** @param logs receives a line if a rotation fails after `start` has returned. */
   constructor(store: SecretStore, rotated: readonly LocalRotation[], invoke: Invoke, logs: LogSink) {
     this.#store = store;
     this.#rotated = rotated;
@@ -39,8 +39,8 @@ export class SecretRotations implements RotationStarter {
   }
 
   /**
-   * Begins a rotation and answers at once, as `RotateSecret` does.
-   * @throws {SecretsError} when the secret has no rotation, or its last one has not ended: that one is tried again.
+   * Begins a rotation and returns at once, as `RotateSecret` does.
+   * @throws {SecretsError} if the secret has no rotation, or its last one is incomplete, which is then retried.
    */
   start(secretId: string, token: string): { readonly arn: string; readonly name: string } {
     const { arn, name, versionIdsToLabels } = this.#store.describe(secretId);
@@ -74,7 +74,7 @@ export class SecretRotations implements RotationStarter {
     });
   }
 
-  /** @throws {Error} naming the step that failed, or when the new version has not become the current one. */
+  /** @throws {Error} naming the step that failed, or if the new version has not become the current one. */
   async #run({ secretArn, functionLogicalId }: LocalRotation, token: string): Promise<void> {
     this.#running.add(secretArn);
     try {

@@ -6,8 +6,8 @@ const maxMilliseconds = 1_000;
 const spareShare = 0.25;
 
 /**
- * Resolves when the machine's processors are idle for a quarter of the time, and after a second in any case. While all
- * of them are busy, one more thread answers no event sooner.
+ * Resolves when the machine's processors are idle for a quarter of the time, or after a second. While all of them are
+ * busy, another thread would answer no event sooner.
  */
 export async function spareProcessorTime(): Promise<void> {
   const end = performance.now() + maxMilliseconds;
@@ -19,7 +19,7 @@ export async function spareProcessorTime(): Promise<void> {
   } while (performance.now() < end);
 }
 
-/** Milliseconds since the machine started, of all its processors together. */
+/** Milliseconds since the machine started, summed over its processors. */
 function processorTimes(): { readonly idle: number; readonly all: number } {
   const times = cpus().map(({ times }) => times);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);

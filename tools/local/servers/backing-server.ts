@@ -4,7 +4,7 @@ import { stopThread } from "./stop-thread.ts";
 
 const startMilliseconds = 10_000;
 
-/** Keys that sign requests; the embedded servers accept any. */
+/** Credentials that sign requests; the embedded servers accept any. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -18,10 +18,10 @@ export interface BackingServer {
 }
 
 /**
- * The external server when an endpoint is given, otherwise an embedded one.
- * @param module runs in a thread of its own, says the port of 127.0.0.1 that it listens on, and exits at any message.
- * @param name of the embedded server, in errors.
- * @param folder where the embedded server keeps what it stores; it begins empty, in memory, if undefined.
+ * The external server if an endpoint is given, otherwise an embedded one.
+ * @param module runs in its own thread, posts the port of 127.0.0.1 on which it listens, and exits on any message.
+ * @param name names the embedded server in errors.
+ * @param folder where the embedded server stores its data; if undefined, in memory.
  */
 export async function openBackingServer(
   externalEndpoint: string | undefined,

@@ -1,4 +1,4 @@
-/** The embedded DynamoDB: dynalite. It has no transactions, and the service makes none (docs/decisions/0019). */
+/** The embedded DynamoDB: dynalite. It has no transactions, and the service makes none (docs/decisions/0016). */
 import dynalite from "dynalite";
 
 /** An HTTP server, not listening yet. */
@@ -8,7 +8,7 @@ export function databaseServer() {
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
     answer(request, response);
-    // dynalite throws from the error listener of a request whose client has gone, which would end the thread.
+    // dynalite's error listener throws if the client disconnects, which would end the thread.
     request.removeAllListeners("error");
     request.on("error", () => response.destroy());
   });

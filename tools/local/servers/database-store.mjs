@@ -1,16 +1,16 @@
-/** The stores of dynalite: where they are, and how an item is written together with its entries in indexes. */
+/** Dynalite's stores: their location, and how an item and its index entries are written together. */
 import { createRequire } from "node:module";
 
 const stores = createRequire(import.meta.url)("dynalite/db");
 const { create, updateIndexes } = stores;
 
 /**
- * Prepares the next store that dynalite makes. It would write the entries of an item in indexes one by one before the
- * item: a program that is killed in between would leave an item that its index does not have, for ever. Here all of
- * them are one batch, of which LevelDB keeps all or nothing.
- * @param folder of LevelDB; in memory if undefined.
- * @returns a function that waits until the store made since is open.
- * @throws {Error} by that function, when the store cannot be opened.
+ * Prepares the next store that dynalite creates. By itself, dynalite writes an item's index entries one by one before
+ * the item; a kill in between would leave item and index inconsistent for good. Here all of them are one batch, which
+ * LevelDB writes atomically.
+ * @param folder LevelDB's folder; if undefined, the store is in memory.
+ * @returns a function that waits until the store that was created since is open.
+ * @throws {Error} from that function, if the store cannot be opened.
  */
 export function prepareStore(folder) {
   let db;
@@ -33,7 +33,7 @@ function writeItemsWhole(db) {
     collect === undefined ? put(key, value, callback) : collect({ type: "put", key, value }, callback);
   db.del = (key, callback) =>
     collect === undefined ? del(key, callback) : collect({ type: "del", key }, callback);
-  // dynalite calls `writeItem` at once, and the item is all that it writes before it returns.
+  // dynalite calls `writeItem` synchronously, and writes nothing but the item before it returns.
   stores.updateIndexes = (store, table, before, after, writeItem) => {
     const changes = [];
     collect = (change, callback) => {
@@ -51,7 +51,7 @@ function writeItemsWhole(db) {
   };
 }
 
-/** A table is stored before it is ready. One that was not, when the program was killed, has no items. */
+/** A table is stored before it is ready. One that was not ready when the program was killed has no items. */
 async function removeUnfinishedTables(db) {
   for await (const [key, { TableStatus }] of db.iterator({ gt: "table~", lt: "table~\xFF" })) {
     if (TableStatus !== "ACTIVE") await db.del(key);

@@ -15,8 +15,8 @@ import { type BackingServer, type Credentials, openBackingServer } from "./backi
 const tableMilliseconds = 30_000;
 
 /**
- * The external DynamoDB when an endpoint is given, otherwise an embedded one.
- * @param folder where the embedded one keeps its tables; in memory if undefined.
+ * The external DynamoDB if an endpoint is given, otherwise an embedded one.
+ * @param folder where the embedded one stores its tables; if undefined, in memory.
  */
 export function openDatabase(externalEndpoint: string | undefined, folder?: string): Promise<BackingServer> {
   const module = new URL("./database-thread.mjs", import.meta.url);
@@ -24,10 +24,10 @@ export function openDatabase(externalEndpoint: string | undefined, folder?: stri
 }
 
 /**
- * Creates the tables of a template and waits until they can be used.
+ * Creates the tables of a template, and waits until they are active.
  *
- * A table that exists already is left as it is. Settings that change nothing on one machine, such as time to live and
- * backups, are not applied.
+ * An existing table is left as it is. Settings that have no effect on one machine, such as time to live and backups,
+ * are not applied.
  * @throws {Error} naming a table that cannot be created, or exists with other keys or indexes.
  */
 export async function createTables(
@@ -65,7 +65,7 @@ async function createTable(client: DynamoDBClient, table: LocalTable): Promise<v
   throw new Error(`Table ${table.name} is not ready after ${tableMilliseconds / 1000} s`);
 }
 
-/** A table of an earlier version may lack an index that the service reads. */
+/** Refuses a table with other keys: one of an earlier version may lack an index that the service reads. */
 async function requireSameKeys(client: DynamoDBClient, { name, definition }: LocalTable): Promise<void> {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   if (Table !== undefined && isDeepStrictEqual(keysOf(Table), keysOf(definition))) return;

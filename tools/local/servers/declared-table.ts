@@ -1,7 +1,7 @@
 import type { Table } from "../../../shared/table.ts";
 import type { LocalTable } from "../template/tables.ts";
 
-/** A table as its area declares it: what the stack's template has of it, under a name of one's own. */
+/** A table as the stack's template would define it, made from its declaration, under another name. */
 export function declaredTable(
   { name: declared, partitionKey, sortKey, indexes = [] }: Table,
   name: string,

@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 
 /**
  * The first message of a thread.
- * @throws {Error} naming the thread when it dies or stays silent; the caller stops it.
+ * @throws {Error} naming the thread if it ends or sends nothing in time; the caller stops it.
  */
 export function firstMessage(thread: Worker, milliseconds: number, name: string): Promise<unknown> {
   return new Promise((resolve, reject) => {

@@ -1,14 +1,14 @@
-/** The messages of the embedded SQS in a folder: fauxqs has them in memory only. */
+/** Stores the messages of the embedded SQS in a folder; fauxqs itself has them in memory only. */
 import { ClassicLevel } from "classic-level";
 
-/** Every message with its queue, and until when it is hidden, by the message's id. */
+/** Every message by its id, with its queue and, if it is hidden, until when. */
 export class KeptMessages {
   #db;
   #found;
   #changes = [];
   #written = Promise.resolve();
 
-  /** @throws {Error} when the folder cannot be opened. */
+  /** @throws {Error} if the folder cannot be opened. */
   static async open(folder) {
     const kept = new KeptMessages();
     kept.#db = new ClassicLevel(folder, { valueEncoding: "json" });
@@ -17,7 +17,7 @@ export class KeptMessages {
     return kept;
   }
 
-  /** Puts the messages that were kept of a queue into it, and keeps every later change of its messages. */
+  /** Restores the stored messages of a queue, and stores every later change of its messages. */
   attach(queue) {
     const own = this.#found.filter(({ queueName }) => queueName === queue.name);
     for (const kept of own.sort((one, other) => one.message.sentTimestamp - other.message.sentTimestamp)) {
@@ -59,7 +59,7 @@ export class KeptMessages {
     };
   }
 
-  /** Resolves when every change until now is written, so that it outlives this program. */
+  /** Resolves when every change so far is written, so that it survives this program. */
   async written() {
     if (this.#changes.length > 0) {
       const changes = this.#changes;
@@ -70,7 +70,7 @@ export class KeptMessages {
   }
 
   #put(key, value) {
-    // As it is now: fauxqs changes its messages.
+    // Cloned, because fauxqs modifies its messages.
     this.#changes.push({ type: "put", key, value: structuredClone(value) });
   }
 
@@ -79,7 +79,7 @@ export class KeptMessages {
   }
 }
 
-/** A message that was hidden is hidden still, unless its time has ended. */
+/** Restores a message: still hidden if its time-out has not ended, else visible. */
 function restore(queue, { message, receiptHandle, visibilityDeadline }) {
   if (receiptHandle === undefined || visibilityDeadline <= Date.now()) queue.enqueue(message);
   else queue.inflightMessages.set(receiptHandle, { message, receiptHandle, visibilityDeadline });

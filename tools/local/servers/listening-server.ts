@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 export interface ListeningServer {
   /** Without a trailing slash. */
   readonly url: string;
-  /** Cuts connections that are still open. */
+  /** Closes open connections, too. */
   close(): Promise<void>;
 }
 
@@ -12,8 +12,8 @@ const inUse = (port: number) =>
   `Port ${port} of 127.0.0.1 is already in use: stop what uses it, or choose another with --port, as in --port 0`;
 
 /**
- * Opens a port of 127.0.0.1; 0 takes a free one.
- * @throws {Error} saying so when the port is taken.
+ * Opens a port of 127.0.0.1; 0 chooses a free one.
+ * @throws {Error} saying so if the port is in use.
  */
 export function listen(server: Server, port: number): Promise<ListeningServer> {
   return new Promise((resolve, reject) => {
@@ -30,8 +30,8 @@ export function listen(server: Server, port: number): Promise<ListeningServer> {
 }
 
 /**
- * Looks whether a port of 127.0.0.1 is free; 0 always is.
- * @throws {Error} saying what to do when it is not.
+ * Checks that a port of 127.0.0.1 is free; 0 always is.
+ * @throws {Error} saying what to do if it is not.
  */
 export async function requireFreePort(port: number): Promise<void> {
   if (port === 0) return;

@@ -9,12 +9,12 @@ import { region } from "../template/physical-names.ts";
 import type { LocalQueue } from "../template/queues.ts";
 import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
 
-/** The longest that SQS lets a poll wait for a message. */
+/** SQS's maximum wait of a poll. */
 export const longPollSeconds = 20;
 
 /**
- * The external SQS when an endpoint is given, otherwise an embedded one.
- * @param folder where the embedded one keeps its messages; in memory if undefined.
+ * The external SQS if an endpoint is given, otherwise an embedded one.
+ * @param folder where the embedded one stores its messages; if undefined, in memory.
  */
 export function openQueueServer(
   externalEndpoint: string | undefined,
@@ -28,7 +28,7 @@ export function openQueueServer(
   );
 }
 
-/** A client that waits for its answer longer than the longest poll takes. */
+/** A client whose time-out is longer than the longest poll. */
 export function queueClient(endpoint: string, credentials: Credentials): SQSClient {
   return new SQSClient({
     endpoint,
@@ -45,9 +45,9 @@ export function queueClient(endpoint: string, credentials: Credentials): SQSClie
 }
 
 /**
- * Creates the queues of a template, dead-letter queues before those that use them. A queue that exists already is
- * left as it is. Encryption and policies, which change nothing on one machine, are not applied.
- * @returns their URLs, as the server names them, by logical id.
+ * Creates the queues of a template, dead-letter queues first. An existing queue is left as it is. Encryption and
+ * policies, which have no effect on one machine, are not applied.
+ * @returns the URLs that the server gave them, by logical id.
  */
 export async function createQueues(
   endpoint: string,
@@ -111,7 +111,7 @@ async function urlOf(client: SQSClient, QueueName: string): Promise<string | und
   }
 }
 
-/** Read from the server, because an external one may use another region or account than the template. */
+/** Asks the server, because an external one may use another region or account than the template. */
 async function arnOf(client: SQSClient, QueueUrl: string | undefined): Promise<string | undefined> {
   const { Attributes } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),

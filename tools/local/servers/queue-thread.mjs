@@ -1,14 +1,13 @@
 /**
- * The thread of the embedded SQS: it sends its port to the thread that started it, and exits at any
- * message. If its data name a folder, the messages are kept there.
- * Of fauxqs it loads the queues only. The server that fauxqs exports has S3 and SNS as well, which take longer to load
- * than everything else in a start.
+ * The thread of the embedded SQS: it posts its port to the thread that started it, and exits on any message. If
+ * `workerData` names a folder, the messages are stored there. It loads only fauxqs's queues: the server that fauxqs
+ * exports includes S3 and SNS, which take longer to load than everything else at the start.
  */
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import { parentPort, workerData } from "node:worker_threads";
 
-// Not exported.
+// fauxqs does not export these modules.
 const load = (file) => import(new URL(`./sqs/${file}.js`, import.meta.resolve("fauxqs")).href);
 const [{ SqsStore }, { SqsRouter }, { SqsError }] = await Promise.all([
   load("sqsStore"),
@@ -48,7 +47,7 @@ if (kept !== undefined) {
   };
 }
 
-// URLs of queues then contain the requested host, and not one that some machines cannot resolve.
+// Queue URLs then contain the requested host instead of one that some machines cannot resolve.
 store.host = undefined;
 
 const router = new SqsRouter(store);
@@ -62,7 +61,7 @@ for (const action of actions) {
   });
 }
 
-/** When the hidden messages of a queue were received, by their entries in it. */
+/** When hidden messages were received, by their entries in their queue. */
 const receivedAt = new WeakMap();
 
 function noteReceives({ QueueUrl }, { Messages = [] }) {
@@ -73,10 +72,13 @@ function noteReceives({ QueueUrl }, { Messages = [] }) {
   }
 }
 
-/** SQS hides no message for longer than this after its receive. */
+/** SQS's limit for hiding a message after it was received. */
 const maxHiddenMilliseconds = 43_200_000;
 
-/** What fauxqs leaves out: a message is visible at its time, polled or not; and is hidden for 12 hours at most. */
+/**
+ * Adds what fauxqs lacks: a hidden message becomes visible on time even if nobody polls, and is hidden for 12 hours at
+ * most.
+ */
 function checkVisibility({ QueueUrl, ReceiptHandle, VisibilityTimeout }) {
   const queue = store.getQueue(QueueUrl);
   queue?.processTimers();
@@ -117,11 +119,11 @@ const server = createServer(async (request, response) => {
     refuse(500, "com.amazonaws.sqs#InternalError", error);
   }
 });
-// Node.js would close idle connections after five seconds, possibly just when a client uses one again.
+// Node.js would close idle connections after five seconds, possibly just as a client reuses one.
 server.keepAliveTimeout = 600_000;
 server.listen(0, "127.0.0.1", () => parentPort?.postMessage(server.address().port));
 
-/** Loads LevelDB only when there is a folder. */
+/** Loads LevelDB only if there is a folder. */
 async function openKeptMessages(folder) {
   if (folder === undefined) return undefined;
   const { KeptMessages } = await import("./kept-messages.mjs");

@@ -1,12 +1,12 @@
 /**
- * Secrets, their versions and the labels on these, as Secrets Manager keeps them.
+ * Secrets, their versions and the versions' staging labels, as in Secrets Manager.
  * https://docs.aws.amazon.com/secretsmanager/latest/userguide/whats-in-a-secret.html
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { LocalSecret } from "../template/secrets.ts";
 
-/** An error that the service answers with status 400; `code` is its exception's name. */
+/** An error that Secrets Manager answers with status 400; `code` is the name of the exception. */
 export class SecretsError extends Error {
   readonly code:
     | "InvalidParameterException"
@@ -21,7 +21,7 @@ export class SecretsError extends Error {
 }
 
 interface Version {
-  /** Undefined while a rotation has announced the version and not yet stored a value. */
+  /** Undefined from when a rotation announces the version until it stores a value. */
   value: string | undefined;
   readonly labels: Set<string>;
   readonly createdSeconds: number;
@@ -34,7 +34,7 @@ interface Secret {
   rotationFunctionArn: string | undefined;
 }
 
-/** A secret outside the store, such as in a file. */
+/** The serialized form of a secret. */
 export const storedSecret = z.object({
   arn: z.string(),
   name: z.string(),
@@ -52,7 +52,7 @@ export const storedSecret = z.object({
 /** See `storedSecret`. */
 export type StoredSecret = z.output<typeof storedSecret>;
 
-/** A version as a reader gets it. */
+/** A version as a reader receives it. */
 export interface ReadVersion {
   readonly arn: string;
   readonly name: string;
@@ -61,11 +61,11 @@ export interface ReadVersion {
   readonly createdSeconds: number;
 }
 
-/** The secrets of one service, in memory; each has a password of 32 characters at first. */
+/** The secrets of one service, in memory. Each begins with a password of 32 characters. */
 export class SecretStore {
   readonly #secrets: readonly Secret[];
 
-  /** @param stored what `stored` gave of an earlier store. */
+  /** @param stored what `stored` of an earlier store returned. */
   constructor(secrets: readonly LocalSecret[], stored: readonly StoredSecret[] = []) {
     this.#secrets = secrets.map(({ arn, name }) => {
       const earlier = stored.find((secret) => secret.arn === arn);
@@ -75,7 +75,7 @@ export class SecretStore {
     });
   }
 
-  /** All secrets with their values, as they are now. */
+  /** All secrets with their current values. */
   stored(): readonly StoredSecret[] {
     return this.#secrets.map(({ versions, ...secret }) => ({
       ...secret,
@@ -83,7 +83,7 @@ export class SecretStore {
     }));
   }
 
-  /** Reads the version with an id, or with a label; with neither, the current one. */
+  /** Reads the version with an id or a label; without either, the current one. */
   get(secretId: string, versionId?: string, label?: string): ReadVersion & { readonly value: string } {
     const secret = this.#find(secretId);
     const id = versionId ?? holderOf(secret, label ?? "AWSCURRENT");
@@ -101,7 +101,7 @@ export class SecretStore {
     return { ...describe(secret, id, found), value: found.value };
   }
 
-  /** Names, rotation and the labels of every version that has one. */
+  /** The names and the rotation of a secret, and the labels of every labelled version. */
   describe(secretId: string) {
     const { arn, name, rotationFunctionArn, versions } = this.#find(secretId);
     const labelled = [...versions].filter(([, { labels }]) => labels.size > 0);
@@ -113,7 +113,7 @@ export class SecretStore {
     };
   }
 
-  /** Stores a value. The same id with the same value again changes nothing; with another value it is refused. */
+  /** Stores a value. Repeating an id with the same value has no effect; with another value, it is refused. */
   put(
     secretId: string,
     versionId: string,
@@ -137,7 +137,7 @@ export class SecretStore {
     return describe(secret, versionId, stored);
   }
 
-  /** Moves a label; a label that another version holds must be taken from it by name. */
+  /** Moves a label. If another version has the label, `removeFrom` must name that version. */
   updateLabel(secretId: string, label: string, moveTo: string, removeFrom: string | undefined) {
     const secret = this.#find(secretId);
     const holder = holderOf(secret, label);
@@ -159,7 +159,7 @@ export class SecretStore {
     return { arn: secret.arn, name: secret.name };
   }
 
-  /** Announces the version that a rotation is about to create; it has a label and no value. */
+  /** Announces the version that a rotation is about to create, with a label but no value. */
   beginRotation(secretId: string, rotationFunctionArn: string, versionId: string): void {
     const secret = this.#find(secretId);
     secret.rotationFunctionArn = rotationFunctionArn;
@@ -195,7 +195,7 @@ function holderOf(secret: Secret, label: string): string | undefined {
   return [...secret.versions].find(([, { labels }]) => labels.has(label))?.[0];
 }
 
-/** A label sits on one version at most, and the version that stops being current becomes the previous one. */
+/** At most one version has a label. The version that was current becomes the previous one. */
 function moveLabel(secret: Secret, label: string, versionId: string): void {
   const holder = holderOf(secret, label);
   if (holder === versionId) return;

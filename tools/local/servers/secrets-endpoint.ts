@@ -32,7 +32,7 @@ const updateSchema = z.strictObject({
   RemoveFromVersionId: versionId.optional(),
 });
 
-/** Only the default of its options is supported: a rotation at once, by the configured function. */
+/** Supports only the default: an immediate rotation by the configured function. */
 const rotateSchema = z.strictObject({
   SecretId: secretId,
   ClientRequestToken: versionId.default(() => randomUUID()),
@@ -41,7 +41,7 @@ const rotateSchema = z.strictObject({
 
 /** Rotates secrets on demand. */
 export interface RotationStarter {
-  /** Begins a rotation whose new version has the token as its id. */
+  /** Begins a rotation; the token becomes the id of the new version. */
   start(secretId: string, token: string): { readonly arn: string; readonly name: string };
 }
 
@@ -81,8 +81,8 @@ const operations: Readonly<Record<string, Operation>> = {
 
 /**
  * Serves a store on a free port of the loopback address.
- * @param rotations what rotates its secrets, by functions that may be started later than this server.
- * @param keep is awaited before a call is answered, as it may have changed the store.
+ * @param rotations is called for each rotation: the functions that rotate secrets are started after this server.
+ * @param keep is awaited before each response, because the call may have changed the store.
  */
 export function openSecretsEndpoint(
   store: SecretStore,

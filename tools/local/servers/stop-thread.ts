@@ -3,9 +3,9 @@ import type { Worker } from "node:worker_threads";
 const graceMilliseconds = 500;
 
 /**
- * Ends a thread. The message `{exit: true}` asks it to exit by itself: Node.js 20 can end the whole process with
- * "v8::ToLocalChecked Empty MaybeLocal" when a thread is terminated while it parses an HTTP message. A thread that is
- * too busy to read the message is terminated after half a second.
+ * Ends a thread. The message `{exit: true}` asks it to exit by itself: Node.js 20 can crash with "v8::ToLocalChecked
+ * Empty MaybeLocal" if a thread is terminated while it parses an HTTP message. A thread that is too busy to read the
+ * message is terminated after half a second.
  */
 export async function stopThread(thread: Worker): Promise<void> {
   const hasEnded = thread.threadId === -1;

@@ -1,4 +1,4 @@
-/** Copies of the tables' items in files: an import that was made before is read back instead of being made again. */
+/** Saves the items of tables in files, so that an import need not be repeated. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
 import {
@@ -12,11 +12,11 @@ import type { Credentials } from "./backing-server.ts";
 
 type Item = Record<string, AttributeValue>;
 
-/** The server and its tables. */
+/** A server and its tables. */
 interface Tables {
   readonly endpoint: string;
   readonly credentials: Credentials;
-  /** The names that the tables have there, by those that they have in every copy. */
+  /** The tables' names on this server, by their names in the files. */
   readonly names: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export async function saveTables(file: string, source: Tables): Promise<void> {
   }
 }
 
-/** Puts the items of a file into the tables. */
+/** Loads the items of a file into the tables. */
 export async function loadTables(file: string, target: Tables): Promise<void> {
   const saved: Record<string, Item[]> = deserialize(readFileSync(file));
   const client = clientOf(target);
@@ -55,7 +55,7 @@ export async function loadTables(file: string, target: Tables): Promise<void> {
   }
 }
 
-/** DynamoDB's limit of items in one call. */
+/** DynamoDB's maximum number of items per call. */
 const itemsPerCall = 25;
 
 function* batches(items: readonly Item[]): Generator<readonly Item[]> {

@@ -1,6 +1,5 @@
 /**
- * A cloud assembly: what `cdk synth` leaves behind.
- * Its files: https://docs.aws.amazon.com/cdk/v2/guide/configure-synth.html
+ * A cloud assembly: the output of `cdk synth`. Its files: https://docs.aws.amazon.com/cdk/v2/guide/configure-synth.html
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -37,17 +36,17 @@ const documentSchema = z.object({
 /** A CloudFormation template as written, with its intrinsic functions unresolved. */
 export type TemplateDocument = z.output<typeof documentSchema>;
 
-/** The stacks of an assembly as one, and their assets. */
+/** The merged stacks of an assembly, and their assets. */
 export interface Assembly {
   /** The resources of all stacks, which never have a logical id in common. */
   readonly document: TemplateDocument;
-  /** Folders that are uploaded as zip files, by the key they get in the bucket. */
+  /** Folders that are uploaded as zip files, by their keys in the bucket. */
   readonly assetDirectories: ReadonlyMap<string, string>;
 }
 
 /**
  * Reads an assembly.
- * @throws {Error} when a file is absent or malformed, the assembly has no stack, or a logical id is in two stacks.
+ * @throws {Error} if a file is missing or malformed, there is no stack, or two stacks share a logical id.
  */
 export function readAssembly(directory: string): Assembly {
   const { artifacts } = read(join(directory, "manifest.json"), manifestSchema);

@@ -30,13 +30,13 @@ export interface LocalFunction {
   readonly handler: string;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
-  /** Above this many events at a time Lambda refuses. */
+  /** Lambda refuses more concurrent events than this. */
   readonly reservedConcurrency: number | undefined;
   /** The variables of the template, before the shell overrides any. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** @param assetDirectories folders by the key that they get in the bucket. */
+/** @param assetDirectories folders by their keys in the bucket. */
 export function readFunctions(
   resources: Resources,
   assetDirectories: ReadonlyMap<string, string>,
@@ -62,9 +62,9 @@ export function readFunctions(
 }
 
 /**
- * The function that a resource calls.
+ * The function that a resource invokes.
  * @param nameOrArn either may have an alias at its end.
- * @throws {Error} when it is no function of the template.
+ * @throws {Error} if it is not a function of the template.
  */
 export function calledFunction(
   functions: readonly LocalFunction[],

@@ -1,5 +1,5 @@
 /**
- * Intrinsic functions of CloudFormation: those that the stack uses.
+ * The intrinsic functions of CloudFormation that the stack uses.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
  */
 import * as z from "zod";
@@ -20,9 +20,9 @@ const pseudoParameters: Readonly<Record<string, string>> = {
 };
 
 /**
- * Turns expressions of one template into values.
+ * Resolves the expressions of one template.
  *
- * It works on demand, so that an expression nobody reads cannot fail.
+ * It does so on demand, so that unused expressions cannot fail.
  */
 export class Intrinsics {
   readonly #document: TemplateDocument;
@@ -58,7 +58,7 @@ export class Intrinsics {
       ),
   };
 
-  /** @param refs by logical id, what `Ref` gives where only the server that created the resource knows it. */
+  /** @param refs the values of `Ref`, by logical id, that only the server that created the resource knows. */
   constructor(document: TemplateDocument, refs: ReadonlyMap<string, string>) {
     this.#document = document;
     this.#refs = refs;
@@ -67,7 +67,7 @@ export class Intrinsics {
   /**
    * The value of an expression.
    * @param where names the place in errors.
-   * @throws {Error} for what cannot be known on this machine.
+   * @throws {Error} if the value cannot be known on this machine.
    */
   resolve(expression: unknown, where: string): unknown {
     if (typeof expression === "string" && expression.includes("{{resolve:")) {
@@ -88,7 +88,7 @@ export class Intrinsics {
     return Object.fromEntries(entries.map(([key, value]) => [key, this.resolve(value, `${where}.${key}`)]));
   }
 
-  /** Names of a resource; `where` names the place that asks. */
+  /** Names of a resource. @param where the place that refers to it, for errors. */
   names(logicalId: string, where: string): PhysicalNames {
     const resource = this.#document.Resources[logicalId];
     if (resource === undefined) throw new Error(`The template has no resource ${logicalId}, at ${where}`);

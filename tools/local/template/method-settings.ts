@@ -1,10 +1,10 @@
 /**
- * The settings of methods of a stage.
+ * The method settings of a stage.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-apigateway-stage-methodsetting.html
  */
 import * as z from "zod";
 
-/** The settings of one method, or of all without settings of their own: `/*` and `*`. */
+/** The settings of one method or, with `/*` and `*`, the default for all others. */
 export const methodSettingSchema = z.strictObject({
   HttpMethod: z.enum(["*", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]),
   ResourcePath: z.string().startsWith("/"),
@@ -15,13 +15,13 @@ export const methodSettingSchema = z.strictObject({
 
 /** The token bucket of a method. */
 export interface MethodThrottling {
-  /** Requests a second, which refill the bucket. */
+  /** Tokens added per second. */
   readonly rate: number;
   /** The size of the bucket. */
   readonly burst: number;
 }
 
-/** The throttling of a method: its own settings replace those of all methods. */
+/** The throttling of a method: its own settings, or else the default. */
 export function throttlingOf(
   settings: readonly z.output<typeof methodSettingSchema>[],
   verb: string,
@@ -29,7 +29,7 @@ export function throttlingOf(
 ): MethodThrottling | undefined {
   const find = (HttpMethod: string, ResourcePath: string) =>
     settings.find((one) => one.HttpMethod === HttpMethod && one.ResourcePath === ResourcePath);
-  // In a resource's path, `~1` is a slash; the root is a slash alone.
+  // In `ResourcePath`, slashes are written `~1`; the root is a plain slash.
   const resourcePath = path === "/" ? "/" : `/${path.replaceAll("/", "~1")}`;
   const found = find(verb, resourcePath) ?? find("*", "/*");
   if (found?.ThrottlingRateLimit === undefined || found.ThrottlingBurstLimit === undefined) return undefined;

@@ -1,11 +1,11 @@
 /**
- * What API Gateway answers without a backend.
+ * Mock integrations: responses of API Gateway without a backend.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
  */
 import * as z from "zod";
 
 /**
- * All media types are binary to the API: a template gets text, and gives it, only where the integration says so.
+ * The API treats all media types as binary: templates read and write text only if the integration says so.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-payload-encodings-workflow.html
  */
 const asText = z.literal("CONVERT_TO_TEXT");
@@ -14,7 +14,7 @@ const asText = z.literal("CONVERT_TO_TEXT");
 export const mockSchema = z.strictObject({
   Type: z.literal("MOCK"),
   ContentHandling: asText,
-  // Any other value gives the body to what expects a status.
+  // With any other value, a body without a template would be taken for the one that sets the status.
   PassthroughBehavior: z.literal("NEVER"),
   RequestTemplates: z.record(z.string(), z.string()),
   IntegrationResponses: z.array(
@@ -37,20 +37,22 @@ export const methodResponseSchema = z.strictObject({
 /** One response of a mock integration. */
 interface MockResponse {
   readonly status: number;
-  /** What the status that the request's template gives must match. */
+  /** Matches the status that the request template sets. */
   readonly pattern: RegExp;
-  /** Fixed values, or `context.` and the name of a variable. */
+  /** Literal values, or `context.` and the name of a variable. */
   readonly headers: Readonly<Record<string, string>>;
   readonly template: string;
 }
 
-/** Mapping templates for the request, by the type of its body, and for each response. */
+/** The mapping templates of the request, by media type, and of each response. */
 export interface MockIntegration {
   readonly requestTemplates: Readonly<Record<string, string>>;
   readonly responses: readonly MockResponse[];
 }
 
-/** @throws {Error} naming a response, or a header of one, that the method does not declare: it cannot be deployed. */
+/**
+ * @throws {Error} naming a response or a header that the method does not declare: such a template cannot be deployed.
+ */
 export function mockIntegration(
   logicalId: string,
   { RequestTemplates, IntegrationResponses }: z.output<typeof mockSchema>,

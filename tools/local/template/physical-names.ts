@@ -1,25 +1,25 @@
 /**
- * What `Ref` and `Fn::GetAtt` of a resource give on this machine.
+ * The local values of `Ref` and `Fn::GetAtt`.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
  */
 import { createHash } from "node:crypto";
 
-/** The region every local ARN names. */
+/** The region in local ARNs. */
 export const region = "eu-west-1";
 
-/** The account every local ARN names. */
+/** The account in local ARNs. */
 export const account = "000000000000";
 
-/** What a deployed resource is called. */
+/** The names of a deployed resource. */
 export interface PhysicalNames {
   readonly ref: string;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Reads a property of the resource as text; without the property it is `otherwise`, or an error. */
+/** Reads a property of the resource as text. If it is missing, returns `otherwise`, or throws. */
 export type ReadProperty = (name: string, otherwise?: string) => string;
 
-/** Resources are named by their logical ids, except tables, which may have names in the template. */
+/** Resources are named by their logical ids, except tables that the template names. */
 const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty) => PhysicalNames>> = {
   "AWS::ApiGateway::Authorizer": (id) => ({ ref: id, attributes: {} }),
   "AWS::ApiGateway::Resource": (id) => ({ ref: id, attributes: {} }),
@@ -47,7 +47,7 @@ const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty)
   }),
 };
 
-/** Names of a resource, or undefined for a type that has no meaning on this machine. */
+/** The names of a resource; undefined for a type that does not exist on this machine. */
 export function physicalNames(
   type: string,
   logicalId: string,
@@ -61,7 +61,7 @@ export function rootResourceId(restApiId: string): string {
   return `${restApiId}-root`;
 }
 
-/** Part of an ARN that AWS chooses at random; here it is the same at every start. */
+/** Stands for a part that AWS chooses at random; it is the same at every start. */
 function stableSuffix(logicalId: string, length: number): string {
   const digest = BigInt(`0x${createHash("sha256").update(logicalId).digest("hex")}`);
   return digest.toString(36).slice(0, length);

@@ -1,5 +1,5 @@
 /**
- * The queues of a template, and the functions that Lambda calls with their messages.
+ * The queues of a template, and the event source mappings that invoke functions with their messages.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SQS.html
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-eventsourcemapping.html
  */
@@ -28,20 +28,20 @@ export interface LocalQueue {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
-  /** What `Ref` gives: as on AWS, or what the local server answered once it has created the queue. */
+  /** The value of `Ref`: as on AWS, or the local server's URL once the queue has been created. */
   readonly url: string;
   readonly visibilitySeconds: number;
-  /** As CreateQueue takes them; without the redrive policy. */
+  /** The attributes for `CreateQueue`, without the redrive policy. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly redrive: { readonly deadLetterLogicalId: string; readonly maxReceiveCount: number } | undefined;
 }
 
-/** A queue whose messages Lambda reads, one at a time, and gives to a function that says whether it has failed. */
+/** An event source mapping: Lambda reads single messages and invokes a function, which reports failures. */
 export interface LocalEventSource {
   readonly logicalId: string;
   readonly queueLogicalId: string;
   readonly functionLogicalId: string;
-  /** Messages at a time. */
+  /** Maximum number of messages at a time. */
   readonly concurrency: number;
 }
 
@@ -69,7 +69,7 @@ export function readQueues(resources: Resources): readonly LocalQueue[] {
   });
 }
 
-/** @throws {Error} naming a mapping that AWS would not create or that is not supported locally. */
+/** @throws {Error} naming a mapping that AWS would refuse or that is not supported locally. */
 export function readEventSources(
   resources: Resources,
   functions: readonly LocalFunction[],

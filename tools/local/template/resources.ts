@@ -3,12 +3,12 @@ import type { TemplateDocument } from "./assembly.ts";
 import { Intrinsics } from "./intrinsics.ts";
 import type { PhysicalNames } from "./physical-names.ts";
 
-/** The resources of a template by their types, with their properties resolved. */
+/** The resources of a template, with their properties resolved. */
 export class Resources {
   readonly #document: TemplateDocument;
   readonly #intrinsics: Intrinsics;
 
-  /** @param refs by logical id, what `Ref` gives where only the server that created the resource knows it. */
+  /** @param refs the values of `Ref`, by logical id, that only the server that created the resource knows. */
   constructor(document: TemplateDocument, refs: ReadonlyMap<string, string>) {
     this.#document = document;
     this.#intrinsics = new Intrinsics(document, refs);
@@ -23,7 +23,7 @@ export class Resources {
 
   /**
    * The properties of a resource, resolved and parsed.
-   * @param irrelevant names of properties that change nothing on this machine; they are not read.
+   * @param irrelevant names of properties that have no effect on this machine; they are not read.
    * @throws {Error} naming a property that is neither in the schema nor irrelevant, or that is malformed.
    */
   properties<Schema extends z.ZodObject>(
@@ -41,7 +41,7 @@ export class Resources {
     return parsed.data;
   }
 
-  /** What `Ref` and `Fn::GetAtt` of a resource give. */
+  /** The values of `Ref` and `Fn::GetAtt` for a resource. */
   names(logicalId: string): PhysicalNames {
     return this.#intrinsics.names(logicalId, logicalId);
   }

@@ -54,17 +54,17 @@ const gatewayResponseSchema = z.object({
   ResponseTemplates: z.object({ "application/json": z.string() }),
 });
 
-/** The function that a method calls. */
+/** The function that a method invokes. */
 interface FunctionIntegration {
   readonly functionLogicalId: string;
   readonly timeoutMilliseconds: number;
-  /** Whether the response is passed on while the function writes it. */
+  /** Whether the response is sent while the function is writing it. */
   readonly isStreamed: boolean;
 }
 
-/** One method of one path, and what answers it. */
+/** One method of one path, and its integration. */
 export interface Route {
-  /** A verb, or `ANY` for those that the path does not have. */
+  /** A verb, or `ANY` for all verbs without a method of their own. */
   readonly method: string;
   /** As in the template: `/things/{id}`. */
   readonly path: string;
@@ -82,7 +82,7 @@ export interface AuthorizerDefinition {
   readonly cacheSeconds: number;
 }
 
-/** What API Gateway answers in place of a function. */
+/** A gateway response. */
 export interface DeclaredResponse {
   readonly responseType: string;
   readonly status: number | undefined;
@@ -91,21 +91,21 @@ export interface DeclaredResponse {
   readonly template: string;
 }
 
-/** What API Gateway knows about an API. All media types are binary to it. */
+/** An API as API Gateway knows it. All media types are binary. */
 export interface RestApi {
   readonly id: string;
   readonly stage: string;
-  /** The size from which responses are compressed; undefined where none are. */
+  /** The minimum size of compressed responses; undefined if none are compressed. */
   readonly minCompressionBytes: number | undefined;
   readonly routes: readonly Route[];
-  /** The throttling of a verb on a path, also of one that a route `ANY` takes. */
+  /** The throttling of a verb on a path; the verb may be one of a route `ANY`. */
   readonly throttlingOf: (verb: string, path: string) => MethodThrottling | undefined;
   readonly authorizers: readonly AuthorizerDefinition[];
   readonly responses: readonly DeclaredResponse[];
 }
 
 /**
- * Reads the one REST API of a template.
+ * Reads the REST API of a template, which must have exactly one.
  * @throws {Error} naming a method or an authorizer of a kind that is not supported locally.
  */
 export function readRestApi(resources: Resources, functions: readonly LocalFunction[]): RestApi {

@@ -14,7 +14,7 @@ const ruleSchema = z.object({
   ),
 });
 
-/** A function that is called again and again. */
+/** A function that is invoked periodically. */
 export interface LocalSchedule {
   readonly logicalId: string;
   readonly ruleArn: string;
@@ -47,7 +47,7 @@ export function readSchedules(
   });
 }
 
-/** As in `rate(1 minute)` and `rate(5 minutes)`: the unit is in the plural exactly when the number is. */
+/** As in `rate(1 minute)` and `rate(5 minutes)`: the unit is plural exactly if the number is. */
 function secondsOf(expression: string): number | undefined {
   const [, minutes, plural] = /^rate\(([1-9]\d*) minute(s?)\)$/.exec(expression) ?? [];
   if (minutes === undefined || (minutes !== "1") !== (plural === "s")) return undefined;

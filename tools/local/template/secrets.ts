@@ -15,7 +15,7 @@ const rotationSchema = z.object({
   RotateImmediatelyOnUpdate: z.literal(true).optional(),
 });
 
-/** A secret of the template; its first value is a password that Secrets Manager makes up. */
+/** A secret of the template; Secrets Manager generates its first value, a password. */
 export interface LocalSecret {
   readonly logicalId: string;
   readonly name: string;

@@ -26,7 +26,7 @@ const tableSchema = z.object({
   TableName: z.string().optional(),
 });
 
-/** Time to live and backups change nothing in the hours that a local run takes. */
+/** Properties without an effect on a local run, which takes hours at most. */
 const irrelevant = [
   "DeletionProtectionEnabled",
   "PointInTimeRecoverySpecification",
@@ -34,7 +34,7 @@ const irrelevant = [
   "TimeToLiveSpecification",
 ];
 
-/** A DynamoDB table of the template; `definition` holds the members that CreateTable takes. */
+/** A DynamoDB table of the template; `definition` has the members that `CreateTable` takes. */
 export interface LocalTable {
   readonly logicalId: string;
   readonly name: string;

@@ -8,8 +8,8 @@ import { type LocalRotation, type LocalSecret, readRotations, readSecrets } from
 import { type LocalTable, readTables } from "./tables.ts";
 
 /**
- * Everything of a synthesized template that has a meaning on this machine. What the stack does not use is not
- * supported: a template that has it is refused.
+ * The parts of a synthesized template that exist on this machine. Only what the stack uses is supported; a template
+ * with anything else is refused.
  */
 export class Template {
   readonly functions: readonly LocalFunction[];
@@ -23,7 +23,7 @@ export class Template {
   readonly #assembly: Assembly;
 
   /**
-   * @param queueUrls by logical id, of queues that have been created.
+   * @param queueUrls the URLs of queues that have been created, by logical id.
    * @throws {Error} naming the resource that cannot be served locally.
    */
   constructor(assembly: Assembly, queueUrls: ReadonlyMap<string, string> = new Map()) {
@@ -39,19 +39,19 @@ export class Template {
     this.api = readRestApi(resources, this.functions);
   }
 
-  /** The same template after its queues have been created: where it names a queue, it names the created one. */
+  /** The same template with the URLs of the queues that have been created. */
   withQueueUrls(queueUrls: ReadonlyMap<string, string>): Template {
     return new Template(this.#assembly, queueUrls);
   }
 
-  /** @throws {Error} when the template has no such function. */
+  /** @throws {Error} if the template has no such function. */
   functionOf(logicalId: string): LocalFunction {
     const found = this.functions.find((candidate) => candidate.logicalId === logicalId);
     if (found === undefined) throw new Error(`The template has no function ${logicalId}`);
     return found;
   }
 
-  /** @throws {Error} when the template has no such queue. */
+  /** @throws {Error} if the template has no such queue. */
   queueOf(logicalId: string): LocalQueue {
     const found = this.queues.find((candidate) => candidate.logicalId === logicalId);
     if (found === undefined) throw new Error(`The template has no queue ${logicalId}`);
