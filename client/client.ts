@@ -1,23 +1,23 @@
 import createFetchClient, { type Client } from "openapi-fetch";
 import type { paths } from "./schema.d.ts";
 
-/** What a client is made with. */
+/** What a client needs. */
 export interface ClientOptions {
   /** The address of the service, with its stage or base path: `https://api.operator.example/live`. */
   readonly baseUrl: string;
-  /** An access token, or what gives one for each request, as {@link login} does. */
+  /** An access token, or a function that returns one for each request, as {@link login} does. */
   readonly token: string | (() => string | Promise<string>);
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
 /**
- * `GET`, `POST` and `DELETE` of every path of the service; each resolves to `data` or `error`, and `response`. For
- * densities in another format than JSON, send its `Accept` and take the body with `parseAs: "text"`.
+ * `GET`, `POST` and `DELETE` for every path of the service; each resolves to `data` or `error`, and `response`. For
+ * densities in a format other than JSON, send its `Accept` and read the body with `parseAs: "text"`.
  */
 export type NetworkCapabilities = Client<paths, "application/json">;
 
-/** A client that sends a bearer token with each request. */
+/** Creates a client that sends a bearer token with each request. */
 export function createClient({ baseUrl, token, fetch }: ClientOptions): NetworkCapabilities {
   const client = createFetchClient<paths, "application/json">({
     baseUrl,

@@ -1,8 +1,8 @@
 import openapiTypeScript, { astToString } from "openapi-typescript";
 
 /**
- * The text of `schema.d.ts`: types made of an OpenAPI document. It is made here, and not where other documents are
- * made, because the generator needs a TypeScript of its own.
+ * Generates `schema.d.ts`, the types of an OpenAPI document. It is generated here rather than with the other documents
+ * because the generator needs its own version of TypeScript.
  */
 export async function schemaTypes(document: object): Promise<string> {
   const types = await openapiTypeScript(JSON.stringify(document), {

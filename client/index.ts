@@ -9,8 +9,8 @@
  *       params: { path: { name: "QOS_E" } },
  *     });
  *
- * Paths, bodies, answers and errors are typed by `schema.d.ts`, which is made of the OpenAPI document.
- * `waitForOperation` follows what is delivered to a sink; `receiver.ts` is such a sink.
+ * `schema.d.ts`, generated from the OpenAPI document, types paths, bodies, answers and errors. `waitForOperation` follows
+ * the delivery of an answer to a sink; `receiver.ts` is such a sink.
  */
 export { type ClientOptions, createClient, type NetworkCapabilities } from "./client.ts";
 export { type LoginOptions, login } from "./login.ts";

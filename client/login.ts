@@ -3,15 +3,15 @@ import type { ClientOptions } from "./client.ts";
 import type { Credentials, paths } from "./schema.d.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** Whose login it is, and where. */
+/** The credentials, and where to log in. */
 export interface LoginOptions extends Credentials, Omit<ClientOptions, "token"> {}
 
-/** A token is renewed so long before it expires: longer than a request takes. */
+/** How long before its expiry a token is renewed: longer than a request takes. */
 const marginMilliseconds = 30_000;
 
 /**
- * Logs in when a token is first asked for, and again before it expires. Requests at the same time share a login.
- * @returns what gives the token; it rejects with a {@link ServiceError} when the login is refused.
+ * Logs in when a token is first needed, and again before it expires. Concurrent requests share a login.
+ * @returns a function that returns the token; it rejects with a {@link ServiceError} if the login is refused.
  */
 export function login({ baseUrl, fetch, ...credentials }: LoginOptions): () => Promise<string> {
   const client = createFetchClient<paths>({ baseUrl, ...(fetch === undefined ? {} : { fetch }) });
@@ -29,13 +29,13 @@ export function login({ baseUrl, fetch, ...credentials }: LoginOptions): () => P
     const shared = current;
     const known = await shared?.catch(() => undefined);
     if (known !== undefined && Date.now() < known.renewAt) return known.token;
-    // Whoever is first after the token became too old, or its login failed, logs in for all.
+    // The first request after the token became too old, or its login failed, logs in for all.
     if (current === shared) current = logIn();
     return (await (current as NonNullable<typeof current>)).token;
   };
 }
 
-/** From the token itself, whatever this machine's clock shows. */
+/** Computed from the token's own times, so that this machine's clock does not matter. */
 function lifetimeMilliseconds(token: string): number {
   const payload = token.split(".")[1] ?? "";
   const { iat, exp } = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
 /**
- * A handler of standard requests, such as a receiver, as a listener of `createServer` of `node:http`. A request that
- * breaks off gets no answer: its connection is closed.
+ * Turns a handler of standard requests, such as a receiver, into a listener for `createServer` of `node:http`. A
+ * request that is cut off gets no response: its connection is closed.
  */
 export function nodeListener(
   handle: (request: Request) => Promise<Response>,

@@ -1,7 +1,7 @@
 import isDelivery from "./is-delivery.ts";
 import type { PopulationDensityDelivery } from "./schema.d.ts";
 
-/** What a receiver does with deliveries. */
+/** How a receiver handles deliveries. */
 export interface ReceiverOptions {
   /** The `accessToken` of the `sinkCredential` of the requests: who does not send it is refused. */
   readonly accessToken: string;
@@ -12,26 +12,28 @@ export interface ReceiverOptions {
    */
   readonly onDelivery: (delivery: PopulationDensityDelivery) => void | Promise<void>;
   /**
-   * Whether an outcome was stored before. Without this, a receiver knows only what it took itself since it was started,
-   * and `onDelivery` may get the same outcome again after a restart.
+   * Whether an outcome has been stored already. Without this, a receiver knows only the outcomes received since it
+   * started, and `onDelivery` may receive the same one again after a restart.
    */
   readonly wasDelivered?: (operationId: string) => boolean | Promise<boolean>;
-  /** The largest body, unpacked; 512 MiB unless it is given. The largest answer of a service has about half of that. */
+  /** Maximum size of a body after decompression; by default 512 MiB. The largest answer is about half of that. */
   readonly maxBytes?: number;
 }
 
-/** No attempt is made later than this after the request. */
+/** No attempt is made later than this after its request. */
 const dayMilliseconds = 86_400_000;
 
 /**
- * A sink: takes what the service delivers, as a handler of standard requests. It answers
+ * Creates a sink that receives the service's deliveries, as a handler of standard requests. It answers
  *
- * - 204 when `onDelivery` has taken the whole body, and for an outcome that it took before;
- * - 401 without the access token, 405, 413, 415, or 400 for what is no delivery: the service gives up;
- * - 503 when `onDelivery` failed: the service tries again.
+ * - 204 when `onDelivery` has resolved, and for an outcome that was delivered before;
+ * - 401 without the access token or the signature, 405, 413, 415, or 400 for a body that is not a delivery: the service
+ *   gives up;
+ * - 503 if `onDelivery` has rejected: the service retries.
  *
- * Copies of an outcome that arrive together reach `onDelivery` once.
- * @throws {TypeError} for an empty access token, such as a variable that is not set: everybody could send that.
+ * Concurrent copies of an outcome reach `onDelivery` once.
+ * @throws {TypeError} for an empty access token or secret, perhaps from an unset variable, and without both: anybody
+ * could send deliveries.
  */
 export function createReceiver({
   accessToken,
@@ -42,7 +44,7 @@ export function createReceiver({
   if (!accessToken) throw new TypeError("accessToken must not be empty");
   const taken = new Map<string, { readonly at: number; readonly outcome: Promise<void> }>();
 
-  /** Each outcome once: a copy shares what becomes of the one before. */
+  /** Handles each outcome once: a copy shares the result of the first. */
   const take = (delivery: PopulationDensityDelivery): Promise<void> => {
     const { operationId } = delivery;
     const known = taken.get(operationId);
@@ -84,7 +86,7 @@ function refusal(status: number, headers: Readonly<Record<string, string>> = {})
   return new Response(null, { status, headers });
 }
 
-/** Compares digests of the same length, all bytes of them: how long it takes says nothing about the token. */
+/** Compares all bytes of digests of equal length, so that the time taken reveals nothing about the token. */
 async function hasToken({ headers }: Request, accessToken: string): Promise<boolean> {
   const [scheme, ...token] = (headers.get("authorization") ?? "").split(" ");
   const [sent, known] = await Promise.all([token.join(" "), accessToken].map(digestOf));
@@ -98,8 +100,8 @@ async function digestOf(text: string): Promise<Uint8Array> {
 }
 
 /**
- * The whole body; undefined when it is larger than it may be.
- * @throws when the body breaks off: the client has disconnected.
+ * Reads the whole body; undefined if it is too large.
+ * @throws if the client disconnects before the end of the body.
  */
 async function textOf(
   body: ReadableStream<Uint8Array> | null,
@@ -124,7 +126,7 @@ async function textOf(
   }
 }
 
-/** Its writable side takes more types of bytes, which the types of browsers do not allow to be fewer. */
+/** Typed by hand: in the DOM's types, its writable side accepts more kinds of bytes than `pipeThrough` allows. */
 function unpacking() {
   return new DecompressionStream("gzip") as unknown as {
     readonly readable: ReadableStream<Uint8Array>;

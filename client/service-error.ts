@@ -1,12 +1,12 @@
 import type { ErrorInfo } from "./schema.d.ts";
 
-/** An error that the service answered with, for callers who would rather throw it than look at `error`. */
+/** An error response of the service, for callers who prefer throwing to checking `error`. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly status: number;
-  /** Of the service's own codes; absent when something else on the way has answered. */
+  /** One of the service's codes; absent if something between client and service has answered. */
   readonly code: string | undefined;
-  /** What the service's logs name the request by. */
+  /** The identifier of the request in the service's logs. */
   readonly correlator: string | undefined;
 
   constructor(response: Response, error: ErrorInfo | undefined) {

@@ -4,30 +4,29 @@ import { ServiceError } from "./service-error.ts";
 
 /** How long to wait. */
 export interface WaitOptions {
-  /** A day unless it is given: by then every operation has ended. */
+  /** By default a day, by which every operation has ended. */
   readonly deadlineMilliseconds?: number;
   readonly signal?: AbortSignal;
 }
 
 const dayMilliseconds = 86_400_000;
-/** Between two questions: at first, and after several. The service may ask for more. */
+/** The first and the longest pause between requests. The service may ask for longer ones. */
 const pauses = { first: 500, last: 30_000 };
-/** One question. */
+/** The time-out of one request. */
 const callMilliseconds = 15_000;
 
-/** An operation that has not ended, or could not be read, and for how many milliseconds not to ask again. */
+/** An operation that has not ended, or could not be read, and the minimum wait before the next request. */
 interface Unended {
   readonly notBefore: number;
 }
 
 /**
- * Follows an operation until it has ended. It asks again after a while that doubles, but not before the time at which
- * the service says that the next attempt is due, nor before the `Retry-After` of a refusal. Refusals that pass (429 and
- * 5xx) and faults of the network are asked over.
- * @param operation the `Location` of a response 202, or an `operationId`.
+ * Polls an operation until it has ended. The pauses double, but are not shorter than the time to the operation's next
+ * attempt or a `Retry-After`. Transient errors (429, 5xx, and network errors) are retried.
+ * @param operation the `Location` of a 202 response, or an `operationId`.
  * @returns the ended operation, `DELIVERED` or not.
- * @throws {ServiceError} when the service refuses for good: the operation is not the caller's, or forgotten.
- * @throws {DOMException} `TimeoutError` at the deadline; the reason of the signal when it is aborted.
+ * @throws {ServiceError} if the service refuses for good: the operation belongs to another caller or is forgotten.
+ * @throws {DOMException} `TimeoutError` at the deadline; the signal's reason if it is aborted.
  */
 export async function waitForOperation(
   client: NetworkCapabilities,
@@ -50,7 +49,7 @@ export async function waitForOperation(
   }
 }
 
-/** The operation, if it has ended. */
+/** Reads the operation once. */
 async function ask(
   client: NetworkCapabilities,
   operationId: string,
@@ -79,7 +78,7 @@ function passes(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
-/** By the service's clock, if the response shows it: that of this machine may be wrong. */
+/** Uses the service's clock, if the response has a `Date`, because this machine's may be wrong. */
 function untilNextAttempt({ nextAttemptAt }: Operation, { headers }: Response): number {
   if (nextAttemptAt === undefined) return 0;
   const now = Date.parse(headers.get("date") ?? "");
@@ -87,7 +86,7 @@ function untilNextAttempt({ nextAttemptAt }: Operation, { headers }: Response): 
 }
 
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  // A signal that has aborted calls nobody any more.
+  // A signal that has already aborted fires no event.
   if (signal?.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const stop = () => {

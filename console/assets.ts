@@ -1,4 +1,4 @@
-/** Names of the assets that are loaded when they are needed, with their hashes: set by `tools/build-console.ts`. */
+/** Hashed names of the assets that are loaded on demand; `tools/build-console.ts` sets them. */
 declare const assetNames: Readonly<
   Record<"mapWorker" | "outlines" | "referenceStyle" | "icon" | "licences", string>
 >;

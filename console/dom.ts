@@ -1,6 +1,6 @@
 /**
- * Attributes of an element. A function listens to the event of its name, `true` sets an attribute without a value, and
- * `false` and `undefined` set nothing.
+ * Attributes of an element. A function is a listener for the event of that name, `true` sets an attribute without a
+ * value, and `false` and `undefined` set nothing.
  */
 type Attributes = Readonly<
   Record<string, string | number | boolean | undefined | ((event: Event) => unknown)>
@@ -8,7 +8,7 @@ type Attributes = Readonly<
 
 type Child = Node | string | undefined | false;
 
-/** Creates an HTML element. Text is never read as markup. */
+/** Creates an HTML element. Text is never parsed as markup. */
 export function html<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
@@ -38,7 +38,7 @@ function fill<Made extends Element>(made: Made, attributes: Attributes, children
 
 /**
  * Finds an element of `index.html` by its id.
- * @throws {Error} when the page has none.
+ * @throws {Error} if the page has none.
  */
 export function element<Kind extends Element = HTMLElement>(id: string): Kind {
   const found = document.getElementById(id);

@@ -1,6 +1,6 @@
-/** Requests to the API of the stage that this page is from. */
+/** Requests to the API of the stage that serves this page. */
 
-/** An error response of the API, or status 0 when there was none. */
+/** An error response of the API; status 0 if there was no response. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -18,8 +18,8 @@ export function apiUrl(path: string): string {
 }
 
 /**
- * Sends a request, without cookies and past the browser's cache.
- * @throws {ApiError} unless the response is a success.
+ * Sends a request, without cookies, bypassing the browser's cache.
+ * @throws {ApiError} unless the response is successful.
  */
 export async function send(path: string, options: RequestInit): Promise<Response> {
   let response: Response;

@@ -2,15 +2,15 @@ import { announce, element, html } from "./dom.ts";
 import { ApiError } from "./http.ts";
 import { currentLogin, type Login, logIn, logOut, onLoginChange } from "./session.ts";
 
-/** The login of the demo data (`tools/demo/profiles.json`), filled in when the page is served by this machine. */
+/** The login of the demo data (`tools/demo/profiles.json`), filled in if this machine serves the page. */
 const demo = { emailaddress: "app@example.com", password: "correct horse battery staple" };
 
 const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);
 
-/** Asks for a login whenever nobody is logged in, and shows who is. */
+/** Shows who is logged in, and asks for a login whenever nobody is. */
 export function requireLogin(): void {
   const dialog = element<HTMLDialogElement>("login");
-  // Without a login there is nothing to see, so Escape does not close the dialog.
+  // There is nothing to see without a login, so Escape does not close the dialog.
   dialog.addEventListener("cancel", (event) => event.preventDefault());
   let hasSession = false;
   const endSession = () => {

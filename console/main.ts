@@ -1,5 +1,5 @@
 /**
- * The page: its views, and the login they share. A change of view never reloads the page, which would end the session.
+ * The page: its views and the login they share. Changing the view never reloads the page, which would end the session.
  */
 import "./style.css";
 import { element } from "./dom.ts";

@@ -1,4 +1,4 @@
-/** The view with the map: the panel with the form, and the answer on the map. */
+/** The map view: the panel with the form, and the answer on the map. */
 import { AnswerView } from "./answer/answer-view.ts";
 import type { Densities } from "./answer/densities.ts";
 import { resultPanel } from "./answer/result.ts";
@@ -17,7 +17,7 @@ import { type DensityRequest, requestForm } from "./request/request-form.ts";
 import { onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
 
-/** Shows the map, and the panel of whoever is logged in. */
+/** Shows the map and, while somebody is logged in, the panel. */
 export async function showMapView(mapStyle: string): Promise<void> {
   let view: MapView | undefined;
   const map = await createMap(element("map"), mapStyle, (index) => view?.select(index));
@@ -35,7 +35,7 @@ class MapView {
   readonly #panel = element("panel");
   #answer: AnswerView | undefined;
   #drawing: Drawing | undefined;
-  /** Aborts the request that is under way. */
+  /** Aborts the request in progress. */
   #retrieval: AbortController | undefined;
 
   constructor(map: DensityMap) {
@@ -53,7 +53,7 @@ class MapView {
     }
   }
 
-  /** Forgets what the person who was logged in has seen. */
+  /** Removes everything that belongs to the previous login. */
   clear(): void {
     this.#retrieval?.abort();
     this.#cancelDrawing();
@@ -62,7 +62,7 @@ class MapView {
     this.#panel.replaceChildren();
   }
 
-  /** Shows the card of a cell; with undefined, none. Does nothing while an area is being drawn. */
+  /** Shows the card of a cell; hides it for undefined. Does nothing while an area is being drawn. */
   select(index: number | undefined): void {
     if (this.#drawing === undefined) this.#answer?.select(index);
   }
@@ -88,7 +88,7 @@ class MapView {
     if (examples.length > 0) form.requestSubmit();
   }
 
-  /** What the panel shows instead of the form when the API refuses to say what can be asked for. */
+  /** Replaces the form in the panel if the API refuses to return its capabilities. */
   #refusal(error: ApiError): HTMLElement[] {
     if (error.status === 403) {
       const advice = "Log out, and log in with an account that has it. The reference stays open.";
@@ -118,7 +118,7 @@ class MapView {
     if (area !== undefined) this.#map.moveTo(area);
   }
 
-  /** Sends a request, instead of one that is under way, and shows what is answered. */
+  /** Sends a request, aborting one in progress, and shows the answer. */
   async #retrieve(request: DensityRequest, capabilities: Capabilities, result: HTMLElement): Promise<void> {
     this.#retrieval?.abort();
     const retrieval = new AbortController();
@@ -140,7 +140,7 @@ class MapView {
     const threshold = capabilities.suppressionThreshold;
     const onCell = (index: number) => {
       this.select(index);
-      // On a phone the card is above the list.
+      // On a phone, the card is above the list.
       element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
     };
     const result = resultPanel({ densities, request, threshold, onCell });
@@ -161,12 +161,12 @@ class MapView {
   }
 }
 
-/** An error of the API, with what else there is to say. */
+/** Shows an error of the API, with further details. */
 function alertBox(error: ApiError, ...details: readonly HTMLElement[]): HTMLElement {
   return html("div", { class: "problem", role: "alert" }, html("p", {}, error.message), ...details);
 }
 
-/** Where the numbers come from. */
+/** Shows the source of the numbers. */
 function provenance({ provenance: sources }: Capabilities): HTMLElement {
   const title = "Where the numbers come from";
   return html(

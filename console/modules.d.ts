@@ -1,4 +1,4 @@
-/** What the console uses of Swagger UI, whose package has no types. */
+/** Types for the parts of Swagger UI that the console uses; its package has none. */
 declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
   interface Request {
     url: string;
@@ -25,5 +25,5 @@ declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
   };
 }
 
-/** `tools/build-console.ts` makes a file of the style sheets that the page's script imports. */
+/** `tools/build-console.ts` bundles the style sheets that the page's script imports. */
 declare module "*.css";

@@ -5,7 +5,7 @@ import { counted } from "./numbers.ts";
 import { callApi } from "./session.ts";
 import { timeLabel } from "./time.ts";
 
-/** What the list shows of an operation (`GET /populationdensitydata/operations`). */
+/** The members of an operation that the list shows (`GET /populationdensitydata/operations`). */
 interface Operation {
   readonly operationId: string;
   readonly state: string;
@@ -21,7 +21,7 @@ interface OperationPage {
   readonly nextPageToken?: string;
 }
 
-/** Creates the list, which is read each time it is opened. */
+/** Creates the list, which is loaded each time it is opened. */
 export function operationList(): HTMLElement {
   const place = html("div", { "aria-live": "polite" });
   const read = async () => {
@@ -39,7 +39,7 @@ export function operationList(): HTMLElement {
   return details;
 }
 
-/** One page of operations, with a button for the next; or what the API says instead. */
+/** One page of operations, with a button for the next one, or the API's error. */
 async function readPage(pageToken?: string): Promise<HTMLElement[]> {
   const query = new URLSearchParams(pageToken === undefined ? {} : { pageToken });
   try {

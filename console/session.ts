@@ -1,7 +1,7 @@
-/** The session of whoever is logged in. Its token is in memory alone: it ends with the page. */
+/** The session of the logged-in user. Its token is only in memory, so the session ends with the page. */
 import { ApiError, send } from "./http.ts";
 
-/** Who is logged in, and with which access token. */
+/** The logged-in user and the access token. */
 export interface Login {
   readonly token: string;
   readonly username: string;
@@ -15,13 +15,13 @@ export function currentLogin(): Login | undefined {
   return login;
 }
 
-/** Calls the listener now, and whenever somebody logs in or out. */
+/** Calls the listener now, and after every login and logout. */
 export function onLoginChange(listener: (login: Login | undefined) => void): void {
   listeners.add(listener);
   listener(login);
 }
 
-/** @throws {ApiError} when the login is refused. */
+/** @throws {ApiError} if the login is refused. */
 export async function logIn(emailaddress: string, password: string): Promise<void> {
   const response = await send("v3/profile/authenticate", {
     method: "POST",
@@ -45,7 +45,7 @@ function setLogin(next: Login | undefined): void {
 
 /**
  * Calls the API with the token. A 401 ends the session.
- * @throws {ApiError} with what the API says.
+ * @throws {ApiError} with the API's error.
  */
 export async function callApi(
   path: string,

@@ -1,4 +1,4 @@
-/** Light and dark, as the system asks for. The colours themselves are in `styles/theme.css`. */
+/** The light and the dark theme, as the system requests. The colours are in `styles/theme.css`. */
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** Whether the page is dark. */
@@ -11,10 +11,10 @@ export function onThemeChange(listener: () => void): void {
   dark.addEventListener("change", listener);
 }
 
-/** Colours of the current theme, as CSS writes them. The two of patterns are `#rrggbbaa`. */
+/** Colours of the current theme, as in CSS. The two colours of patterns are `#rrggbbaa`. */
 export type ThemeColours = ReturnType<typeof themeColours>;
 
-/** Reads the colours that the map draws with. */
+/** Reads the colours that the map uses. */
 export function themeColours() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();

@@ -1,4 +1,4 @@
-/** Times as people read them, in the time zone of the browser. */
+/** Formats times for display, in the browser's time zone. */
 
 const hourMilliseconds = 3_600_000;
 
@@ -31,7 +31,7 @@ export function zoneName(): string {
   return zone.formatToParts(new Date()).find(({ type }) => type === "timeZoneName")?.value ?? "local time";
 }
 
-/** The start of the hour that is some hours after the current one. */
+/** The start of the hour some hours after the current one. */
 export function hoursFromNow(hours: number, now = new Date()): Date {
   return new Date((Math.floor(now.getTime() / hourMilliseconds) + hours) * hourMilliseconds);
 }
@@ -41,7 +41,7 @@ export function afterHours(start: Date, hours: number): Date {
   return new Date(start.getTime() + hours * hourMilliseconds);
 }
 
-/** A time as `<input type="datetime-local">` writes it. */
+/** A time as the value of `<input type="datetime-local">`. */
 export function inputValue(moment: Date): string {
   const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);

@@ -9,15 +9,15 @@ import { Timeline } from "./timeline.ts";
 interface AnswerOptions {
   readonly map: DensityMap;
   readonly densities: Densities;
-  /** A count below it is not published. */
+  /** Smaller counts are not published. */
   readonly threshold: number;
-  /** Called for every hour that is shown, also for the first. */
+  /** Called for every hour that is shown, including the first. */
   readonly onHour: (hour: number) => void;
-  /** Called when a person closes the card of the cell. */
+  /** Called when the user closes the card of the cell. */
   readonly closeCell: () => void;
 }
 
-/** An answer on the map: its cells, their legend, the timeline, and the card of a cell. */
+/** An answer on the map: its cells, the legend, the timeline, and the card of a cell. */
 export class AnswerView {
   readonly #options: AnswerOptions;
   readonly #scale: Scale;
@@ -35,7 +35,7 @@ export class AnswerView {
     this.#timeline = new Timeline(densities, (hour) => this.#showHour(hour));
   }
 
-  /** Shows the card of a cell; with undefined, none. */
+  /** Shows the card of a cell; hides it for undefined. */
   select(index: number | undefined): void {
     this.#selected = index;
     this.#options.map.cells.select(index);

@@ -1,4 +1,4 @@
-/** The card of one cell: its values in the hour that is shown, and a chart over all hours. */
+/** The card of a cell: its values in the current hour, and a chart of all hours. */
 import { element, html } from "../dom.ts";
 import { whole } from "../numbers.ts";
 import { hourLabel, timeLabel } from "../time.ts";
@@ -8,10 +8,10 @@ import type { Densities, Value } from "./densities.ts";
 
 interface ShownCell {
   readonly densities: Densities;
-  /** The place of the cell in the answer. */
+  /** The index of the cell in the answer. */
   readonly index: number;
   readonly hour: number;
-  /** A count below it is not published. */
+  /** Smaller counts are not published. */
   readonly threshold: number;
   readonly close: () => void;
 }
@@ -74,7 +74,7 @@ function describe({ dataType, density = 0 }: Value, threshold: number): string {
     : `${whole(density)} people per km²`;
 }
 
-/** Range and people of a published cell, and the area of every cell. */
+/** The area of a cell and, if its density is published, range and people. */
 function figures({ density, min, max }: Value, area: number): HTMLElement {
   const published =
     density === undefined || min === undefined || max === undefined

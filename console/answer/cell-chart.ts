@@ -9,7 +9,7 @@ const height = 120;
 const margin = { top: 8, right: 6, bottom: 20, left: 54 };
 const bottom = height - margin.bottom;
 
-/** Where hours and densities are on the chart. */
+/** The scales of the chart. */
 interface Axes {
   /** The width of an hour. */
   readonly step: number;
@@ -20,7 +20,7 @@ interface Axes {
   readonly y: (density: number) => number;
 }
 
-/** Draws the chart; hours without a number are marked at its bottom. */
+/** Draws the chart; hours without a number are marked at the bottom. */
 export function cellChart({ hours }: Densities, index: number, hour: number): SVGSVGElement {
   const values = hours.map(({ values: all }) => all[index] ?? { dataType: "NO_DATA" as const });
   const axes = axesFor(values);
@@ -65,7 +65,7 @@ function roundUp(density: number): number {
   return ([1, 2, 4, 5, 10].find((factor) => factor * unit >= density) ?? 10) * unit;
 }
 
-/** Successive hours with a number. */
+/** Runs of successive hours with a number. */
 function publishedRuns(values: readonly Value[]): number[][] {
   const runs: number[][] = [];
   for (const [hour, { dataType }] of values.entries()) {
@@ -77,7 +77,7 @@ function publishedRuns(values: readonly Value[]): number[][] {
   return runs;
 }
 
-/** Points of an SVG shape. */
+/** The points of an SVG shape. */
 function pointsOf(hours: readonly number[], { x, y }: Axes, density: (hour: number) => number): string {
   return hours.map((hour) => `${x(hour).toFixed(1)},${y(density(hour)).toFixed(1)}`).join(" ");
 }
@@ -126,7 +126,7 @@ function densityLabels({ top, y }: Axes): SVGElement[] {
   );
 }
 
-/** The times of the first, the middle and the last hour. */
+/** Labels with the times of the first, the middle and the last hour. */
 function hourLabels(starts: readonly Date[], { x }: Axes): SVGElement[] {
   const last = starts.length - 1;
   const labelled = [...new Set([0, Math.floor(last / 2), last])];

@@ -1,4 +1,4 @@
-/** Where the cells of an answer are, and how large. */
+/** The positions and sizes of cells. */
 
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
@@ -16,7 +16,7 @@ export function boundsOf(geohash: string): Box {
   return { west, south, east: west + cellWidth, north: south + cellHeight };
 }
 
-/** The ring of a cell as GeoJSON has it, counter-clockwise. */
+/** The ring of a cell as in GeoJSON, counter-clockwise. */
 export function ringOf(geohash: string): [number, number][] {
   const { west, south, east, north } = boundsOf(geohash);
   return [

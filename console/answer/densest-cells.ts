@@ -9,7 +9,7 @@ interface DensestCells {
   readonly showHour: (hour: Hour) => void;
 }
 
-/** Creates the list of the densest cells, by which the keyboard reaches them. */
+/** Creates the list of the densest cells, which makes cells accessible by keyboard. */
 export function densestCells({ geohashes }: Densities, onCell: (index: number) => void): DensestCells {
   const rows = html("tbody");
   const row = ({ cell, density }: { readonly cell: number; readonly density: number }) => {

@@ -1,7 +1,7 @@
 /** An answer of the API, by hour and cell. */
 import { cellArea } from "./cells.ts";
 
-/** What the API says of a cell in an hour. */
+/** The kinds of values of a cell in an hour. */
 type DataType = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
 
 interface CellBody {
@@ -12,7 +12,7 @@ interface CellBody {
   readonly maxPplDensity?: number;
 }
 
-/** The body of an answer to `POST /populationdensitydata/retrieve`. */
+/** The response body of `POST /populationdensitydata/retrieve`. */
 export interface DensityBody {
   readonly status: string;
   readonly timedPopulationDensityData: readonly {
@@ -37,7 +37,7 @@ export interface Hour {
   /** In the order of the answer's cells. */
   readonly values: readonly Value[];
   readonly counts: Readonly<Record<DataType, number>>;
-  /** The people in all cells whose density is published: density times area. */
+  /** The total people of cells with a published density: density times area. */
   readonly people: number;
 }
 
@@ -48,7 +48,7 @@ export interface Densities {
   readonly hours: readonly Hour[];
 }
 
-/** Parses an answer, whose cells are the same in every hour. */
+/** Parses an answer; its cells are the same in every hour. */
 export function parseDensities({ status, timedPopulationDensityData }: DensityBody): Densities {
   const cells = timedPopulationDensityData[0]?.cellPopulationDensityData ?? [];
   const geohashes = cells.map(({ geohash }) => geohash);

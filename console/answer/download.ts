@@ -4,18 +4,18 @@ import type { DensityRequest } from "../request/request-form.ts";
 import { callApi } from "../session.ts";
 import { retrievalPath } from "./retrieval.ts";
 
-/** The formats of files, by the names on their buttons. */
+/** File formats, by the labels of their buttons. */
 export const formats = {
   GeoJSON: { accept: "application/geo+json", extension: "geojson" },
   CSV: { accept: "text/csv", extension: "csv" },
 } as const;
 
-/** A format of files. */
+/** A file format. */
 export type Format = keyof typeof formats;
 
 /**
- * Sends a request again, for an answer in another format, and saves what the API answers.
- * @throws {ApiError} when the API refuses it, or does not have the format.
+ * Repeats a request in another format, and saves the answer as a file.
+ * @throws {ApiError} if the API refuses the request, or does not support the format.
  */
 export async function download(format: Format, request: DensityRequest): Promise<void> {
   const { accept, extension } = formats[format];

@@ -4,7 +4,7 @@ import { whole } from "../numbers.ts";
 import { isDark } from "../theme.ts";
 import { coloursOf, type Scale } from "./scale.ts";
 
-/** Shows what the colours and the patterns of the cells mean. */
+/** Shows the meaning of the cells' colours and patterns. */
 export function showLegend(scale: Scale, threshold: number): void {
   element("legend").replaceChildren(
     html(
@@ -27,7 +27,7 @@ export function hideLegend(): void {
   element("legend").replaceChildren();
 }
 
-/** The classes of the scale, from few people to many. */
+/** One row for each class of the scale, in ascending order. */
 function classRows(scale: Scale): HTMLElement[] {
   const ends = [scale.min, ...scale.breaks];
   return coloursOf(scale, isDark()).map((colour, index) => {

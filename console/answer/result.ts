@@ -1,4 +1,4 @@
-/** What an answer says in numbers, and what can be done with it. */
+/** The summary of an answer, with actions. */
 import { html } from "../dom.ts";
 import { ApiError, apiUrl } from "../http.ts";
 import { counted, whole } from "../numbers.ts";
@@ -14,7 +14,7 @@ interface Result {
   readonly showHour: (hour: number) => void;
 }
 
-/** What is said of an answer, by its status. */
+/** Notes on an answer, by its status. */
 const notes: Readonly<Record<string, string>> = {
   PART_OF_AREA_NOT_SUPPORTED: "Part of the area is not covered: its cells have no data.",
   AREA_NOT_SUPPORTED:
@@ -24,13 +24,13 @@ const notes: Readonly<Record<string, string>> = {
 interface ResultOptions {
   readonly densities: Densities;
   readonly request: DensityRequest;
-  /** A count below it is not published. */
+  /** Smaller counts are not published. */
   readonly threshold: number;
-  /** Called when a person chooses a cell of the list. */
+  /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;
 }
 
-/** Creates the part of the panel about an answer. */
+/** Creates the panel's section about an answer. */
 export function resultPanel({ densities, request, threshold, onCell }: ResultOptions): Result {
   const note = notes[densities.status];
   const hasCells = densities.geohashes.length > 0;
@@ -53,7 +53,7 @@ export function resultPanel({ densities, request, threshold, onCell }: ResultOpt
   return { element, showHour };
 }
 
-/** The people of an hour, and its cells of each kind. */
+/** The people of an hour, and the number of its cells of each kind. */
 function hourFigures({ geohashes }: Densities, threshold: number) {
   const people = html("strong", { class: "people" });
   const published = html("dd", { id: "published-cells" });
@@ -85,7 +85,7 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
   return { elements, showHour };
 }
 
-/** Buttons for files and programs, and what went wrong with a file. */
+/** Buttons for downloads and programs, and the error of a failed download. */
 function actions(request: DensityRequest): HTMLElement[] {
   const problem = html("p", { class: "problem", role: "alert" });
   const save = async (format: Format) => {

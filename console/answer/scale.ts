@@ -1,6 +1,6 @@
-/** The scale of densities: classes with colours that people with any colour vision can tell apart. */
+/** The scale of densities: classes, with colours that can be told apart with any colour vision. */
 
-/** Viridis (CC0), from few people to many. */
+/** The Viridis colours (CC0), in ascending order of density. */
 const viridis = ["#440154", "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725"] as const;
 
 /** The largest number of classes. */
@@ -8,15 +8,15 @@ export const classCount = viridis.length;
 
 /** Classes of densities, in people per km². */
 export interface Scale {
-  /** The lower ends of all classes but the first, ascending. */
+  /** The lower bounds of all classes but the first, ascending. */
   readonly breaks: readonly number[];
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * The scale of some densities, each class with about as many of them. Breaks are rounded to two digits; similar
- * densities have fewer classes.
+ * Divides densities into classes of about equal size. Breaks are rounded to two digits; similar densities yield fewer
+ * classes.
  */
 export function scaleOf(densities: readonly number[]): Scale {
   const sorted = [...densities].sort((one, other) => one - other);

@@ -1,7 +1,7 @@
 import { announce, element, html } from "../dom.ts";
 import { type Language, languages, type SnippetRequest } from "./snippets.ts";
 
-/** Shows a request as a program to copy, in a language to choose. */
+/** Shows a request as a program to copy, in several languages. */
 export function showSnippets(request: SnippetRequest): void {
   const dialog = element<HTMLDialogElement>("request");
   const code = html("code");
@@ -24,7 +24,7 @@ export function showSnippets(request: SnippetRequest): void {
       copied.textContent = "Copied.";
     } catch (error) {
       if (!(error instanceof DOMException) && !(error instanceof TypeError)) throw error;
-      // Browsers refuse the clipboard to pages without TLS: select the text instead.
+      // Browsers deny pages without TLS access to the clipboard; selects the text instead.
       getSelection()?.selectAllChildren(code);
       copied.textContent = "Selected: press Ctrl+C or ⌘C.";
     }

@@ -1,12 +1,12 @@
-/** A request as programs that send it. They read the token from the environment variable TOKEN. */
+/** Programs that send a request, with the token of the environment variable TOKEN. */
 
-/** The request that the programs send. */
+/** The request that a program sends. */
 export interface SnippetRequest {
   readonly url: string;
   readonly body: unknown;
 }
 
-/** Writes the program in each language, by the language's name. */
+/** Generators of the program, by the name of the language. */
 export const languages = {
   curl: ({ url, body }) =>
     [
@@ -50,7 +50,10 @@ export const languages = {
 /** The name of a language. */
 export type Language = keyof typeof languages;
 
-/** JSON as an expression of JavaScript or Python. Requests have no `true`, `false` or `null`: Python differs. */
+/**
+ * Formats JSON as an expression of JavaScript or Python. Requests contain no `true`, `false` or `null`, in which Python
+ * differs.
+ */
 function indented(text: string, indent = "  "): string {
   return text.replaceAll("\n", `\n${indent}`);
 }

@@ -1,4 +1,4 @@
-/** The hours of an answer: bars with their people, a slider, and a button that plays them. */
+/** The timeline of an answer's hours: bars showing their people, a slider, and a button that plays them. */
 import { element, html, svg } from "../dom.ts";
 import { whole } from "../numbers.ts";
 import { dayLabel, hourLabel, zoneName } from "../time.ts";
@@ -19,7 +19,7 @@ export class Timeline {
   #current = 0;
   #playing: ReturnType<typeof setInterval> | undefined;
 
-  /** Shows the timeline. `onHour` is called for every change, also for the first hour. */
+  /** Shows the timeline. `onHour` is called for every change, and for the first hour. */
   constructor({ hours }: Densities, onHour: (hour: number) => void) {
     this.#hours = hours;
     this.#onHour = onHour;
@@ -56,7 +56,7 @@ export class Timeline {
     this.#showPlaying(false);
   }
 
-  /** Stops playing, and removes the timeline. */
+  /** Stops playing and removes the timeline. */
   remove(): void {
     this.stop();
     element("timeline").replaceChildren();
@@ -71,7 +71,7 @@ export class Timeline {
     this.#showPlaying(true);
   }
 
-  /** Shows the hour that a person chose. */
+  /** Shows the hour that the user chose. */
   #choose(hour: number): void {
     this.stop();
     this.#show(hour);
@@ -123,7 +123,7 @@ export class Timeline {
     );
   }
 
-  /** The bars. A click on one chooses its hour. */
+  /** The bars; a click on one selects its hour. */
   #barChart(): SVGSVGElement {
     const choose = (event: Event) => {
       const { offsetX, currentTarget } = event as MouseEvent;
@@ -144,7 +144,7 @@ export class Timeline {
   }
 }
 
-/** A bar for each hour, as high as its people. */
+/** A bar for each hour, with a height in proportion to its people. */
 function hourBars(hours: readonly Hour[]): readonly SVGRectElement[] {
   const max = Math.max(1, ...hours.map(({ people }) => people));
   return hours.map(({ people }, index) => {

@@ -7,13 +7,13 @@ import { colourByState, noDataState, stateOf, suppressedState } from "./cell-sta
 import { type Position, rectangles } from "./geojson.ts";
 import { cellLayers, repaint } from "./layers.ts";
 
-/** Counting the drawn cells takes a moment, and is not done beyond this number. */
+/** Above this number, drawn cells are not counted, because it would take too long. */
 const maxCounted = 5_000;
 
 /** The state of a cell before its first hour is shown. */
 const unknownState = 127;
 
-/** The cells of an answer on the map. */
+/** The map source with the cells of an answer. */
 export class CellSource {
   readonly #map: MapLibreMap;
   #geohashes: readonly string[] = [];
@@ -27,7 +27,7 @@ export class CellSource {
     this.#replace();
   }
 
-  /** Shows the cells of an answer, without an hour; with undefined, none. */
+  /** Shows the cells of an answer, not yet coloured for an hour; removes them for undefined. */
   show(densities: Densities | undefined, scale: Scale): void {
     this.#geohashes = densities?.geohashes ?? [];
     this.#scale = scale;
@@ -45,11 +45,11 @@ export class CellSource {
       this.#states[id] = state;
       this.#map.setFeatureState({ source: "cells", id }, { state });
     }
-    // An hour that looks like the one before is drawn too, so that the map becomes idle and its cells are counted.
+    // Repaints even if the hour looks the same as before, so that the map becomes idle and its cells are counted.
     this.#map.triggerRepaint();
   }
 
-  /** Marks a cell and makes it visible; with undefined, marks none. */
+  /** Marks a cell and moves it into view; for undefined, removes the mark. */
   select(index: number | undefined): void {
     if (this.#selected !== undefined) {
       this.#map.setFeatureState({ source: "cells", id: this.#selected }, { isSelected: false });
@@ -64,12 +64,12 @@ export class CellSource {
     if (!this.#map.getBounds().contains(middle)) this.#map.panTo(middle);
   }
 
-  /** Uses the colours of the current theme. */
+  /** Applies the colours of the current theme. */
   repaint(): void {
     repaint(this.#map, this.#layers());
   }
 
-  /** Tells tests, on the map's element, which hour is drawn, and how many cells of each kind. */
+  /** Sets, on the map's element, how many cells of each kind are drawn, for tests. */
   countDrawn(container: HTMLElement): void {
     if (this.#geohashes.length === 0 || this.#geohashes.length > maxCounted) return;
     const drawn = { coloured: new Set(), suppressed: new Set(), none: new Set() };
@@ -85,8 +85,8 @@ export class CellSource {
   }
 
   /**
-   * Replaces the source instead of its data: tiles of a source whose data change while the map moves may keep the old
-   * ones. The cells lie below the outline of their area.
+   * Replaces the source rather than its data: if data changes while the map moves, some tiles may keep the old data.
+   * The cells are below the outline of the area.
    */
   #replace(): void {
     const layers = this.#layers();

@@ -1,4 +1,4 @@
-/** The state of a cell on the map in the hour that is shown: the class of its density, or why it has none. */
+/** The state of a cell in the current hour: the class of its density, or why it has none. */
 import type { ExpressionSpecification } from "maplibre-gl";
 import type { Value } from "../answer/densities.ts";
 import { classOf, coloursOf, type Scale } from "../answer/scale.ts";
@@ -18,7 +18,7 @@ export function stateOf({ dataType, density = 0 }: Value, scale: Scale): number 
   return dataType === "LOW_DENSITY" ? suppressedState : classOf(density, scale);
 }
 
-/** The colour of a cell by its state, in the current theme; without a class, transparent. */
+/** The colour of a cell by its state, in the current theme; transparent for cells without a class. */
 export function colourByState(scale: Scale): ExpressionSpecification {
   const cases = coloursOf(scale, isDark()).flatMap((colour, index) => [index, colour]);
   return ["match", stateOfCell, ...cases, "rgba(0,0,0,0)"] as unknown as ExpressionSpecification;

@@ -1,4 +1,4 @@
-/** The map: outlines of countries or the operator's own map, and above them areas and the cells of an answer. */
+/** The map: outlines of countries or the operator's own map, with areas and the cells of an answer above. */
 import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibre-gl";
 import { assetUrl } from "../assets.ts";
 import type { Area, Box, Point } from "../request/area.ts";
@@ -26,7 +26,7 @@ export interface DensityMap {
 /**
  * Creates the map.
  * @param mapStyle the URL of the operator's style or archive of tiles; empty for outlines of countries
- * @param onCell called with the cell that was clicked; with undefined after a click beside all cells
+ * @param onCell is called with the clicked cell; with undefined after a click outside all cells
  */
 export async function createMap(
   container: HTMLElement,
@@ -59,7 +59,7 @@ export async function createMap(
   };
 }
 
-/** Creates MapLibre's map, which neither tilts nor turns, and waits until its style has loaded. */
+/** Creates the MapLibre map, without tilt and rotation, and waits until its style has loaded. */
 async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapLibreMap> {
   maplibregl.setWorkerUrl(assetUrl("mapWorker"));
   const style = mapStyle === "" ? await outlineStyle() : await operatorStyle(mapStyle);
@@ -88,7 +88,7 @@ function addAreaLayers(map: MapLibreMap): void {
   for (const layer of areaLayers(themeColours())) map.addLayer(layer, firstLabel);
 }
 
-/** Adds the patterns in the colours of the current theme, or replaces those of the other. */
+/** Adds the patterns in the colours of the current theme, replacing those of the other. */
 function addPatterns(map: MapLibreMap): void {
   for (const [name, image] of Object.entries({ hatching: hatching(), dots: dots() })) {
     if (map.hasImage(name)) map.updateImage(name, image);
@@ -109,7 +109,7 @@ function reportClicks(map: MapLibreMap, onCell: (index: number | undefined) => v
   });
 }
 
-/** Moves to an area, which is then beside the legend and above the timeline. */
+/** Moves to an area, so that neither legend nor timeline covers it. */
 function moveTo(map: MapLibreMap, area: Area): void {
   const bounds = new maplibregl.LngLatBounds();
   for (const position of areaRing(area)) bounds.extend(position);

@@ -9,7 +9,7 @@ interface DrawingActions {
 }
 
 interface DrawingBar {
-  /** A cross in the middle of the map, and the bar. */
+  /** The bar, and a cross in the middle of the map. */
   readonly elements: readonly HTMLElement[];
   /** Shows what the drawn area still needs. */
   readonly update: (area: Area) => void;

@@ -1,4 +1,4 @@
-/** Drawing an area on the map, with a pointer or the keyboard. */
+/** Draws an area on the map, with a pointer or the keyboard. */
 import type { MapMouseEvent } from "maplibre-gl";
 import { announce, element } from "../dom.ts";
 import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";
@@ -6,8 +6,8 @@ import type { DensityMap } from "./density-map.ts";
 import { drawingBar } from "./drawing-bar.ts";
 
 /**
- * One drawing, which starts at once. A click adds a corner, and so does Enter in the middle of the map, which the arrow
- * keys move. Backspace removes the last corner, a double click or Finish ends the drawing, Escape cancels it.
+ * One drawing, which starts at once. A click adds a corner there, Enter in the middle of the map; the arrow keys move
+ * the map. Backspace removes the last corner, a double click or Finish ends the drawing, Escape cancels it.
  */
 export class Drawing {
   readonly #map: DensityMap;
@@ -16,7 +16,7 @@ export class Drawing {
   readonly #bar: ReturnType<typeof drawingBar>;
   #points: readonly Point[] = [];
 
-  /** @param done called at the end with the area; with undefined if the person cancels, and never after `stop` */
+  /** @param done is called with the area, or with undefined if the user cancels; never after `stop` */
   constructor(map: DensityMap, limits: AreaLimits, done: (area: Area | undefined) => void) {
     this.#map = map;
     this.#limits = limits;
@@ -43,7 +43,7 @@ export class Drawing {
     library.getCanvas().focus();
   }
 
-  /** Ends the drawing without an area. */
+  /** Cancels drawing, without calling `done`. */
   stop(): void {
     const { library } = this.#map;
     library.off("click", this.#onClick);
@@ -105,7 +105,7 @@ export class Drawing {
 
   readonly #onDoubleClick = (event: MapMouseEvent) => {
     event.preventDefault();
-    // The second click of the two has added the last corner once more.
+    // The second click of a double click has added the last corner again.
     this.#points = this.#points.slice(0, -1);
     this.#finish();
   };

@@ -1,4 +1,4 @@
-/** GeoJSON of what the map shows. */
+/** GeoJSON for the map's sources. */
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { ringOf } from "../answer/cells.ts";
 import type { Area, Box, Point } from "../request/area.ts";
@@ -6,7 +6,7 @@ import type { Area, Box, Point } from "../request/area.ts";
 /** Longitude and latitude, as GeoJSON and MapLibre take them. */
 export type Position = [longitude: number, latitude: number];
 
-/** Nothing to show. */
+/** An empty collection. */
 export const empty: FeatureCollection = { type: "FeatureCollection", features: [] };
 
 /** A feature without properties. */
@@ -18,12 +18,12 @@ function collection(features: Feature[]): FeatureCollection {
   return { type: "FeatureCollection", features };
 }
 
-/** The outline of a ring of positions. */
+/** A collection with the outline of a ring. */
 export function outline(coordinates: Position[]): FeatureCollection {
   return collection([featureOf({ type: "LineString", coordinates })]);
 }
 
-/** The closed ring of an area; longitudes go on beyond 180 degrees where it crosses the antimeridian. */
+/** The closed ring of an area; across the antimeridian, longitudes continue beyond 180 degrees. */
 export function areaRing({ boundary }: Area): Position[] {
   let before = boundary[0]?.longitude ?? 0;
   const positions = boundary.map(({ longitude, latitude }): Position => {
@@ -55,7 +55,7 @@ export function draft(points: readonly Point[], isClosed: boolean): FeatureColle
   return collection([featureOf({ type: "LineString", coordinates: line }), ...corners]);
 }
 
-/** The rectangles of cells; their ids are their places in the answer. */
+/** The rectangles of cells; their ids are their indexes in the answer. */
 export function rectangles(geohashes: readonly string[]): FeatureCollection {
   return collection(
     geohashes.map((geohash, id) => ({

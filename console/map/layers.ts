@@ -1,9 +1,9 @@
-/** The layers of the map as data: what they draw, and in which colours of the theme. */
+/** The map's layers as data: what they draw, in which colours of the theme. */
 import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
 import type { ThemeColours } from "../theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 
-/** The ground: outlines of countries, from the ground up. */
+/** The base map: outlines of countries, bottom layer first. */
 export function outlineLayers({ water, land, border }: ThemeColours): LayerSpecification[] {
   return [
     { id: "water", type: "background", paint: { "background-color": water } },
@@ -12,7 +12,7 @@ export function outlineLayers({ water, land, border }: ThemeColours): LayerSpeci
   ];
 }
 
-/** What is covered, the area of a request, and an area that is being drawn. */
+/** The coverage, the area of a request, and an area that is being drawn. */
 export function areaLayers({ accent, border, land }: ThemeColours): LayerSpecification[] {
   return [
     {
@@ -43,7 +43,7 @@ export function areaLayers({ accent, border, land }: ThemeColours): LayerSpecifi
   ];
 }
 
-/** The cells of an answer. @param fill the colour of a cell, by its state. */
+/** The cells of an answer. @param fill the colour of a cell by its state. */
 export function cellLayers(
   { land, text }: ThemeColours,
   fill: ExpressionSpecification | string,
@@ -81,7 +81,7 @@ export function cellLayers(
   ];
 }
 
-/** Paints layers that are on the map anew, after a change of the theme. */
+/** Repaints layers after a change of the theme. */
 export function repaint(map: MapLibreMap, layers: readonly LayerSpecification[]): void {
   for (const { id, paint = {} } of layers) {
     for (const [name, value] of Object.entries(paint)) {

@@ -2,7 +2,7 @@
 import maplibregl, { type StyleSpecification } from "maplibre-gl";
 import { themeColours } from "../theme.ts";
 
-/** @param address of a MapLibre style, or of a PMTiles archive (it ends in `.pmtiles`). */
+/** Loads the operator's style. @param address a MapLibre style, or a PMTiles archive if it ends in `.pmtiles`. */
 export async function operatorStyle(address: string): Promise<StyleSpecification | string> {
   if (!new URL(address).pathname.endsWith(".pmtiles")) return address;
   const { Protocol } = await import("pmtiles");

@@ -1,4 +1,4 @@
-/** The map where the operator has set none: outlines of countries. */
+/** The default map: outlines of countries. */
 import type { StyleSpecification } from "maplibre-gl";
 import { feature, mesh } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
@@ -7,7 +7,7 @@ import { themeColours } from "../theme.ts";
 import { featureOf } from "./geojson.ts";
 import { outlineLayers } from "./layers.ts";
 
-/** Outlines of countries, from the page's own origin. */
+/** Loads the outlines of countries from the page's own origin. */
 export async function outlineStyle(): Promise<StyleSpecification> {
   const response = await fetch(assetUrl("outlines"));
   const topology = (await response.json()) as Topology<{ countries: GeometryCollection }>;

@@ -1,15 +1,15 @@
-/** The patterns of cells without a number: stripes for too few people to publish, dots for no data. */
+/** The patterns of cells without a number: stripes for suppressed counts, dots for no data. */
 import { themeColours } from "../theme.ts";
 
 /** The side of a pattern's image in pixels; it is drawn at half the size. */
 const side = 16;
 
-/** Diagonal stripes, two in each image; images placed side by side show no seam. */
+/** Diagonal stripes, two per image; adjacent images join without a seam. */
 export function hatching(): ImageData {
   return pattern((x, y) => (x + y) % (side / 2) < 2);
 }
 
-/** One dot in each image. */
+/** One dot per image. */
 export function dots(): ImageData {
   return pattern((x, y) => Math.hypot(x - (side - 1) / 2, y - (side - 1) / 2) < 2.6);
 }

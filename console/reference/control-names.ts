@@ -1,4 +1,4 @@
-/** Names of Swagger UI's controls that have none of their own. */
+/** Names for Swagger UI's controls without an accessible name. */
 const names: Readonly<Record<string, string>> = {
   "#servers": "Server",
   "select.examples-select-element": "Example",
@@ -10,7 +10,7 @@ const names: Readonly<Record<string, string>> = {
 /** Boxes that scroll, which only become reachable by the keyboard with a `tabindex`. */
 const scrolling = "pre.microlight:not([tabindex]), .highlight-code > *:not([tabindex])";
 
-/** Makes Swagger UI accessible: names its controls, and lets the keyboard reach all of it, whenever it draws. */
+/** Makes Swagger UI accessible: whenever it renders, names its controls and makes all of it reachable by keyboard. */
 export function nameControls(root: HTMLElement): void {
   const name = () => {
     for (const [selector, label] of Object.entries(names)) {

@@ -1,4 +1,4 @@
-/** The reference: Swagger UI with the API's document. It sends requests with the token of the page's login. */
+/** The reference: Swagger UI with the API's document, sending requests with the token of the page's login. */
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { assetUrl } from "../assets.ts";
 import { element, html } from "../dom.ts";
@@ -18,21 +18,21 @@ export async function showReference(): Promise<void> {
   nameControls(element("reference"));
   let reference: Reference | undefined;
   onLoginChange((login) => {
-    // After a logout the old one would still show the token, and what was sent and answered.
+    // After a logout, the old one would still show the token, requests and responses.
     if (login === undefined || reference === undefined) reference = createReference();
     else reference.preauthorizeApiKey("bearer", login.token);
   });
 }
 
-/** Replaces the reference by a new one. */
+/** Replaces the reference with a new one. */
 function createReference(): Reference {
   const place = html("div");
   element("reference").replaceChildren(place);
   const reference = SwaggerUI({
     domNode: place,
-    // The paths without their aliases.
+    // The paths without aliases.
     url: apiUrl("openapi.json?aliases=false"),
-    // Otherwise the document is sent to a server of Swagger's.
+    // Otherwise Swagger UI would send the document to Swagger's validator.
     validatorUrl: null,
     deepLinking: false,
     docExpansion: "list",

@@ -1,4 +1,4 @@
-/** The size of the answer in cells × hours, beside the limit of an answer that is given at once. */
+/** The size of the answer in cells × hours, compared with the limit of a synchronous answer. */
 import { html } from "../dom.ts";
 import { counted, whole } from "../numbers.ts";
 

@@ -1,4 +1,4 @@
-/** The field for the area: an example, drawn on the map, or pasted. */
+/** The field for the area: an example, or an area drawn on the map or pasted. */
 import { html } from "../dom.ts";
 import { type Area, type AreaLimits, areaProblem } from "./area.ts";
 import type { Example } from "./examples.ts";
@@ -7,7 +7,7 @@ import { segments } from "./segments.ts";
 
 /** Draws an area on the map. */
 export interface AreaDrawing {
-  /** Starts drawing; `done` gets undefined if the person gives up. */
+  /** Starts drawing; `done` receives undefined if the user cancels. */
   readonly start: (done: (area: Area | undefined) => void) => void;
   /** Cancels drawing, if active. */
   readonly cancel: () => void;
@@ -17,25 +17,25 @@ interface AreaFieldOptions {
   readonly examples: readonly Example[];
   readonly limits: AreaLimits;
   readonly drawing: AreaDrawing;
-  /** Called before `onChange` when the area is an example. */
+  /** Called before `onChange` if the area is an example. */
   readonly onExample: (area: Area) => void;
   readonly onChange: (area: Area | undefined) => void;
 }
 
 interface AreaField {
   readonly fieldset: HTMLFieldSetElement;
-  /** Sets the first area: the first example, or one that is drawn where there are no examples. */
+  /** Sets the initial area: the first example or, without examples, starts drawing one. */
   readonly start: () => void;
 }
 
-/** One way of giving an area. */
+/** One way to choose an area. */
 interface Way {
   readonly element: HTMLElement;
-  /** Called when the way is chosen. */
+  /** Called when this way is selected. */
   readonly open?: () => void;
 }
 
-/** Gives the field an area, or none, with a note to show below it. */
+/** Sets the field's area, or clears it, with a note below it. */
 type SetArea = (area: Area | undefined, note?: string) => void;
 
 /** Creates the field. */

@@ -4,7 +4,7 @@ import { type Point, polygonOf } from "../../functions/population-density/cover/
 
 export type { Point };
 
-/** An area as the API takes it. */
+/** An area in the API's format. */
 export interface Area {
   readonly areaType: "POLYGON";
   readonly boundary: readonly Point[];
@@ -16,7 +16,7 @@ export interface AreaLimits {
   readonly maxPoints: number;
 }
 
-/** A box in degrees. It crosses the antimeridian where its west is above its east. */
+/** A box in degrees. It crosses the antimeridian if `west` is greater than `east`. */
 export interface Box {
   readonly west: number;
   readonly south: number;

@@ -1,7 +1,7 @@
 import { callApi } from "../session.ts";
 import type { AreaLimits, Box } from "./area.ts";
 
-/** What callers may ask for (`GET /populationdensitydata/capabilities`). */
+/** The API's capabilities (`GET /populationdensitydata/capabilities`). */
 export interface Capabilities {
   readonly precisions: readonly number[];
   readonly area: AreaLimits;
@@ -17,7 +17,7 @@ export interface Capabilities {
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
 }
 
-/** Reads what callers may ask for. */
+/** Reads the API's capabilities. */
 export async function readCapabilities(): Promise<Capabilities> {
   return (await (await callApi("populationdensitydata/capabilities")).json()) as Capabilities;
 }

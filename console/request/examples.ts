@@ -1,6 +1,6 @@
 import { type Area, areaOf, type Box, type Point } from "./area.ts";
 
-/** An area to choose. */
+/** An example area. */
 export interface Example {
   readonly name: string;
   readonly area: Area;
@@ -48,13 +48,13 @@ const districts: readonly District[] = [
   },
 ];
 
-/** Areas to choose where densities cover a box: the districts in it, its middle, and all of it. */
+/** Example areas within the coverage: districts in it, its middle, and all of it. */
 export function examplesIn(coverage: Box | undefined): readonly Example[] {
   if (coverage === undefined) return [];
   return [
     ...districts.filter((district) => isCovered(district, coverage)).map(exampleOf),
     { name: "Middle of what is covered", area: middleOf(coverage, 0.3) },
-    // An edge of 180 degrees or more would lead the other way around the world.
+    // An edge of 180 degrees or more would run the other way around the world.
     ...(widthOf(coverage) < 180 ? [{ name: "All that is covered", area: middleOf(coverage, 0.999) }] : []),
   ];
 }
@@ -71,12 +71,12 @@ function isCovered({ corners }: District, coverage: Box): boolean {
   );
 }
 
-/** The width of a box in degrees, also across the antimeridian. */
+/** The width of a box in degrees, even across the antimeridian. */
 function widthOf({ west, east }: Box): number {
   return (east - west + 360) % 360 || 360;
 }
 
-/** The middle of a box, with a share of its width and height. */
+/** The middle of a box, scaled to a share of its width and height. */
 function middleOf(box: Box, share: number): Area {
   const { west, south, north } = box;
   const width = widthOf(box);

@@ -1,9 +1,9 @@
 import { type Area, areaOf, type Point } from "./area.ts";
 
 /**
- * Reads a polygon from text: GeoJSON (a Polygon, a Feature or a FeatureCollection with one), an area or a request of
- * the API, or a list of points.
- * @throws {Error} saying what was expected. A polygon with holes is refused: areas of the API have none.
+ * Parses a polygon from text: GeoJSON (a Polygon, or a Feature or FeatureCollection with one), an area or a request in
+ * the API's format, or a list of points.
+ * @throws {Error} saying what was expected. A polygon with holes is refused, because the API's areas have none.
  */
 export function parseArea(text: string): Area {
   let value: unknown;
@@ -29,7 +29,7 @@ function findPoints(value: unknown): readonly Point[] | undefined {
   }
   if (value.type === "Feature") return findPoints(value.geometry);
   if (value.type === "Polygon" && Array.isArray(value.coordinates)) return outerRing(value.coordinates);
-  // A request of the API, or its area.
+  // A request in the API's format, or its area.
   if (isRecord(value.area)) return findPoints(value.area);
   return Array.isArray(value.boundary) ? findPoints(value.boundary) : undefined;
 }
@@ -45,7 +45,7 @@ function outerRing([ring, ...holes]: readonly unknown[]): readonly Point[] | und
   return isClosed ? points.slice(0, -1) : points;
 }
 
-/** All values as points; undefined if there are none, or one is no point. */
+/** Parses values as points; undefined if there are none, or one of them is not a point. */
 function parseAll(
   values: readonly unknown[],
   parse: (value: unknown) => Point | undefined,
@@ -54,14 +54,14 @@ function parseAll(
   return points.length === values.length && points.length > 0 ? points : undefined;
 }
 
-/** A point of the API. */
+/** Parses a point in the API's format. */
 function parsePoint(value: unknown): Point | undefined {
   if (!isRecord(value)) return undefined;
   const { latitude, longitude } = value;
   return typeof latitude === "number" && typeof longitude === "number" ? { latitude, longitude } : undefined;
 }
 
-/** A GeoJSON position: longitude first. */
+/** Parses a GeoJSON position: longitude first. */
 function parsePosition(value: unknown): Point | undefined {
   if (!Array.isArray(value)) return undefined;
   const [longitude, latitude] = value as readonly unknown[];

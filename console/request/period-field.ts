@@ -13,7 +13,7 @@ const lengths: readonly { readonly hours: number; readonly name: string }[] = [
 interface PeriodField {
   readonly fieldset: HTMLFieldSetElement;
   readonly hours: () => number;
-  /** As the API takes it. */
+  /** In the API's format. */
   readonly period: () => { readonly startTime: string; readonly endTime: string };
 }
 

@@ -9,7 +9,7 @@ interface PrecisionField {
   readonly elements: readonly HTMLElement[];
   readonly precision: () => number;
   readonly set: (precision: number) => void;
-  /** Shows how large cells are in an area, or at the equator. */
+  /** Shows the size of cells in an area, or at the equator. */
   readonly showCellSize: (area: Area | undefined) => void;
 }
 
@@ -38,7 +38,7 @@ export function precisionField(precisions: readonly number[], onChange: () => vo
   };
 }
 
-/** The finest of some precisions, which ascend. */
+/** The finest of some precisions in ascending order. */
 export function finestOf(precisions: readonly number[]): number {
   return precisions.at(-1) ?? 7;
 }

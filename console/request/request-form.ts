@@ -1,4 +1,4 @@
-/** The form for a request: area, period and precision, and how large the answer will be. */
+/** The form for a request: area, period, precision, and the size of the answer. */
 import { html } from "../dom.ts";
 import { answerSize } from "./answer-size.ts";
 import { type Area, cellCount } from "./area.ts";
@@ -40,7 +40,7 @@ export function requestForm(options: FormOptions): HTMLFormElement {
   };
   const period = periodField(capabilities.period.maxHours, update);
   const precision = precisionField(precisions, update);
-  /** The finest precision with which an example can be shown at once. */
+  /** The finest precision at which an example has a synchronous answer. */
   const finestFor = (example: Area) =>
     precisions.findLast((one) => cellCount(example, one) * period.hours() <= limit) ?? finestOf(precisions);
   const areas = areaField({

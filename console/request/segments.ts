@@ -1,6 +1,6 @@
 import { html } from "../dom.ts";
 
-/** Radio buttons side by side. */
+/** Creates radio buttons, shown side by side. */
 export function segments<Value extends string>(
   name: string,
   values: readonly Value[],

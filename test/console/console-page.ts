@@ -3,7 +3,7 @@ import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, vi } from "vitest";
 
-/** A busy machine without graphics hardware draws slowly; `npm run bench -- console` measures how fast it is. */
+/** A busy machine without graphics hardware draws slowly. */
 export const patience = 120_000;
 
 /** A page, with what it must not do. */

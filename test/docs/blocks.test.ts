@@ -15,8 +15,8 @@ import { differenceOf } from "./shown-output.ts";
 import { missingFrom } from "./trees.ts";
 
 /**
- * What the words after a fence's language say, and why its block is not simply run. A block without any of them is run
- * against the service, in a session with the other blocks of its language in its document, or parsed.
+ * The words after a fence's language, with why such a block is not simply run. A block without them is run against the
+ * service in a session with the other blocks of its language and document, or parsed.
  */
 const marks = {
   "needs-aws":
@@ -34,7 +34,7 @@ const marks = {
   insights: "a query for CloudWatch Logs Insights: ids and fields must be those of log lines",
 } as const;
 
-/** Languages that are not run, and how their blocks are checked. */
+/** How blocks of languages that are not run are checked. */
 const parsed: Readonly<Record<string, (fence: Fence, workspace: Workspace) => unknown>> = {
   json: ({ text, marks }) => {
     JSON.parse(text);
@@ -100,7 +100,7 @@ test("fencesIn finds every fenced block of every document", () => {
     expect.arrayContaining(["README.md", "docs/design.md", "docs/decisions/README.md"]),
   );
   for (const [file, { length }] of blocksOf) {
-    // Counted without the parser.
+    // Counted by a regular expression instead of the parser under test.
     expect(length, file).toBe((readFileSync(file, "utf8").match(/^[ >]*(?:```|~~~)/gm) ?? []).length / 2);
   }
 });
@@ -169,7 +169,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks 
     2 * sessionMilliseconds,
   );
 
-  /** The same step in several languages has one output, after the last of them. */
+  /** A step that is shown in several languages has one output, after the last of them. */
   function outputShownOf(fence: Fence): Fence | undefined {
     for (const next of fences.slice(fences.indexOf(fence) + 1)) {
       if (next.marks.get("output") === "") return next;
@@ -178,7 +178,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks 
     return undefined;
   }
 
-  /** What a server shows is compared after the programs that call it. */
+  /** A server's output is compared after the programs that call it. */
   async function expectServers(blocks: readonly Fence[]): Promise<void> {
     for (const server of fences.filter(isOneOf("server"))) {
       const shown = fences.find(({ marks }) => marks.get("output") === server.marks.get("server"));

@@ -101,7 +101,7 @@ describe("commandsIn and their problems", () => {
     expect(await commandProblems(command ?? [""])).not.toEqual([]);
   });
 
-  // CDK is asked for its options only when tests run whole.
+  // Running cdk takes a second, so only when tests run whole.
   test.runIf(isWhole)("cdkProblems reports an option that CDK does not have", () => {
     expect(cdkProblems(["npx", "cdk", "bootstrap", "--qualifier", "a", "--quallifier"])).toEqual([
       "cdk bootstrap has no --quallifier",

@@ -5,18 +5,18 @@ import packageJson from "../../package.json" with { type: "json" };
 import { configuration } from "../../shared/environment.ts";
 import { runNcs } from "../support/ncs.ts";
 
-/** A command as a shell would start it: its words, without quotes. */
+/** The words of a command, without quotes. */
 export type ShellCommand = readonly [string, ...string[]];
 
-/** Words of the shell, and programs whose options are not the project's: they change with none of its changes. */
+/** Shell keywords, and programs whose options do not depend on the project. */
 const notChecked = ["aws", "cd", "cfn-lint", "curl", "date", "do", "done", "git", "sam", "until"];
 
-/** The commands of a shell block, one after the other; those inside of `$(…)` too. */
+/** The commands of a shell block in order, including those inside `$(…)`. */
 export function commandsIn(text: string): readonly ShellCommand[] {
   const commands: string[][] = [[]];
   const words = () => commands.at(-1) as string[];
   const source = text.replaceAll(/\\\n\s*/g, " ");
-  // A quoted part, a substitution, what ends a command, a comment, space, or a part of a word.
+  // A quoted part, a substitution, a command separator, a comment, space, or a part of a word.
   const token =
     /"((?:\\.|[^"\\])*)"|'([^']*)'|\$\(([^()]*)\)|(&&|\|\||[|;&\n])|((?<=^|\s)#[^\n]*)|(\s+)|([^\s"'|;&$]+|\$)/g;
   let isInWord = false;
@@ -42,7 +42,7 @@ function withoutRedirections(command: readonly string[]): readonly string[] {
   );
 }
 
-/** What is wrong with a command: a script, a command, an option or a setting that does not exist. */
+/** The problems of a command: a script, subcommand, option or setting that does not exist. */
 export async function commandProblems(command: ShellCommand): Promise<readonly string[]> {
   const [program, ...args] = command;
   if (program === "npm") return await npmProblems(args);
@@ -63,7 +63,7 @@ async function npmProblems(args: readonly string[]): Promise<readonly string[]> 
   return scriptProblems(packageJson.scripts[name as keyof typeof packageJson.scripts], rest.slice(1));
 }
 
-/** A program of `tools/` names its options and what else it knows; paths are files of the project. */
+/** Problems with a program of `tools/`, which lists its options; paths must be files of the project. */
 function scriptProblems(script: string, args: readonly string[]): readonly string[] {
   const [file = ""] = /tools\/\S+\.ts/.exec(script) ?? [];
   const source = readFileSync(file, "utf8");
@@ -74,7 +74,7 @@ function scriptProblems(script: string, args: readonly string[]): readonly strin
     .map((arg) => `${file} does not know ${arg}`);
 }
 
-/** Against what the command's own help says. */
+/** Problems by the command's own help. */
 async function ncsProblems(args: readonly string[]): Promise<readonly string[]> {
   const firstOption = args.findIndex((arg) => arg.startsWith("-"));
   const words = firstOption < 0 ? args : args.slice(0, firstOption);
@@ -112,7 +112,8 @@ function npxProblems([program = "", ...args]: readonly string[]): readonly strin
 }
 
 /**
- * Settings of a deployment, `-c name=value`. Only `bootstrap` is called before `cdk.json` keeps those that must be set.
+ * Problems with the settings of a deployment, `-c name=value`. Only `bootstrap` runs before `cdk.json` has the required
+ * settings.
  */
 function cdkSettingProblems([command, ...args]: readonly string[]): readonly string[] {
   const given = new Map(
@@ -137,7 +138,7 @@ function settingsOf(tryGetContext: (name: string) => string | undefined): Settin
 
 let names: Set<string> | undefined;
 
-/** The names that are asked for when settings are read. */
+/** The names of all settings that are read. */
 function settingNames(): ReadonlySet<string> {
   if (names !== undefined) return names;
   const asked = new Set<string>(Object.keys(configuration));
@@ -149,7 +150,7 @@ function settingNames(): ReadonlySet<string> {
   return asked;
 }
 
-/** What a command of CDK has no option for: cdk is asked, which takes a second. */
+/** Options that a CDK command does not have. Runs cdk, which takes a second. */
 export function cdkProblems([, , command = "", ...args]: ShellCommand): readonly string[] {
   const { status, stdout } = spawnSync(
     process.execPath,
@@ -164,7 +165,7 @@ export function cdkProblems([, , command = "", ...args]: ShellCommand): readonly
   return options.filter((option) => !isKnown(option)).map((option) => `cdk ${command} has no ${option}`);
 }
 
-/** Of a run of some tests: the files and the project exist, and a test has the name. */
+/** Problems with a run of some tests: the files and a test of the name must exist. */
 function vitestProblems([, ...given]: readonly string[]): readonly string[] {
   const files = given.filter((arg, index) => !arg.startsWith("-") && !given[index - 1]?.startsWith("-"));
   const valueAfter = (option: string) =>

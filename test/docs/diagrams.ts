@@ -1,7 +1,7 @@
-/** The forms of lines of each type of diagram that documents use, by the first word of the diagram. */
+/** The known line forms of each diagram type, by the diagram's first word. */
 const forms: Readonly<Record<string, readonly RegExp[]>> = (() => {
   const id = String.raw`\w+`;
-  // A node with a text in brackets that close as they opened: (( )), ([ ]), [( )], [[ ]], { }, ( ) and [ ].
+  // A node with a text in matching brackets: (( )), ([ ]), [( )], [[ ]], { }, ( ) and [ ].
   const shapes = [
     "\\(\\(%\\)\\)",
     "\\(\\[%\\]\\)",
@@ -47,8 +47,8 @@ const opens = /^(?:alt|opt|loop|par|critical|break|subgraph)\b|\{$/;
 const closes = /^(?:end|\})$/;
 
 /**
- * What is wrong with a mermaid diagram: lines of a form that is not known here, and blocks that are not closed.
- * Mermaid's own parser comes with 154 MB of packages that draw.
+ * The problems of a mermaid diagram: lines of an unknown form and blocks that are not closed. Mermaid's own parser
+ * would need 154 MB of packages.
  */
 export function diagramProblems(diagram: string): readonly string[] {
   const lines = diagram

@@ -3,17 +3,17 @@ import { marked } from "marked";
 
 /** A fenced block of a document. */
 export interface Fence {
-  /** From the root of the project. */
+  /** The path from the project's root. */
   readonly file: string;
   readonly line: number;
   /** The first word after the fence. */
   readonly language: string;
-  /** The further words, such as `needs-aws` or `status=404`, with what they are set to. */
+  /** The further words, such as `needs-aws` or `status=404`, with their values. */
   readonly marks: ReadonlyMap<string, string>;
   readonly text: string;
 }
 
-/** What people read: every Markdown file of the root, of `docs/` and of `client/`. */
+/** Every Markdown file of the root, of `docs/` and of `client/`. */
 export const documents: readonly string[] = [
   ...markdownIn("."),
   ...markdownIn("client"),
@@ -31,14 +31,14 @@ function markdownIn(folder: string): string[] {
     .map((name) => `${prefix}${name}`);
 }
 
-/** The fenced blocks of a document, in its order, also those in lists and quotes. */
+/** The fenced blocks of a document in order, including those in lists and quotes. */
 export function fencesIn(file: string): readonly Fence[] {
   const source = readFileSync(file, "utf8");
   const fences: Fence[] = [];
   let from = 0;
   marked.walkTokens(marked.lexer(source), (token) => {
     if (token.type !== "code" || token.codeBlockStyle === "indented") return;
-    // Of a block in a list, the raw text has lost its indentation; its first line is there, and in this order.
+    // In a list, the raw text of a block has no indentation, so only its first line is searched for.
     const [opening = ""] = token.raw.trimStart().split("\n");
     from = source.indexOf(opening, from);
     const line = source.slice(0, from).split("\n").length;
@@ -46,13 +46,13 @@ export function fencesIn(file: string): readonly Fence[] {
     const [language = "", ...words] = `${token.lang ?? ""}`.split(/\s+/).filter(Boolean);
     const marks = new Map(words.map((word) => [word.replace(/=.*/, ""), word.replace(/^[^=]*=?/, "")]));
     fences.push({ file, line, language, marks, text: token.text });
-    // The fence that closes it reads like one that opens another without a language.
+    // A closing fence looks like an opening one without a language.
     from = source.indexOf(opening.slice(0, 3), from) + 3;
   });
   return fences;
 }
 
-/** Where a block is, as editors and terminals understand it. */
+/** The file and line of a block, as editors and terminals link them. */
 export function placeOf({ file, line }: Fence): string {
   return `${file}:${line}`;
 }

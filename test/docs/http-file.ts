@@ -1,8 +1,8 @@
-/** A request of an `.http` file, with its variables as they are written. */
+/** A request of an `.http` file, with its variables unresolved. */
 export interface HttpRequest {
-  /** What follows `###`. */
+  /** The text after `###`. */
   readonly title: string;
-  /** By which later requests refer to its answer. */
+  /** The name by which later requests refer to its response. */
   readonly name: string | undefined;
   readonly comments: readonly string[];
   readonly method: string;
@@ -11,16 +11,16 @@ export interface HttpRequest {
   readonly body: string | undefined;
 }
 
-/** An `.http` file, as the REST Client of Visual Studio Code reads it. */
+/** An `.http` file as the REST Client of Visual Studio Code reads it. */
 export interface HttpFile {
-  /** `@name = value`, as it is written. */
+  /** The unresolved values of `@name = value`. */
   readonly variables: Readonly<Record<string, string>>;
   readonly requests: readonly HttpRequest[];
 }
 
 /**
  * Parses an `.http` file.
- * @throws {Error} for a request of another form.
+ * @throws {Error} for a request of an unknown form.
  */
 export function parseHttpFile(text: string): HttpFile {
   const [head = "", ...parts] = text.split(/^###/m);
@@ -57,8 +57,8 @@ function parseRequest(part: string): HttpRequest {
 const units: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
 
 /**
- * A text with the values of its variables: those of the file, answers of named requests, a new id, and times from now.
- * @throws {Error} for a variable that is not there.
+ * Resolves the variables of a text: those of the file, responses of named requests, new ids and times from now.
+ * @throws {Error} for an unknown variable.
  */
 export function resolved(
   text: string,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => sink.close());
 
-/** What a person does who clicks on the request. */
+/** Sends a request as the REST Client does. */
 async function send({ name, method, url, headers, body }: HttpRequest): Promise<Response> {
   const filled = (text: string) => resolved(text, set, answers);
   const response = await fetch(filled(url), {

@@ -9,14 +9,14 @@ import { vi } from "vitest";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import type { Fence } from "./fences.ts";
 
-/** A program as a person would run the blocks of a document in one language: one after the other, in one place. */
+/** The program that runs the blocks of one language of a document, one after the other. */
 interface Interpreter {
-  /** Written between blocks: prints a line that tells their output apart, also where a block ends amid a line. */
+  /** Code between blocks that prints a separator, also when a block's output ends without a line break. */
   readonly divider: (line: string) => string;
-  /** The name of the file, and how it is run. */
+  /** The program's file name and the command that runs it. */
   readonly file: string;
   readonly command: (file: string) => readonly [string, ...string[]];
-  /** What its blocks call besides. */
+  /** The programs that its blocks call. */
   readonly calls?: string;
 }
 
@@ -25,7 +25,7 @@ const tsx = pathToFileURL(resolve("node_modules/tsx/dist/esm/index.mjs")).href;
 
 /** How blocks of each language are run. */
 export const interpreters: Readonly<Record<string, Interpreter>> = {
-  // A failed command ends the program, as it would make a person stop reading.
+  // A failed command ends the program.
   sh: {
     divider: (line) => `set -eo pipefail\nprintf '\\n%s\\n' '${line}'\nprintf '\\n%s\\n' '${line}' >&2\n`,
     file: "blocks.sh",
@@ -51,7 +51,7 @@ export const interpreters: Readonly<Record<string, Interpreter>> = {
 
 const installed = new Map<string, boolean>([[process.execPath, true]]);
 
-/** Whether the programs that run a language are on this machine. */
+/** Whether this machine has the programs that a language needs. */
 export function isInstalled(language: string): boolean {
   const { command, calls } = interpreters[language] as Interpreter;
   const programs = [command("")[0], calls].filter((program) => program !== undefined);
@@ -64,24 +64,24 @@ export function isInstalled(language: string): boolean {
 
 const separator = "=== block";
 
-/** A program that hangs is ended after this; on an idle machine it takes a few seconds. */
+/** The time limit of a program, which takes a few seconds on an idle machine. */
 export const sessionMilliseconds = 120_000;
 
-/** What a session wrote. */
+/** The result of a session. */
 export interface SessionResult {
   /** 0 unless a block failed. */
   readonly code: number | null;
-  /** The standard output of each block that was reached. */
+  /** The standard output of each block that has run. */
   readonly outputs: ReadonlyMap<Fence, string>;
   readonly stderr: string;
-  /** The HTTP statuses that `curl` got in each block of a shell. */
+  /** The HTTP statuses that `curl` received in each shell block. */
   readonly statuses: ReadonlyMap<Fence, readonly number[]>;
 }
 
 /** The ports of sinks in documents. */
 const documented = ["8080", "8081"];
 
-/** A port that stays free until it is used: systems give none of this range to servers that take any. */
+/** A port that stays free until it is used: operating systems assign ports of another range to servers. */
 async function freePort(): Promise<string> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
@@ -94,19 +94,19 @@ async function freePort(): Promise<string> {
   }
 }
 
-/** A folder in which the blocks of one document are run, against a service and with sinks of its own. */
+/** A folder in which the blocks of one document run, against a service and with sinks of its own. */
 export class Workspace {
   readonly folder = mkdtempSync(join(tmpdir(), "network-capabilities-docs-"));
   readonly #service: string;
   readonly #servers = new Map<Fence, { readonly child: ChildProcess; output: string }>();
-  /** Ports of this machine in place of those in documents. */
+  /** Ports of this machine by the ports in documents. */
   readonly #ports = new Map<string, string>();
 
   constructor(service: string) {
     this.#service = service;
     for (const name of ["client", "node_modules"])
       symlinkSync(resolve(name), join(this.folder, name), "junction");
-    // Tells how each call was answered, which a silent `curl` does not.
+    // Records each response's status, which `curl --silent` does not show.
     mkdirSync(join(this.folder, "curl"));
     for (const name of [".curlrc", "_curlrc"]) {
       writeFileSync(join(this.folder, "curl", name), 'write-out = "%{stderr}curl got %{http_code}\\n"\n');

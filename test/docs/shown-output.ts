@@ -1,10 +1,9 @@
-/** In the output that a document shows, what stands for anything: a part of a text, or further members. */
+/** Stands in documented output for any part of a text, or for further members. */
 const anything = "…";
 
 /**
- * What differs between the output that a document shows and a program's; undefined when nothing does. JSON is compared
- * as such: a member or an element `"…"` stands for any others. Elsewhere `…` stands for any text, and spaces at the
- * ends of lines do not count.
+ * The difference between documented and actual output; undefined if there is none. JSON is compared as JSON: a member
+ * or an element `"…"` stands for any others. Elsewhere `…` stands for any text, and trailing spaces are ignored.
  */
 export function differenceOf(shown: string, actual: string): string | undefined {
   const json = jsonIn(shown);

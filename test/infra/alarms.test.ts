@@ -88,7 +88,7 @@ const statisticOf = z.object({
   }),
 });
 
-/** An alarm on an expression over statistics of one metric: all of them have a value, or none. */
+/** An alarm on an expression; but for those of releases, over statistics of one metric: all have a value, or none. */
 const shareProperties = z.object({
   AlarmDescription: z.string(),
   ComparisonOperator: z.literal("GreaterThanOrEqualToThreshold"),

@@ -71,7 +71,7 @@ function groupOf(id: FunctionId, from: Template) {
   return group;
 }
 
-/** The alarms that take a release of a function back. */
+/** The alarms that take a release of a function back, with their statistics in one line each. */
 function alarmsOf(id: FunctionId) {
   const named = groupOf(id, deployed).properties.AlarmConfiguration.Alarms.map(({ Name }) => Name.Ref);
   return resourcesOf("AWS::CloudWatch::Alarm", alarmProperties, deployed)

@@ -39,7 +39,7 @@ export function sharedFolder(name: SharedName): string {
   return join(inject("templates"), name);
 }
 
-/** The templates as they are written: of the tables, and of everything else. */
+/** The templates as they are written: of the tables, of the alarms of the whole service, and of everything else. */
 interface Written {
   readonly data: string;
   readonly service: string;

@@ -60,12 +60,12 @@ async function secretText(): Promise<string> {
   return (await service.secrets.send(command)).SecretString ?? "";
 }
 
-/** Until an authorizer that does not know a key may ask for it. */
+/** Waits until an authorizer may fetch the keys again for an unknown key. */
 async function untilCooledDown(): Promise<void> {
   await wait(ownKeysCooldownSeconds * 1_000 + 100);
 }
 
-/** As if all rotations had been so much longer ago that the newest key signs. */
+/** Moves all rotations so far into the past that the newest key signs. */
 async function letNewestKeySign(): Promise<void> {
   const secret = signingSecret.parse(JSON.parse(await secretText()));
   const earlier = ({ signsFrom = 0, ...key }: SigningKey) => ({
@@ -207,7 +207,7 @@ test("every step of the rotation can be repeated without changing its result", a
     await step(name, token);
   }
   const published = await publishedIds();
-  // As if the first time had been a while ago.
+  // The first finishSecret was a while ago.
   const end = Math.floor(Date.now() / 1_000) + 3_000;
   const { d: _, ...open } = old;
   const jwk = { ...open, alg: "ES256", use: "sig" };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, inject, test } from "vitest";
 
-/** Sends bytes as they are and gives back all that comes until the other side closes. */
+/** Sends a text unchanged and returns everything received until the server closes. */
 async function exchange(sent: string, { half = false } = {}): Promise<string> {
   const { hostname, port } = new URL(inject("url"));
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });

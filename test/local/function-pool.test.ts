@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 import { FunctionPool, type FunctionPoolLimits } from "../../tools/local/lambda/function-pool.ts";
 
-/** Answers with the thread it runs in, after the milliseconds of the event. */
+/** `handler` waits as long as the event says and returns its thread's id; `stream` writes so many chunks of 64 KiB. */
 const handler = `
 import { threadId } from "node:worker_threads";
 import { setTimeout as wait } from "node:timers/promises";

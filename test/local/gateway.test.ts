@@ -26,7 +26,7 @@ const toldSchema = z.object({
   count: z.number(),
 });
 
-/** Sends exactly this target, which fetch would normalize. */
+/** Sends the target as it is; fetch would normalize it. */
 async function send(
   target: string,
   options: { method?: string; headers?: Record<string, string | string[]> } = {},
@@ -38,6 +38,7 @@ async function send(
   return { status: Number(response.statusCode), headers: response.headers, body: await text(response) };
 }
 
+/** The report that the sample function returns for a request. */
 async function reported(target: string, options: Parameters<typeof send>[1] = {}) {
   const { status, body } = await send(target, options);
   expect(status).toBe(200);

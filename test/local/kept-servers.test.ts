@@ -45,7 +45,7 @@ const queue = (name: string, redrive?: LocalQueue["redrive"]): LocalQueue => ({
 });
 const queues = [queue("jobs", { deadLetterLogicalId: "dead", maxReceiveCount: 1 }), queue("dead")];
 
-/** The queues of the folder, on a server that ends without being told what it should write. */
+/** Opens the queues of the folder. The server is closed without being asked to save first. */
 async function openQueues() {
   const server = await openQueueServer(undefined, folder.path);
   const client = queueClient(server.endpoint, credentials);
@@ -167,7 +167,7 @@ async function closeAll(): Promise<void> {
 
 const module = new URL("../../tools/local/servers/database.ts", import.meta.url).href;
 
-/** Serves the tables of a folder until it is killed. */
+/** A program that serves the tables of a folder until it is killed. */
 const program = `
 const [, module, folder] = process.argv;
 const { openDatabase } = await import(module);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => temporary.remove());
 
-/** A folder whose first start has imported `/data`. */
+/** Completes a first start that has imported `/data`. */
 async function finishFirstStart(): Promise<void> {
   const kept = await KeptState.open(folder, undefined);
   await kept.keepSecrets([]);

@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startDemoService({
     assembly: inject("assembly"),
     environment: limits,
-    // In a sample a hash costs a quarter of what it costs a deployed function.
+    // In a sample a hash takes a quarter of the time that it takes a deployed function.
     extraEnvironment: isWhole ? {} : { PASSWORD_HASH_LN: "13" },
     port: 0,
     data: demoData,
@@ -29,7 +29,7 @@ const get = async (path: string, headers = {}) => (await fetch(`${service.url}${
 
 test("many logins at once keep no function from its start", async () => {
   const logins = Array.from({ length: runs(100, 6) }, logIn);
-  // From the first answer on, hashes are under way.
+  // After the first answer, the others are being computed.
   await Promise.race(logins);
 
   const cold = await Promise.all([
@@ -39,7 +39,7 @@ test("many logins at once keep no function from its start", async () => {
   ]);
 
   expect(cold).toEqual([200, 200, 401]);
-  // How many are answered before API Gateway's time is up depends on the machine.
+  // How many are answered within API Gateway's time-out depends on the machine.
   const others = (await Promise.all(logins)).filter((status) => ![401, 429, 503, 504].includes(status));
   expect(others).toEqual([]);
 }, 120_000);

@@ -14,22 +14,22 @@ const deliverySchema = z.object({
   ),
 });
 
-/** A batch that a consuming function of the sample stack has got. */
+/** A batch that a consumer of the sample stack has received. */
 export type Delivery = z.output<typeof deliverySchema>;
 
-/** What the function does with it: hides the messages anew, then throws or answers. */
+/** What the consumer does with a batch: hides its messages again, then throws or answers. */
 interface Instruction {
   readonly hideSeconds?: number;
   readonly error?: string;
   readonly answer?: unknown;
 }
 
-/** Where the consuming functions ask what to do; a test tells it. */
+/** A server that tells the consumers what to do with their batches, as a test says. */
 export interface Stage extends ListeningServer {
   readonly deliveries: Delivery[];
-  /** Batches that are under way now. */
+  /** The number of batches that are being handled. */
   readonly open: () => number;
-  /** Forgets all deliveries, and from now on answers as the script says; without one, that all is well. */
+  /** Forgets all deliveries and answers with the script from now on; without one, every batch succeeds. */
   play(script?: (delivery: Delivery) => Instruction | Promise<Instruction>): void;
 }
 
@@ -56,7 +56,7 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-/** How often each message of a queue was delivered, as the receive counts say, by body. */
+/** The receive counts with which each message of a queue was delivered, by its body. */
 export function receiptsOf(deliveries: readonly Delivery[], queue: string): Record<string, string[]> {
   const receipts: Record<string, string[]> = {};
   for (const { body, attributes } of deliveries

@@ -44,7 +44,7 @@ function queueOf(template: Template, name: QueueName) {
   return found;
 }
 
-/** Lets consumers start, so that no message waits for that. */
+/** Starts the consumers, so that no message waits for a cold start. */
 async function warm(service: StartedSample) {
   const consumers = ["SteadyConsumer", "BriefConsumer", "DeadConsumer"];
   await Promise.all(consumers.map((name) => service.invoke(idOf(service, name), {})));

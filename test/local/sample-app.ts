@@ -10,7 +10,7 @@ import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { addQueues } from "./sample-queues.ts";
 import { addStreaming } from "./sample-stream.ts";
 
-/** Tells what it was given, or misbehaves as the query string asks. */
+/** A function that returns a report of its event and environment, or misbehaves as the event asks. */
 const sampleFunction = `
 import { setTimeout as wait } from "node:timers/promises";
 import { threadId } from "node:worker_threads";
@@ -57,7 +57,7 @@ export const handler = async (event, context) => {
 };
 `;
 
-/** The token says what to answer. */
+/** An authorizer whose token says what to answer. */
 const authorizerFunction = `
 let calls = 0;
 export const handler = async ({ type, authorizationToken, methodArn }) => {
@@ -80,7 +80,7 @@ export const handler = async ({ type, authorizationToken, methodArn }) => {
 };
 `;
 
-/** The four steps over the wire protocol, as files in a temporary folder see no dependencies. */
+/** The four steps of a rotation, over HTTP since a function in a temporary folder cannot import the SDK. */
 const rotationFunction = `
 const call = async (operation, input) => {
   const response = await fetch(process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER, {
@@ -111,14 +111,14 @@ export const handler = async ({ Step, SecretId, ClientRequestToken }) => {
 };
 `;
 
-/** What a sample stack has besides. */
+/** Optional parts of the sample stack. */
 export interface SampleOptions {
   readonly queues?: boolean;
   /** A function that logs its event every five minutes. */
   readonly schedule?: boolean;
 }
 
-/** Synthesizes a stack that has one of everything the local gateway serves into the folder `cdk.out` of a folder. */
+/** Synthesizes into `cdk.out` of a folder a stack with one of everything that a local run serves. */
 export function synthesizeSample(folder: string, { queues = false, schedule = false }: SampleOptions): void {
   const code = (name: string, source: string) => {
     mkdirSync(join(folder, name));

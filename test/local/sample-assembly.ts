@@ -10,10 +10,10 @@ export interface SampleAssembly {
 }
 
 const made = ["sample-app.ts", "sample-queues.ts", "sample-stream.ts"].map((file) => `test/local/${file}`);
-/** The files from which the sample stack is made. */
+/** The sources of the sample stack. */
 export const sampleSources = [...made, ...installed];
 
-/** A sample stack, synthesized anew only when its sources have changed: importing CDK takes longer than most tests. */
+/** A sample stack, synthesized again only when its sources have changed: importing CDK takes longer than most tests. */
 export async function sampleAssembly(options: SampleOptions = {}): Promise<SampleAssembly> {
   const folder = temporaryFolder("local-gateway-");
   const kept = keptFolder("sample", { sources: sampleSources, settings: JSON.stringify(options) });

@@ -3,7 +3,7 @@ import { type Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 
-/** Asks the stage what to do with a batch. */
+/** A consumer that asks the stage what to do with a batch. */
 const consumerFunction = `
 const post = async (url, body, headers = {}) => {
   const response = await fetch(url, { method: "POST", body: JSON.stringify(body), headers });
@@ -28,8 +28,8 @@ export const handler = async (event) => {
 `;
 
 /**
- * Adds three queues with their consumers: `Steady` gives two messages at a time; `Brief` hides a message for a second
- * and gives it up after two receipts; then it comes to `Dead`.
+ * Adds three queues with their consumers: `Steady` is read two messages at a time; `Brief` hides a message for five
+ * seconds, so that its consumer is not too slow on a busy machine, and moves it to `Dead` after two receives.
  */
 export function addQueues(stack: Stack, code: (name: string, source: string) => Code): void {
   const asset = code("consumer", consumerFunction);

@@ -48,7 +48,7 @@ export const handler = streamifyResponse(async ({ queryStringParameters: asked }
 });
 `;
 
-/** Adds a function that streams, and integrations of every mode with it and with one that does not. */
+/** Adds a function that streams, with integrations that stream and one that does not, and a streamed one of `buffering`. */
 export function addStreaming(
   stack: Stack,
   api: RestApi,

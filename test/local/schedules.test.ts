@@ -8,7 +8,7 @@ import { startSample } from "./started-sample.ts";
 
 const minute = 60_000;
 
-// Only the timers of this thread that repeat: functions and the gateway run on their own time.
+// Only repeating timers are fake: functions and the gateway need real time.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
 });

@@ -46,7 +46,7 @@ afterAll(async () => {
 const sampleId = () => idOf(service, "SampleFunction");
 const arnOf = (id: string) => service.template.secrets.find(({ logicalId }) => logicalId.startsWith(id))?.arn;
 
-/** Starts the stack once more, with the database of the first service unless other variables are given. */
+/** Starts the stack again, on the database of the first service unless other variables are given. */
 const startAgain = (options: Parameters<typeof startSample>[0] = {}) =>
   startSample({
     assembly: service.assembly,

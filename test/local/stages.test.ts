@@ -8,7 +8,7 @@ import type { LocalFunction } from "../../tools/local/template/functions.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedFolder } from "../infra/template.ts";
 
-/** The template of the stage for callers, with its versions and aliases. */
+/** The template of the stage prod, which has versions and aliases. */
 const prod = loadTemplate(sharedFolder("localProd"));
 
 test("the stage for callers can be served locally: every route, by its own function", () => {

@@ -3,13 +3,13 @@ import type { LocalService, LocalServiceOptions } from "../../tools/local/servic
 import { startLocalService } from "../../tools/local/service.ts";
 import { sampleAssembly } from "./sample-assembly.ts";
 
-/** A service on the sample stack, and what its functions have logged. */
+/** A service of the sample stack with what it has logged. */
 export interface StartedSample extends LocalService {
   readonly logs: string[];
   readonly assembly: string;
 }
 
-/** Starts the sample stack on a free port, from a fresh assembly that it removes in the end unless one is given. */
+/** Starts the sample stack on a free port, from the given assembly or one that it makes and removes. */
 export async function startSample(options: Partial<LocalServiceOptions> = {}): Promise<StartedSample> {
   const assembly = options.assembly
     ? { directory: options.assembly, remove: () => {} }
@@ -49,7 +49,7 @@ export function useSample(): () => StartedSample {
   return () => service;
 }
 
-/** The id CDK gave to a function of the sample stack. */
+/** The logical id of a function of the sample stack. */
 export function idOf({ template }: LocalService, construct: string): string {
   const found = template.functions.find(({ logicalId }) => logicalId.startsWith(construct));
   if (found === undefined) throw new Error(`no function ${construct}`);

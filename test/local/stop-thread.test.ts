@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { stopThread } from "../../tools/local/servers/stop-thread.ts";
 
-/** A thread that says when it runs, and waits for messages. */
+/** Starts a thread that handles messages, and waits until it runs. */
 async function thread(onMessage: string, then = ""): Promise<Worker> {
   const code = `const { parentPort } = require("node:worker_threads");
     parentPort.on("message", ${onMessage});

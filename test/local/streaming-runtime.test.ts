@@ -1,4 +1,4 @@
-/** What a handler may do with its stream, in the thread of a local run and on AWS's runtime client. */
+/** What handlers do with their stream, in a thread of a local run and on AWS's runtime client. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -45,12 +45,12 @@ afterAll(() => folder.remove());
 /** An execution environment of the function, whose time-out is two seconds. */
 interface Environment {
   start(): Promise<void>;
-  /** Whether it serves further events when the handler has done something. */
+  /** Whether it serves another event after the handler has done this. */
   outlives(what: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** The thread of a local run. The next event gets a new one, which counts from 1, when it has ended. */
+/** A thread of a local run. If it has ended, the next event gets a new thread, which counts from 1. */
 function localThread(): Environment {
   const definition = {
     logicalId: "Streaming",

@@ -8,12 +8,13 @@ import { useSample } from "./started-sample.ts";
 
 const service = useSample();
 
-/** The response as soon as its head is there. */
+/** A response, returned as soon as its headers have arrived. */
 async function begin(target: string): Promise<IncomingMessage> {
   const [response] = await once(get(`${service().url}/${target}`, { agent: false }), "response");
   return response;
 }
 
+/** A whole response. */
 async function all(target: string) {
   const response = await begin(target);
   return { status: response.statusCode, headers: response.headers, body: await text(response) };

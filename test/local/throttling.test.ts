@@ -11,7 +11,7 @@ const errorBody = z.strictObject({ status: z.number(), code: z.string(), message
 let now = 0;
 const opened: ListeningServer[] = [];
 
-/** A gateway of the deployed API whose functions all answer like this. */
+/** Opens a gateway of the deployed API whose functions all answer with `invoke`. */
 async function open(invoke: GatewayOptions["invoke"], throttled: boolean): Promise<string> {
   const stream = () => Promise.reject(new Error("nothing here is streamed"));
   const logs = { write() {} };

@@ -6,7 +6,7 @@ import { openQueueServer, queueClient } from "../../tools/local/servers/queue-se
 /** What the embedded queue server takes. */
 export const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-/** Starts a queue server, and a client of it, for the tests of a file. */
+/** Starts an embedded SQS and a client of it for the tests of a file. */
 export function useQueueServer() {
   let server: BackingServer;
   let client: SQSClient;

@@ -14,7 +14,7 @@ afterEach(() => {
 
 const names = Object.keys(configuration) as ConfigurationName[];
 
-/** The error that a variable with this text is. */
+/** The error that a call throws; undefined if it does not. */
 function errorOf(read: () => unknown): Error | undefined {
   try {
     read();

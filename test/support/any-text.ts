@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 const surrogates = { first: 0xd800, count: 0x800 } as const;
 
-/** Any code point but halves of surrogate pairs, and some that several of them make. */
+/** Any code point except unpaired surrogates, and some characters of several code points. */
 const unit = fc.oneof(
   fc.integer({ min: 0, max: 0x7f }).map((code) => String.fromCodePoint(code)),
   fc

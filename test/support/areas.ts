@@ -22,7 +22,7 @@ export function rectangle(height: number, width: number): readonly Corner[] {
   ];
 }
 
-/** A start of an hour, so many hours after that of the running one. */
+/** The start of the hour that is so many hours after the current one. */
 export function hourFromNow(hours: number): Date {
   return new Date((Math.floor(Date.now() / hour) + hours) * hour);
 }

@@ -7,7 +7,7 @@ import { privateJwk } from "../../shared/tokens/token.ts";
 
 const answerBody = z.json();
 
-/** An answer of the service with its body parsed. */
+/** A response of the service with its body parsed. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -61,7 +61,7 @@ async function readSigningKey() {
 
 let signingKey: ReturnType<typeof readSigningKey> | undefined;
 
-/** Claims of a valid 2-legged token of a caller nobody else uses. */
+/** Claims of a valid 2-legged token of a new caller. */
 export function claimsOf(client: string, now = Date.now()): JWTPayload {
   const issuedAt = Math.floor(now / 1_000);
   return {
@@ -76,7 +76,7 @@ export function claimsOf(client: string, now = Date.now()): JWTPayload {
   };
 }
 
-/** Signs claims with the service's own key; `undefined` takes a claim or a header member away. */
+/** Signs claims with the service's own key; `undefined` removes a claim or a header member. */
 export async function tokenWith(
   claims: Readonly<Record<string, unknown>> = {},
   header: Readonly<Record<string, unknown>> = {},

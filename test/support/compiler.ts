@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const program = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
-/** What the compiler says: nothing when nothing is wrong. It ends with 1 or 2 when it has something to say. */
+/** The compiler's output, empty when there is no error. The compiler exits with 1 or 2 when there are errors. */
 export function tsc(commandLine: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [program, ...commandLine], { cwd: root }, (error, stdout, stderr) => {

@@ -5,7 +5,7 @@ import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { embeddedCredentials } from "../../tools/local/service.ts";
 import { uncached } from "./uncached.ts";
 
-/** Lets the stores of the project work on the tables of the local service, as a function's would. */
+/** Lets the project's stores use the tables of the local service, as its functions do. */
 export function useTables(): void {
   Object.assign(process.env, inject("tableNames"), {
     AWS_ENDPOINT_URL_DYNAMODB: inject("databaseEndpoint"),

@@ -1,4 +1,4 @@
-/** The application among the logins of the demo data, as it logs in. */
+/** The login of the application in the demo data. */
 export const demoLogin = {
   emailaddress: "app@example.com",
   password: "correct horse battery staple",

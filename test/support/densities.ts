@@ -45,11 +45,11 @@ export function cellIn(row: number, column: number): number {
   return codeAt(row, column, precision);
 }
 
-/** What a test stores of a cell: people per km², or that they are too few. */
+/** The stored value of a cell: people per km², or `low` for too few people. */
 export type Slot = number | "low";
 
 /**
- * Stores a day of a tile: in each of the hours named the same slots.
+ * Stores a day of a tile with the same slots in each of the given hours.
  * @param day `week#1` … `week#7`, or `day#YYYY-MM-DD`.
  */
 export async function storeTile(

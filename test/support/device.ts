@@ -3,7 +3,7 @@ import { keysOf } from "../../shared/devices/keys.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { devices } from "../../shared/devices/table.ts";
 
-/** A device of a Spanish subscriber with nothing special about it, and no identifier but its subscription. */
+/** An ordinary device of a Spanish subscriber, with no identifier but its subscription. */
 export const plainDevice: DeviceRecord = {
   subscription: "s-1",
   ipv4Addresses: [],

@@ -9,7 +9,7 @@ import { valuesOf } from "./schema-values.ts";
 export interface DocumentedRequest {
   readonly method: string;
   readonly path: string;
-  /** Where the operation stands in the document. */
+  /** The JSON pointer of the operation in the document. */
   readonly pointer: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -32,7 +32,7 @@ const accepts = fc.constantFrom(
   "application/xml",
 );
 
-/** No member of a request: what some requests have in the place of one. */
+/** Marks a member that a request leaves out. */
 const wrong = fc.oneof(
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, "", "\u0000", "é", [], {}, [[]], "9".repeat(400)),
   anyText({ maxLength: 20 }),
@@ -94,7 +94,7 @@ function recordOf(parameters: readonly Parameter[]): fc.Arbitrary<Record<string,
   return fc.record(values, { requiredKeys });
 }
 
-/** Half a character has no percent-encoding. */
+/** An unpaired surrogate has no percent-encoding. */
 function wellFormed(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value.replace(/\p{Surrogate}/gu, "\ufffd")]),
@@ -124,7 +124,7 @@ function madeFrom({ value }: Part, sinks: fc.Arbitrary<unknown>): fc.Arbitrary<u
   return valuesOf(value, { sink: sinks });
 }
 
-/** The same value but for one member, at any depth. */
+/** The same value with one member changed, at any depth. */
 function changed(value: unknown): fc.Arbitrary<unknown> {
   const places = placesIn(value);
   if (places.length === 0) return wrong;

@@ -5,13 +5,13 @@ import document from "../../docs/openapi.json" with { type: "json" };
 
 const members = z.record(z.string(), z.unknown());
 
-// A validator that the service does not use, told what extensions of OpenAPI are and nothing else.
+// A validator that the service does not use; it is only told the extension keywords of OpenAPI.
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema(document, "document");
 const compiled = new Map<string, ValidateFunction>();
 
-/** What a validator has against a value under the schema at a JSON pointer (`#/…`) of the OpenAPI document. */
+/** The validation errors of a value under the schema at a JSON pointer (`#/…`) of the OpenAPI document. */
 export function schemaFaults(pointer: string, value: unknown): readonly unknown[] {
   const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document${pointer}` });
   compiled.set(pointer, validate);
@@ -23,13 +23,13 @@ export function pointerName(name: string): string {
   return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
-/** A part of the document and the pointer under which it stands. */
+/** A part of the document with its pointer. */
 export interface Part {
   readonly pointer: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** The part at a pointer, or where a reference there leads; undefined if there is none. */
+/** The part at a pointer, with a reference there resolved; undefined if there is none. */
 export function partAt(pointer: string, ...names: readonly string[]): Part | undefined {
   const path = [pointer, ...names.map(pointerName)].join("/");
   const steps = path

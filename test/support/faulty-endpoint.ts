@@ -10,18 +10,18 @@ import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
-/** A call to a server of AWS, as it arrives. */
+/** A call to an AWS server. */
 interface AwsCall {
   /** Such as `GetItem`. */
   readonly operation: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** How often the SDK has sent it, from 1. */
+  /** The SDK's attempt, from 1. */
   readonly attempt: number;
 }
 
 /**
- * What becomes of a call. `refuse`: 500 InternalServerError. `hang`: nothing is ever answered. `cut`: the connection
- * ends half-way through the answer. `lose`: it is done, and the answer is lost.
+ * How a call is handled. `refuse`: 500 InternalServerError. `hang`: never answered. `cut`: the connection ends half-way
+ * through the answer. `lose`: the call is executed and its answer is lost.
  */
 type Behaviour =
   | "pass"
@@ -39,14 +39,14 @@ type Behaviour =
   /** At most so many items of a BatchWriteItem are written, the others are left unprocessed. */
   | { readonly writeItems: number };
 
-/** Decides on a call. */
+/** Decides how a call is handled. */
 export type Fault = (call: AwsCall) => Behaviour | Promise<Behaviour>;
 
-/** The way to a real server of AWS, at which a test sees what passes and lets things go wrong. */
+/** A proxy of a real server in which a test observes calls and injects faults. */
 export interface FaultyEndpoint extends ListeningServer {
-  /** The calls that came, in this order. */
+  /** All calls so far, in order. */
   readonly calls: AwsCall[];
-  /** From now on; without a fault all calls pass. */
+  /** Handles calls with the fault from now on; without one, all calls pass. */
   readonly inject: (fault?: Fault) => void;
   /** How many calls did not simply pass, ever. */
   readonly faultCount: () => number;
@@ -56,7 +56,7 @@ const pass: Fault = () => "pass";
 
 const parametersSchema = z.looseObject({});
 
-/** A call as it was received. Its parameters are parsed when they are first read; most never are. */
+/** A received call. Its parameters are parsed when they are first read; most never are. */
 function callOf(headers: IncomingHttpHeaders, body: Buffer): AwsCall {
   let parameters: AwsCall["parameters"] | undefined;
   return {
@@ -69,7 +69,7 @@ function callOf(headers: IncomingHttpHeaders, body: Buffer): AwsCall {
   };
 }
 
-/** Opens the way to a server of AWS by its address. */
+/** Opens a proxy of the server at an address. */
 export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint> {
   const calls: AwsCall[] = [];
   const agent = new Agent({ keepAlive: true });
@@ -84,7 +84,7 @@ export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint
     try {
       await behave(behaviour, (sent = body) => forward(target, agent, request, sent), body, response);
     } catch {
-      // The server has gone before its last caller has.
+      // The server was closed before its last client.
       response.destroy();
     }
   });
@@ -209,11 +209,11 @@ async function forward(
   body: Buffer,
 ): Promise<Forwarded> {
   const to = { method: "POST", agent, headers: { ...kept(headers), "content-length": body.length } };
-  // `fetch` takes several times as much of the processor.
+  // `fetch` takes several times as much CPU time.
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const send = () => {
       const sent = requestTo(target, to, resolve);
-      // The server may have closed a connection that was kept: https://nodejs.org/api/http.html#requestreusedsocket
+      // The server may have closed a kept-alive connection: https://nodejs.org/api/http.html#requestreusedsocket
       sent.once("error", (error) => (sent.reusedSocket ? send() : reject(error))).end(body);
     };
     send();

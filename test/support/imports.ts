@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join, normalize } from "node:path/posix";
 
-/** An import, a dynamic import or a re-export, as it is written. */
+/** An import, a dynamic import or a re-export of a source file. */
 export interface Import {
   readonly from: string;
-  /** A file of the project from its root, or what a package or a module of Node.js is asked for. */
+  /** A file of the project from its root, or the specifier of a package or a module of Node.js. */
   readonly to: string;
-  /** Whether it is written with a path, so that `to` is a file of the project. */
+  /** Whether the specifier is a path, so that `to` is a file of the project. */
   readonly toFile: boolean;
-  /** Gone when the program runs. */
+  /** Whether only types are imported, so that nothing is loaded. */
   readonly typeOnly: boolean;
 }
 
@@ -50,10 +50,10 @@ function importsOf(file: string): Import[] {
   }));
 }
 
-/** What a dynamic import of anything but a literal leads to. */
+/** Stands for the target of a dynamic import whose argument is not a literal. */
 export const computed = "(computed)";
 
-/** Comments in a line of their own: an import line never has another. */
+/** Removes comments on lines of their own; lines with imports have no others. */
 function withoutComments(source: string): string {
   return source.replaceAll(/^\s*(?:\/\/.*|\/\*[\s\S]*?\*\/)$/gm, "");
 }
@@ -78,12 +78,12 @@ export function packageOf(to: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? "";
 }
 
-/** Imports as the lines of a failed test. */
+/** A line for each import, as a failed test shows it. */
 export function shown(found: readonly Import[]): readonly string[] {
   return found.map(({ from, to }) => `${from} imports ${to}`);
 }
 
-/** Imports from files of one kind that lead where they must not. */
+/** The forbidden imports among those of certain files. */
 export function wrongImports(
   from: (file: string) => boolean,
   isWrong: (found: Import) => boolean,
@@ -91,7 +91,7 @@ export function wrongImports(
   return shown(imports.filter((found) => from(found.from) && isWrong(found)));
 }
 
-/** Where the imports of each file lead. */
+/** The targets of each file's imports. */
 function targetsOf(along: readonly Import[]): (from: string) => readonly string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of along) targets.set(from, [...(targets.get(from) ?? []), to]);
@@ -101,12 +101,12 @@ function targetsOf(along: readonly Import[]): (from: string) => readonly string[
 const imported = targetsOf(imports);
 const run = targetsOf(imports.filter(({ typeOnly }) => !typeOnly));
 
-/** Everything that runs because a file is loaded. */
+/** Every module that is loaded with a file. */
 export function loadedBy(file: string): ReadonlySet<string> {
   return reachedFrom(file, run);
 }
 
-/** Everything that a file knows, types included. */
+/** Every module that a file depends on, including for types. */
 export function knownTo(file: string): ReadonlySet<string> {
   return reachedFrom(file, imported);
 }
@@ -125,8 +125,7 @@ function reachedFrom(
 }
 
 /**
- * Circles among the folders directly below a folder: each folder that imports another one from which imports lead back.
- * Files of the folder itself are its `.`.
+ * Circular imports among the folders directly below a folder. Files of the folder itself count as its folder `.`.
  */
 export function circlesAmongRooms(folder: string): readonly string[] {
   const roomOf = (file: string) =>

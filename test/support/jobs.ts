@@ -25,18 +25,18 @@ import { useOwnTable, useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "./faulty-endpoint.ts";
 
-/** A place where the handlers of jobs run in this process, with the real tables and with queues of their own. */
+/** Runs the handlers of jobs in this process, on tables and queues of their own. */
 export interface Harness {
   readonly tables: FaultyEndpoint;
   readonly queues: FaultyEndpoint;
   readonly addressOf: (queue: QueueName) => string;
-  /** Puts messages into a queue: of a job by its id, or any text. */
+  /** Sends messages to a queue: of a job by its id, or any text. */
   send(queue: QueueName, ...messages: readonly (string | { readonly operationId: string })[]): Promise<void>;
-  /** What can be received of a queue now, at most ten messages, as the event of a batch. */
+  /** Receives at most ten messages of a queue, as the event of a batch. */
   receive(queue: QueueName): Promise<SQSEvent>;
-  /** Deletes what is in a queue, also what was received and is hidden. */
+  /** Deletes all messages of a queue, including hidden ones. */
   purge(queue: QueueName): Promise<void>;
-  /** For how many seconds a message that was received was hidden, each time. */
+  /** The numbers of seconds for which a received message was hidden. */
   hidden({ Records }: SQSEvent, index?: number): readonly unknown[];
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function openHarness(
   settings: Readonly<Partial<Record<ConfigurationName, string>>> = {},
 ): Promise<Harness> {
   useTables();
-  // What this file itself reads and writes goes around them: the process keeps its first client.
+  // This file's own reads and writes bypass these endpoints: its module keeps its first client.
   await storedJob(crypto.randomUUID());
   vi.resetModules();
   const [tables, queueEndpoint] = [
@@ -121,14 +121,14 @@ export async function openHarness(
 }
 
 /**
- * Lets stores of jobs work on tables of their own, until `vi.unstubAllEnvs`. The service's sweep would queue pending
- * jobs, and its workers would take permits, and go on with jobs that wait for one.
+ * Lets stores of jobs use tables of their own until `vi.unstubAllEnvs`. The service's sweep would queue pending jobs, and
+ * its workers would take permits and continue jobs that wait for one.
  */
 export async function useOwnJobs(): Promise<void> {
   for (const table of [densityJobs, densityCallers, densityPermits]) await useOwnTable(table);
 }
 
-/** Calls a worker as Lambda does, with as much time as it has. */
+/** Calls a worker as Lambda does, with so much time left, and returns the ids of failed messages. */
 export async function run(
   handler: (
     event: unknown,
@@ -143,7 +143,7 @@ export async function run(
 
 const hour = 3_600_000;
 
-/** Stores densities of two cells of a tile nobody else uses, and says what asks for them in the next hour. */
+/** Stores densities of two cells of a new tile and returns the request for them in the next hour. */
 export async function storeDensities(
   tile = freshTile(),
 ): Promise<{ readonly tile: string; readonly request: Job["request"] }> {
@@ -155,7 +155,7 @@ export async function storeDensities(
   return { tile, request: requestIn(boxIn(tile, [1, 1], [1.2, 2])) };
 }
 
-/** What asks for an area in the next hours. */
+/** A request for an area in the next hours. */
 export function requestIn(boundary: Job["request"]["area"]["boundary"], hours = 1): Job["request"] {
   const start = (Math.floor(Date.now() / hour) + 1) * hour;
   return {
@@ -194,7 +194,7 @@ export function someJob(sink: string, request: Job["request"], changes: Partial<
 const ownSignal = () => AbortSignal.timeout(60_000);
 const anything = z.looseObject({});
 
-/** Stores a job, and counts it among those of its caller. */
+/** Stores a job and reserves its place among those of its caller. */
 export async function storeJob(stored: Job): Promise<Job> {
   await putItem(densityJobs, itemOf(stored), {}, ownSignal());
   if (!(await jobStore.reserve(stored, Number.MAX_SAFE_INTEGER, ownSignal())))
@@ -202,18 +202,18 @@ export async function storeJob(stored: Job): Promise<Job> {
   return stored;
 }
 
-/** What the table holds of a job. */
+/** The stored item of a job. */
 export async function storedJob(operationId: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   return await getItem(withSchema(densityJobs, anything), { operationId }, ownSignal());
 }
 
-/** The operations that are counted as pending of a caller, by its hash. */
+/** The ids of the operations that count as pending for a caller, by its hash. */
 export async function pendingOf(caller: string): Promise<ReadonlySet<string>> {
   const found = await getItem(densityCallers, { caller }, ownSignal());
   return new Set(Object.keys(found?.places ?? {}));
 }
 
-/** The body of the answer that is given at once to what a job asks. */
+/** The body of the synchronous answer to a job's request. */
 export async function synchronousBody({ request, requestedAt }: Job): Promise<string> {
   const now = new Date(requestedAt);
   const question = parseDensityRequest(request, now);
@@ -223,7 +223,7 @@ export async function synchronousBody({ request, requestedAt }: Job): Promise<st
   return Buffer.concat(chunks).toString();
 }
 
-/** What a sink gets: the body of an answer with the operation's id as its first member. */
+/** The body that a sink receives: that of an answer with the operation's id as its first member. */
 export function deliveredBody(operationId: string, body: string): string {
   return body.replace("{", `{${JSON.stringify("operationId")}:${JSON.stringify(operationId)},`);
 }

@@ -19,7 +19,7 @@ import { uncached } from "./uncached.ts";
 
 const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
 
-/** A service that one test file has for itself, with a signing key of its own. */
+/** A service for one test file, with a signing key of its own. */
 export interface OwnService extends LocalService {
   readonly database: DynamoDBClient;
   readonly secrets: SecretsManagerClient;
@@ -31,13 +31,16 @@ export interface OwnService extends LocalService {
   /** The newest signing key: the one that signs now or is to sign next. */
   signingKey(): Promise<PrivateJwk>;
   call(path: string, request?: RequestInit): Promise<Answer>;
-  /** What functions, the gateway and the readers of queues have written so far. */
+  /** The log of functions, gateway and queue pollers so far. */
   output(): string;
 }
 
 type Endpoint = "AWS_ENDPOINT_URL_DYNAMODB" | "AWS_ENDPOINT_URL_SQS";
 
-/** Serves the stack once more, with a configuration of its own; without data, unless the demo data is asked for. */
+/**
+ * Starts another service of the stack, with a configuration of its own; on request with demo data, or issuing tokens to
+ * clients as `npm start` does.
+ */
 export async function startOwnService(
   environment: Readonly<Partial<Record<ConfigurationName | Endpoint, string>>> = {},
   { hasDemoData = false } = {},
@@ -48,7 +51,7 @@ export async function startOwnService(
     environment: { ...environment },
     configuration: Object.keys(configuration),
     extraEnvironment: { ...busyMachine, ...uncached },
-    // Each thread compiles its function anew, which costs more than all that a sample sends to it.
+    // Each thread compiles its function again, which takes longer than the few requests of a sample.
     maxThreadsOf: () => runs(10, 1),
     port: 0,
     ...(hasDemoData ? { beforeListening: importDemo } : {}),

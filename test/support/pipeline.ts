@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** The members of an API Gateway event that a test sets; the rest is that of a plain request. */
+/** The members of an API Gateway event that a test sets; the others have defaults. */
 export interface Sent {
   readonly headers?: Readonly<Record<string, string>> | null;
   readonly pathParameters?: Readonly<Record<string, string>> | null;
@@ -10,7 +10,7 @@ export interface Sent {
   readonly authorizer?: unknown;
 }
 
-/** An event as API Gateway makes it, of a request from 192.0.2.1. */
+/** The API Gateway event of a request from 192.0.2.1. */
 export function eventOf({ authorizer, ...sent }: Sent = {}) {
   return {
     headers: {},
@@ -23,7 +23,7 @@ export function eventOf({ authorizer, ...sent }: Sent = {}) {
   };
 }
 
-/** What an authorizer tells a function of a good token; a client nobody else uses unless one is given. */
+/** The authorizer context of a valid token, of a new client unless one is given. */
 export function authorizerContext(members: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     client: crypto.randomUUID(),
@@ -35,7 +35,7 @@ export function authorizerContext(members: Readonly<Record<string, unknown>> = {
   };
 }
 
-/** Collects everything this process writes to its outputs, in place of writing it, until it is stopped. */
+/** Captures everything that this process writes to stdout and stderr until it is stopped. */
 export function captureOutput(): { readonly text: () => string; readonly stop: () => void } {
   const chunks: string[] = [];
   const keep = (chunk: unknown) => {

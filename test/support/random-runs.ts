@@ -1,5 +1,5 @@
 import fc from "fast-check";
 import { runs } from "./sample.ts";
 
-// How often a property is tried that does not say so itself.
+// The default number of runs of a property.
 fc.configureGlobal({ numRuns: runs(100, 30) });

@@ -6,13 +6,13 @@ import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
-/** What a function has answered to an invocation so far. The client reports a failure while it asks for the next one. */
+/** The answer to an invocation so far. The client reports a failure while it asks for the next invocation. */
 export class Invoked {
   readonly read: Reader;
   readonly #chunks: Buffer[] = [];
   /** Whether a streamed response was read to an end in order. */
   isWhole = false;
-  /** Of a function that does not stream. */
+  /** The result of a function that does not stream. */
   result: unknown;
   /** The name of the error that the handler ended with, as far as the Runtime API was told. */
   errorType: string | undefined;
@@ -25,7 +25,7 @@ export class Invoked {
     this.#chunks.push(chunk);
   }
 
-  /** What was read of a streamed response, its metadata included. */
+  /** The streamed bytes that were read, including the metadata. */
   get streamed(): Buffer {
     return Buffer.concat(this.#chunks);
   }
@@ -59,7 +59,7 @@ export class RuntimeClient {
   #output = "";
   /** How the process ended, if it has. */
   #end: Error | undefined;
-  /** Where the process waits for an invocation. */
+  /** The open request in which the process waits for an invocation. */
   #waiting: ServerResponse | undefined;
   #onChange = () => {};
   /** By their request id. */
@@ -94,7 +94,7 @@ export class RuntimeClient {
     await this.#untilIdle(20_000);
   }
 
-  /** What the process has logged so far. */
+  /** The log of the process so far. */
   get output(): string {
     return this.#output;
   }

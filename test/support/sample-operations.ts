@@ -15,7 +15,7 @@ const changes: Readonly<Record<number, Partial<Job>>> = {
     possiblyDelivered: true,
     lastAttempt: { number: 1, at: Date.now(), outcome: "delivered", status: 204 },
   },
-  // To be cancelled, and to stay pending: queued, and not due before their day is over.
+  // Stay pending until they are cancelled: queued, and due only when their day is over.
   2: { queuedAt: Date.now(), notBefore: Date.now() + day, pendingSince: new Date().toISOString() },
   3: { queuedAt: Date.now(), notBefore: Date.now() + day, pendingSince: new Date().toISOString() },
 };

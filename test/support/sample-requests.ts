@@ -1,6 +1,6 @@
 import { type SampleRequest, sampleRequests } from "../../tools/verify/sample-requests.ts";
 
-/** Every request of `events/` that is answered with success. */
+/** Every request of `events/` with a successful response. */
 export async function goodRequests(): Promise<readonly SampleRequest[]> {
   return (await sampleRequests()).filter(({ status }) => status < 300);
 }

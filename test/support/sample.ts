@@ -5,7 +5,7 @@ export const isLong = process.env.TEST_MODE === "long";
 export const isWhole = isLong || process.env.TEST_MODE === "all";
 
 /**
- * How often something random is done: so often when long tests run whole, less often in a sample, and more often with
+ * The number of random runs: `whole` when long tests run whole, `sample` with `npm test` and `long` with
  * `npm run test:long`.
  */
 export function runs(whole: number, sample: number, long = whole): number {
@@ -13,7 +13,7 @@ export function runs(whole: number, sample: number, long = whole): number {
   return isWhole ? whole : sample;
 }
 
-/** Cases of a table: all of them when long tests run whole, else so many, spread evenly from the first on. */
+/** All cases when long tests run whole, otherwise a sample of so many, spread evenly from the first on. */
 export function sampleOf<Case>(cases: readonly Case[], sample: number): readonly Case[] {
   const step = isWhole ? 1 : cases.length / sample;
   return cases.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));

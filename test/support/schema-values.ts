@@ -2,7 +2,7 @@ import fc from "fast-check";
 import * as z from "zod";
 import { partAt } from "./document.ts";
 
-/** What the values of requests are made from: the keywords that schemas of requests use. */
+/** The schema keywords from which values of requests are generated. */
 const schemaForm = z.strictObject({
   $ref: z.string().optional(),
   type: z.string().optional(),
@@ -19,7 +19,7 @@ const schemaForm = z.strictObject({
   properties: z.record(z.string(), z.unknown()).optional(),
   required: z.array(z.string()).optional(),
   anyOf: z.array(z.unknown()).optional(),
-  // Say nothing about values.
+  // Annotations, which do not restrict values.
   description: z.unknown().optional(),
   examples: z.unknown().optional(),
   default: z.unknown().optional(),

@@ -31,7 +31,7 @@ export function ellipticKey(kid: string = crypto.randomUUID()): KeyPair {
   return pairOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey, kid, "ES256");
 }
 
-/** A key for RS256 that no other call in this process gets. */
+/** A key for RS256, another one for each call in this process. */
 export function rsaKey(kid: string = crypto.randomUUID()): KeyPair {
   unusedRsaKeys ??= keptRsaKeys();
   const next = unusedRsaKeys.pop();
@@ -62,7 +62,7 @@ function keptRsaKeys(): string[] {
 }
 
 /**
- * A compact token of exactly this header and payload, however wrong they are: no library looks at them.
+ * A compact token with exactly this header and payload, valid or not: no library checks them.
  * @param payload JSON text, or a value that is made JSON.
  */
 export function tokenOf(header: object, payload: unknown, signature: (signed: string) => Buffer): string {
@@ -71,17 +71,17 @@ export function tokenOf(header: object, payload: unknown, signature: (signed: st
   return `${signed.join(".")}.${signature(signed.join(".")).toString("base64url")}`;
 }
 
-/** Signs as ES256 or RS256 do, after the kind of key. */
+/** Signs with ES256 or RS256, depending on the key. */
 export function signedBy({ privateKey }: KeyPair): (signed: string) => Buffer {
   return (signed) => sign("sha256", Buffer.from(signed), { key: privateKey, dsaEncoding: "ieee-p1363" });
 }
 
-/** Signs as HS256 does. */
+/** Signs with HS256. */
 export function hmacWith(secret: string | Buffer): (signed: string) => Buffer {
   return (signed) => createHmac("sha256", secret).update(signed).digest();
 }
 
-/** A server on this machine that counts what it is asked. */
+/** A server on this machine that counts its requests. */
 export async function countingServer(
   answer: RequestListener,
 ): Promise<ListeningServer & { readonly requests: () => number }> {

@@ -1,12 +1,12 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 
-/** What a sink does with a request. */
+/** How a sink answers a request. */
 export type SinkAnswer =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
-      /** What it waits for before it answers. */
+      /** Awaited before the answer. */
       readonly after?: Promise<unknown>;
     }
   /** Takes the whole body, and then says nothing, cuts the connection, or answers letter by letter, or for ever. */
@@ -14,29 +14,29 @@ export type SinkAnswer =
   | "reset"
   | "drip"
   | "endless"
-  /** Cuts the connection when the first bytes of the body are there. */
+  /** Cuts the connection when the first bytes of the body arrive. */
   | "cut";
 
-/** A request as it came. */
+/** A received request. */
 interface SinkRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** What was done with it. */
+  /** How it was answered. */
   readonly answer: SinkAnswer;
 }
 
 /** A server that stands for sinks of callers. */
 export interface TestSink {
-  /** A sink nobody else uses that gives these answers in turn, the last one again and again; 204 without any. */
+  /** The URL of a new sink that gives these answers in turn and repeats the last; 204 without any. */
   urlOf(...answers: readonly SinkAnswer[]): string;
-  /** A sink that decides each time, knowing how many requests it has had. */
+  /** The URL of a new sink that decides on each answer by the number of its requests so far. */
   urlBy(decide: (index: number) => SinkAnswer): string;
   /** The requests whose body came to its end, in this order; of one sink when its URL is given. */
   received(url?: string): readonly SinkRequest[];
   /** The requests whose body did not. */
   cutOff(url?: string): readonly SinkRequest[];
-  /** The most requests that were under way at a time. */
+  /** The highest number of concurrent requests. */
   maxAtOnce(): number;
   close(): Promise<void>;
 }

@@ -1,2 +1,2 @@
-/** For functions whose tables a test writes: they answer from what is stored now. `test/shared/read-cache.test.ts`. */
+/** Turns off read caches, for functions whose tables a test writes. */
 export const uncached = { CACHE_SECONDS: "0" } as const;

@@ -8,7 +8,7 @@ import { openSink, type TestSink } from "./sink.ts";
 
 type Settings = Parameters<typeof openHarness>[0];
 
-/** Opens a harness for the tests around the call, which begin without faults and with what they write captured. */
+/** Opens a harness for the surrounding tests; each begins without faults and with captured output. */
 export function useHarness(settings?: Settings) {
   let harness: Harness;
   let output: ReturnType<typeof captureOutput>;
@@ -27,7 +27,7 @@ export function useHarness(settings?: Settings) {
   return { harness: () => harness, output: () => output };
 }
 
-/** A harness in which jobs of stored densities are delivered from a queue, without waits, to a sink of each test. */
+/** A harness that delivers jobs of stored densities from a queue to a sink of each test, without waits. */
 export function useDeliveries(queue: QueueName) {
   const { harness, output } = useHarness();
   let densities: Awaited<ReturnType<typeof storeDensities>>;
@@ -43,7 +43,7 @@ export function useDeliveries(queue: QueueName) {
     await sink.close();
     await harness().purge(queue);
   });
-  /** A job that is stored and counted, and one of its messages, received. */
+  /** Stores a job with its place, and receives a message of it. */
   const queued = async (url: string, changes: Partial<Job> = {}) => {
     const job = await storeJob(someJob(url, densities.request, changes));
     await harness().send(queue, job);
@@ -52,7 +52,7 @@ export function useDeliveries(queue: QueueName) {
   return { harness, output, densities: () => densities, sink: () => sink, queued };
 }
 
-/** Densities that the started service can answer from, what asks for them, and a sink for all tests around the call. */
+/** Densities of the started service, a request for them, and a sink for all surrounding tests. */
 export function useRequestAndSink() {
   let request: Job["request"];
   let sink: TestSink;

@@ -1,6 +1,6 @@
-/** Time that passes only when everybody waits. */
+/** Time that passes only when all work waits. */
 export class VirtualTime {
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   now = 0;
   readonly #waiting: { readonly at: number; readonly resume: () => void }[] = [];
 
@@ -8,7 +8,7 @@ export class VirtualTime {
     await new Promise<void>((resume) => void this.#waiting.push({ at: this.now + milliseconds, resume }));
   }
 
-  /** Lets time pass until the work is over. */
+  /** Advances the time until the work is done. */
   async pass<Value>(work: Promise<Value>): Promise<Value> {
     let isOver = false;
     const end = () => {

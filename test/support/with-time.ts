@@ -2,8 +2,8 @@ import { vi } from "vitest";
 import { busyMachine } from "./busy-machine.ts";
 
 /**
- * Runs something with modules of its own, whose calls have ten times as long as other tests': for many calls at once,
- * which take a busy machine longer than one.
+ * Runs something with newly loaded modules whose deadlines are ten times as long as in other tests: a busy machine takes
+ * long for many concurrent calls.
  */
 export async function withTime<Result>(run: () => Promise<Result>): Promise<Result> {
   vi.resetModules();

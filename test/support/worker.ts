@@ -7,7 +7,7 @@ import { useDeliveries } from "./use-harness.ts";
 
 type Handler = typeof import("../../functions/population-density/delivery/deliver.ts").handler;
 
-/** The worker of deliveries, as SQS invokes it, with jobs of stored densities and a sink of each test. */
+/** The delivery worker as SQS invokes it, with jobs of stored densities and a sink for each test. */
 export function useWorker() {
   const deliveries = useDeliveries("density-jobs");
   const { harness } = deliveries;
@@ -16,7 +16,7 @@ export function useWorker() {
     ({ handler } = await import("../../functions/population-density/delivery/deliver.ts"));
   });
   const deliver: Handler = (event, context) => handler(event, context);
-  /** What became of a message: it is done with, it was hidden for so many seconds, or it is kept as it is. */
+  /** What happened to a message: acknowledged, hidden for so many seconds, or kept unchanged. */
   const delivered = async (message: Awaited<ReturnType<Harness["receive"]>>, milliseconds?: number) => {
     const before = harness().hidden(message).length;
     const failures = await run(deliver, message, milliseconds);
@@ -35,7 +35,7 @@ export function schedule(seconds: string): void {
   vi.stubEnv("SINK_RETRY_SECONDS", seconds);
 }
 
-/** What a sink waits for until the test lets it answer. */
+/** A gate at which a sink waits until the test lets it answer. */
 export function held() {
   let answer = () => {};
   const after = new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ export function held() {
 
 const secret = /^(?:sink|accessToken)$/;
 
-/** A job that is over: nothing is left of where it was to go, and it counts no more. */
+/** Expects a job to have ended in a state, without its sink, and no longer counted as pending. */
 export async function expectEnd(job: Awaited<ReturnType<typeof storeJob>>, state: string) {
   const stored = (await storedJob(job.operationId)) ?? {};
   expect(stored.state).toBe(state);
@@ -54,7 +54,7 @@ export async function expectEnd(job: Awaited<ReturnType<typeof storeJob>>, state
   expect(await pendingOf(job.caller)).toEqual(new Set());
 }
 
-/** How many uploads to a sink's host are under way. */
+/** The number of uploads in progress to a sink's host. */
 export async function uploadsTo(url: string): Promise<number> {
   const { permitStore } = await import("../../functions/population-density/delivery/permit-store.ts");
   const { sinks } = await import("../../functions/population-density/delivery/send.ts");
@@ -70,14 +70,14 @@ export const failure = (operationId: string) => ({
   statusInfo: expect.stringMatching(/./),
 });
 
-/** Lets the time pass until the next attempt. */
+/** Advances the time to the next attempt. */
 export async function makeDue(job: Awaited<ReturnType<typeof storeJob>>): Promise<void> {
   const stored = await storedJob(job.operationId);
   if (stored?.state !== "pending") return;
   await putItem(densityJobs, { ...stored, notBefore: Date.now() - 1 }, {}, AbortSignal.timeout(60_000));
 }
 
-/** What asks for a tile whose bytes are not a tile's. */
+/** A request for a tile whose stored bytes are invalid. */
 export const brokenRequest = once(async () => {
   const { tile, request } = await storeDensities();
   await breakTile(tile);
@@ -92,7 +92,7 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** Replaces the densities of a tile by bytes that are not a tile's. */
+/** Replaces the stored bytes of a tile by invalid ones. */
 export async function breakTile(tile: string): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
   for (let day = 1; day <= 7; day++) {

@@ -29,8 +29,8 @@ beforeAll(async () => {
     join(folder, "counted.csv"),
     "geohash,startTime,people\nb00000000,2026-11-20T08:00:00Z,5000\n",
   );
-  // A table that answers when it is asked for a key that nothing has, and hangs otherwise: the import has read its
-  // file.
+  // A table that answers when it is asked for a key or a partition that nothing has, and hangs otherwise: the import
+  // has read its file.
   server = await listen(
     createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString();

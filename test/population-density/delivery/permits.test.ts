@@ -9,7 +9,7 @@ const now = 1_000_000;
 const until = now + 330_000;
 const { signal } = new AbortController();
 
-/** Permits in memory, the calls that were made, and how long workers paused. */
+/** Permits in memory, and the calls that were made. */
 function aStore() {
   const memory = new MemoryPermits();
   const calls: string[] = [];

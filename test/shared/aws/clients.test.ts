@@ -5,7 +5,7 @@ import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRetryable } from "../../../shared/aws/clients.ts";
 
-/** The error of a server of SQS's protocol, as the SDK reports it. */
+/** The error that the server answers with. */
 const answer = { status: 500, type: "", code: "" };
 
 const server = createServer((request, response) => {
@@ -33,6 +33,7 @@ afterAll(() => {
   server.close();
 });
 
+/** The error that the SDK throws for an answer of SQS. */
 async function reported(status: number, type: string, code = ""): Promise<unknown> {
   Object.assign(answer, { status, type, code });
   return await client.send(new ListQueuesCommand({})).then(

@@ -24,7 +24,7 @@ setMaxListeners(0, signal);
 const anything = z.looseObject({});
 const row = z.object({ name: z.string(), filling: z.string() });
 
-// Two tables of the service, of which the second has a sort key.
+// Two tables of the service; the second has a sort key.
 const items = withSchema(profiles, anything);
 const rows = withSchema(qosProfiles, row);
 
@@ -164,7 +164,7 @@ describe("a table that does not answer as it should", () => {
 
   let output: ReturnType<typeof captureOutput>;
 
-  // The module keeps one client a process, so each test loads a copy with a client of its own.
+  // The module keeps one client for the process, so each test loads a copy of the module.
   beforeEach(() => {
     vi.resetModules();
     output = captureOutput();
@@ -175,6 +175,7 @@ describe("a table that does not answer as it should", () => {
     vi.resetModules();
   });
 
+  /** A server with these answers, and the module with a client of it. */
   async function facing(answer: RequestListener) {
     const server = await countingServer(answer);
     vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
@@ -183,7 +184,7 @@ describe("a table that does not answer as it should", () => {
     return { server, database };
   }
 
-  /** How a read ends, in milliseconds, and with what kind of error. */
+  /** The name of the error of a call, and its duration. */
   async function endOf(reading: Promise<unknown>) {
     const started = performance.now();
     const error = await reading.then(
@@ -350,7 +351,7 @@ describe("a table that does not answer as it should", () => {
     const { error } = await endOf(reading);
     await server.close();
 
-    // In the pause before the next call, or during a call.
+    // Aborted in the pause between two calls, or during a call.
     expect(["AbortError", "Unavailable"]).toContain(error);
   });
 

@@ -5,7 +5,7 @@ let output: ReturnType<typeof captureOutput>;
 
 beforeEach(() => {
   output = captureOutput();
-  // The logger reads its level when it is made, once a process.
+  // The logger reads its level once, when its module is loaded.
   vi.resetModules();
 });
 afterEach(() => {

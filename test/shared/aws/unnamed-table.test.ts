@@ -22,7 +22,7 @@ const notes = table({
 const key = { folder: "a" };
 const { signal } = new AbortController();
 
-// A call that threw would leave those beside it without anybody who awaits them, which ends the process.
+// If one of several concurrent calls threw synchronously, the others' rejections would be unhandled and end the process.
 test.each([
   ["getItem", () => getItem(notes, key, signal)],
   ["getItems", () => getItems(notes, [key], signal)],

@@ -22,7 +22,7 @@ const signal = () => AbortSignal.timeout(10_000);
 const send = (within = signal()) => queues.sendMessage(queue, message, within);
 const received = async () => (await harness.receive(queue)).Records;
 
-/** The error that a call ends with. */
+/** The error that a call rejects with; undefined if it does not. */
 async function errorOf(calling: Promise<void>): Promise<unknown> {
   return await calling.then(
     () => undefined,

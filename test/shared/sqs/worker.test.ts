@@ -28,7 +28,7 @@ afterEach(async () => {
   await harness.purge(queue);
 });
 
-/** Messages of these texts, received in one batch, in this order. */
+/** Messages with these bodies, received in one batch in this order. */
 async function batchOf(...texts: readonly string[]) {
   await harness.send(queue, ...texts);
   const batch = await harness.receive(queue);
@@ -38,7 +38,7 @@ async function batchOf(...texts: readonly string[]) {
 
 const named = (...names: readonly string[]) => batchOf(...names.map((name) => JSON.stringify({ name })));
 
-/** Which messages of a batch are kept, by their index. */
+/** Handles a batch and returns the indexes of the messages that stay in the queue. */
 async function keptOf(
   handle: Parameters<typeof work<typeof schema>>[2],
   batch: Awaited<ReturnType<typeof named>>,
