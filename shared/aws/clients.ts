@@ -32,8 +32,6 @@ const passing = new Set([
   "RequestThrottled",
   "ThrottlingException",
   "TooManyRequestsException",
-  // Of a program of the operator's: the service makes no transactions.
-  "TransactionConflictException",
 ]);
 
 /**

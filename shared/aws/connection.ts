@@ -55,10 +55,13 @@ const advice: readonly (readonly [names: RegExp, advice: string])[] = [
   ],
   [
     /^(?:ExpiredToken|UnrecognizedClient|InvalidSignature|IncompleteSignature|InvalidClientTokenId|MissingAuth)/,
-    "AWS does not accept the credentials: renew what AWS_PROFILE names, or AWS_ACCESS_KEY_ID, " +
+    "AWS does not accept the credentials: renew those of AWS_PROFILE, or AWS_ACCESS_KEY_ID, " +
       "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN",
   ],
-  [/^AccessDenied/, "the credentials lack a right: imports read and write the tables and use their KMS key"],
+  [
+    /^AccessDenied/,
+    "the credentials lack a permission: imports read and write the tables and use their KMS key",
+  ],
   [
     /^ResourceNotFound/,
     "there is no such table: set AWS_REGION to the region of the stack, and --outputs to its outputs",

@@ -27,7 +27,7 @@ export class Problems {
       line === undefined ? [] : [column === undefined ? `line ${line}` : `line ${line}, ${column}`];
     this.#found.push([this.#files[file], ...place, reason].join(": "));
     if (this.#found.length < problemsNamed) return;
-    const more = `${this.#files[file]}: there may be more problems: only ${problemsNamed} are looked for`;
+    const more = `${this.#files[file]}: there may be more problems: the check stops after ${problemsNamed}`;
     throw new ImportError([...this.#found, more]);
   }
 

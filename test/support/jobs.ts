@@ -197,7 +197,7 @@ const anything = z.looseObject({});
 /** Stores a job and reserves its place among those of its caller. */
 export async function storeJob(stored: Job): Promise<Job> {
   await putItem(densityJobs, itemOf(stored), {}, ownSignal());
-  if (!(await jobStore.reserve(stored, Number.MAX_SAFE_INTEGER, ownSignal())))
+  if (!(await jobStore.reservePlace(stored, Number.MAX_SAFE_INTEGER, ownSignal())))
     throw new Error("no place for a job");
   return stored;
 }

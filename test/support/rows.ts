@@ -27,11 +27,11 @@ export function* rowsIn({ rows, from, to, file, firstLine }: RowBatch): Generato
     const first = Math.max(from, rows.runs[at + run.first] as number);
     const end = Math.min(to, rows.runs[at + runNumbers + run.first] ?? entries.count);
     for (let index = first; index < end; index++) {
-      const slot = entries.slot(index);
+      const key = entries.key(index);
       yield {
         tile,
-        cell: cellIn(slot),
-        hour: midnight + hourIn(slot),
+        cell: cellIn(key),
+        hour: midnight + hourIn(key),
         people: entries.people(index),
         min: entries.min(index),
         max: entries.max(index),

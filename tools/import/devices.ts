@@ -18,8 +18,8 @@ import {
   type Source,
   together,
 } from "./import-file.ts";
-import { Lease } from "./lease.ts";
 import type { Placed } from "./record-file.ts";
+import { TableLease } from "./table-lease.ts";
 
 /** The areas that look at whether their service applies to a device. */
 const deviceAreas = (areas as readonly ServiceArea[])
@@ -37,7 +37,7 @@ export const devices: ImportKind<typeof schema> = {
   schema,
   identities: (device) => keysOf(device).map((key) => ({ field: fieldOf(key), value: key })),
   begin: async (_, identities, isDryRun) =>
-    new DeviceImport(identities, isDryRun ? undefined : await Lease.of(table)),
+    new DeviceImport(identities, isDryRun ? undefined : await TableLease.of(table)),
 };
 
 type Devices = readonly Placed<DeviceRecord>[];
@@ -48,11 +48,11 @@ const owned = withSchema(table, z.object({ identifier: z.string(), subscription:
 class DeviceImport implements RecordImport<DeviceRecord> {
   readonly #identities: Identities;
   /** What is not written needs none. */
-  readonly #lease: Lease | undefined;
+  readonly #lease: TableLease | undefined;
   /** Whether any device gives up an identifier that it has. */
   #releases = false;
 
-  constructor(identities: Identities, lease: Lease | undefined) {
+  constructor(identities: Identities, lease: TableLease | undefined) {
     this.#identities = identities;
     this.#lease = lease;
   }

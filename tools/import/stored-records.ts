@@ -14,7 +14,7 @@ import { devices } from "../../shared/devices/table.ts";
 import type { Table } from "../../shared/table.ts";
 import { type StoredItem, scanItems } from "../aws/scan-items.ts";
 import type { RecordKind } from "./data-files.ts";
-import { Lease } from "./lease.ts";
+import { TableLease } from "./table-lease.ts";
 
 /** Records of a kind as they are stored. */
 interface StoredKind {
@@ -111,7 +111,7 @@ export async function deleteRecords(
   isDryRun: boolean,
 ): Promise<string[]> {
   // An import that runs meanwhile may be about to write what is deleted.
-  const lease = kind === "devices" && !isDryRun ? await Lease.of(devices) : undefined;
+  const lease = kind === "devices" && !isDryRun ? await TableLease.of(devices) : undefined;
   const missing: string[] = [];
   try {
     for (const identity of identities) {

@@ -52,7 +52,9 @@ export class KeptState {
     const service = join(folder, "service");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (!existsSync(service) && readdirSync(folder).length > 0) {
-      throw new Error(`${folder} has other files: --keep takes an empty folder, or one that it has made`);
+      throw new Error(
+        `${folder} contains other files: --keep needs an empty folder, or one that it has created`,
+      );
     }
     // It holds keys that sign tokens; LevelDB would create it readable by everybody.
     mkdirSync(service, { recursive: true, mode: 0o700 });
@@ -60,12 +62,12 @@ export class KeptState {
     try {
       const found = await db.get("format");
       if (found !== undefined && found !== format) {
-        throw new Error(`${folder} was kept by another version of the service: choose another folder`);
+        throw new Error(`${folder} was created by another version of the service: choose another folder`);
       }
       const firstStart = startSchema.optional().parse(await db.get("first-start"));
       if (firstStart !== undefined && data !== undefined && firstStart.data !== resolve(data)) {
         throw new Error(
-          `${folder} has the data of ${firstStart.data} already: leave out --data, or choose another folder`,
+          `${folder} already has the data of ${firstStart.data}: leave out --data, or choose another folder`,
         );
       }
       const secrets = firstStart === undefined ? [] : z.array(storedSecret).parse(await db.get("secrets"));

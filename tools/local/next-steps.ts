@@ -19,7 +19,7 @@ export function nextSteps(url: string, paths: readonly string[], isDemoData: boo
         `${"First call:".padEnd(18)} ${firstCall} --as ${login?.EmailAddress}${at} ${firstRequest}`,
       ]
     : [`${"Import more:".padEnd(18)} npm run ncs -- import devices FILE --local ${port}`];
-  return ["", ...lines, ...steps, "", "Ctrl-C ends it. Requests, as they are answered:", ""].join("\n");
+  return ["", ...lines, ...steps, "", "Ctrl-C stops it. Requests as they are answered:", ""].join("\n");
 }
 
 const firstCall = "npm run ncs -- call retrieveQosProfiles";

@@ -26,7 +26,7 @@ const queueMilliseconds = 800;
 type AcceptPorts = Pick<Ports, "clock" | "log"> & {
   readonly jobs: Pick<
     Ports["jobs"],
-    "reserve" | "store" | "read" | "promise" | "withdraw" | "releaseEnded" | "markQueued"
+    "reservePlace" | "store" | "read" | "promise" | "withdraw" | "releaseEnded" | "markQueued"
   >;
   readonly queues: Pick<Ports["queues"], "send">;
 };
@@ -84,7 +84,7 @@ async function storeOrJoin(
 ): Promise<"stored" | Exclude<Acceptance, "withdrawn" | "unknown">> {
   let replaces: Job | undefined;
   for (;;) {
-    const hasPlace = await jobs.reserve(job, pendingLimit, signal);
+    const hasPlace = await jobs.reservePlace(job, pendingLimit, signal);
     if (hasPlace && (await jobs.store(job, replaces, signal))) return "stored";
     const found = await jobs.read(job.operationId, signal);
     replaces = found?.state === "withdrawn" ? found : undefined;

@@ -27,7 +27,7 @@ const names = { "#state": "state" };
 
 /** The store of jobs and of their callers' places in DynamoDB. */
 export const jobStore: JobStore = {
-  async reserve({ caller, operationId, requestedAt, expiresAt }, pendingLimit, signal) {
+  async reservePlace({ caller, operationId, requestedAt, expiresAt }, pendingLimit, signal) {
     const reserve = (write: Update) => updateItem(densityCallers, { caller }, write, signal);
     const expiry = { ":expiry": expiresAt + retentionSeconds };
     const further = {
@@ -142,7 +142,7 @@ export const jobStore: JobStore = {
   waitingFor: (host, signal) =>
     queryFirst(densityJobs, "waiting", host, waitingEntriesRead, waitingEntry, signal),
 
-  lease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until, isAttempt }, signal) {
+  acquireLease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until, isAttempt }, signal) {
     const isFree =
       "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
     const noted = isAttempt ? ", lastAttempt = :attempt" : "";

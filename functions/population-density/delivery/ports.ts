@@ -45,8 +45,8 @@ export interface Clock {
  * The store of jobs and of their callers' places. All writes are conditional; `false` means that nothing was written.
  */
 export interface JobStore {
-  /** Reserves one of its caller's places for a job that is to be stored. `false` when none is left. */
-  reserve(job: Job, pendingLimit: number, signal: AbortSignal): Promise<boolean>;
+  /** Reserves one of its caller's places for a job that is about to be stored. `false` if none is left. */
+  reservePlace(job: Job, pendingLimit: number, signal: AbortSignal): Promise<boolean>;
   /**
    * Stores a job for which a place is reserved. `false` if there is already a job with this id.
    * @param replaces a withdrawn job with the same id, as it was read.
@@ -79,8 +79,8 @@ export interface JobStore {
    * `lease.until`.
    * @param job as it was read; `false` if it has changed since.
    */
-  lease(job: Job, lease: Lease, signal: AbortSignal): Promise<boolean>;
-  /** Notes that the sink may hold the answer from now on. `false` when the lease was lost. */
+  acquireLease(job: Job, lease: Lease, signal: AbortSignal): Promise<boolean>;
+  /** Records that the sink may hold the answer from now on. `false` if the lease was lost. */
   markPossiblyDelivered(operationId: string, leaseId: string, signal: AbortSignal): Promise<boolean>;
   /** Ends an attempt that will be followed by another. `false` if the lease was lost. */
   scheduleRetry(

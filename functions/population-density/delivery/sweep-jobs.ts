@@ -59,7 +59,13 @@ async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: 
     if (job === undefined || job.state !== "pending") return;
     const now = clock.now();
     const leaseId = newId();
-    if (!(await jobs.lease(job, { id: leaseId, mode: job.mode, now, until: now, isAttempt: false }, signal)))
+    if (
+      !(await jobs.acquireLease(
+        job,
+        { id: leaseId, mode: job.mode, now, until: now, isAttempt: false },
+        signal,
+      ))
+    )
       return;
     const end = { kind: "finish", outcome: "failed", reason: "expired" } as const;
     if (await jobs.finish(job, leaseId, end, signal)) reportEnd(job, end, ports);

@@ -195,7 +195,7 @@ function begin(
   { jobs }: WorkerPorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return jobs.lease(job, { ...lease, until: lease.now + leaseMilliseconds }, signal);
+  return jobs.acquireLease(job, { ...lease, until: lease.now + leaseMilliseconds }, signal);
 }
 
 /** Sends the answer or the failure. That an answer cannot be computed is a result, too. */

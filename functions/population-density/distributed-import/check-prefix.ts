@@ -1,6 +1,6 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { refuseContradictions } from "../import/publish/day-division.ts";
-import { slotsPerPartition } from "../import/rows/row-key.ts";
+import { rowKeysPerPartition } from "../import/rows/row-key.ts";
 import { repeatsIn } from "../import/sort/partition-tiles.ts";
 import { type ImportOrder, keys, putJson } from "./execution-objects.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
@@ -11,7 +11,7 @@ export async function checkPrefix(order: ImportOrder, prefix: string): Promise<v
   const planned = await plannedPrefix(order.id, prefix);
   const storage = storageOf(order);
   const { precision } = planned.whole;
-  const seen = new Uint8Array(slotsPerPartition);
+  const seen = new Uint8Array(rowKeysPerPartition);
   const repeated: { file: number; line: number }[] = [];
   let conflict: { day: number; reason: string } | undefined;
   for (const day of planned.whole.days) {

@@ -1,7 +1,7 @@
 import { getBytes } from "../../../shared/aws/objects.ts";
 import type { FoundDay } from "../import/publish/day-division.ts";
 import { Entries } from "../import/rows/entries.ts";
-import { firstSlotOf } from "../import/rows/row-key.ts";
+import { firstKeyOf } from "../import/rows/row-key.ts";
 import { countedIn, emptyDay } from "../import/sort/partition-tiles.ts";
 import type { CountedTile } from "../privacy/counted.ts";
 import { PartAreas } from "../privacy/part-areas.ts";
@@ -63,7 +63,7 @@ export function tilesOfDay(
   return [...coverageOf(here.tiles)].map(([geohash, coverage]) => ({
     geohash,
     coverage,
-    hours: counted.get(firstSlotOf(geohash)) ?? empty,
+    hours: counted.get(firstKeyOf(geohash)) ?? empty,
   }));
 }
 

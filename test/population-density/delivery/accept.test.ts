@@ -241,7 +241,7 @@ describe("a request that is sent again with its idempotency key", () => {
     expect(await accept(again)).toBe("joined");
     expect(await storedJob(first.operationId)).toMatchObject({ intake: first.intake });
     const lease = { id: "l", mode: "answer", now: Date.now(), until: Date.now(), isAttempt: true } as const;
-    await jobStore.lease(first, lease, signal());
+    await jobStore.acquireLease(first, lease, signal());
     await jobStore.finish(first, "l", { outcome: "failed", reason: "a" }, signal());
     expect(await accept(newJob({ ...order, now: new Date() }))).toBe("accepted");
     expect(await storedJob(first.operationId)).toMatchObject({ state: "pending", attempts: 0 });
@@ -253,7 +253,7 @@ test("acceptJob withdraws a job when looking for free places takes longer than i
   const releaseEnded = (_: string, __: number, signal: AbortSignal) => wait(60_000, 0, { signal });
   const slow = {
     ...ports(),
-    jobs: { ...modules.jobStore, reserve: async () => false, releaseEnded },
+    jobs: { ...modules.jobStore, reservePlace: async () => false, releaseEnded },
   };
   expect(await modules.acceptJob(job, 20, slow, AbortSignal.timeout(5_000))).toBe("withdrawn");
   expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });

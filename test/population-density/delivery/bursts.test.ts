@@ -30,7 +30,7 @@ async function deliver(
   };
   const ports: WorkerPorts = {
     jobs: {
-      reserve: (job, limit) => call(() => jobs.reserve(job, limit)),
+      reservePlace: (job, limit) => call(() => jobs.reservePlace(job, limit)),
       store: (job, replaces) => call(() => jobs.store(job, replaces)),
       read: (id) => call(() => jobs.read(id)),
       promise: (job) => call(() => jobs.promise(job)),
@@ -40,10 +40,10 @@ async function deliver(
       requestMessage: (id) => call(() => jobs.requestMessage(id)),
       markWaiting: (id, host) => call(() => jobs.markWaiting(id, host)),
       waitingFor: (host) => call(() => jobs.waitingFor(host)),
-      lease: (job, lease) => call(() => jobs.lease(job, lease)),
-      markPossiblyDelivered: (id, lease) => call(() => jobs.markPossiblyDelivered(id, lease)),
-      scheduleRetry: (id, lease, retry) => call(() => jobs.scheduleRetry(id, lease, retry)),
-      finish: (job, lease, end) => call(() => jobs.finish(job, lease, end)),
+      acquireLease: (job, lease) => call(() => jobs.acquireLease(job, lease)),
+      markPossiblyDelivered: (id, leaseId) => call(() => jobs.markPossiblyDelivered(id, leaseId)),
+      scheduleRetry: (id, leaseId, retry) => call(() => jobs.scheduleRetry(id, leaseId, retry)),
+      finish: (job, leaseId, end) => call(() => jobs.finish(job, leaseId, end)),
       cancel: (job) => call(() => jobs.cancel(job)),
       pending: () => call(() => jobs.pending()),
     },

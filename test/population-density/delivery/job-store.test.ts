@@ -31,7 +31,7 @@ function aJob(changes: Partial<Job> = {}): Job {
 describe("the store of jobs", () => {
   test("jobStore stores a whole job and its caller's place, and erases sink and token at its end", async () => {
     const job = aJob({ accessTokenExpiresAt: Date.now() + minute });
-    expect(await jobStore.reserve(job, 20, signal())).toBe(true);
+    expect(await jobStore.reservePlace(job, 20, signal())).toBe(true);
     expect(await jobStore.store(job, undefined, signal())).toBe(true);
     expect(await jobStore.read(job.operationId, signal())).toEqual(job);
     expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
@@ -43,10 +43,10 @@ describe("the store of jobs", () => {
       until: Date.now() + minute,
       isAttempt: true,
     } as const;
-    expect(await jobStore.lease(job, lease, signal())).toBe(true);
-    expect(await jobStore.finish(job, "lease", { outcome: "delivered", reason: "delivered" }, signal())).toBe(
-      true,
-    );
+    expect(await jobStore.acquireLease(job, lease, signal())).toBe(true);
+    expect(
+      await jobStore.finish(job, "lease-1", { outcome: "delivered", reason: "delivered" }, signal()),
+    ).toBe(true);
 
     const stored = (await storedJob(job.operationId)) ?? {};
     expect(stored).toMatchObject({ state: "delivered", reason: "delivered", attempts: 1 });
@@ -67,26 +67,26 @@ describe("the store of jobs", () => {
     expect((await jobStore.read(job.operationId, signal()))?.request.area.boundary).toEqual(boundary);
   });
 
-  test("jobStore.reserve gives exactly the limit of places to simultaneous jobs of one caller", async () => {
+  test("jobStore.reservePlace gives exactly the limit of places to simultaneous jobs of one caller", async () => {
     const caller = hashed(crypto.randomUUID());
     const jobs = Array.from({ length: 12 }, () => aJob({ caller }));
-    const reserved = await Promise.all(jobs.map((job) => jobStore.reserve(job, 5, signal())));
+    const reserved = await Promise.all(jobs.map((job) => jobStore.reservePlace(job, 5, signal())));
     expect(reserved.filter((is) => is)).toHaveLength(5);
     const inPlace = jobs.filter((_, index) => reserved[index]).map(({ operationId }) => operationId);
     expect(await pendingOf(caller)).toEqual(new Set(inPlace));
     // Reserved once more, as after a response that was lost, a place counts once.
     for (const job of jobs.filter((_, index) => reserved[index])) {
-      expect(await jobStore.reserve(job, 5, signal())).toBe(true);
+      expect(await jobStore.reservePlace(job, 5, signal())).toBe(true);
     }
     expect(await pendingOf(caller)).toEqual(new Set(inPlace));
   });
 
-  test("jobStore.lease gives the lease to one of many workers and counts one attempt", async () => {
+  test("jobStore.acquireLease gives the lease to one of many workers and counts one attempt", async () => {
     const job = await storeJob(aJob());
     const now = Date.now();
     const got = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        jobStore.lease(
+        jobStore.acquireLease(
           job,
           { id: `lease-${index}`, mode: "answer", now, until: now + minute, isAttempt: true },
           signal(),
@@ -107,7 +107,7 @@ describe("the store of jobs", () => {
       const lease = { id: "lease", mode: "answer", now, until: now + minute, isAttempt: true } as const;
       const [isWithdrawn, isLeased] = await Promise.all([
         jobStore.withdraw(job, undefined, signal()),
-        jobStore.lease(job, lease, signal()),
+        jobStore.acquireLease(job, lease, signal()),
       ]);
       expect(isWithdrawn).toBe(!isLeased);
       expect(await storedJob(job.operationId)).toMatchObject({ state: isLeased ? "pending" : "withdrawn" });
@@ -152,7 +152,7 @@ describe("the store of jobs", () => {
       until: Date.now() + minute,
       isAttempt: true,
     } as const;
-    await jobStore.lease(job, lease, signal());
+    await jobStore.acquireLease(job, lease, signal());
     expect(await jobStore.cancel(job, signal())).toBe(true);
     expect(await jobStore.markPossiblyDelivered(job.operationId, "a", signal())).toBe(false);
     expect(await jobStore.finish(job, "a", { outcome: "delivered", reason: "a" }, signal())).toBe(false);
@@ -168,7 +168,7 @@ describe("the store of jobs", () => {
     const job = await storeJob(aJob());
     const now = Date.now();
     const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
-    await jobStore.lease(job, lease, signal());
+    await jobStore.acquireLease(job, lease, signal());
     await jobStore.markPossiblyDelivered(job.operationId, "a", signal());
     expect(await jobStore.cancel(job, signal())).toBe(true);
     expect(await jobStore.cancel(job, signal())).toBe(false);
@@ -214,8 +214,8 @@ describe("the store of jobs", () => {
     const caller = hashed(crypto.randomUUID());
     const waiting = await storeJob(aJob({ caller }));
     const underWay = aJob({ caller });
-    await jobStore.reserve(underWay, 20, signal());
-    await jobStore.reserve(aJob({ caller, requestedAt: Date.now() - 2 * minute }), 20, signal());
+    await jobStore.reservePlace(underWay, 20, signal());
+    await jobStore.reservePlace(aJob({ caller, requestedAt: Date.now() - 2 * minute }), 20, signal());
     await storeJob(aJob({ caller, state: "failed" }));
     // Its request may be repeated just now.
     const withdrawn = await storeJob(aJob({ caller, state: "withdrawn" }));
@@ -229,7 +229,7 @@ describe("the store of jobs", () => {
     const job = await storeJob(aJob());
     const now = Date.now();
     const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
-    await jobStore.lease(job, lease, signal());
+    await jobStore.acquireLease(job, lease, signal());
     const table = process.env[tableVariable(densityCallers)] ?? "";
     vi.stubEnv(tableVariable(densityCallers), "a-table-that-does-not-exist");
     const output = captureOutput();
@@ -250,7 +250,7 @@ describe("the store of jobs", () => {
     const jobs: Job[] = [];
     for (let index = 0; index < 50; index++) {
       const job = await storeJob(aJob({ caller }));
-      await jobStore.lease(job, lease, signal());
+      await jobStore.acquireLease(job, lease, signal());
       jobs.push(job);
     }
     const others = jobs.map(() => aJob({ caller }));
@@ -260,7 +260,7 @@ describe("the store of jobs", () => {
       const { jobStore } = await import("../../../functions/population-density/delivery/job-store.ts");
       return await Promise.all([
         ...jobs.map((job) => jobStore.finish(job, "a", end, signal())),
-        ...others.map((job) => jobStore.reserve(job, 100, signal())),
+        ...others.map((job) => jobStore.reservePlace(job, 100, signal())),
       ]);
     });
 
@@ -272,7 +272,7 @@ describe("the store of jobs", () => {
     const caller = hashed(crypto.randomUUID());
     const requestedAt = Date.now() - 2 * minute;
     for (let index = 0; index < 100; index++) {
-      await jobStore.reserve(aJob({ caller, requestedAt }), 100, signal());
+      await jobStore.reservePlace(aJob({ caller, requestedAt }), 100, signal());
     }
     expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(100);
     expect(await pendingOf(caller)).toEqual(new Set());
@@ -282,8 +282,8 @@ describe("the store of jobs", () => {
     const first = aJob({ requestedAt: Date.now() - 1_000 });
     const { caller, operationId } = first;
     const again = aJob({ caller, operationId });
-    await jobStore.reserve(first, 20, signal());
-    await jobStore.reserve(again, 20, signal());
+    await jobStore.reservePlace(first, 20, signal());
+    await jobStore.reservePlace(again, 20, signal());
     expect(await jobStore.withdraw(first, undefined, signal())).toBe(true);
     expect(await pendingOf(caller)).toEqual(new Set([operationId]));
   });
@@ -340,7 +340,7 @@ async function compare(seed: number): Promise<void> {
       return hasEnded;
     };
     const calls = {
-      reserve: () => [memory.reserve(job, limit), jobStore.reserve(job, limit, signal())],
+      reservePlace: () => [memory.reservePlace(job, limit), jobStore.reservePlace(job, limit, signal())],
       store: () => [memory.store(job, replaces), jobStore.store(job, replaces, signal())],
       promise: () => [memory.promise(job), jobStore.promise(job, signal())],
       withdraw: () => [
@@ -360,7 +360,10 @@ async function compare(seed: number): Promise<void> {
         memory.requestMessage(operationId),
         jobStore.requestMessage(operationId, signal()),
       ],
-      lease: () => [memory.lease(seen ?? job, lease), jobStore.lease(seen ?? job, lease, signal())],
+      acquireLease: () => [
+        memory.acquireLease(seen ?? job, lease),
+        jobStore.acquireLease(seen ?? job, lease, signal()),
+      ],
       markPossiblyDelivered: () => [
         memory.markPossiblyDelivered(operationId, lease.id),
         jobStore.markPossiblyDelivered(operationId, lease.id, signal()),

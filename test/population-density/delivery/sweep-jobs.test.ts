@@ -39,7 +39,7 @@ async function sweepOf(
   await sweep(
     {
       jobs: {
-        reserve: unused,
+        reservePlace: unused,
         store: unused,
         promise: unused,
         withdraw: unused,
@@ -52,8 +52,8 @@ async function sweepOf(
         cancel: unused,
         read: async (id) => read(id),
         markQueued: async (id, at) => memory.markQueued(id, at),
-        lease: async (found, lease) => memory.lease(found, lease),
-        finish: async (found, lease, end) => memory.finish(found, lease, end),
+        acquireLease: async (found, lease) => memory.acquireLease(found, lease),
+        finish: async (found, leaseId, end) => memory.finish(found, leaseId, end),
         pending: async (): Promise<readonly PendingEntry[]> => memory.pending(),
       },
       queues: {

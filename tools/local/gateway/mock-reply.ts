@@ -21,7 +21,10 @@ export async function mockReply(
   const chosen = chosenSchema.safeParse(parsed((await renderMapping(requestTemplate, request)).text));
   const response = responses.find(({ pattern }) => pattern.test(String(chosen.data?.statusCode)));
   if (response === undefined)
-    throw new GatewayError("API_CONFIGURATION_ERROR", "No response for what the request's template gives");
+    throw new GatewayError(
+      "API_CONFIGURATION_ERROR",
+      "No response matches what the request template renders",
+    );
   const { text, headers } = await renderMapping(response.template, request);
   const fixed = Object.entries(response.headers).map(
     ([name, value]) => [name.toLowerCase(), headerValue(value, request)] as const,
@@ -44,7 +47,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new GatewayError("API_CONFIGURATION_ERROR", "The request's template gives no JSON", {
+    throw new GatewayError("API_CONFIGURATION_ERROR", "The request template does not render JSON", {
       cause: error,
     });
   }

@@ -17,7 +17,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | undef
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    if (!Buffer.isBuffer(chunk)) throw new Error("The request is not read as bytes");
+    if (!Buffer.isBuffer(chunk)) throw new Error("The request body was not read as bytes");
     size += chunk.length;
     if (size <= maxBodyBytes) chunks.push(chunk);
     else chunks.length = 0;

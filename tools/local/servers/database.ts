@@ -69,7 +69,7 @@ async function createTable(client: DynamoDBClient, table: LocalTable): Promise<v
 async function requireSameKeys(client: DynamoDBClient, { name, definition }: LocalTable): Promise<void> {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   if (Table !== undefined && isDeepStrictEqual(keysOf(Table), keysOf(definition))) return;
-  throw new Error(`Table ${name} exists with other keys or indexes than this version of the service needs`);
+  throw new Error(`Table ${name} has other keys or indexes than this version of the service needs`);
 }
 
 type Keys = Pick<TableDescription, "KeySchema" | "GlobalSecondaryIndexes">;

@@ -10,7 +10,7 @@ export function firstMessage(thread: Worker, milliseconds: number, name: string)
       clearTimeout(timer);
       reject(new Error(`${name} did not start: ${reason}`, { cause }));
     };
-    const timer = setTimeout(() => fail(`silent for ${milliseconds / 1000} s`), milliseconds);
+    const timer = setTimeout(() => fail(`no message within ${milliseconds / 1000} s`), milliseconds);
     thread.once("message", (message) => {
       clearTimeout(timer);
       resolve(message);

@@ -9,7 +9,7 @@ export interface ListeningServer {
 }
 
 const inUse = (port: number) =>
-  `Port ${port} of 127.0.0.1 is already in use: stop what uses it, or choose another with --port, as in --port 0`;
+  `Port ${port} of 127.0.0.1 is already in use: stop the program that uses it, or choose another port, as in --port 0`;
 
 /**
  * Opens a port of 127.0.0.1; 0 chooses a free one.

@@ -61,7 +61,7 @@ export async function createQueues(
       const ready = left.filter(({ redrive }) => !redrive || urls.has(redrive.deadLetterLogicalId));
       if (ready.length === 0) {
         const names = left.map(({ name }) => name).join(", ");
-        throw new Error(`Queues that wait for each other as dead-letter queues: ${names}`);
+        throw new Error(`These queues are each other's dead-letter queues: ${names}`);
       }
       const created = ready.map(async (queue) => {
         return [queue.logicalId, await ensureQueue(client, queue, urls)] as const;
@@ -95,7 +95,7 @@ async function ensureQueue(
         },
       }),
     );
-    if (QueueUrl === undefined) throw new Error("the server names no URL");
+    if (QueueUrl === undefined) throw new Error("the server returned no URL");
     return QueueUrl;
   } catch (error) {
     throw new Error(`Queue ${name} cannot be created: ${String(error)}`, { cause: error });

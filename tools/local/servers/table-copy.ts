@@ -46,7 +46,7 @@ export async function loadTables(file: string, target: Tables): Promise<void> {
         const RequestItems = { [tableName]: Items.map((Item) => ({ PutRequest: { Item } })) };
         const { UnprocessedItems = {} } = await client.send(new BatchWriteItemCommand({ RequestItems }));
         if (Object.keys(UnprocessedItems).length > 0) {
-          throw new Error(`table ${tableName} did not take all items`);
+          throw new Error(`table ${tableName} did not accept all items`);
         }
       }
     }

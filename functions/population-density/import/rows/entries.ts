@@ -1,4 +1,4 @@
-import { slotBits } from "./row-key.ts";
+import { rowKeyBits } from "./row-key.ts";
 
 /** Bytes of an entry. */
 export const entryBytes = 32;
@@ -6,8 +6,8 @@ export const entryBytes = 32;
 const numbersEach = entryBytes / Float64Array.BYTES_PER_ELEMENT;
 const wordsEach = entryBytes / Uint32Array.BYTES_PER_ELEMENT;
 
-// In the first eight bytes are the slot, with the high bits of the line above it, and the low bits of the line.
-const slotMask = 2 ** slotBits - 1;
+// The first four bytes hold the row key below the high bits of the line; the next four the low bits of the line.
+const rowKeyMask = 2 ** rowKeyBits - 1;
 const lowLines = 2 ** 32;
 const [peopleAt, minAt, maxAt] = [1, 2, 3];
 
@@ -27,12 +27,12 @@ export class Entries {
     this.#words = new Uint32Array(buffer, 0, count * wordsEach);
   }
 
-  slot(index: number): number {
-    return (this.#words[wordsEach * index] as number) & slotMask;
+  key(index: number): number {
+    return (this.#words[wordsEach * index] as number) & rowKeyMask;
   }
 
   line(index: number): number {
-    const high = (this.#words[wordsEach * index] as number) >>> slotBits;
+    const high = (this.#words[wordsEach * index] as number) >>> rowKeyBits;
     return high * lowLines + (this.#words[wordsEach * index + 1] as number);
   }
 
@@ -48,8 +48,8 @@ export class Entries {
     return this.#numbers[numbersEach * index + maxAt] as number;
   }
 
-  set(index: number, slot: number, line: number, people: number, min: number, max: number): void {
-    this.#setPlace(index, slot, line);
+  set(index: number, key: number, line: number, people: number, min: number, max: number): void {
+    this.#setPlace(index, key, line);
     const at = numbersEach * index;
     this.#numbers[at + peopleAt] = people;
     this.#numbers[at + minAt] = min;
@@ -60,7 +60,7 @@ export class Entries {
   copy(index: number, others: Entries, other: number, linesBefore = 0): void {
     const from = numbersEach * other;
     const to = numbersEach * index;
-    this.#setPlace(index, others.slot(other), linesBefore + others.line(other));
+    this.#setPlace(index, others.key(other), linesBefore + others.line(other));
     this.#numbers[to + peopleAt] = others.#numbers[from + peopleAt] as number;
     this.#numbers[to + minAt] = others.#numbers[from + minAt] as number;
     this.#numbers[to + maxAt] = others.#numbers[from + maxAt] as number;
@@ -75,8 +75,8 @@ export class Entries {
     );
   }
 
-  #setPlace(index: number, slot: number, line: number): void {
-    this.#words[wordsEach * index] = (Math.floor(line / lowLines) << slotBits) | slot;
+  #setPlace(index: number, key: number, line: number): void {
+    this.#words[wordsEach * index] = (Math.floor(line / lowLines) << rowKeyBits) | key;
     // Takes the low 32 bits.
     this.#words[wordsEach * index + 1] = line;
   }

@@ -1,6 +1,6 @@
 import { hoursPerDay } from "../../tiles/tile.ts";
 import { Entries, entryBytes } from "./entries.ts";
-import { firstSlotOf, slotOf } from "./row-key.ts";
+import { firstKeyOf, rowKeyOf } from "./row-key.ts";
 
 /** Rows in the order of their lines. They pass from one thread to another without being copied. */
 export interface PackedRows {
@@ -38,14 +38,14 @@ export class RowWriter {
   #runs = new Uint32Array(0);
   #tiles: string[] = [];
   readonly #tilePositions = new Map<string, number>();
-  /** The first slot of each tile in its partition. */
-  #firstSlots: number[] = [];
+  /** The first row key of each tile. */
+  #firstKeys: number[] = [];
   #count = 0;
   #runCount = 0;
   /** Of the row before. */
   #tile = -1;
   #day = -1;
-  #firstSlot = 0;
+  #firstKey = 0;
 
   /**
    * Begins with no rows.
@@ -59,7 +59,7 @@ export class RowWriter {
     if (this.#runs.length < runNumbers * rows) this.#runs = new Uint32Array(runNumbers * rows);
     this.#tiles = [];
     this.#tilePositions.clear();
-    this.#firstSlots = [];
+    this.#firstKeys = [];
     this.#count = 0;
     this.#runCount = 0;
     this.#tile = -1;
@@ -70,7 +70,7 @@ export class RowWriter {
     const known = this.#tilePositions.get(tile);
     if (known !== undefined) return known;
     this.#tilePositions.set(tile, this.#tiles.length);
-    this.#firstSlots.push(firstSlotOf(tile));
+    this.#firstKeys.push(firstKeyOf(tile));
     return this.#tiles.push(tile) - 1;
   }
 
@@ -86,8 +86,8 @@ export class RowWriter {
   ): void {
     const day = Math.floor(hour / hoursPerDay);
     if (tile !== this.#tile || day !== this.#day) this.#beginRun(tile, day);
-    const slot = slotOf(this.#firstSlot, hour - day * hoursPerDay, cell);
-    this.#entries.set(this.#count++, slot, line, people, min, max);
+    const key = rowKeyOf(this.#firstKey, hour - day * hoursPerDay, cell);
+    this.#entries.set(this.#count++, key, line, people, min, max);
   }
 
   /** The rows that were added. */
@@ -103,7 +103,7 @@ export class RowWriter {
   #beginRun(tile: number, day: number): void {
     this.#tile = tile;
     this.#day = day;
-    this.#firstSlot = this.#firstSlots[tile] as number;
+    this.#firstKey = this.#firstKeys[tile] as number;
     const at = runNumbers * this.#runCount++;
     this.#runs[at + run.tile] = tile;
     this.#runs[at + run.day] = day;

@@ -10,35 +10,35 @@ const cellBits = 10;
 const hourBits = 5;
 const tileBits = 5;
 
-/** Bits of a slot. */
-export const slotBits = tileBits + hourBits + cellBits;
+/** Bits of a row key. */
+export const rowKeyBits = tileBits + hourBits + cellBits;
 
-/** More than a partition has: days have fewer hours than there are numbers for them. */
-export const slotsPerPartition = 2 ** slotBits;
+/** Row keys below which all those of a partition are; some are unused, because five bits hold more than 24 hours. */
+export const rowKeysPerPartition = 2 ** rowKeyBits;
 
-const slotsPerTile = 2 ** (hourBits + cellBits);
+const rowKeysPerTile = 2 ** (hourBits + cellBits);
 
-/** The first slot of a tile in its partition. */
-export function firstSlotOf(tile: string): number {
-  return Math.max(0, suffixesOf(1).indexOf(tile.slice(-1))) * slotsPerTile;
+/** The first row key of a tile in its partition. */
+export function firstKeyOf(tile: string): number {
+  return Math.max(0, suffixesOf(1).indexOf(tile.slice(-1))) * rowKeysPerTile;
 }
 
-/** The slot of a cell in an hour of the tile that has the first slot. */
-export function slotOf(firstSlot: number, hour: number, cell: number): number {
-  return firstSlot | (hour << cellBits) | cell;
+/** The row key of a cell and hour of the tile that `firstKey` belongs to. */
+export function rowKeyOf(firstKey: number, hour: number, cell: number): number {
+  return firstKey | (hour << cellBits) | cell;
 }
 
-/** The first slot of the tile that a slot is in. */
-export function firstSlotIn(slot: number): number {
-  return slot & -slotsPerTile;
+/** The first row key of the tile that a row key is in. */
+export function firstKeyIn(key: number): number {
+  return key & -rowKeysPerTile;
 }
 
-/** The hour of a slot, from 0 to 23. */
-export function hourIn(slot: number): number {
-  return (slot >> cellBits) & (2 ** hourBits - 1);
+/** The hour of a row key, from 0 to 23. */
+export function hourIn(key: number): number {
+  return (key >> cellBits) & (2 ** hourBits - 1);
 }
 
-/** The cell of a slot in its tile. */
-export function cellIn(slot: number): number {
-  return slot & (2 ** cellBits - 1);
+/** The cell of a row key in its tile. */
+export function cellIn(key: number): number {
+  return key & (2 ** cellBits - 1);
 }

@@ -4,7 +4,7 @@ import type { CountedDay, CountedTile } from "../../privacy/counted.ts";
 import { addToCoverage, coverageBytes, isCovered } from "../../tiles/tile.ts";
 import { Entries } from "../rows/entries.ts";
 import { type RowBatch, run, runNumbers } from "../rows/row-batch.ts";
-import { cellIn, firstSlotOf, hourIn, prefixOf, slotsPerPartition } from "../rows/row-key.ts";
+import { cellIn, firstKeyOf, hourIn, prefixOf, rowKeysPerPartition } from "../rows/row-key.ts";
 import { countedIn, emptyDay, repeated, repeatsIn } from "./partition-tiles.ts";
 import type { Partitions } from "./partitions.ts";
 
@@ -59,15 +59,15 @@ interface SortedTile {
   readonly coverage: Uint8Array;
   /** By day: partitions of this tile and those that differ in the last character only. */
   readonly partitions: Map<number, number>;
-  /** Its first slot in them. */
-  readonly firstSlot: number;
+  /** Its first row key in them. */
+  readonly firstKey: number;
 }
 
 /** Some hundred bytes are kept in memory of each of them. */
 const maxTiles = 1_000_000;
 const maxPartitions = 1_000_000;
 
-/** Partitions are of a day and all but the last three characters of the geohashes: at most `slotsPerPartition` rows. */
+/** Partitions are of a day and all but the last three characters of the geohashes: at most `rowKeysPerPartition` rows. */
 export class DaySort {
   readonly #partitions: Partitions;
   readonly #options: SortOptions;
@@ -100,11 +100,11 @@ export class DaySort {
       const tile = this.#tileNamed(tiles[runs[at + run.tile] as number] as string, place);
       let hours = this.#hoursByDay.get(day) ?? 0;
       for (let index = first; index < end; index++) {
-        const slot = entries.slot(index);
-        const isInside = this.#covers(tile, cellIn(slot));
-        if (isInside && ((hours >> hourIn(slot)) & 1) === 1) continue;
+        const key = entries.key(index);
+        const isInside = this.#covers(tile, cellIn(key));
+        if (isInside && ((hours >> hourIn(key)) & 1) === 1) continue;
         const place = { file, line: firstLine + entries.line(index) };
-        if (isInside) hours = this.#countHour(day, hourIn(slot), hours, place);
+        if (isInside) hours = this.#countHour(day, hourIn(key), hours, place);
         else this.#refuse(place, "geohash", outsideCoverage);
       }
       if (tile === undefined) continue;
@@ -139,7 +139,7 @@ export class DaySort {
 
   /** Adds a problem for each row of a cell and hour that had one before. */
   findRepeats(): void {
-    const seen = new Uint8Array(slotsPerPartition);
+    const seen = new Uint8Array(rowKeysPerPartition);
     for (let partition = 0; partition < this.#partitions.count; partition++) {
       for (const line of repeatsIn(this.#partitions.entriesOf(partition), seen.fill(0))) {
         this.#refuse(this.#placeOf(line), repeated.column, repeated.reason);
@@ -197,7 +197,7 @@ export class DaySort {
         counted =
           partition === undefined ? new Map() : countedIn(this.#partitions.entriesOf(partition), empty);
       }
-      yield { geohash, coverage: tile.coverage, hours: counted.get(tile.firstSlot) ?? empty };
+      yield { geohash, coverage: tile.coverage, hours: counted.get(tile.firstKey) ?? empty };
     }
   }
 
@@ -211,7 +211,7 @@ export class DaySort {
     const prefix = prefixOf(geohash);
     const partitions = this.#partitionsByPrefix.get(prefix) ?? new Map<number, number>();
     this.#partitionsByPrefix.set(prefix, partitions);
-    const tile = { coverage, partitions, firstSlot: firstSlotOf(geohash) };
+    const tile = { coverage, partitions, firstKey: firstKeyOf(geohash) };
     this.#tiles.set(geohash, tile);
     return tile;
   }

@@ -2,21 +2,21 @@ import type { CountedHour, CountedTile } from "../../privacy/counted.ts";
 import { hoursPerDay } from "../../tiles/tile.ts";
 import { cellsPerTile } from "../../tiles/tile-hour.ts";
 import type { Entries } from "../rows/entries.ts";
-import { cellIn, firstSlotIn, hourIn } from "../rows/row-key.ts";
+import { cellIn, firstKeyIn, hourIn } from "../rows/row-key.ts";
 
 /** What a row of a cell and hour that had one before is refused for. */
 export const repeated = { column: "startTime", reason: "the same cell and hour as a row before" } as const;
 
 /**
  * The lines of the rows of a partition whose cell and hour had one before.
- * @param seen of `slotsPerPartition` bytes: 1 for each slot that had a row; it is set for these.
+ * @param seen of `rowKeysPerPartition` bytes: 1 for each row key that was seen; set for those of the partition.
  */
 export function* repeatsIn(partition: Iterable<Entries>, seen: Uint8Array): Generator<number> {
   for (const entries of partition) {
     for (let index = 0; index < entries.count; index++) {
-      const slot = entries.slot(index);
-      if (seen[slot] === 1) yield entries.line(index);
-      seen[slot] = 1;
+      const key = entries.key(index);
+      if (seen[key] === 1) yield entries.line(index);
+      seen[key] = 1;
     }
   }
 }
@@ -32,9 +32,9 @@ export function countedIn(
   const tiles = new Map<number, (CountedHour | undefined)[]>();
   for (const entries of partition) {
     for (let index = 0; index < entries.count; index++) {
-      const slot = entries.slot(index);
-      const counted = hourOf(tiles, slot, empty);
-      const cell = cellIn(slot);
+      const key = entries.key(index);
+      const counted = hourOf(tiles, key, empty);
+      const cell = cellIn(key);
       counted.people[cell] = entries.people(index);
       counted.min[cell] = entries.min(index);
       counted.max[cell] = entries.max(index);
@@ -46,19 +46,19 @@ export function countedIn(
 /** The hour of a row key, added to the hours of its tile if need be. @param tiles by their first row key. */
 function hourOf(
   tiles: Map<number, (CountedHour | undefined)[]>,
-  slot: number,
+  key: number,
   empty: CountedTile["hours"],
 ): CountedHour {
-  const firstSlot = firstSlotIn(slot);
-  let hours = tiles.get(firstSlot);
+  const firstKey = firstKeyIn(key);
+  let hours = tiles.get(firstKey);
   if (hours === undefined) {
     hours = [...empty];
-    tiles.set(firstSlot, hours);
+    tiles.set(firstKey, hours);
   }
-  const known = hours[hourIn(slot)];
+  const known = hours[hourIn(key)];
   if (known !== undefined && known !== nobody) return known;
   const counted = emptyHour();
-  hours[hourIn(slot)] = counted;
+  hours[hourIn(key)] = counted;
   return counted;
 }
 

@@ -23,7 +23,7 @@ export class MemoryJobs {
   /** By caller and operation: when the place was reserved. */
   readonly places = new Map<string, Map<string, number>>();
 
-  reserve({ caller, operationId, requestedAt }: Job, pendingLimit: number): boolean {
+  reservePlace({ caller, operationId, requestedAt }: Job, pendingLimit: number): boolean {
     const places = this.placesOf(caller);
     if (places.size >= pendingLimit && !places.has(operationId)) return false;
     places.set(operationId, requestedAt);
@@ -119,7 +119,7 @@ export class MemoryJobs {
     }));
   }
 
-  lease(job: Job, { id, mode, now, until, isAttempt }: Lease): boolean {
+  acquireLease(job: Job, { id, mode, now, until, isAttempt }: Lease): boolean {
     const found = this.jobs.get(job.operationId);
     if (found?.state !== "pending") return false;
     const isFree =

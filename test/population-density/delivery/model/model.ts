@@ -204,7 +204,7 @@ class Model {
     };
     return {
       jobs: {
-        reserve: (job, limit) => call("reserve", () => jobs.reserve(job, limit)),
+        reservePlace: (job, limit) => call("reservePlace", () => jobs.reservePlace(job, limit)),
         store: (job, replaces) => call("store", () => jobs.store(job, replaces)),
         read: (id) => call("read", () => jobs.read(id)),
         promise: (job) => call("promise", () => jobs.promise(job)),
@@ -219,15 +219,15 @@ class Model {
         requestMessage: (id) => call("requestMessage", () => jobs.requestMessage(id)),
         markWaiting: (id, host) => call("markWaiting", () => jobs.markWaiting(id, host)),
         waitingFor: (host) => call("waitingFor", () => jobs.waitingFor(host)),
-        lease: (job, lease) => call("lease", () => jobs.lease(job, lease)),
-        markPossiblyDelivered: (id, lease) =>
-          call("markPossiblyDelivered", () => jobs.markPossiblyDelivered(id, lease)),
-        scheduleRetry: (id, lease, retry) =>
-          call("scheduleRetry", () => jobs.scheduleRetry(id, lease, retry)),
-        finish: (job, lease, end) =>
+        acquireLease: (job, lease) => call("acquireLease", () => jobs.acquireLease(job, lease)),
+        markPossiblyDelivered: (id, leaseId) =>
+          call("markPossiblyDelivered", () => jobs.markPossiblyDelivered(id, leaseId)),
+        scheduleRetry: (id, leaseId, retry) =>
+          call("scheduleRetry", () => jobs.scheduleRetry(id, leaseId, retry)),
+        finish: (job, leaseId, end) =>
           ending(
             job,
-            call("finish", () => jobs.finish(job, lease, end)),
+            call("finish", () => jobs.finish(job, leaseId, end)),
           ),
         cancel: (job) =>
           ending(

@@ -3,15 +3,15 @@ import { expect, test } from "vitest";
 import { Entries, entryBytes } from "../../../../functions/population-density/import/rows/entries.ts";
 import {
   cellIn,
-  firstSlotIn,
-  firstSlotOf,
+  firstKeyIn,
+  firstKeyOf,
   hourIn,
-  slotOf,
-  slotsPerPartition,
+  rowKeyOf,
+  rowKeysPerPartition,
 } from "../../../../functions/population-density/import/rows/row-key.ts";
 
 const row = fc.record({
-  slot: fc.integer({ min: 0, max: slotsPerPartition - 1 }),
+  key: fc.integer({ min: 0, max: rowKeysPerPartition - 1 }),
   line: fc.oneof(
     fc.integer({ min: 0, max: 2 ** 44 - 1 }),
     fc.integer({ min: 2 ** 32 - 2, max: 2 ** 32 + 2 }),
@@ -21,18 +21,18 @@ const row = fc.record({
   max: fc.double({ min: 0, max: 1e9, noNaN: true }),
 });
 
-test("Entries holds any slot, people and line of 44 bits, also copied and read from bytes", () => {
+test("Entries holds any row key, people and line of 44 bits, also after it was copied or read from bytes", () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 9 }), fc.nat(1_000), (rows, linesBefore) => {
       const entries = new Entries(new ArrayBuffer(entryBytes * rows.length));
       const copied = new Entries(new ArrayBuffer(entryBytes * rows.length));
-      for (const [index, { slot, line, people, min, max }] of rows.entries()) {
-        entries.set(index, slot, Math.max(0, line - linesBefore), people, min, max);
+      for (const [index, { key, line, people, min, max }] of rows.entries()) {
+        entries.set(index, key, Math.max(0, line - linesBefore), people, min, max);
         copied.copy(index, entries, index, Math.min(line, linesBefore));
       }
       const read = new Entries(copied.bytes().slice().buffer);
       const found = rows.map((_, index) => ({
-        slot: read.slot(index),
+        key: read.key(index),
         line: read.line(index),
         people: read.people(index),
         min: read.min(index),
@@ -43,17 +43,17 @@ test("Entries holds any slot, people and line of 44 bits, also copied and read f
   );
 });
 
-test("slotOf is unique for every tile, hour and cell of a partition", () => {
-  const slots = new Set<number>();
+test("rowKeyOf is unique for every tile, hour and cell of a partition", () => {
+  const keys = new Set<number>();
   for (const tile of "0123456789bcdefghjkmnpqrstuvwxyz") {
     for (let hour = 0; hour < 24; hour++) {
       for (const cell of [0, 1, 31, 32, 1_023]) {
-        const slot = slotOf(firstSlotOf(`u05k${tile}`), hour, cell);
-        expect([firstSlotIn(slot), hourIn(slot), cellIn(slot)]).toEqual([firstSlotOf(tile), hour, cell]);
-        expect(slot).toBeLessThan(slotsPerPartition);
-        slots.add(slot);
+        const key = rowKeyOf(firstKeyOf(`u05k${tile}`), hour, cell);
+        expect([firstKeyIn(key), hourIn(key), cellIn(key)]).toEqual([firstKeyOf(tile), hour, cell]);
+        expect(key).toBeLessThan(rowKeysPerPartition);
+        keys.add(key);
       }
     }
   }
-  expect(slots.size).toBe(32 * 24 * 5);
+  expect(keys.size).toBe(32 * 24 * 5);
 });

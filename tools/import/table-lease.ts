@@ -15,8 +15,11 @@ const renewalMilliseconds = 30_000;
 const waitingMilliseconds = leaseMilliseconds + 60_000;
 const pauseMilliseconds = 200;
 
-/** The right to be the only import into a table: what was checked then still holds when it is written. */
-export class Lease {
+/**
+ * The right to be the only import into a table: what was checked then still holds when it is written. Batches have no
+ * conditions that could hold it, and transactions take twice the write units.
+ */
+export class TableLease {
   readonly #table: Table;
   readonly #clock: () => number;
   readonly #writer = randomUUID();
@@ -31,8 +34,8 @@ export class Lease {
    * Waits until no other import has the table.
    * @throws {ImportError} after four minutes.
    */
-  static async of(table: Table, clock = Date.now): Promise<Lease> {
-    const lease = new Lease(table, clock);
+  static async of(table: Table, clock = Date.now): Promise<TableLease> {
+    const lease = new TableLease(table, clock);
     const free = "attribute_not_exists(writer) OR writer = :writer OR writerUntil < :now";
     for (const deadline = clock() + waitingMilliseconds; clock() < deadline; ) {
       if (await lease.#take(free, { ":now": clock() })) return lease;
