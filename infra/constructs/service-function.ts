@@ -5,6 +5,9 @@ import type { Construct } from "constructs";
 import type { StageTraits } from "../stage.ts";
 import { ServiceLog } from "./service-log.ts";
 
+/** What every function runs on. `package.json` has the same release of Node.js for development. */
+export const runtime = Runtime.NODEJS_24_X;
+
 interface ServiceFunctionProps {
   /** Folder of the function's bundle. */
   readonly bundle: string;
@@ -35,7 +38,7 @@ export class ServiceFunction extends LambdaFunction {
       code: Code.fromAsset(bundle),
       handler: "index.handler",
       description,
-      runtime: Runtime.NODEJS_24_X,
+      runtime,
       architecture: Architecture.ARM_64,
       memorySize: memoryMegabytes,
       timeout: Duration.seconds(timeoutSeconds),
