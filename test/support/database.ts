@@ -1,8 +1,8 @@
 import { inject, vi } from "vitest";
 import { type Table, tableVariable } from "../../shared/table.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../tools/local/servers/database.ts";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
-import { embeddedCredentials } from "../../tools/local/service.ts";
 import { uncached } from "./uncached.ts";
 
 /** Lets the project's stores use the tables of the local service, as its functions do. */

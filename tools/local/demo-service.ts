@@ -2,19 +2,20 @@ import { availableParallelism } from "node:os";
 import { isFunction } from "../assembly.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
 import { type DemoTables, demoData, importData, makeDemoTables } from "./demo-tables.ts";
+import { embeddedCredentials } from "./servers/backing-server.ts";
 import { loadTables } from "./servers/table-copy.ts";
 import {
-  embeddedCredentials,
   type LocalBackend,
   type LocalService,
   type LocalServiceOptions,
   startLocalService,
 } from "./service.ts";
+import { storeEnvironment } from "./store-environment.ts";
 
 interface DemoServiceOptions
   extends Pick<
     LocalServiceOptions,
-    "environment" | "extraEnvironment" | "kept" | "maxThreadsOf" | "logs" | "throttled"
+    "accountExecutions" | "environment" | "extraEnvironment" | "kept" | "maxThreadsOf" | "logs" | "throttled"
   > {
   readonly port: number;
   /** The folder of the cloud assembly. The demo data is imported while the assembly is being built. */
@@ -50,7 +51,7 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
           : options.maxThreadsOf?.(definition, batches),
       beforeListening: async (backend) => {
         if (!isFirst) return;
-        if (demo === undefined) await importData(data, importEnvironment(backend));
+        if (demo === undefined) await importData(data, storeEnvironment(backend));
         else await loadDemo(demo, backend);
         await kept?.finishFirstStart(data, new Date());
       },
@@ -74,12 +75,6 @@ function hashesAtOnce(): number {
 
 /** Loads the items of the demo data into the tables of a local service. */
 export async function loadDemo({ file }: DemoTables, backend: LocalBackend): Promise<void> {
-  const names = importEnvironment(backend);
+  const names = storeEnvironment(backend);
   await loadTables(file, { endpoint: backend.databaseEndpoint, credentials: embeddedCredentials, names });
-}
-
-/** Lets a program's stores use the tables of a local service. */
-function importEnvironment({ template, environmentOf }: LocalBackend): Record<string, string> {
-  const variables = template.functions.flatMap(({ logicalId }) => Object.entries(environmentOf(logicalId)));
-  return Object.fromEntries(variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name)));
 }

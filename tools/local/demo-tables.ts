@@ -5,10 +5,10 @@ import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { installed, keptFolder } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
+import { embeddedCredentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
 import { declaredTable } from "./servers/declared-table.ts";
 import { saveTables } from "./servers/table-copy.ts";
-import { embeddedCredentials } from "./service.ts";
 import { region } from "./template/physical-names.ts";
 
 /** The project's own demo data. */

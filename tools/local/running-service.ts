@@ -4,6 +4,7 @@ import * as z from "zod";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { cacheOf, whereWritable } from "../build-cache.ts";
 import type { LocalService } from "./service.ts";
+import { tableNamesIn } from "./store-environment.ts";
 
 const announcements = join(cacheOf(), "running");
 
@@ -17,8 +18,8 @@ const announcement = z.object({
 /** A service running on this machine, as other programs see it. */
 export type RunningService = z.output<typeof announcement>;
 
-/** Names, addresses and settings; of AWS's variables no key of an account. */
-const announced = /^(?:TABLE_|DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
+/** Names, addresses and settings, but no AWS credentials. */
+const announced = /^(?:DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
 
 /**
  * Tells other programs of this project where the service runs, until this program ends. If the folder is not writable,
@@ -30,7 +31,8 @@ export function announce(service: LocalService, hasOwnServers: boolean, folder =
   );
   const environment = {
     ...Object.fromEntries(variables.filter(([name]) => announced.test(name))),
-    // No function reads every queue.
+    // No single function has the variables of all tables and queues.
+    ...tableNamesIn(service.template),
     ...Object.fromEntries(service.template.queues.map(({ logicalId, url }) => [variableOf(logicalId), url])),
     // The embedded servers accept any credentials; other servers need those of the shell.
     ...(hasOwnServers ? {} : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" }),

@@ -1,5 +1,6 @@
 import { Gateway } from "./gateway/gateway.ts";
 import type { KeptState } from "./kept-state.ts";
+import { AccountExecutions } from "./lambda/account-executions.ts";
 import { functionEnvironment } from "./lambda/function-environment.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
 import type { InvocationStream } from "./lambda/invocation-stream.ts";
@@ -7,7 +8,7 @@ import type { LogSink } from "./lambda/log-sink.ts";
 import { QueuePoller } from "./lambda/queue-poller.ts";
 import { RunningSchedule } from "./lambda/running-schedule.ts";
 import { SecretRotations } from "./lambda/secret-rotation.ts";
-import type { Credentials } from "./servers/backing-server.ts";
+import { type Credentials, embeddedCredentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
 import { createQueues, openQueueServer } from "./servers/queue-server.ts";
 import { SecretStore } from "./servers/secret-store.ts";
@@ -35,7 +36,9 @@ export interface LocalServiceOptions {
   readonly maxThreadsOf?: (definition: LocalFunction, batches: number | undefined) => number | undefined;
   /** Whether to apply the template's throttling; otherwise any rate is allowed. */
   readonly throttled?: boolean;
-  /** Where state outlives the service; otherwise all of it ends with the service. The caller closes it. */
+  /** Concurrent executions of all functions, as an account's quota in Lambda; without it, any number is allowed. */
+  readonly accountExecutions?: number | undefined;
+  /** Keeps the state beyond the end of the service; without it, all state is lost. The caller closes it. */
   readonly kept?: KeptState | undefined;
   /** Receives the output of functions and the errors of the gateway and of queues; by default standard error. */
   readonly logs?: LogSink;
@@ -121,9 +124,6 @@ interface Closable {
 
 type Keep = <T extends Closable>(started: T) => T;
 
-/** Of the embedded servers, which take any. */
-export const embeddedCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
-
 async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<LocalBackend> {
   const { environment: shell, configuration, kept, logs = process.stderr } = options;
   const declared = loadTemplate(options.assembly);
@@ -150,12 +150,16 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
     configuration,
     extra: options.extraEnvironment ?? {},
   };
+  const executions = new AccountExecutions(template.functions, options.accountExecutions);
   const pools = new Map(
     template.functions.map((definition) => {
       const batches = batchesAtOnce(template, definition);
       const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
       const environment = functionEnvironment(definition, surroundings);
-      return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, { maxThreads }))];
+      return [
+        definition.logicalId,
+        keep(new FunctionPool(definition, environment, logs, { maxThreads, executions })),
+      ];
     }),
   );
   const poolOf = (logicalId: string) => {
@@ -251,5 +255,5 @@ function credentialsOf(shell: NodeJS.ProcessEnv): Credentials {
 async function closeAll(opened: readonly Closable[]): Promise<void> {
   const results = await Promise.allSettled(opened.map((started) => started.close()));
   const failures = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-  if (failures.length > 0) throw new AggregateError(failures, "Not everything could be closed");
+  if (failures.length > 0) throw new AggregateError(failures, "Some parts could not be closed");
 }

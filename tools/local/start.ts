@@ -2,14 +2,18 @@ import type { MadeAssembly } from "../assembly.ts";
 import { exitOnSignals, signals } from "../exit-on-signals.ts";
 import type { KeptState } from "./kept-state.ts";
 
-// Registered first: a start takes seconds and must be interruptible. Until here, `exit-at-once.mjs` has listened.
+// Registered first: a start takes seconds and must be interruptible. Until now, `exit-at-once.mjs` has handled signals.
 let isListening = false;
 const stop = new Promise<void>((resolve) => {
-  for (const signal of signals) process.removeAllListeners(signal);
+  const before = signals.map((signal) => [signal, process.listeners(signal)] as const);
   exitOnSignals(() => {
     if (isListening) resolve();
     else process.exit(0);
   });
+  // Only now: Node.js drops a signal that has arrived and was not handled yet when nothing listens for it any more.
+  for (const [signal, listeners] of before) {
+    for (const listener of listeners) process.removeListener(signal, listener);
+  }
 });
 
 const { parseArgs } = await import("node:util");
@@ -36,7 +40,7 @@ function readArguments() {
           port: Number(port),
           data: data === undefined ? undefined : fromInvocationFolder(data),
           keep: keep === undefined ? undefined : fromInvocationFolder(keep),
-          throttled: throttle,
+          throttle,
           help,
         }
       : undefined;
@@ -47,26 +51,35 @@ function readArguments() {
 }
 
 /**
- * Starts the service and says so. What it needs is loaded, and the demo data are imported, while the assembly is made.
+ * Starts the service and announces it. Modules are loaded and the demo data is imported while the assembly is being
+ * built.
  */
 async function serve(
   making: Promise<MadeAssembly>,
-  { port, data: folder, throttled }: NonNullable<ReturnType<typeof readArguments>>,
+  { port, data: folder, throttle }: NonNullable<ReturnType<typeof readArguments>>,
   kept: KeptState | undefined,
   environment: NodeJS.ProcessEnv,
 ) {
-  const [{ startDemoService }, { demoData }, { nextSteps }, { isReadable, readableLines }, { announce }] =
-    await Promise.all([
-      import("./demo-service.ts"),
-      import("./demo-tables.ts"),
-      import("./next-steps.ts"),
-      import("./readable-lines.ts"),
-      import("./running-service.ts"),
-    ]);
+  const [
+    { startDemoService },
+    { demoData },
+    { nextSteps },
+    { isReadable, readableLines },
+    { announce },
+    { defaultAccountExecutions },
+  ] = await Promise.all([
+    import("./demo-service.ts"),
+    import("./demo-tables.ts"),
+    import("./next-steps.ts"),
+    import("./readable-lines.ts"),
+    import("./running-service.ts"),
+    import("./lambda/account-executions.ts"),
+  ]);
   const data = folder ?? kept?.firstStart?.data ?? demoData;
   const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
   const assembly = making.then((made) => made.assembly);
-  const service = await startDemoService({ port, data, throttled, assembly, kept, environment, logs });
+  const limits = throttle ? { throttled: true, accountExecutions: defaultAccountExecutions } : {};
+  const service = await startDemoService({ ...limits, port, data, assembly, kept, environment, logs });
   isListening = true;
   announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
   if (kept !== undefined) {
@@ -83,11 +96,11 @@ async function serve(
 
 function whatIsKept({ folder, firstStart }: KeptState, data: string): string {
   return firstStart === undefined
-    ? `State is kept in ${folder}, beginning with the data of ${data}`
-    : `State of ${folder} is used, kept since ${firstStart.since}; it began with the data of ${firstStart.data}`;
+    ? `Keeping state in ${folder}, beginning with the data of ${data}`
+    : `Using the state in ${folder}, kept since ${firstStart.since}; it began with the data of ${firstStart.data}`;
 }
 
-/** @throws {Error} saying what to do when state cannot be kept there. */
+/** @throws {Error} saying what to do if state cannot be kept there. */
 async function openKeptState(
   folder: string,
   data: string | undefined,
@@ -95,7 +108,7 @@ async function openKeptState(
 ): Promise<KeptState> {
   if (AWS_ENDPOINT_URL_DYNAMODB || AWS_ENDPOINT_URL_SQS) {
     throw new Error(
-      "--keep keeps what the embedded servers store: unset AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_SQS",
+      "--keep works with the embedded servers only: unset AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_SQS",
     );
   }
   const { KeptState } = await import("./kept-state.ts");
@@ -104,10 +117,10 @@ async function openKeptState(
 
 const usage = `usage: npm start -- [--port 0…65535] [--data FOLDER] [--keep FOLDER] [--throttle]
 
-  --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 takes a free one
+  --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 chooses a free one
   --data FOLDER  import this folder instead of the demo data
-  --keep FOLDER  keep tables, messages and keys there, and go on with them at the next start
-  --throttle     apply the API's rates`;
+  --keep FOLDER  keep tables, messages and keys there, and continue with them at the next start
+  --throttle     apply the API's throttling, and the 1,000 concurrent executions of an account in Lambda`;
 
 const wanted = readArguments();
 if (wanted === undefined) {
@@ -121,10 +134,10 @@ if (wanted.help) {
 
 try {
   const environment = { ...process.env };
-  // This program is no function, whatever the shell is.
+  // This program is not a Lambda function, even if the shell runs in one.
   delete process.env.AWS_LAMBDA_RUNTIME_API;
   refuseMalformedConfiguration(environment);
-  // Before anything is built, which takes seconds.
+  // Checked before the build, which takes seconds.
   if (wanted.data !== undefined) requireDataFolder(wanted.data);
   await requireFreePort(wanted.port);
   const { keep, data } = wanted;

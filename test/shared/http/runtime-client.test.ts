@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import { logicalIdOf } from "../../../tools/assembly.ts";
 import { bundle } from "../../../tools/build.ts";
 import { functionEnvironment } from "../../../tools/local/lambda/function-environment.ts";
-import { embeddedCredentials } from "../../../tools/local/service.ts";
+import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
 import { loadTemplate } from "../../../tools/local/template/template.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";

@@ -10,6 +10,7 @@ import { InvocationError } from "../lambda/invocation-error.ts";
 import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import type { LogSink } from "../lambda/log-sink.ts";
 import { type ListeningServer, listen } from "../servers/listening-server.ts";
+import { TokenBucket } from "../servers/token-bucket.ts";
 import { account, region } from "../template/physical-names.ts";
 import type { RestApi, Route } from "../template/rest-api.ts";
 import { Authorizer, type AuthorizerContext } from "./authorizer.ts";
@@ -28,7 +29,6 @@ import { headerOf, type ReceivedRequest, receive, receiveUnread } from "./receiv
 import { readBody } from "./request-body.ts";
 import { type RouteMatch, RouteTable } from "./routing.ts";
 import { type StreamedReply, streamedReply } from "./streamed-reply.ts";
-import { TokenBucket } from "./token-bucket.ts";
 
 /** The input of a gateway. */
 export interface GatewayOptions {
@@ -163,7 +163,7 @@ export class Gateway {
   /** Logs a streamed response that was cut off, unless the client closed the connection. */
   #logCut(error: unknown, received: ReceivedRequest): void {
     if (!(error instanceof InvocationError) && !(error instanceof GatewayError)) return;
-    this.#log("The response was cut", received, { reason: error.message });
+    this.#log("The response was cut off", received, { reason: error.message });
   }
 
   async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply | StreamedReply> {

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { text } from "node:stream/consumers";
 import type { LocalFunction } from "../template/functions.ts";
+import { AccountExecutions } from "./account-executions.ts";
 import { FunctionThread, type Invocation } from "./function-thread.ts";
-import { InvocationError } from "./invocation-error.ts";
+import { InvocationError, throttledInvocation } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
 import { spareProcessorTime } from "./spare-processor-time.ts";
@@ -17,7 +18,9 @@ const payloadBytes = 6 * 1024 * 1024;
 const waitingMilliseconds = 35_000;
 /** One per processor, and one more because another may be waiting for a table. */
 const defaultThreads = availableParallelism() + 1;
-/** Lambda ends idle environments, too, some minutes later. Each one holds tens of megabytes here. */
+/** How often a full pool checks for environments that wait for readers and so use no processor time. */
+const unreadMilliseconds = 500;
+/** Lambda also ends idle environments, though minutes later. Here each of them holds tens of megabytes. */
 const defaultIdleMilliseconds = 30_000;
 
 /** JSON text, or a stream of bytes. */
@@ -38,6 +41,8 @@ export interface FunctionPoolLimits {
   readonly idleMilliseconds?: number;
   /** Resolves when another environment may be started although there are as many as processors. */
   readonly spareTime?: () => Promise<void>;
+  /** Of the functions that share an account; the function has one of its own if absent. */
+  readonly executions?: AccountExecutions;
 }
 
 interface IdleThread {
@@ -55,6 +60,7 @@ export class FunctionPool {
   readonly #definition: LocalFunction;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #logs: LogSink;
+  readonly #executions: AccountExecutions;
   readonly #maxThreads: number;
   readonly #idleMilliseconds: number;
   readonly #spareTime: () => Promise<void>;
@@ -62,8 +68,9 @@ export class FunctionPool {
   /** A stack: the most recently used is at the end and is used first. */
   readonly #idle: IdleThread[] = [];
   readonly #waiting: Waiting[] = [];
+  readonly #running = new Set<Invocation>();
+  #unreadTimer: NodeJS.Timeout | undefined;
   #isStarting = false;
-  #underWay = 0;
   #isClosed = false;
 
   constructor(
@@ -74,11 +81,13 @@ export class FunctionPool {
       maxThreads = defaultThreads,
       idleMilliseconds = defaultIdleMilliseconds,
       spareTime = spareProcessorTime,
+      executions = new AccountExecutions([definition]),
     }: FunctionPoolLimits = {},
   ) {
     this.#definition = definition;
     this.#environment = environment;
     this.#logs = logs;
+    this.#executions = executions;
     this.#maxThreads = maxThreads;
     this.#idleMilliseconds = idleMilliseconds;
     this.#spareTime = spareTime;
@@ -111,6 +120,7 @@ export class FunctionPool {
   /** Ends every environment; running and waiting events fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#unreadTimer);
     while (this.#waiting.length > 0) this.#next()?.reject(stopped());
     await Promise.all([...this.#threads].map((thread) => thread.stop()));
   }
@@ -118,11 +128,9 @@ export class FunctionPool {
   /** Runs an event, or throttles it at once, as Lambda does, if no execution is left for the function. */
   async #answer(event: string, overrides?: Readonly<Record<string, string>>): Promise<Answer> {
     if (this.#isClosed) throw stopped();
-    const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
-    if (this.#underWay >= reservedConcurrency) throw throttled();
-    this.#underWay++;
+    const release = this.#executions.take(this.#definition);
+    if (release === undefined) throw throttled();
     const begun = overrides === undefined ? this.#begin(event) : this.#beginAlone(event, overrides);
-    const release = () => void this.#underWay--;
     void begun.then(({ ended }) => ended).then(release, release);
     const { answer } = await begun;
     return await answer;
@@ -165,11 +173,26 @@ export class FunctionPool {
       const next = this.#next();
       if (next) void this.#run(thread, next);
     }
-    const mayStart = !this.#isStarting && !this.#isClosed && this.#threads.size < this.#maxThreads;
-    if (this.#waiting.length > 0 && mayStart) void this.#grow();
+    if (this.#waiting.length === 0 || this.#isStarting || this.#isClosed) return;
+    if (this.#busyThreads() < this.#maxThreads) void this.#grow();
+    else this.#unreadTimer ??= setTimeout(() => this.#serveAgain(), unreadMilliseconds).unref();
   }
 
-  /** Keeps an environment for the next event, but not for long: it ends to free its memory. */
+  #serveAgain(): void {
+    this.#unreadTimer = undefined;
+    this.#serve();
+  }
+
+  /**
+   * The number of environments that may use processor time. Those that wait for readers do not count, so that slow
+   * readers do not hold up other callers; on Lambda, too, each of these has an environment of its own.
+   */
+  #busyThreads(): number {
+    const unread = [...this.#running].filter((invocation) => invocation.isUnread());
+    return this.#threads.size - unread.length;
+  }
+
+  /** Keeps an environment for the next event; if none comes soon, ends it to free its memory. */
   #keepIdle(thread: FunctionThread): void {
     const timer = setTimeout(() => {
       this.#idle.splice(this.#idle.indexOf(idle), 1);
@@ -183,7 +206,7 @@ export class FunctionPool {
   async #grow(): Promise<void> {
     this.#isStarting = true;
     try {
-      if (this.#threads.size >= availableParallelism()) await this.#spareTime();
+      if (this.#busyThreads() >= availableParallelism()) await this.#spareTime();
       if (this.#waiting.length === 0 || this.#isClosed) return;
       const thread = this.#start(this.#environment);
       await thread.ready;
@@ -207,8 +230,10 @@ export class FunctionPool {
 
   async #run(thread: FunctionThread, { event, resolve }: Waiting): Promise<void> {
     const invocation = thread.run(event, randomUUID());
+    this.#running.add(invocation);
     resolve(invocation);
     await invocation.ended;
+    this.#running.delete(invocation);
     if (thread.isAlive) this.#keepIdle(thread);
     this.#serve();
   }
@@ -238,7 +263,7 @@ async function bufferedResult(answer: Answer): Promise<unknown> {
 }
 
 function throttled(): InvocationError {
-  return new InvocationError("TooManyRequestsException", "Rate Exceeded.");
+  return new InvocationError(throttledInvocation, "Rate Exceeded.");
 }
 
 function stopped(): InvocationError {

@@ -35,6 +35,8 @@ export interface Invocation {
   readonly answer: Promise<string | InvocationStream>;
   /** Resolves when the handler has finished, whether it succeeded or failed. */
   readonly ended: Promise<void>;
+  /** Whether the handler is waiting for the reader of its stream. */
+  readonly isUnread: () => boolean;
 }
 
 /** One execution environment of a function: a thread that processes one event at a time. */
@@ -111,7 +113,8 @@ export class FunctionThread {
       logStreamName: "local",
     };
     this.#worker.postMessage({ event, context, endsAt: Date.now() + timeoutSeconds * 1000 });
-    return { answer: Promise.race([stream.begun, last.then((result) => result ?? stream)]), ended };
+    const answer = Promise.race([stream.begun, last.then((result) => result ?? stream)]);
+    return { answer, ended, isUnread: () => stream.isUnread };
   }
 
   /** Ends the thread even if it is processing an event. */

@@ -1,4 +1,7 @@
-/** An event that a function did not answer; members as in the response of Lambda. */
+/** The type of the error when no execution is left for a function. */
+export const throttledInvocation = "TooManyRequestsException";
+
+/** A failed invocation, with the members of Lambda's error response. */
 export class InvocationError extends Error {
   readonly errorType: string;
 

@@ -26,7 +26,12 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** Adds a chunk, of a function that now waits until it is taken. */
+  /** Whether the function is waiting for the reader. */
+  get isUnread(): boolean {
+    return this.#chunk !== undefined;
+  }
+
+  /** Receives a chunk from the function, which then waits until the chunk is taken. */
   receive(chunk: Uint8Array): void {
     if (this.#end === undefined) this.#chunk = chunk;
     else this.#take();

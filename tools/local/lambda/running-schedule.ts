@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import type { ScheduledEvent } from "aws-lambda";
 import { account, region } from "../template/physical-names.ts";
 import type { LocalSchedule } from "../template/schedules.ts";
-import { InvocationError } from "./invocation-error.ts";
+import { InvocationError, throttledInvocation } from "./invocation-error.ts";
 import type { LogSink } from "./log-sink.ts";
 
 /** What a schedule needs to run. */
@@ -14,11 +15,20 @@ export interface RunningScheduleOptions {
   readonly logs: LogSink;
 }
 
-/** Calls one function at its rate: for the first time one interval after the start, and one run at a time. */
+/** Lambda's pauses before it repeats a throttled asynchronous event. */
+const firstPauseMilliseconds = 1_000;
+const longestPauseMilliseconds = 300_000;
+
+/**
+ * Invokes a function at its rate: first one interval after the start, and never while a run is in progress. Events are
+ * asynchronous, so that a throttled one is repeated until it runs.
+ * https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+ */
 export class RunningSchedule {
   readonly #schedule: LocalSchedule;
   readonly #invoke: RunningScheduleOptions["invoke"];
   readonly #logs: LogSink;
+  readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
 
@@ -35,19 +45,34 @@ export class RunningSchedule {
 
   /** Stops the timer; a run in progress continues, and a throttled one is not repeated. */
   async close(): Promise<void> {
+    this.#closing.abort();
     clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
-      await this.#invoke(this.#schedule.functionLogicalId, this.#event());
+      await this.#invokeUntilRun(this.#event());
     } catch (error) {
-      if (this.#timer !== undefined) this.#log(error);
+      if (!this.#closing.signal.aborted) this.#log(error);
     } finally {
       this.#isRunning = false;
+    }
+  }
+
+  async #invokeUntilRun(event: ScheduledEvent): Promise<void> {
+    let pauseMilliseconds = firstPauseMilliseconds;
+    while (true) {
+      try {
+        await this.#invoke(this.#schedule.functionLogicalId, event);
+        return;
+      } catch (error) {
+        const isThrottled = error instanceof InvocationError && error.errorType === throttledInvocation;
+        if (!isThrottled) throw error;
+        await wait(pauseMilliseconds, undefined, { signal: this.#closing.signal });
+        pauseMilliseconds = Math.min(2 * pauseMilliseconds, longestPauseMilliseconds);
+      }
     }
   }
 

@@ -11,7 +11,10 @@ export interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** A server that stands for a service of AWS. */
+/** The embedded servers accept any credentials. */
+export const embeddedCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
+
+/** A server that stands in for an AWS service. */
 export interface BackingServer {
   readonly endpoint: string;
   close(): Promise<void>;

@@ -56,11 +56,11 @@ export function readAssembly(directory: string): Assembly {
       .map((artifact) => join(directory, z.string().parse(artifact.properties[property])));
 
   const stacks = files("aws:cloudformation:stack", "templateFile");
-  if (stacks.length === 0) throw new Error(`${directory} holds no stack`);
+  if (stacks.length === 0) throw new Error(`${directory} contains no stack`);
   const resources = stacks.flatMap((stack) => Object.entries(read(stack, documentSchema).Resources));
   const Resources = Object.fromEntries(resources);
   if (Object.keys(Resources).length < resources.length) {
-    throw new Error(`${directory} has a logical id in two stacks, which is not supported locally`);
+    throw new Error(`${directory} has the same logical id in two stacks, which is not supported locally`);
   }
 
   const assetDirectories = new Map<string, string>();

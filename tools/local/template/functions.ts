@@ -75,6 +75,6 @@ export function calledFunction(
   const unqualified = parts.slice(0, nameOrArn.startsWith("arn:") ? 7 : 1).join(":");
   const called = functions.find(({ name, arn }) => unqualified === name || unqualified === arn);
   if (called === undefined)
-    throw new Error(`${caller} calls ${nameOrArn}, which is no function of the template`);
+    throw new Error(`${caller} calls ${nameOrArn}, which is not a function of the template`);
   return called;
 }

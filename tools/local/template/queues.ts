@@ -79,7 +79,7 @@ export function readEventSources(
     const mapping = resources.properties(logicalId, eventSourceSchema);
     const queue = queues.find(({ arn }) => arn === mapping.EventSourceArn);
     if (queue === undefined)
-      throw new Error(`${logicalId} reads ${mapping.EventSourceArn}, which is no queue of the template`);
+      throw new Error(`${logicalId} reads ${mapping.EventSourceArn}, which is not a queue of the template`);
     const called = calledFunction(functions, logicalId, mapping.FunctionName);
     if (queue.visibilitySeconds < called.timeoutSeconds) {
       throw new Error(
@@ -98,6 +98,7 @@ export function readEventSources(
 
 function withArn(resources: Resources, logicalIds: readonly string[], from: string, arn: string): string {
   const found = logicalIds.find((logicalId) => resources.names(logicalId).attributes.Arn === arn);
-  if (found === undefined) throw new Error(`${from} redrives to ${arn}, which is no queue of the template`);
+  if (found === undefined)
+    throw new Error(`${from} redrives to ${arn}, which is not a queue of the template`);
   return found;
 }

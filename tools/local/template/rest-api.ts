@@ -176,9 +176,9 @@ function readRoute(
 ): Route {
   const method = resources.properties(logicalId, methodSchema, ["RestApiId"]);
   const path = paths.get(method.ResourceId);
-  if (path === undefined) throw new Error(`${logicalId} belongs to no resource of the API`);
+  if (path === undefined) throw new Error(`${logicalId} does not belong to a resource of the API`);
   if (method.AuthorizationType === "CUSTOM" && method.AuthorizerId === undefined) {
-    throw new Error(`${logicalId} wants an authorizer and names none`);
+    throw new Error(`${logicalId} requires an authorizer but names none`);
   }
   const { Integration } = method;
   return {
