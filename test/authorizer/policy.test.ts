@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { policyFor, type RoutesByScope } from "../../functions/authorizer/policy.ts";
@@ -8,6 +8,7 @@ import { logicalIdOf } from "../../tools/assembly.ts";
 import { decide, policySchema } from "../../tools/local/gateway/policy.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { everyScope } from "../support/scopes.ts";
+import { sharedService } from "../support/service.ts";
 
 const stage = "arn:aws:execute-api:eu-west-1:000000000000:abcdefghij/live";
 
@@ -38,7 +39,7 @@ const imaginedMethods: readonly Method[] = everyScope.flatMap((scope, index) => 
 let wired: RoutesByScope;
 
 beforeAll(() => {
-  const template = loadTemplate(inject("assembly"));
+  const template = loadTemplate(sharedService.assembly);
   const { environment } = template.functionOf(logicalIdOf("authorizer/authorize", template));
   const routes = z.record(z.string(), z.array(z.string()));
   wired = routes.parse(JSON.parse(environment.ROUTES_BY_SCOPE ?? ""));

@@ -1,10 +1,11 @@
 import { createServer } from "node:http";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, login, type NetworkCapabilities, waitForOperation } from "../../client/index.ts";
 import { nodeListener } from "../../client/node-listener.ts";
 import { createReceiver } from "../../client/receiver.ts";
 import type { PopulationDensityDelivery, PopulationDensityRequest } from "../../client/schema.d.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
+import { sharedService } from "../support/service.ts";
 
 const accessToken = crypto.randomUUID();
 const deliveries: PopulationDensityDelivery[] = [];
@@ -12,7 +13,7 @@ let client: NetworkCapabilities;
 let sink: { readonly url: string; close(): Promise<void> };
 
 beforeAll(async () => {
-  const baseUrl = inject("url");
+  const baseUrl = sharedService.url;
   const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
   client = createClient({ baseUrl, token: login({ baseUrl, ...credentials }) });
   const receive = createReceiver({ accessToken, onDelivery: (delivery) => void deliveries.push(delivery) });

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { sharedService } from "../support/service.ts";
 
-const folder = join(inject("bundles"), "console", "publish", "console");
-const url = inject("url");
+const folder = join(sharedService.bundles, "console", "publish", "console");
+const url = sharedService.url;
 const assets = Object.entries(
   z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(join(folder, "assets.json"), "utf8"))),
 );

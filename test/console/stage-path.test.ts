@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { afterEach, expect, inject, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { setting } from "../../shared/environment.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { captureOutput } from "../support/pipeline.ts";
+import { sharedService } from "../support/service.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -11,7 +12,7 @@ afterEach(() => {
 /** The answer of the handler as it is deployed: it reads the files beside its bundle. */
 async function answerTo(file: string): Promise<{ body: string; headers: Record<string, string> }> {
   const { event } = await readEventFile(file);
-  const { handler } = await import(join(inject("bundles"), "console", "publish", "index.mjs"));
+  const { handler } = await import(join(sharedService.bundles, "console", "publish", "index.mjs"));
   const output = captureOutput();
   return await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
 }

@@ -32,7 +32,7 @@ const declared: readonly Endpoint[] = endpoints;
 const identified = declared.map((endpoint) => [endpoint.id, endpoint] as const);
 const idOf = ({ id }: Endpoint) => id as keyof typeof functionRecords;
 
-test.each(identified)("%s is the endpoint that the contract of its folder exports", async (_, endpoint) => {
+test.each(identified)("the contract in the folder of %s exports the endpoint", async (_, endpoint) => {
   const folder = dirname(handlerPath(idOf(endpoint)).replace("functions/", ""));
   expect(endpointsIn(await load(`${folder}/contract.ts`))).toContain(endpoint);
 });
@@ -46,10 +46,10 @@ test.each(identified)("%s counts its requests exactly when it needs a token", (_
 
 test.each(contracts)("functions/%s exports no endpoint that its area does not list", async (file) => {
   const exported = endpointsIn(await load(file));
-  expect(exported.filter((one) => !([...endpoints] as unknown[]).includes(one))).toEqual([]);
+  expect(exported.filter((one) => !(declared as readonly unknown[]).includes(one))).toEqual([]);
 });
 
-test("the files that export a handler are those of the functions in infra/functions.ts", async () => {
+test("infra/functions.ts has exactly the functions whose files export a handler", async () => {
   const handlers: string[] = [];
   for (const file of files) {
     const module = await load(file);
@@ -58,7 +58,7 @@ test("the files that export a handler are those of the functions in infra/functi
   expect(handlers.sort()).toEqual(bundledIds.map(handlerPath).sort());
 });
 
-test("every scope of an area is one of its endpoints' and of no other area", () => {
+test("every scope belongs to one area and is used by an endpoint", () => {
   const scopes = areas.flatMap((area) => Object.keys(area.scopes));
   const used = declared.flatMap(({ scope }) => scope ?? []);
   expect(scopes.sort()).toEqual([...new Set(used)].sort());

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { generateApi } from "swagger-typescript-api";
-import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
@@ -14,6 +14,7 @@ import { tsc } from "../support/compiler.ts";
 import { demoLogin } from "../support/demo-login.ts";
 import { sampleOf } from "../support/sample.ts";
 import { goodRequests, withSink } from "../support/sample-requests.ts";
+import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -54,7 +55,7 @@ const programWith = (sink: string) => `
 
   export async function useService({ fetch, startTime, endTime }: Given) {
     const api = apiWith(fetch);
-    const login = await api.profile.authenticate(${JSON.stringify(demoLogin)});
+    const login = await api.profile.authenticateProfile(${JSON.stringify(demoLogin)});
     api.setSecurityData(login.data.Data.access_token);
 
     const request: PopulationDensityRequest = {
@@ -137,7 +138,7 @@ interface Program {
 /** The client, and a program that uses it, in a folder where both can be compiled. */
 async function writeProgram(folder: string, sink: string): Promise<void> {
   const { files } = await generateApi({
-    url: `${inject("url")}/openapi.json`,
+    url: `${sharedService.url}/openapi.json`,
     output: false,
     silent: true,
     httpClientType: "fetch",
@@ -204,7 +205,7 @@ test("a generated client compiles with a program that uses it, and its types ref
 test("a generated client calls every endpoint at the address that the document says", () => {
   const addresses = good.map(({ endpoint: { method, path }, parameters }) => {
     const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => parameters[name] ?? "");
-    return `${method} ${inject("url")}${filled}`;
+    return `${method} ${sharedService.url}${filled}`;
   });
   expect(called).toEqual(new Set(addresses));
   expect(new Set(good.map(({ endpoint }) => endpoint.id)).size).toBe(endpoints.length);

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
+import { sharedService } from "../support/service.ts";
 
 /** The head of a response to a request whose header names keep their case; `fetch` sends them in lower case. */
 async function headOf(path: string, headers: Readonly<Record<string, string>>) {
-  const { hostname, port } = new URL(inject("url"));
+  const { hostname, port } = new URL(sharedService.url);
   const sent = request({ hostname, port, path, headers: { ...headers }, agent: false });
   sent.end();
   const [response] = await once(sent, "response");
@@ -19,7 +20,7 @@ const refused = [
 ] as const;
 const requests = [["a request that a function answers", keySet, 200], ...refused] as const;
 
-test.each(requests)("%s is answered with the id of the request", async (_, path, status) => {
+test.each(requests)("%s is answered with its request id", async (_, path, status) => {
   const head = await headOf(path, {});
 
   expect(head.status).toBe(status);

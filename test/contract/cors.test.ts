@@ -1,4 +1,4 @@
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
@@ -7,6 +7,7 @@ import { triedSettings } from "../infra/shared-templates.ts";
 import { deployed, resourcesOf, sharedTemplate } from "../infra/template.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { goodRequests } from "../support/sample-requests.ts";
+import { sharedService } from "../support/service.ts";
 
 /** The demo allows pages from any port of this machine. */
 const page = "http://localhost:5173";
@@ -20,7 +21,7 @@ const filled = (path: string) => path.replaceAll(/\{[^}]+\}/g, "a-name");
 
 /** A request with an `Origin`, which `fetch` itself would not send. */
 function from(origin: string, path: string, init: RequestInit & { headers?: Record<string, string> } = {}) {
-  return fetch(`${inject("url")}${filled(path)}`, { ...init, headers: { ...init.headers, origin } });
+  return fetch(`${sharedService.url}${filled(path)}`, { ...init, headers: { ...init.headers, origin } });
 }
 
 function preflight(origin: string, path: string): Promise<Response> {
@@ -55,14 +56,14 @@ test.each(paths)("%s answers the preflight of an allowed page with its verbs and
   expect(response.headers.has("access-control-allow-credentials")).toBe(false);
 });
 
-test.each(paths)("%s allows a page of another origin nothing", async (path) => {
+test.each(paths)("%s allows no page of another origin", async (path) => {
   const response = await preflight(elsewhere, path);
   const named = [...response.headers.keys()].filter((name) => name.startsWith("access-control-"));
   expect(named).toEqual([]);
   expect(response.headers.get("vary")).toBe("origin");
 });
 
-test.each(paths)("%s answers a verb that it does not have with 405 and those that it has", async (path) => {
+test.each(paths)("%s answers another verb with 405 and the verbs it has", async (path) => {
   const response = await from(page, path, { method: "PUT", headers: { "x-correlator": "c-1" } });
 
   expect(response.status).toBe(405);
@@ -90,18 +91,17 @@ test("405 echoes no malformed correlator, whatever the body is", async () => {
   expect(sent.headers.get("x-correlator")).toBe(sent.headers.get("x-request-id"));
 });
 
-test("405, an unknown path and an unknown profile are answered with messages of their own", async () => {
+test("405, an unknown path and an unknown profile have different messages", async () => {
   const token = await tokenWith({ scope: "qos-profiles:read" });
   const messages = await Promise.all([
     call(check, { method: "GET", token }),
     call("/numberrecycling/checks", { token }),
     call("/qualityondemand/qos-profiles/NOBODY", { token }),
   ]);
-  expect(messages.map(({ status, body }) => [status, errorBody.parse(body).message])).toEqual([
-    [405, "This path takes POST only."],
-    [404, "There is no operation with this path."],
-    [404, "There is no QoS profile with this name, or none for this subject."],
-  ]);
+  expect(messages.map(({ status }) => status)).toEqual([405, 404, 404]);
+  const [wrongVerb, ...notFound] = messages.map(({ body }) => errorBody.parse(body).message);
+  expect(wrongVerb).toContain("POST");
+  expect(new Set(notFound).size).toBe(2);
 });
 
 test("functions name the origin of an allowed page, in streamed responses and refusals too", async () => {
@@ -132,7 +132,7 @@ test.each([
   [401, "/qualityondemand/qos-profiles/QOS_E", {}],
   [404, "/nowhere", {}],
   [403, "/numberrecycling/check", { scope: "qos-profiles:read" }],
-])("API Gateway lets pages of any origin read its own %i", async (expected, path, claims) => {
+])("API Gateway lets pages of any origin read its own status %i", async (expected, path, claims) => {
   const token = "scope" in claims ? await tokenWith(claims) : undefined;
   const { status, headers } = await call(path, {
     ...(token === undefined ? {} : { token, body: {} }),
@@ -143,20 +143,20 @@ test.each([
   expect(headers.get("access-control-expose-headers")?.split(",")).toContain("www-authenticate");
 });
 
-test("the template has nothing about origins without corsOrigins", () => {
+test("the template allows no origin without corsOrigins", () => {
   expect(JSON.stringify(deployed)).not.toMatch(/access-control-|CORS_ORIGINS/i);
 });
 
 const origin = triedSettings.corsOrigins;
 const made = sharedTemplate("triedSettings");
 
-test("API Gateway names the one origin of corsOrigins in what it refuses by itself", () => {
+test("API Gateway names the one origin of corsOrigins in its own refusals", () => {
   const responses = resourcesOf(
     "AWS::ApiGateway::GatewayResponse",
     z.object({ ResponseParameters: z.record(z.string(), z.string()) }),
     made,
   );
-  expect(responses.length).toBeGreaterThan(20);
+  expect(responses.length).toBeGreaterThan(10);
   for (const { properties } of responses) {
     const { ResponseParameters: parameters } = properties;
     expect(parameters["gatewayresponse.header.access-control-allow-origin"]).toBe(`'${origin}'`);

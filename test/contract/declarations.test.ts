@@ -21,7 +21,7 @@ test.each(identified)(
 );
 
 test.each(identified)(
-  "%s declares each code once, and none of the failures that every endpoint has",
+  "%s declares each code once, and no failure that every endpoint has",
   (_, { errors }) => {
     expect(repeated(errors)).toEqual([]);
     const ofAll: readonly Code[] = failures;
@@ -29,7 +29,7 @@ test.each(identified)(
   },
 );
 
-test.each(identified)("%s has paths that API Gateway, a browser and a shell read alike", (_, endpoint) => {
+test.each(identified)("%s has paths of characters that need no escaping", (_, endpoint) => {
   for (const path of pathsOf(endpoint)) {
     expect(path).toMatch(/^(?:\/(?:[a-z0-9._-]+|\{[a-zA-Z]+\}))+$/);
   }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { tokenWith } from "../support/client.ts";
 import { documentedOperations, partAt, schemaFaults } from "../support/document.ts";
@@ -7,6 +7,7 @@ import { type DocumentedRequest, documentedRequests } from "../support/document-
 import { runs } from "../support/sample.ts";
 import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
+import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 // Whatever the OpenAPI document allows or forbids to send, what comes back is what the document says.
@@ -80,7 +81,7 @@ function isRefusedBySchema({ pointer, body }: DocumentedRequest): boolean {
 /** Each costs a quarter of a second of hashing. */
 const isLogin = (path = "") => path.endsWith("/authenticate");
 
-test("every request that is made from the OpenAPI document is answered as the document says", async () => {
+test("every request made from the OpenAPI document is answered as the document says", async () => {
   const sinks = fc.oneof(
     fc.constant(sink.urlOf()),
     fc.constantFrom("", "http://", "https://127.0.0.1", "https://host.invalid/", "file:///etc"),
@@ -105,7 +106,7 @@ test("every request that is made from the OpenAPI document is answered as the do
       // Some come without a token, or with one that has no scope.
       const authorization =
         index % 29 === 0 ? undefined : index % 31 === 0 ? await tokenWith({ scope: "none" }) : token;
-      const response = await fetch(`${inject("url")}${request.path}`, {
+      const response = await fetch(`${sharedService.url}${request.path}`, {
         method: request.method,
         headers: {
           ...request.headers,

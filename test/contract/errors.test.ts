@@ -8,13 +8,13 @@ test("the failures that every endpoint has are the codes with a status of 500 or
   expect([...failures].sort()).toEqual(codes.filter((code) => errorRow(code).status >= 500).sort());
 });
 
-test.each(codes)("%s says when to come again if its status is 429 or 503, and only then", (code) => {
+test.each(codes)("%s has a Retry-After exactly if its status is 429 or 503", (code) => {
   const { status, retryAfterSeconds } = errorRow(code);
   if (status === 429 || status === 503) expect(retryAfterSeconds).toBeGreaterThan(0);
   else expect(retryAfterSeconds).toBeUndefined();
 });
 
-test("no refusal of API Gateway is rendered as two codes", () => {
+test("each refusal of API Gateway is rendered as one code", () => {
   const types = codes.flatMap((code) => errorRow(code).gatewayResponses ?? []);
   expect(new Set(types).size).toBe(types.length);
 });

@@ -1,5 +1,5 @@
 import { APIGatewayProxyEventSchema } from "@aws-lambda-powertools/parser/schemas/api-gateway";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import type { FunctionId } from "../../infra/functions.ts";
@@ -8,6 +8,7 @@ import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
 import { eventFileNames, readNamedEvent } from "../../tools/event-files.ts";
 import { canHave, faultNames, readFault } from "../../tools/faults.ts";
+import { replayEvent } from "../support/replay-event.ts";
 import { sampleOf } from "../support/sample.ts";
 
 /** Codes that API Gateway answers with in the function's stead, or that nothing in the request can cause. */
@@ -64,23 +65,6 @@ const replayedFaults = [
   ),
 ];
 
-const answer = z.object({
-  statusCode: z.number(),
-  headers: z.record(z.string(), z.string()),
-  body: z.string(),
-});
-
-/** What a function answers to an event, under the fault of this name if there is one. */
-async function replay(functionId: FunctionId, event: unknown, fault?: string) {
-  const response = await fetch(inject("invocations"), {
-    method: "POST",
-    body: JSON.stringify({ functionId, event, fault }),
-  });
-  const text = await response.text();
-  expect(response.status, text).toBe(200);
-  return answer.parse(JSON.parse(text));
-}
-
 const outcomeOf = (code: string) => code.toLowerCase().replaceAll(/[._]/g, "-");
 
 test("every file of events/ is an event of API Gateway", () => {
@@ -94,7 +78,7 @@ test("every file of events/ is an event of API Gateway", () => {
 test.each(events.map((file) => [file.name, file] as const))(
   "events/%s is answered with the status and code of its name",
   async (_, { functionId, event, status, outcome }) => {
-    const { statusCode, headers, body } = await replay(functionId, event);
+    const { statusCode, headers, body } = await replayEvent(functionId, event);
 
     expect(statusCode).toBe(status);
     expect(headers["x-correlator"]).toMatch(/./);
@@ -109,7 +93,7 @@ test.each(events.map((file) => [file.name, file] as const))(
 test.each(replayedFaults.map((file) => [file.name, file] as const))(
   "events/%s is answered with the fault's status and code",
   async (_, { functionId, event, fault }) => {
-    const { statusCode, body } = await replay(functionId, event, fault.name);
+    const { statusCode, body } = await replayEvent(functionId, event, fault.name);
 
     expect(statusCode).toBe(fault.status);
     expect(errorBody.parse(JSON.parse(body))).toMatchObject({ status: fault.status, code: fault.code });

@@ -82,7 +82,7 @@ test("the reader of imports finds what a compiler finds", async () => {
   expect([...new Set(read)].sort()).toEqual([...new Set(compiled)].sort());
 });
 
-test("every import of a file leads to a file that is there", () => {
+test("every import of a file leads to an existing file", () => {
   expect(shown(imports.filter(({ to, toFile }) => toFile && !existsSync(to)))).toEqual([]);
 });
 
@@ -100,17 +100,17 @@ test.each(["functions/population-density", "tools/local"])(
   },
 );
 
-test("shared/ imports no area, no infrastructure, no tool and no test", () => {
+test("shared/ imports only itself", () => {
   const isAbove = ({ to, toFile }: Import) => (toFile && !isIn("shared")(to)) || isInfrastructure(to);
   expect(wrongImports(isIn("shared"), isAbove)).toEqual([]);
 });
 
-test("shared/sinks/ imports itself and Node.js alone, so that every area with callbacks can use it", () => {
+test("shared/sinks/ imports only itself and Node.js", () => {
   const isElsewhere = ({ to, toFile }: Import) => (toFile ? !isIn("shared/sinks")(to) : !isBuiltin(to));
   expect(wrongImports(isIn("shared/sinks"), isElsewhere)).toEqual([]);
 });
 
-test("an area imports itself and shared/ alone, and no other area", () => {
+test("an area imports only itself and shared/", () => {
   /** Text made of the declarations, and no code: the one thing of the outside that an area holds. */
   const isServedDocument = (from: string, to: string) =>
     from === "functions/openapi/document.ts" && to === "docs/openapi.json";
@@ -126,20 +126,20 @@ test("every file of functions/ but the list of areas is in an area", () => {
   ]);
 });
 
-test("the list of areas imports what they declare and tables that several use, and performs no I/O", () => {
+test("the list of areas imports only declarations and performs no I/O", () => {
   const declares = /^functions\/[^/]+\/(?:area|website)\.ts$|^shared\/(?:.+\/)?(?:[a-z-]+-)?table\.ts$/;
   const isList = (file: string) => file === "functions/areas.ts";
   expect(wrongImports(isList, ({ to }) => !declares.test(to))).toEqual([]);
   expect([...loadedBy("functions/areas.ts")].filter(performsIO)).toEqual([]);
 });
 
-test("infra/ imports the list of areas and shared/, no handler, no tool and no test", () => {
+test("infra/ imports only itself, shared/ and the list of areas", () => {
   const isElsewhere = ({ to, toFile }: Import) =>
     toFile && !isIn("infra", "shared")(to) && to !== "functions/areas.ts";
   expect(wrongImports(isIn("infra"), isElsewhere)).toEqual([]);
 });
 
-test("console/ imports itself and the geometry of cells alone, and nothing but a test imports it", () => {
+test("console/ imports only itself and the geometry of cells, and only tests import it", () => {
   const isGeometry = (to: string) =>
     /^functions\/population-density\/(?:cover\/|.+\/cell-area\.ts$)/.test(to);
   const isElsewhere = ({ to, toFile }: Import) =>
@@ -153,7 +153,7 @@ test("console/ imports itself and the geometry of cells alone, and nothing but a
   ).toEqual([]);
 });
 
-test("nothing but a test imports a test", () => {
+test("only tests import a test", () => {
   expect(
     wrongImports(
       (file) => !isIn("test")(file),
@@ -175,7 +175,7 @@ test("nothing in functions/ and shared/ imports a handler", () => {
 });
 
 test.each(files.filter(isNamed("contract")))(
-  "%s declares: it imports of its area the limits alone, and performs no I/O",
+  "%s imports only the limits of its area and performs no I/O",
   (file) => {
     const isDeclaration = ({ from, to, toFile }: Import) =>
       !toFile ||
@@ -191,12 +191,12 @@ test.each(files.filter(isNamed("contract")))(
   },
 );
 
-test.each(files.filter(isNamed("limits")))("%s is numbers: it imports nothing", (file) => {
+test.each(files.filter(isNamed("limits")))("%s imports nothing", (file) => {
   expect(shown(imports.filter(({ from }) => from === file))).toEqual([]);
 });
 
 test.each(files.filter((file) => isNamed("rules")(file) || /-rules\.ts$/.test(file)).filter(isProduction))(
-  "%s is pure: it imports no store and performs no I/O",
+  "%s imports no store and performs no I/O",
   (file) => {
     const isStore = ({ to }: Import) => to.endsWith("/store.ts");
     expect(wrongImports((from) => from === file, isStore)).toEqual([]);
@@ -208,13 +208,13 @@ test.each(files.filter(isNamed("store")))("%s loads nothing of shared/http/", (f
   expect([...loadedBy(file)].filter(isIn("shared/http"))).toEqual([]);
 });
 
-test("the cover is geometry: it imports itself and a package of predicates alone", () => {
+test("the cover imports only itself and robust-predicates", () => {
   const cover = isIn("functions/population-density/cover");
   const isElsewhere = ({ to, toFile }: Import) => (toFile ? !cover(to) : to !== "robust-predicates");
   expect(wrongImports(cover, isElsewhere)).toEqual([]);
 });
 
-test("a delivery reaches tables, queues and sinks through its ports alone", () => {
+test("delivery reaches tables, queues and sinks only through its ports", () => {
   const isOutward = (file: string) =>
     /(?:-store|-ports|\/send)\.ts$/.test(file) || handlerFiles.includes(file);
   const core = files.filter(
@@ -228,7 +228,7 @@ test("a delivery reaches tables, queues and sinks through its ports alone", () =
   expect(reaching).toEqual([]);
 });
 
-test("population density reaches tables through its stores alone", () => {
+test("population density reaches tables only through its stores", () => {
   const isDatabase = (to: string) => /^shared\/aws\/(?:database|database-client|query-newest)\.ts$/.test(to);
   expect(
     wrongImports(
@@ -240,7 +240,7 @@ test("population density reaches tables through its stores alone", () => {
 
 // Who may reach AWS.
 
-test("shared/aws/ and shared/sqs/ alone import the SDK of AWS, and the rotation, which has its own protocol", () => {
+test("only shared/aws/, shared/sqs/, the rotation of keys and the check of releases import the AWS SDK", () => {
   const mayImport = isIn("shared/aws", "shared/sqs", "tools", "test");
   expect(
     wrongImports(
@@ -250,7 +250,7 @@ test("shared/aws/ and shared/sqs/ alone import the SDK of AWS, and the rotation,
   ).toEqual([]);
 });
 
-test("shared/aws/log.ts alone imports the logger", () => {
+test("only shared/aws/log.ts imports the logger", () => {
   expect(
     wrongImports(
       (file) => isProduction(file) && file !== "shared/aws/log.ts",
@@ -259,7 +259,7 @@ test("shared/aws/log.ts alone imports the logger", () => {
   ).toEqual([]);
 });
 
-test("production code imports no package that is there for development only", () => {
+test("production code imports no development dependency", () => {
   const isForDevelopment = (found: Import) => {
     const name = packageOf(found.to);
     const isTyped = found.typeOnly && Object.hasOwn(manifest.devDependencies, `@types/${name}`);
@@ -268,13 +268,13 @@ test("production code imports no package that is there for development only", ()
   expect(wrongImports(isProduction, isForDevelopment)).toEqual([]);
 });
 
-test("production code imports nothing that only a run can name", () => {
+test("production code has no computed import", () => {
   expect(wrongImports(isProduction, ({ to }) => to === computed)).toEqual([]);
 });
 
 // The client, which callers copy.
 
-test("client/ imports itself and the packages that its manifest has, and node:http in its listener alone", () => {
+test("client/ imports only itself and packages in its manifest, and Node.js only in its listener", () => {
   const { dependencies } = z
     .object({ dependencies: z.record(z.string(), z.string()) })
     .parse(JSON.parse(readFileSync("client/package.json", "utf8")));
@@ -287,6 +287,6 @@ test("client/ imports itself and the packages that its manifest has, and node:ht
   expect(wrongImports(isCopied, isElsewhere)).toEqual([]);
 });
 
-test("nothing that is deployed imports client/", () => {
+test("no deployed code imports client/", () => {
   expect(wrongImports(isIn("functions", "shared", "infra"), ({ to }) => isIn("client")(to))).toEqual([]);
 });

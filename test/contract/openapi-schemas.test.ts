@@ -8,7 +8,7 @@ const members = z.record(z.string(), z.unknown());
 /** Every object of the document but those of examples. */
 const parts = partsOf(document, "#");
 
-test("every property of the OpenAPI document has a description, itself or where it refers to", () => {
+test("every property of the OpenAPI document has a description of its own or by reference", () => {
   const properties = parts
     .filter(({ pointer }) => /\/properties$/.test(pointer) && !/\/properties\/properties$/.test(pointer))
     .flatMap(({ pointer, value }) => Object.entries(value).map(([name, one]) => ({ pointer, name, one })));
@@ -17,7 +17,7 @@ test("every property of the OpenAPI document has a description, itself or where 
   expect(bare.map(({ pointer, name }) => `${pointer}/${name}`)).toEqual([]);
 });
 
-test("the OpenAPI document has one flat schema of errors, whose name no language reserves", () => {
+test("the OpenAPI document has one flat error schema, whose name no language reserves", () => {
   const { schemas } = document.components;
   expect(schemas.ErrorInfo).toMatchObject({
     type: "object",
@@ -33,12 +33,12 @@ test.each([
   ["an identifier beside a member that is not known", { phoneNumber: "+34600000001", imei: "1" }, true],
   ["members that are not known alone", { imei: "490154203237518" }, false],
   ["nothing", {}, false],
-])("the schema of a device is given %s, %j, and accepts it: %s", (_, device, accepted) => {
+])("the device schema in the OpenAPI document, given %s, %j, accepts it: %s", (_, device, accepted) => {
   expect(schemaFaults("#/components/schemas/Device", device)).toEqual(accepted ? [] : expect.anything());
   if (!accepted) expect(schemaFaults("#/components/schemas/Device", device)).not.toEqual([]);
 });
 
-test("the schema of a density request has a default for the precision, which nobody has to send", () => {
+test("the schema of a density request has a default precision, which is optional", () => {
   const { PopulationDensityRequest: request, Precision: precision } = document.components.schemas;
   expect(precision.default).toBe(7);
   expect(request.required).not.toContain("precision");
@@ -70,7 +70,7 @@ test("every example in a named schema of the OpenAPI document is valid under tha
   }
 });
 
-test("the example of a device identifier shows no device where one identifier was sent", () => {
+test("the example of a device identifier shows no device for a request with one identifier", () => {
   const { value } = document.components.examples["retrieveIdentifier.200"];
   expect(Object.keys(document.components.examples["retrieveIdentifier.request"].value.device)).toHaveLength(
     1,

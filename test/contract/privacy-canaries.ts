@@ -41,6 +41,7 @@ export const canaries = new Map<string, string>([
   ["zq-subscription", "a subscription"],
   ["zq-subject", "the subject of a token"],
   ["zq-client", "the client of a token"],
+  ["zq-jti", "the name of an assertion"],
   ["zq-token", "a malformed token"],
   ["zq-basic", "credentials of another scheme"],
   ["zq-host", "the name of a host"],

@@ -84,7 +84,7 @@ function limitOf({ headers }: Answer) {
   return { limit, remaining, reset };
 }
 
-test("exactly one of forty requests at once is answered when one is left", async () => {
+test("exactly one of forty concurrent requests is answered when one is left", async () => {
   const client = crypto.randomUUID();
   const limit = Number(configuration.RATE_LIMIT_PER_MINUTE.default);
   await fill(client, { dayCount: 0, minuteCount: limit - 1 });
@@ -97,7 +97,7 @@ test("exactly one of forty requests at once is answered when one is left", async
   for (const answer of answers) expect(limitOf(answer)).toMatchObject({ limit, remaining: 0 });
 });
 
-test("an answer says what is left of the limit that is nearer, and when its window ends", async () => {
+test("an answer has what is left of the nearer limit and when its window ends", async () => {
   const client = crypto.randomUUID();
   const limit = Number(configuration.DAILY_QUOTA.default);
   await fill(client, { dayCount: limit - 9, minuteCount: 0 });

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from "node:http";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
@@ -11,6 +11,7 @@ import { tokenWith } from "../support/client.ts";
 import { runs } from "../support/sample.ts";
 import { goodRequests } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
+import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 // Whatever is sent, the service answers as it declares, and never with a failure of its own.
@@ -371,7 +372,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
 /** Sends a request as it is: `fetch` would mend it. */
 function send(request: RandomRequest, token: string): Promise<Outcome> {
-  const { hostname, port } = new URL(inject("url"));
+  const { hostname, port } = new URL(sharedService.url);
   return new Promise((resolve, reject) => {
     const sent = httpRequest(
       {

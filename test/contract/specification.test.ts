@@ -41,7 +41,7 @@ const operations = [...sections]
 const specifiedErrors = [...sections.values()].flatMap(errorsIn);
 
 test.each(operations.map((operation) => [operation.route, operation] as const))(
-  "%s of the specification is declared with every code that it lists",
+  "the endpoint for %s declares every code that the specification lists",
   (route, { errors: listed }) => {
     const endpoint = declared.find((one) => pathsOf(one).some((path) => `${one.method} ${path}` === route));
     expect(endpoint).toBeDefined();
@@ -50,13 +50,13 @@ test.each(operations.map((operation) => [operation.route, operation] as const))(
   },
 );
 
-test("every operation of the specification but the login lists its errors", () => {
+test("the specification lists the errors of every operation but the login", () => {
   expect(operations.filter((operation) => operation.errors.length === 0).map(({ route }) => route)).toEqual([
     "POST /profile/authenticate",
   ]);
 });
 
-test("every code of the specification has the status that the specification gives it", () => {
+test("every code has the status that the specification gives it", () => {
   const statuses = specifiedErrors.map(({ code }) => ({
     status: Object.hasOwn(errors, code) ? errorRow(code as Code).status : undefined,
     code,

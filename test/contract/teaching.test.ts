@@ -33,7 +33,7 @@ const boundary = [
 ];
 const period = { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" };
 
-test("a refused body is answered with the name of the missing member, in an array by its place", () => {
+test("a refusal names the missing member, in an array by its index", () => {
   expect(messageOf(checkNumberRecycling, {})).toBe("specifiedDate is missing.");
   const [first, second] = boundary;
   const area = { areaType: "POLYGON", boundary: [first, second, { latitude: 91, longitude: 4.2 }] };
@@ -42,7 +42,7 @@ test("a refused body is answered with the name of the missing member, in an arra
   );
 });
 
-test("a refused body is answered with all of its wrong members at once", () => {
+test("a refusal names all wrong members at once", () => {
   const body = { area: { areaType: "POLYGON", boundary }, endTime: "tomorrow", precision: 0.5 };
   expect(messageOf(retrievePopulationDensity, body)).toBe(
     [
@@ -53,21 +53,21 @@ test("a refused body is answered with all of its wrong members at once", () => {
   );
 });
 
-test("a refused body is answered with ten wrong members at most, and how many more there are", () => {
+test("a refusal names at most ten wrong members and counts the others", () => {
   const area = { areaType: "POLYGON", boundary: Array.from({ length: 15 }, () => ({})) };
   const message = messageOf(retrievePopulationDensity, { area, ...period }) ?? "";
   expect(message.match(/is missing/g)).toHaveLength(10);
   expect(message).toMatch(/ And 20 more\.$/);
 });
 
-test("a refused area keeps its own code, and its message comes first", () => {
+test("a refusal of an area has the area's code and names the area first", () => {
   const body = { area: { areaType: "CIRCLE", boundary }, endTime: period.endTime };
   const refusal = refusalOf(retrievePopulationDensity, { body: JSON.stringify(body) });
   expect(refusal.code).toBe("POPULATION_DENSITY_DATA.INVALID_AREA");
   expect(refusal.message).toMatch(/^The area must be .*\. startTime is missing\.$/);
 });
 
-test("a refused body is answered with the values that there are, and with what a device needs", () => {
+test("a refusal lists the allowed values, and the identifiers of a device", () => {
   expect(messageOf(retrieveQosProfiles, { status: "GONE", device: {} })).toBe(
     [
       "device must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier.",
@@ -76,7 +76,7 @@ test("a refused body is answered with the values that there are, and with what a
   );
 });
 
-test("a refused parameter of a path is answered with its name and what it must be", () => {
+test("a refusal of a path parameter names it and what it must be", () => {
   expect(refusalOf(getQosProfile, { pathParameters: { name: "no" } })).toEqual({
     code: "INVALID_ARGUMENT",
     message: "name must be 3 to 256 of the characters a-z A-Z 0-9 _ . -.",
@@ -99,7 +99,7 @@ function changed(value: unknown): unknown[] {
   );
 }
 
-test("every refused body is answered with what was expected, and with nothing that was sent", async () => {
+test("a refusal says what was expected and repeats nothing that was sent", async () => {
   const samples = await goodRequests();
   let refused = 0;
   for (const { endpoint, body } of samples) {

@@ -15,11 +15,11 @@ const { harness, output } = useHarness(defaultSettings);
 function stopWrites(table: TableName): void {
   const name = process.env[tableVariable({ name: table })];
   harness().tables.inject(({ operation, parameters }) =>
-    operation === "UpdateItem" && parameters.TableName === name ? "refuse" : "pass",
+    ["PutItem", "UpdateItem"].includes(operation) && parameters.TableName === name ? "refuse" : "pass",
   );
 }
 
-test("a request that cannot be counted is answered, logged, and says nothing of what is left", async () => {
+test("a request that cannot be counted is answered without rate limit headers and logged", async () => {
   stopWrites("quotas");
   const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
   const event = eventOf({ authorizer: authorizerContext(), pathParameters: { name: "QOS_E" } });

@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
 import { logEntries } from "../../shared/aws/log.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { tsc } from "../support/compiler.ts";
 import { runs } from "../support/sample.ts";
+import { sharedService } from "../support/service.ts";
 import { cdkProblems, commandProblems, commandsIn } from "./commands.ts";
 import { diagramProblems } from "./diagrams.ts";
 import { documents, type Fence, fencesIn, placeOf } from "./fences.ts";
@@ -108,7 +109,7 @@ test("fencesIn finds every fenced block of every document", () => {
 describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks of %s", (file, fences) => {
   let workspace: Workspace;
   beforeAll(async () => {
-    workspace = new Workspace(inject("url"));
+    workspace = new Workspace(sharedService.url);
     await workspace.prepare(fences);
   });
   afterAll(() => workspace.remove());

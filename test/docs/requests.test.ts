@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
+import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 import { type HttpRequest, parseHttpFile, resolved } from "./http-file.ts";
 
@@ -12,7 +13,7 @@ let set: Readonly<Record<string, string>>;
 beforeAll(async () => {
   sink = await openSink();
   // The sink answers 503, so that the delivery is still pending when it is cancelled.
-  set = { ...variables, service: inject("url"), sink: sink.urlOf({ status: 503 }) };
+  set = { ...variables, service: sharedService.url, sink: sink.urlOf({ status: 503 }) };
 });
 afterAll(() => sink.close());
 

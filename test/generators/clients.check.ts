@@ -2,12 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
 import { goodRequests, withSink } from "../support/sample-requests.ts";
+import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 import { generateWithOrval, imported, runInstalled } from "./generated.ts";
 
@@ -155,7 +156,7 @@ describe.each(Object.entries(clients))("the client that %s generates", (name, ge
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "network-capabilities-generated-"));
     sink = await openSink();
-    await generated.generate(`${inject("url")}/openapi.json`, folder);
+    await generated.generate(`${sharedService.url}/openapi.json`, folder);
     await writeFile(join(folder, "program.ts"), generated.program);
     const compilerOptions = {
       strict: true,

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import validate from "asl-validator";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { densityImportDefinition } from "../../infra/density-import-definition.ts";
 import { densityImportStackName } from "../../infra/stack-names.ts";
+import { sharedService } from "../support/service.ts";
 import { parseOne, resourcesOf, sharedFolder, textOf } from "./template.ts";
 
 const made = parseOne(
@@ -48,7 +49,7 @@ describe("the definition of the import", () => {
 
 describe("the stack of the import", () => {
   test("the stack of the import is absent unless densityImport is set", () => {
-    expect(existsSync(join(inject("assembly"), `${densityImportStackName}.template.json`))).toBe(false);
+    expect(existsSync(join(sharedService.assembly, `${densityImportStackName}.template.json`))).toBe(false);
   });
 
   test("the bucket of the import is encrypted, not public, requires TLS and expires its objects", () => {

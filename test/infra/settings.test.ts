@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { stackName, stackNames } from "../../infra/stack-names.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
 import { requestRateOf } from "../../infra/throttling.ts";
 import { configuration } from "../../shared/environment.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
+import { sharedService } from "../support/service.ts";
 import { triedSettings } from "./shared-templates.ts";
 import { readNotes, sharedFolder, sharedTemplate, type Template, template } from "./template.ts";
 
@@ -144,7 +145,7 @@ describe("stages", () => {
       .properties;
 
   const prod = stackOf(sharedFolder("deployed"));
-  const dev = stackOf(inject("assembly"));
+  const dev = stackOf(sharedService.assembly);
 
   test("each stage is a stack of its own", () => {
     expect({ dev: dev.stackName, prod: prod.stackName }).toEqual(stackNames);

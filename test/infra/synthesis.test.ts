@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { handlerFile } from "../../infra/bundles.ts";
 import { bundle } from "../../tools/build.ts";
+import { sharedService } from "../support/service.ts";
 import { configured, eachStage, parseOne, readNotes, sharedText, texts } from "./template.ts";
 
 /** Resources of the stack of the service without any setting, and those that settings add. */
@@ -64,7 +65,7 @@ describe("a second deployment changes nothing", () => {
     const folder = mkdtempSync(join(tmpdir(), "network-capabilities-bundle-"));
     try {
       await bundle(handlerFile(id), join(folder, "elsewhere"));
-      expect(filesIn(join(folder, "elsewhere"))).toEqual(filesIn(join(inject("bundles"), id)));
+      expect(filesIn(join(folder, "elsewhere"))).toEqual(filesIn(join(sharedService.bundles, id)));
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

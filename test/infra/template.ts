@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { inject } from "vitest";
 import * as z from "zod";
 import type { TableName } from "../../functions/areas.ts";
 import { constructName } from "../../infra/bundles.ts";
@@ -9,6 +8,7 @@ import { dataStackName, stackName, stackNames } from "../../infra/stack-names.ts
 import type { Stage } from "../../infra/stage.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { sharedService } from "../support/service.ts";
 import { type Notes, notesFile, notesSchema, type SharedName } from "./shared-templates.ts";
 
 const resource = z.object({
@@ -36,7 +36,7 @@ export type Template = z.output<typeof document>;
 
 /** The folder of a synthesis: all were made at once. */
 export function sharedFolder(name: SharedName): string {
-  return join(inject("templates"), name);
+  return join(sharedService.templates, name);
 }
 
 /** The templates as they are written: of the tables, of the alarms of the whole service, and of everything else. */
@@ -57,7 +57,7 @@ export function sharedTemplate(name: SharedName): Template {
 
 /** What was written down beside the templates. */
 export function readNotes(): Notes {
-  return notesSchema.parse(JSON.parse(readFileSync(join(inject("templates"), notesFile), "utf8")));
+  return notesSchema.parse(JSON.parse(readFileSync(join(sharedService.templates, notesFile), "utf8")));
 }
 
 function readText(assembly: string): Written {
@@ -87,7 +87,7 @@ function parse(written: Written): Template {
 
 /** The templates as they are written: of each stage without any setting, and with every setting. */
 export const texts = {
-  dev: readText(inject("assembly")),
+  dev: readText(sharedService.assembly),
   prod: sharedText("deployed"),
   configured: sharedText("configured"),
 } as const;

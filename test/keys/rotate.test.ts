@@ -1,59 +1,41 @@
-import { createPrivateKey, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,
   PutSecretValueCommand,
 } from "@aws-sdk/client-secrets-manager";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { decodeProtectedHeader } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
-import { hashed } from "../../shared/hash.ts";
 import {
   clockToleranceSeconds,
   firstUseSeconds,
   ownKeysCooldownSeconds,
-  type PrivateJwk,
   publicKeyCacheSeconds,
   type SigningKey,
   signingSecret,
 } from "../../shared/tokens/token.ts";
-import { claimsOf } from "../support/client.ts";
-import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
-import { signedBy, tokenOf } from "../support/signed.ts";
-
-const steps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
-const credentials = { emailaddress: "rotation@example.com", password: "a password for the rotation" };
+import type { OwnService } from "../support/own-service.ts";
+import {
+  callWith,
+  expiryOf,
+  freshTokenOf,
+  logInCold,
+  publishedKeys,
+  rotate,
+  runStep,
+  startRotationService,
+  steps,
+  tokenIn,
+} from "./rotation-service.ts";
 
 let service: OwnService;
 
 beforeAll(async () => {
-  service = await startOwnService();
-  await service.put("profiles", {
-    address: hashed(credentials.emailaddress),
-    ID: 1,
-    Username: "Rotation",
-    DateCreated: "2026-01-01T00:00:00Z",
-    IsProfilePublic: false,
-    EmailAddress: credentials.emailaddress,
-    Permissions: "qos-profiles:read",
-    passwordHash: await service.hashOf(credentials.password),
-  });
+  service = await startRotationService();
 });
 afterAll(() => service.close());
-
-function step(Step: (typeof steps)[number], token: string) {
-  const event = { SecretId: service.secretId, ClientRequestToken: token, Step };
-  return service.invoke(functionOf(service, "keys/rotate"), event);
-}
-
-async function rotate(): Promise<void> {
-  const token = randomUUID();
-  for (const name of steps) await step(name, token);
-}
 
 async function secretText(): Promise<string> {
   const command = new GetSecretValueCommand({ SecretId: service.secretId });
@@ -76,70 +58,35 @@ async function letNewestKeySign(): Promise<void> {
   await service.secrets.send(new PutSecretValueCommand({ SecretId: service.secretId, SecretString }));
 }
 
-const publishedKeys = z.object({ keys: z.array(z.looseObject({ kid: z.string() })) });
-
 async function publishedIds(): Promise<string[]> {
-  return publishedKeys.parse((await service.call("/.well-known/jwks.json")).body).keys.map(({ kid }) => kid);
-}
-
-async function endOf(kid: string): Promise<number | undefined> {
-  const command = new GetItemCommand({
-    TableName: service.tableName("signing-keys"),
-    Key: marshall({ use: "sig", kid }),
-  });
-  const { Item } = await service.database.send(command);
-  return z.object({ expiresAt: z.number().optional() }).parse(unmarshall(Item ?? {})).expiresAt;
-}
-
-/** A token no authorizer has seen, signed with a key; the gateway remembers the tokens that it has seen. */
-function freshTokenOf(jwk: PrivateJwk): string {
-  const privateKey = createPrivateKey({ key: { ...jwk }, format: "jwk" });
-  const header = { alg: "ES256", typ: "at+jwt", kid: jwk.kid };
-  return tokenOf(header, claimsOf("client"), signedBy({ kid: jwk.kid, jwk, privateKey }));
+  return (await publishedKeys(service)).keys.map(({ kid }) => kid);
 }
 
 async function statusWith(token: string): Promise<number> {
-  const { status } = await service.call("/qualityondemand/retrieve-qos-profiles", {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}` },
-    body: "{}",
-  });
-  return status;
+  return (await callWith(service, token)).status;
 }
 
-const loginAnswer = z.object({ Data: z.object({ access_token: z.string() }) });
-
-/** Logs in at a function that has started a moment ago, and so has the signing key of this moment. */
+/** The token of a login at a function that has just started, and so has the current signing key. */
 async function newLogin(): Promise<string> {
-  const event = {
-    headers: {},
-    body: JSON.stringify(credentials),
-    isBase64Encoded: false,
-    requestContext: { identity: { sourceIp: "192.0.2.1" } },
-  };
-  const answered = await service.invoke(functionOf(service, "profile/authenticate"), event, {
-    environment: {},
-  });
-  const { body } = z.object({ statusCode: z.literal(200), body: z.string() }).parse(answered);
-  return loginAnswer.parse(JSON.parse(body)).Data.access_token;
+  return tokenIn((await logInCold(service)).body);
 }
 
-test("the rotation has made the first key when the service starts, and logins are signed with it", async () => {
+test("the first rotation creates the key that signs logins when the service starts", async () => {
   const key = await service.signingKey();
 
   expect(await publishedIds()).toEqual([key.kid]);
   expect(decodeProtectedHeader(await newLogin()).kid).toBe(key.kid);
-  expect(await endOf(key.kid)).toBeUndefined();
+  expect(await expiryOf(service, key.kid)).toBeUndefined();
 });
 
-test("the rotation changes the signing key after its last step, and no token is refused meanwhile", async () => {
+test("the rotation changes the signing key after its last step, and no token is refused in between", async () => {
   const old = await service.signingKey();
   const token = randomUUID();
 
-  const seen: unknown[] = [];
-  const see = async (name: string) => {
+  const observed: unknown[] = [];
+  const observe = async (name: string) => {
     const login = await newLogin();
-    seen.push({
+    observed.push({
       name,
       signsWithOld: decodeProtectedHeader(login).kid === old.kid,
       published: (await publishedIds()).length,
@@ -147,28 +94,28 @@ test("the rotation changes the signing key after its last step, and no token is 
     });
   };
   for (const name of steps) {
-    await step(name, token);
-    await see(name);
+    await runStep(service, name, token);
+    await observe(name);
   }
   await untilCooledDown();
   await letNewestKeySign();
-  await see("its time begins");
+  await observe("the new key signs");
 
-  expect(seen).toEqual([
+  expect(observed).toEqual([
     { name: "createSecret", signsWithOld: true, published: 1, statuses: [200, 200] },
     { name: "setSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
     { name: "testSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
     { name: "finishSecret", signsWithOld: true, published: 2, statuses: [200, 200] },
-    { name: "its time begins", signsWithOld: false, published: 2, statuses: [200, 200] },
+    { name: "the new key signs", signsWithOld: false, published: 2, statuses: [200, 200] },
   ]);
 });
 
-test("the new key is known to an authorizer that has just looked for an unknown key, long before it signs", async () => {
+test("an authorizer that has just looked for an unknown key knows a new key long before the key signs", async () => {
   const current = await service.signingKey();
   const unknown = { ...current, kid: randomUUID() };
   expect(await statusWith(freshTokenOf(unknown))).toBe(401);
 
-  await rotate();
+  await rotate(service);
   await untilCooledDown();
 
   expect(await statusWith(freshTokenOf(await service.signingKey()))).toBe(200);
@@ -178,17 +125,17 @@ test("the new key is known to an authorizer that has just looked for an unknown 
 test("the rotation publishes both keys, the old one until its last token has expired", async () => {
   const old = await service.signingKey();
   const before = Date.now() / 1_000;
-  await rotate();
+  await rotate(service);
   const current = await service.signingKey();
 
   expect(current.kid).not.toBe(old.kid);
   expect(await publishedIds()).toEqual(expect.arrayContaining([old.kid, current.kid]));
-  expect(await endOf(current.kid)).toBeUndefined();
-  // A function signs with the old key until the time of the new one begins; that token lives its whole life.
+  expect(await expiryOf(service, current.kid)).toBeUndefined();
+  // A function signs with the old key until the new one signs; the last of these tokens lives its whole lifetime.
   const lifetime = Number(configuration.TOKEN_LIFETIME_SECONDS.default);
   const lastTokenEnds = before + firstUseSeconds + lifetime + clockToleranceSeconds;
-  expect(await endOf(old.kid)).toBeGreaterThanOrEqual(lastTokenEnds);
-  expect(await endOf(old.kid)).toBeLessThan(lastTokenEnds + 300);
+  expect(await expiryOf(service, old.kid)).toBeGreaterThanOrEqual(lastTokenEnds);
+  expect(await expiryOf(service, old.kid)).toBeLessThan(lastTokenEnds + 300);
 });
 
 test("every step of the rotation can be repeated without changing its result", async () => {
@@ -199,12 +146,12 @@ test("every step of the rotation can be repeated without changing its result", a
     return (await service.secrets.send(command)).SecretString;
   };
 
-  await step("createSecret", token);
+  await runStep(service, "createSecret", token);
   const made = await pending();
-  await step("createSecret", token);
+  await runStep(service, "createSecret", token);
   expect(await pending()).toBe(made);
   for (const name of ["setSecret", "setSecret", "testSecret", "testSecret", "finishSecret"] as const) {
-    await step(name, token);
+    await runStep(service, name, token);
   }
   const published = await publishedIds();
   // The first finishSecret was a while ago.
@@ -212,26 +159,50 @@ test("every step of the rotation can be repeated without changing its result", a
   const { d: _, ...open } = old;
   const jwk = { ...open, alg: "ES256", use: "sig" };
   await service.put("signing-keys", { use: "sig", kid: old.kid, jwk, expiresAt: end });
-  await step("finishSecret", token);
+  await runStep(service, "finishSecret", token);
 
   expect(await secretText()).toBe(made);
   expect(await publishedIds()).toEqual(published);
-  expect(await endOf(old.kid)).toBe(end);
-  expect(await endOf((await service.signingKey()).kid)).toBeUndefined();
+  expect(await expiryOf(service, old.kid)).toBe(end);
+  expect(await expiryOf(service, (await service.signingKey()).kid)).toBeUndefined();
   const { VersionIdsToStages = {} } = await service.secrets.send(
     new DescribeSecretCommand({ SecretId: service.secretId }),
   );
   expect(VersionIdsToStages[token]).toContain("AWSCURRENT");
 });
 
+test("two runs of every step of the rotation at once leave the result of one", async () => {
+  const old = await service.signingKey();
+  const before = await publishedIds();
+  const token = randomUUID();
+
+  for (const name of steps) {
+    const runs = await Promise.allSettled([runStep(service, name, token), runStep(service, name, token)]);
+    expect(runs.map(({ status }) => status)).toContain("fulfilled");
+    // Secrets Manager repeats a step that has failed.
+    await runStep(service, name, token);
+  }
+
+  const current = await service.signingKey();
+  expect(current.kid).not.toBe(old.kid);
+  expect(new Set(await publishedIds())).toEqual(new Set([...before, current.kid]));
+  expect(await expiryOf(service, old.kid)).toEqual(expect.any(Number));
+  expect(await expiryOf(service, current.kid)).toBeUndefined();
+  const { VersionIdsToStages = {} } = await service.secrets.send(
+    new DescribeSecretCommand({ SecretId: service.secretId }),
+  );
+  const holders = Object.entries(VersionIdsToStages).filter(([, labels]) => labels.includes("AWSCURRENT"));
+  expect(holders.map(([version]) => version)).toEqual([token]);
+});
+
 test("the rotation refuses to test an unpublished key and to finish a version without a key", async () => {
   const current = await service.signingKey();
   const token = randomUUID();
 
-  await expect(step("setSecret", token)).rejects.toThrow();
-  await expect(step("finishSecret", token)).rejects.toThrow();
-  await step("createSecret", token);
-  await expect(step("testSecret", token)).rejects.toThrow();
+  await expect(runStep(service, "setSecret", token)).rejects.toThrow();
+  await expect(runStep(service, "finishSecret", token)).rejects.toThrow();
+  await runStep(service, "createSecret", token);
+  await expect(runStep(service, "testSecret", token)).rejects.toThrow();
 
   expect((await service.signingKey()).kid).toBe(current.kid);
   await letNewestKeySign();
@@ -240,8 +211,8 @@ test("the rotation refuses to test an unpublished key and to finish a version wi
 
 test("the rotation refuses a key that was published too late to be known everywhere when it signs", async () => {
   const token = randomUUID();
-  await step("createSecret", token);
-  await step("setSecret", token);
+  await runStep(service, "createSecret", token);
+  await runStep(service, "setSecret", token);
   const command = new GetSecretValueCommand({ SecretId: service.secretId, VersionId: token });
   const { SecretString = "" } = await service.secrets.send(command);
   const { kid, kty, crv, x, y, signsFrom = 0 } = signingSecret.parse(JSON.parse(SecretString));
@@ -251,17 +222,17 @@ test("the rotation refuses a key that was published too late to be known everywh
   };
 
   await publishAt(signsFrom - publicKeyCacheSeconds + 1);
-  await expect(step("testSecret", token)).rejects.toThrow("published too late");
+  await expect(runStep(service, "testSecret", token)).rejects.toThrow("published too late");
   await publishAt(signsFrom - publicKeyCacheSeconds);
-  await step("testSecret", token);
+  await runStep(service, "testSecret", token);
 });
 
 test("the rotation removes expired keys from the secret", async () => {
-  await rotate();
+  await rotate(service);
   await letNewestKeySign();
   const signing = await service.signingKey();
 
-  await rotate();
+  await rotate(service);
 
   const { kid, before = [] } = signingSecret.parse(JSON.parse(await secretText()));
   expect(before.map((key) => key.kid)).toEqual([signing.kid]);

@@ -1,9 +1,10 @@
 import { get } from "node:http";
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compressed } from "../../tools/local/gateway/compression.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { call } from "../support/client.ts";
+import { sharedService } from "../support/service.ts";
 
 const text = "population density ".repeat(500);
 const reply = { status: 200, headers: [["content-type", "application/json"]], body: text } as const;
@@ -47,7 +48,7 @@ function received(path: string, acceptEncoding: string | undefined) {
   return new Promise<{ coding: string | undefined; vary: string | undefined; bytes: Buffer }>(
     (resolve, reject) => {
       const headers = acceptEncoding === undefined ? {} : { "accept-encoding": acceptEncoding };
-      get(`${inject("url")}${path}`, { headers }, async (response) => {
+      get(`${sharedService.url}${path}`, { headers }, async (response) => {
         const bytes = Buffer.concat(await response.toArray());
         resolve({ coding: response.headers["content-encoding"], vary: response.headers.vary, bytes });
       }).on("error", reject);
@@ -56,7 +57,7 @@ function received(path: string, acceptEncoding: string | undefined) {
 }
 
 test("a stage compresses from 4 KB, and says that the answer depends on what is accepted", async () => {
-  expect(loadTemplate(inject("assembly")).api.minCompressionBytes).toBe(4_096);
+  expect(loadTemplate(sharedService.assembly).api.minCompressionBytes).toBe(4_096);
   const [plain, packed] = [
     await received("/openapi.json", undefined),
     await received("/openapi.json", "gzip"),

@@ -1,10 +1,11 @@
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { tables } from "../../functions/areas.ts";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
+import { sharedService } from "../support/service.ts";
 
 test("a table that is made as it is declared has the keys and indexes of the template's", () => {
-  const inTemplate = new Map(loadTemplate(inject("assembly")).tables.map((table) => [table.name, table]));
+  const inTemplate = new Map(loadTemplate(sharedService.assembly).tables.map((table) => [table.name, table]));
   expect(inTemplate.size).toBe(tables.length);
   for (const table of tables) {
     const name = [...inTemplate.keys()].find((candidate) => candidate.endsWith(`-${table.name}`)) ?? "";

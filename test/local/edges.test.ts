@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
+import { sharedService } from "../support/service.ts";
 
 /** Sends a text unchanged and returns everything received until the server closes. */
 async function exchange(sent: string, { half = false } = {}): Promise<string> {
-  const { hostname, port } = new URL(inject("url"));
+  const { hostname, port } = new URL(sharedService.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   socket.setEncoding("utf8").setTimeout(8_000, () => socket.destroy());
   await once(socket, "connect");

@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startDemoService } from "../../tools/local/demo-service.ts";
 import { demoData } from "../../tools/local/demo-tables.ts";
 import type { LocalService } from "../../tools/local/service.ts";
 import { isWhole, runs } from "../support/sample.ts";
+import { sharedService } from "../support/service.ts";
 
 let service: LocalService;
 
 beforeAll(async () => {
   const limits = { LOGIN_LIMIT_PER_SOURCE: "1000" };
   service = await startDemoService({
-    assembly: inject("assembly"),
+    assembly: sharedService.assembly,
     environment: limits,
     // In a sample a hash takes a quarter of the time that it takes a deployed function.
     extraEnvironment: isWhole ? {} : { PASSWORD_HASH_LN: "13" },

@@ -1,4 +1,4 @@
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { endpoints, websites } from "../../functions/areas.ts";
 import { functionIds } from "../../infra/bundles.ts";
 import { stackNames } from "../../infra/stack-names.ts";
@@ -7,6 +7,7 @@ import { logicalIdOf } from "../../tools/assembly.ts";
 import type { LocalFunction } from "../../tools/local/template/functions.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedFolder } from "../infra/template.ts";
+import { sharedService } from "../support/service.ts";
 
 /** The template of the stage prod, which has versions and aliases. */
 const prod = loadTemplate(sharedFolder("localProd"));
@@ -37,7 +38,7 @@ test("the stage for callers can be served locally: every route, by its own funct
 });
 
 test("and does what the stage does that is served: aliases and versions change nothing here", () => {
-  const dev = loadTemplate(inject("assembly"));
+  const dev = loadTemplate(sharedService.assembly);
   const { functions, tables, queues, eventSources, rotations, secrets, api } = prod;
   // Folders, names of the stages, rates and numbers of workers are not the same; everything else is.
   const withoutFolder = ({ environment: { MAX_WORKERS: _, ...environment }, ...one }: LocalFunction) => ({

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { Gateway, type GatewayOptions } from "../../tools/local/gateway/gateway.ts";
 import { InvocationError } from "../../tools/local/lambda/invocation-error.ts";
 import type { ListeningServer } from "../../tools/local/servers/listening-server.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
+import { sharedService } from "../support/service.ts";
 
-const { api } = loadTemplate(inject("assembly"));
+const { api } = loadTemplate(sharedService.assembly);
 const errorBody = z.strictObject({ status: z.number(), code: z.string(), message: z.string() });
 
 let now = 0;

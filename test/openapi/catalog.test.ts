@@ -1,10 +1,11 @@
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
 import { handler } from "../../functions/openapi/catalog.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { call } from "../support/client.ts";
 import { captureOutput } from "../support/pipeline.ts";
+import { sharedService } from "../support/service.ts";
 
 const path = "/.well-known/api-catalog";
 const links = z.array(z.strictObject({ href: z.string(), type: z.string().optional() }));
@@ -28,7 +29,7 @@ test("GET /.well-known/api-catalog is answered without a token with a linkset of
 
 test("the catalogue names each API once, and every operation but the documents belongs to one", async () => {
   const [itself, ...apis] = catalog.parse((await call(path)).body).linkset;
-  const address = inject("url");
+  const address = sharedService.url;
 
   expect(itself?.anchor).toBe(`${address}${path}`);
   const bases = (itself?.item ?? []).map(({ href }) => href);
@@ -46,7 +47,7 @@ test("the catalogue links each API to the OpenAPI document, which is there", asy
   const described = apis.map((api) => api["service-desc"]);
 
   expect(described).toEqual(
-    apis.map(() => [{ href: `${inject("url")}/openapi.json`, type: "application/json" }]),
+    apis.map(() => [{ href: `${sharedService.url}/openapi.json`, type: "application/json" }]),
   );
   const { status, headers } = await call("/openapi.json");
   expect(status).toBe(200);
@@ -65,7 +66,7 @@ test("the catalogue has the stage in its links where the caller has it in the ad
 });
 
 test("HEAD /.well-known/api-catalog is answered with the headers of GET and no body (RFC 9727, section 2)", async () => {
-  const ask = (method: string) => fetch(`${inject("url")}${path}`, { method });
+  const ask = (method: string) => fetch(`${sharedService.url}${path}`, { method });
   const [head, got] = [await ask("HEAD"), await ask("GET")];
 
   expect(head.status).toBe(200);

@@ -12,7 +12,7 @@ const moments = [
   "2026-11-01T09:30:00Z",
 ];
 
-test.each(moments)("the example of a density request that is read at %s can be asked for", (time) => {
+test.each(moments)("the example density request that is read at %s is accepted", (time) => {
   const now = new Date(time);
   const { examples } = withTimesAbout(now, document).components;
 
@@ -23,7 +23,7 @@ test.each(moments)("the example of a density request that is read at %s can be a
 });
 
 test.each(moments)(
-  "the example of densities that is read at %s has the hours that its request asks for",
+  "the example densities that are read at %s have the hours of the example request",
   (time) => {
     const { examples } = withTimesAbout(new Date(time), document).components;
 
@@ -34,7 +34,7 @@ test.each(moments)(
   },
 );
 
-test("withTimesAbout changes nothing but times, which keep their clock", () => {
+test("withTimesAbout changes nothing but the dates of times", () => {
   const part = {
     at: "2026-11-22T10:00:00.200Z",
     day: "2026-11-22",

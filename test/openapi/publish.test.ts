@@ -1,4 +1,4 @@
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
 import canonical from "../../docs/openapi-canonical.json" with { type: "json" };
@@ -7,6 +7,7 @@ import { handler } from "../../functions/openapi/publish.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { call } from "../support/client.ts";
 import { captureOutput } from "../support/pipeline.ts";
+import { sharedService } from "../support/service.ts";
 
 const path = "/openapi.json";
 const local = "http://127.0.0.1:3000";
@@ -64,7 +65,7 @@ test("GET /openapi.json is answered with 400, not to be kept, when the correlato
 test("the first server of the document is the address of a service on one machine, over http", async () => {
   const { body } = await call(path);
   const urls = withServers.parse(body).servers.map(({ url }) => url);
-  expect(urls).toEqual([inject("url"), local]);
+  expect(urls).toEqual([sharedService.url, local]);
 });
 
 test("the first server of the document has the stage at the regional address, over https", async () => {

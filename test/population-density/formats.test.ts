@@ -1,11 +1,12 @@
 import { parse } from "csv-parse/sync";
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { exampleBoundary, hourFromNow } from "../support/areas.ts";
 import { tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
+import { sharedService } from "../support/service.ts";
 import { openSink } from "../support/sink.ts";
 
 const path = "/populationdensitydata/retrieve";
@@ -36,7 +37,7 @@ async function retrieve({ accept, encoding = "identity", boundary = exampleBound
     endTime: hourFromNow(3),
     ...changes,
   };
-  const response = await fetch(`${inject("url")}${path}`, {
+  const response = await fetch(`${sharedService.url}${path}`, {
     method: "POST",
     body: JSON.stringify(body),
     headers: {

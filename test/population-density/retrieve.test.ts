@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { dayOf } from "../../shared/calendar.ts";
@@ -6,6 +6,7 @@ import { exampleBoundary, hourFromNow } from "../support/areas.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
+import { sharedService } from "../support/service.ts";
 
 const path = "/populationdensitydata/retrieve";
 const alias = "/population-density-data/v0.3/retrieve";
@@ -35,7 +36,7 @@ async function densities(body: unknown, at = path) {
 
 /** The text of an answer as it is sent. */
 async function textOf(body: unknown, encoding: string) {
-  const response = await fetch(`${inject("url")}${path}`, {
+  const response = await fetch(`${sharedService.url}${path}`, {
     method: "POST",
     body: JSON.stringify(body),
     headers: { authorization: `Bearer ${await tokenWith({ scope })}`, "accept-encoding": encoding },

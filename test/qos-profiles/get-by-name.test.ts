@@ -1,5 +1,6 @@
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { call, tokenWith } from "../support/client.ts";
+import { sharedService } from "../support/service.ts";
 
 const path = "/qualityondemand/qos-profiles";
 const alias = "/qos-profiles/v1/qos-profiles";
@@ -95,5 +96,5 @@ test("GET of an unknown path returns 404 with and without a token", async () => 
     expect(await call(address, { token: await tokenWith() })).toMatchObject(notFound);
     expect(await call(address)).toMatchObject(notFound);
   }
-  expect(inject("url")).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  expect(sharedService.url).toMatch(/^http:\/\/127\.0\.0\.1:/);
 });

@@ -1,9 +1,10 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { importJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
-import { inject } from "vitest";
 import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
 import { privateJwk } from "../../shared/tokens/token.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
+import { sharedService } from "./service.ts";
 
 const answerBody = z.json();
 
@@ -24,7 +25,7 @@ interface Call {
 
 /** Sends one request to the local service. */
 export async function call(path: string, { method, token, headers, body }: Call = {}): Promise<Answer> {
-  const response = await fetch(`${inject("url")}${path}`, {
+  const response = await fetch(`${sharedService.url}${path}`, {
     method: method ?? (body === undefined ? "GET" : "POST"),
     headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
     ...(body === undefined
@@ -48,11 +49,12 @@ export async function answerOf(response: Response): Promise<Answer> {
 
 /** The signing key of the running service. */
 async function readSigningKey() {
-  const { AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint, SIGNING_KEY_SECRET_ARN } = inject("loginEnvironment");
+  const { AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint, SIGNING_KEY_SECRET_ARN } =
+    sharedService.loginEnvironment;
   const client = new SecretsManagerClient({
     ...(endpoint === undefined ? {} : { endpoint }),
     region: "eu-west-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    credentials: embeddedCredentials,
   });
   const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: SIGNING_KEY_SECRET_ARN }));
   const jwk = privateJwk.parse(JSON.parse(SecretString ?? ""));

@@ -1,14 +1,15 @@
-import { inject, vi } from "vitest";
+import { vi } from "vitest";
 import { type Table, tableVariable } from "../../shared/table.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../tools/local/servers/database.ts";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
+import { sharedService } from "./service.ts";
 import { uncached } from "./uncached.ts";
 
 /** Lets the project's stores use the tables of the local service, as its functions do. */
 export function useTables(): void {
-  Object.assign(process.env, inject("tableNames"), {
-    AWS_ENDPOINT_URL_DYNAMODB: inject("databaseEndpoint"),
+  Object.assign(process.env, sharedService.tableNames, {
+    AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint,
     ...uncached,
     AWS_REGION: "eu-west-1",
     AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? "local",
@@ -17,11 +18,11 @@ export function useTables(): void {
 }
 
 /**
- * Lets stores work on an empty table that the service does not know, until `vi.unstubAllEnvs`: its sweep and its
- * workers change what the tables of the service hold.
+ * Lets stores use a new, empty table until `vi.unstubAllEnvs`: the sweep and the workers of the service change its own
+ * tables.
  */
 export async function useOwnTable(table: Table): Promise<void> {
   const own = declaredTable(table, `${table.name}-${crypto.randomUUID()}`);
-  await createTables(inject("databaseEndpoint"), embeddedCredentials, [own]);
+  await createTables(sharedService.databaseEndpoint, embeddedCredentials, [own]);
   vi.stubEnv(tableVariable(table), own.name);
 }

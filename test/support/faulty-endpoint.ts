@@ -30,6 +30,8 @@ type Behaviour =
   | "reset"
   | "cut"
   | "lose"
+  /** Answered as the first call with the same parameters was, like an index that has not changed since. */
+  | "repeat"
   | { readonly refuse: { readonly status: number; readonly name: string } }
   | { readonly delayMilliseconds: number }
   /** Answered with 200 and this text. */
@@ -48,7 +50,9 @@ export interface FaultyEndpoint extends ListeningServer {
   readonly calls: AwsCall[];
   /** Handles calls with the fault from now on; without one, all calls pass. */
   readonly inject: (fault?: Fault) => void;
-  /** How many calls did not simply pass, ever. */
+  /** Passes calls on to another server of the same tables or queues from now on; without one, to the first. */
+  readonly passTo: (server?: string) => void;
+  /** The number of calls that had a fault. */
   readonly faultCount: () => number;
 }
 
@@ -73,6 +77,8 @@ function callOf(headers: IncomingHttpHeaders, body: Buffer): AwsCall {
 export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint> {
   const calls: AwsCall[] = [];
   const agent = new Agent({ keepAlive: true });
+  const repeated = new Map<string, Promise<Forwarded>>();
+  let passedTo = target;
   let fault = pass;
   let faultCount = 0;
   const server = createServer(async (request, response) => {
@@ -82,7 +88,13 @@ export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint
     const behaviour = await fault(call);
     if (behaviour !== "pass") faultCount++;
     try {
-      await behave(behaviour, (sent = body) => forward(target, agent, request, sent), body, response);
+      const ask = (sent: Buffer = body) => forward(passedTo, agent, request, sent);
+      const askOnce = () => {
+        const first = repeated.get(body.toString()) ?? ask();
+        repeated.set(body.toString(), first);
+        return first;
+      };
+      await behave(behaviour, behaviour === "repeat" ? askOnce : ask, body, response);
     } catch {
       // The server was closed before its last client.
       response.destroy();
@@ -97,7 +109,11 @@ export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint
     },
     calls,
     inject: (next = pass) => {
+      repeated.clear();
       fault = next;
+    },
+    passTo: (server = target) => {
+      passedTo = server;
     },
     faultCount: () => faultCount,
   };
@@ -131,6 +147,7 @@ async function behave(
   }
   switch (behaviour) {
     case "pass":
+    case "repeat":
       return void answer(await ask());
     case "refuse":
       return refuse({ status: 500, name: "InternalServerError" });

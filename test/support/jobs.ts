@@ -5,7 +5,7 @@ import {
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { inject, vi } from "vitest";
+import { vi } from "vitest";
 import * as z from "zod";
 import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
 import { bodyOf } from "../../functions/population-density/answer/json.ts";
@@ -24,6 +24,7 @@ import { queueClient } from "../../tools/local/servers/queue-server.ts";
 import { useOwnTable, useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "./faulty-endpoint.ts";
+import { sharedService } from "./service.ts";
 
 /** Runs the handlers of jobs in this process, on tables and queues of their own. */
 export interface Harness {
@@ -52,11 +53,11 @@ export async function openHarness(
   await storedJob(crypto.randomUUID());
   vi.resetModules();
   const [tables, queueEndpoint] = [
-    await openFaultyEndpoint(inject("databaseEndpoint")),
-    await openFaultyEndpoint(inject("queueEndpoint") ?? ""),
+    await openFaultyEndpoint(sharedService.databaseEndpoint),
+    await openFaultyEndpoint(sharedService.queueEndpoint ?? ""),
   ];
   await useOwnJobs();
-  const client = queueClient(inject("queueEndpoint") ?? "", credentials);
+  const client = queueClient(sharedService.queueEndpoint ?? "", credentials);
   const addresses = new Map<QueueName, string>();
   for (const queue of Object.keys(queues) as QueueName[]) {
     const Attributes = { VisibilityTimeout: "1800" };

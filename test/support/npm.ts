@@ -27,6 +27,9 @@ export interface NpmProgram {
   remove(): void;
 }
 
+/** Where Node.js keeps what it has compiled for programs that ask it to, among temporary files. */
+const compiled = "node-compile-cache";
+
 /** Starts `npm …`. */
 export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}): NpmProgram {
   const folder = mkdtempSync(join(tmpdir(), "npm-program-"));
@@ -60,7 +63,7 @@ export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}
     },
     signalGroup: (signal) => process.kill(-(child.pid as number), signal),
     processes: () => [...new Set(processes())],
-    temporary: () => readdirSync(folder).filter((name) => name !== cache),
+    temporary: () => readdirSync(folder).filter((name) => ![cache, compiled].includes(name)),
     remove: () => {
       for (const pid of processes()) killAnyway(pid);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -1,9 +1,11 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { inject, vi } from "vitest";
+import { vi } from "vitest";
 import type { TableName } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
+import { keysOf } from "../../shared/devices/keys.ts";
+import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { type PrivateJwk, privateJwk } from "../../shared/tokens/token.ts";
@@ -11,10 +13,12 @@ import { logicalIdOf } from "../../tools/assembly.ts";
 import { loadDemo } from "../../tools/local/demo-service.ts";
 import { makeDemoTables } from "../../tools/local/demo-tables.ts";
 import { type LocalBackend, type LocalService, startLocalService } from "../../tools/local/service.ts";
+import { tableNamesIn } from "../../tools/local/store-environment.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { type Answer, answerOf } from "./client.ts";
 import { runs } from "./sample.ts";
 import { storeSampleOperations } from "./sample-operations.ts";
+import { sharedService } from "./service.ts";
 import { uncached } from "./uncached.ts";
 
 const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
@@ -28,7 +32,9 @@ export interface OwnService extends LocalService {
   /** A hash with the parameters of this service's functions. */
   hashOf(password: string): Promise<string>;
   put(table: TableName, item: Readonly<Record<string, unknown>>): Promise<void>;
-  /** The newest signing key: the one that signs now or is to sign next. */
+  /** Stores a device under each of its identifiers. */
+  putDevice(device: DeviceRecord): Promise<void>;
+  /** The newest signing key, which signs now or next. */
   signingKey(): Promise<PrivateJwk>;
   call(path: string, request?: RequestInit): Promise<Answer>;
   /** The log of functions, gateway and queue pollers so far. */
@@ -47,7 +53,7 @@ export async function startOwnService(
 ): Promise<OwnService> {
   const written: Uint8Array[] = [];
   const service = await startLocalService({
-    assembly: inject("assembly"),
+    assembly: sharedService.assembly,
     environment: { ...environment },
     configuration: Object.keys(configuration),
     extraEnvironment: { ...busyMachine, ...uncached },
@@ -62,6 +68,7 @@ export async function startOwnService(
   const variables: Record<string, string> = Object.assign(
     {},
     ...service.template.functions.map(({ logicalId }) => service.environmentOf(logicalId)),
+    tableNamesIn(service.template),
   );
   const named = (name: string) => {
     const value = variables[name];
@@ -90,6 +97,9 @@ export async function startOwnService(
       }
     },
     put,
+    putDevice: async (device) => {
+      for (const identifier of keysOf(device)) await put("devices", { identifier, ...device });
+    },
     signingKey: async () => {
       const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: secretId }));
       return privateJwk.parse(JSON.parse(SecretString ?? ""));

@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import type { Job } from "../../functions/population-density/delivery/job.ts";
 import type { QueueName } from "../../shared/sqs/queues.ts";
 import { useTables } from "./database.ts";
-import { type Harness, openHarness, someJob, storeDensities, storeJob } from "./jobs.ts";
+import { type Harness, openHarness, storeDensities, storeJob } from "./jobs.ts";
 import { captureOutput } from "./pipeline.ts";
 import { openSink, type TestSink } from "./sink.ts";
+import { someJob } from "./some-job.ts";
 
 type Settings = Parameters<typeof openHarness>[0];
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeArrayBuffer } from "geotiff";
 import { latLngToCell } from "h3-js";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
@@ -13,6 +13,7 @@ import { curveOf } from "../../tools/import/density/population/curve.ts";
 import type { PopulatedPoint, PopulationFile } from "../../tools/import/density/population/points.ts";
 import { pixelsOf } from "../../tools/import/density/population/raster.ts";
 import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
 
 /** As the tables were filled with the demo data. */
 const publishing = { [outputNames.densityK]: "10", [outputNames.densityPrecisions]: "3-7" };
@@ -21,7 +22,10 @@ let folder: string;
 let outputs: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "population-"));
-  const names = tables.map((table) => [tableOutput(table), inject("tableNames")[tableVariable(table)] ?? ""]);
+  const names = tables.map((table) => [
+    tableOutput(table),
+    sharedService.tableNames[tableVariable(table)] ?? "",
+  ]);
   outputs = await file(
     "outputs.json",
     JSON.stringify({ [stackNames.dev]: { ...Object.fromEntries(names), ...publishing } }),
@@ -31,7 +35,7 @@ afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", inject("databaseEndpoint"));
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", sharedService.databaseEndpoint);
   for (const table of tables) vi.stubEnv(tableVariable(table), "");
   for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
 });

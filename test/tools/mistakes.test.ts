@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
 
 const publishing = { [outputNames.densityK]: "10", [outputNames.densityPrecisions]: "3-7" };
 
@@ -22,7 +23,10 @@ async function file(name: string, content: unknown): Promise<string> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "mistakes-"));
-  const names = tables.map((table) => [tableOutput(table), inject("tableNames")[tableVariable(table)] ?? ""]);
+  const names = tables.map((table) => [
+    tableOutput(table),
+    sharedService.tableNames[tableVariable(table)] ?? "",
+  ]);
   outputs = await file("outputs.json", { [stackNames.dev]: { ...Object.fromEntries(names), ...publishing } });
   devices = await file("devices.json", []);
 });
@@ -35,7 +39,7 @@ function stubShell(changes: Readonly<Record<string, string | undefined>> = {}): 
     AWS_REGION: "eu-west-1",
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
-    AWS_ENDPOINT_URL_DYNAMODB: inject("databaseEndpoint"),
+    AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint,
     // Neither the machine's nor the person's own.
     AWS_EC2_METADATA_DISABLED: "true",
     AWS_CONFIG_FILE: join(folder, "none"),

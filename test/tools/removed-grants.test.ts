@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { stackName } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
 
-const template = join(inject("assembly"), `${stackName}.template.json`);
+const template = join(sharedService.assembly, `${stackName}.template.json`);
 let folder: string;
 
 beforeAll(async () => {

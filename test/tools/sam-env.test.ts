@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outputNames, queueOutput } from "../../infra/output-names.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
 
 const queue = "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs";
 const secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key-AbCdEf";
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const samEnv = (...args: string[]) =>
-  runNcs(["sam-env", "--outputs", outputs, "--assembly", inject("assembly"), ...args]);
+  runNcs(["sam-env", "--outputs", outputs, "--assembly", sharedService.assembly, ...args]);
 
 async function environmentOf(name: string, ...args: string[]): Promise<Record<string, string>> {
   const { stdout, stderr } = await samEnv(...args);
@@ -41,7 +42,7 @@ describe("the file for `sam local invoke --env-vars`", () => {
       id,
       Object.keys(variables).sort(),
     ]);
-    const declared = loadTemplate(inject("assembly")).functions.map(({ logicalId, environment }) => [
+    const declared = loadTemplate(sharedService.assembly).functions.map(({ logicalId, environment }) => [
       logicalId,
       Object.keys(environment).sort(),
     ]);

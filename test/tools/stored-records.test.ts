@@ -1,13 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
 import { tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { useOwnTable } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
 
 let folder: string;
 let outputs: string;
@@ -24,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", inject("databaseEndpoint"));
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", sharedService.databaseEndpoint);
   for (const table of tables) vi.stubEnv(tableVariable(table), "");
 });
 afterEach(() => vi.unstubAllEnvs());

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../../functions/number-recycling/store.ts";
 import { NotConnected } from "../../shared/aws/connection.ts";
 import { getItems } from "../../shared/aws/database.ts";
@@ -15,6 +15,7 @@ import { importFile } from "../../tools/import/import-file.ts";
 import { useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { sharedService } from "../support/service.ts";
 
 const signal = AbortSignal.timeout(600_000);
 let folder: string;
@@ -22,7 +23,7 @@ let endpoint: FaultyEndpoint;
 beforeAll(async () => {
   useTables();
   folder = await mkdtemp(join(tmpdir(), "import-"));
-  endpoint = await openFaultyEndpoint(inject("databaseEndpoint"));
+  endpoint = await openFaultyEndpoint(sharedService.databaseEndpoint);
 });
 afterAll(async () => {
   await endpoint.close();

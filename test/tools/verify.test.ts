@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { scenarios } from "../../tools/verify/scenarios.ts";
 import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
 
 let folder: string;
 let broken: ListeningServer;
@@ -26,7 +27,7 @@ afterAll(async () => {
 });
 
 test("ncs verify exits with 0 when the service answers as its contract says", async () => {
-  const { code, stdout, stderr } = await runNcs(["verify", inject("url")]);
+  const { code, stdout, stderr } = await runNcs(["verify", sharedService.url]);
   expect(stdout.split("\n").filter((line) => line.startsWith("FAILED"))).toEqual([]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [, passed = "0", skipped = "0"] = /(\d+) passed, 0 failed, (\d+) skipped\n$/.exec(stdout) ?? [];
@@ -109,7 +110,7 @@ test.each([
 });
 
 test("ncs call sends an operation by its name, with each parameter in its place", async () => {
-  const at = ["--url", inject("url"), "--as", "app@example.com"];
+  const at = ["--url", sharedService.url, "--as", "app@example.com"];
   const found = await runNcs(["call", "getQosProfile", '{"name":"QOS_E"}', ...at]);
   expect(found).toMatchObject({ code: 0, stderr: expect.stringMatching(/^200 {2}x-correlator: /) });
   expect(JSON.parse(found.stdout)).toMatchObject({ name: "QOS_E" });
@@ -135,7 +136,7 @@ test("ncs token exits with 1 and the code of the refusal when the password is wr
       "--as",
       `nobody-${Date.now()}@example.com`,
       "--url",
-      inject("url"),
+      sharedService.url,
     ]);
     expect(code).toBe(1);
     expect(stderr).toContain("401 UNAUTHENTICATED");

@@ -2,7 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { ScanCommand } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { TableName } from "../../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../../functions/population-density/contract.ts";
@@ -15,6 +15,7 @@ import { boxIn, cellIn, freshTile } from "../../support/densities.ts";
 import { deliveredBody, requestIn, someJob, storedJob } from "../../support/jobs.ts";
 import { functionOf, type OwnService, startOwnService } from "../../support/own-service.ts";
 import { runs, sampleOf } from "../../support/sample.ts";
+import { sharedService } from "../../support/service.ts";
 import { signedBy, tokenOf } from "../../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
 import { useRequestAndSink } from "../../support/use-harness.ts";
@@ -39,7 +40,7 @@ describe("a request with a sink", () => {
   }
 
   async function synchronousText(): Promise<string> {
-    const response = await fetch(`${inject("url")}${path}`, {
+    const response = await fetch(`${sharedService.url}${path}`, {
       method: "POST",
       body: JSON.stringify(request()),
       headers: { authorization: `Bearer ${await tokenWith({ scope })}`, "accept-encoding": "identity" },

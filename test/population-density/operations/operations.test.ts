@@ -1,4 +1,4 @@
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   cancelOperation,
   listOperations,
@@ -8,6 +8,7 @@ import {
 import { hashed } from "../../../shared/hash.ts";
 import { type Answer, call, tokenWith } from "../../support/client.ts";
 import { someJob, storedJob, storeJob } from "../../support/jobs.ts";
+import { sharedService } from "../../support/service.ts";
 import { useRequestAndSink } from "../../support/use-harness.ts";
 
 const families = ["/populationdensitydata", "/population-density-data/v0.3"] as const;
@@ -54,7 +55,7 @@ describe("an accepted request", () => {
       });
       const { operationId } = accepted.body as { operationId: string };
       const location = accepted.headers.get("location") ?? "";
-      expect(location).toBe(`${inject("url")}${at}/operations/${operationId}`);
+      expect(location).toBe(`${sharedService.url}${at}/operations/${operationId}`);
       const followed = async () => (await send("GET", new URL(location).pathname)).body;
       await expect.poll(followed, patiently).toMatchObject({
         operationId,
@@ -240,7 +241,7 @@ describe("redeliver", () => {
       expect(again.status).toBe(202);
       const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
       expect(newId).not.toBe(operationId);
-      expect(again.headers.get("location")).toBe(`${inject("url")}${at}/operations/${newId}`);
+      expect(again.headers.get("location")).toBe(`${sharedService.url}${at}/operations/${newId}`);
       await expect.poll(async () => (await operationOf(newId)).state, patiently).toBe("DELIVERED");
       const [delivery] = sink().received(taking);
       expect(delivery?.headers).toMatchObject({ authorization: "Bearer another", "webhook-id": newId });

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
 import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
 import type { FunctionId } from "../../../infra/functions.ts";
 import { hashed } from "../../../shared/hash.ts";
@@ -16,6 +17,7 @@ import { loadTemplate } from "../../../tools/local/template/template.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
 import { type Invoked, type Reader, RuntimeClient } from "../../support/runtime-client.ts";
+import { sharedService } from "../../support/service.ts";
 
 const bundled = temporaryFolder("streamed-endpoint-");
 beforeAll(async () => {
@@ -36,16 +38,16 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Run
 const gzip = { "accept-encoding": "gzip" };
 
 /** Starts the bundle of a function of the service, with the tables of the started one. */
-function startFunction(id: FunctionId): Promise<RuntimeClient> {
-  const template = loadTemplate(inject("assembly"));
+function startFunction(id: FunctionId, own: Record<string, string> = {}): Promise<RuntimeClient> {
+  const template = loadTemplate(sharedService.assembly);
   const environment = functionEnvironment(template.functionOf(logicalIdOf(id, template)), {
-    databaseEndpoint: inject("databaseEndpoint"),
-    secretsEndpoint: inject("url"),
-    queueEndpoint: inject("queueEndpoint"),
+    databaseEndpoint: sharedService.databaseEndpoint,
+    secretsEndpoint: sharedService.url,
+    queueEndpoint: sharedService.queueEndpoint,
     credentials: embeddedCredentials,
     shell: {},
     configuration: [],
-    extra: { ...busyMachine, DENSITY_SYNC_LIMIT: "2000000" },
+    extra: { ...busyMachine, DENSITY_SYNC_LIMIT: "2000000", ...own },
   });
   return start(environment);
 }
@@ -96,7 +98,7 @@ function densityEvent(hours: number, { client: caller = crypto.randomUUID(), hea
 const database = new DynamoDBClient({
   region: "eu-west-1",
   credentials: embeddedCredentials,
-  endpoint: inject("databaseEndpoint"),
+  endpoint: sharedService.databaseEndpoint,
 });
 afterAll(() => database.destroy());
 
@@ -104,7 +106,7 @@ afterAll(() => database.destroy());
 async function largeAnswersOf(caller: string): Promise<readonly string[]> {
   const { Item } = await database.send(
     new GetItemCommand({
-      TableName: inject("tableNames")[tableVariable(densityCallers)],
+      TableName: sharedService.tableNames[tableVariable(densityCallers)],
       Key: { caller: { S: `${hashed(caller)}/streams` } },
     }),
   );
@@ -281,6 +283,30 @@ describe("A streamed function on AWS's runtime client", () => {
     await client.invoke(notesEvent(5, 3), { read, remainingMilliseconds });
     expect(client.output).toContain("ResponseCut");
     await answersNext(client);
+  });
+});
+
+describe("A streamed function of sam local on AWS's runtime client", () => {
+  const whole = z.object({
+    statusCode: z.number(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+    isBase64Encoded: z.boolean(),
+  });
+
+  test("returns its responses whole, compressed ones as base64, because sam local does not stream", async () => {
+    const client = await startFunction("population-density/retrieve", { AWS_SAM_LOCAL: "true" });
+    const ask = async (event: unknown) => whole.parse((await client.invoke(event)).result);
+    const plain = await ask(densityEvent(1));
+    const compressed = await ask(densityEvent(1, { headers: gzip }));
+    const refused = await ask(eventOf({ body: "{}", authorizer: authorizerContext() }));
+
+    expect(plain).toMatchObject({ statusCode: 200, isBase64Encoded: false });
+    expect(JSON.parse(plain.body)).toMatchObject({ status: "SUPPORTED_AREA" });
+    expect(compressed).toMatchObject({ isBase64Encoded: true, headers: { "content-encoding": "gzip" } });
+    expect(gunzipSync(Buffer.from(compressed.body, "base64")).toString()).toBe(plain.body);
+    expect(refused).toMatchObject({ statusCode: 403, isBase64Encoded: false });
+    expect(lines(client, "NCS-001").map(({ status }) => status)).toEqual([200, 200, 403]);
   });
 });
 

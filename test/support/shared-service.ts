@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import type { TestProject } from "vitest/node";
 import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { tableVariable } from "../../shared/table.ts";
@@ -16,38 +15,42 @@ import { demoData } from "../../tools/local/demo-tables.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import type { LocalService } from "../../tools/local/service.ts";
+import { tableNamesIn } from "../../tools/local/store-environment.ts";
 import { replay } from "../../tools/replay.ts";
 import { templateSources } from "../infra/template-sources.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { storeSampleOperations } from "./sample-operations.ts";
 import { uncached } from "./uncached.ts";
 
-declare module "vitest" {
-  interface ProvidedContext {
-    /** The folder of the cloud assembly. */
-    readonly assembly: string;
-    /** The folder of the bundles. */
-    readonly bundles: string;
-    /** The folder of the templates that several files look at: `test/infra/shared-templates.ts`. */
-    readonly templates: string;
-    /** Where the service listens. */
-    readonly url: string;
-    /** Where an `invocation` is posted: its function is invoked directly, without the gateway. */
-    readonly invocations: string;
-    readonly databaseEndpoint: string;
-    /** Undefined when the stack has no queue. */
-    readonly queueEndpoint: string | undefined;
-    /** The environment of the login function, the only one that knows the signing key's secret. */
-    readonly loginEnvironment: Readonly<Record<string, string>>;
-    /** Names of all tables by their variable. */
-    readonly tableNames: Readonly<Record<string, string>>;
-  }
+/** What a test file can know of the service that all share. */
+export interface SharedService {
+  /** The folder of the cloud assembly. */
+  readonly assembly: string;
+  /** The folder of the bundles. */
+  readonly bundles: string;
+  /** The folder of the templates that several files look at: `test/infra/shared-templates.ts`. */
+  readonly templates: string;
+  /** Where the service listens. */
+  readonly url: string;
+  /** Where an `invocation` is posted: its function is invoked directly, without the gateway. */
+  readonly invocations: string;
+  readonly databaseEndpoint: string;
+  /** Undefined when the stack has no queue. */
+  readonly queueEndpoint?: string | undefined;
+  /** The environment of the login function, the only one that knows the signing key's secret. */
+  readonly loginEnvironment: Readonly<Record<string, string>>;
+  /** Names of all tables by their variable. */
+  readonly tableNames: Readonly<Record<string, string>>;
 }
 
-/** Builds, synthesizes and serves the stack once for all tests, with the demo data. */
-export default async function localService(project: TestProject): Promise<() => Promise<void>> {
-  // When the terminal is closed, ends as Vitest does at other signals: with its temporary folders removed.
-  process.once("SIGHUP", () => process.exit(129));
+/**
+ * Builds, synthesizes and serves the stack, with the demo data.
+ * @param isWhole whether long tests run whole.
+ */
+export async function startSharedService(isWhole: boolean): Promise<{
+  shared: SharedService;
+  close: () => Promise<void>;
+}> {
   const making = makeAssembly();
   const starting = startDemoService({
     assembly: making.then(({ assembly }) => assembly),
@@ -58,9 +61,7 @@ export default async function localService(project: TestProject): Promise<() => 
     extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function anew, which costs more than to wait for the one that runs. When long tests run
     // whole, requests run at the same time in several threads, as in several executions of a deployed function.
-    ...(project.config.env.TEST_MODE === "all"
-      ? {}
-      : { maxThreadsOf: (_, batches) => (batches === undefined ? 1 : 2) }),
+    ...(isWhole ? {} : { maxThreadsOf: (_, batches) => (batches === undefined ? 1 : 2) }),
     port: 0,
     data: demoData,
     logs: { write: () => true },
@@ -72,24 +73,27 @@ export default async function localService(project: TestProject): Promise<() => 
   ]);
   const environments = service.template.functions.map(({ logicalId }) => service.environmentOf(logicalId));
   const login = environments.find((environment) => environment.SIGNING_KEY_SECRET_ARN !== undefined);
-  project.provide("assembly", assembly);
-  project.provide("bundles", bundles);
-  project.provide("templates", templates.path);
-  project.provide("url", service.url);
+  const tableNames = tableNamesIn(service.template);
   const invocations = await openInvocations(service);
-  project.provide("invocations", invocations.url);
-  project.provide("databaseEndpoint", service.databaseEndpoint);
-  project.provide("queueEndpoint", service.queueEndpoint);
-  project.provide("loginEnvironment", login ?? {});
-  const variables = environments.flatMap((environment) => Object.entries(environment));
-  const tableNames = Object.fromEntries(variables.filter(([name]) => name.startsWith("TABLE_")));
-  project.provide("tableNames", tableNames);
   await storeOperations(service.databaseEndpoint, tableNames);
-  return async () => {
-    await invocations.close();
-    await service.close();
-    templates.remove();
-    remove();
+  return {
+    shared: {
+      assembly,
+      bundles,
+      templates: templates.path,
+      url: service.url,
+      invocations: invocations.url,
+      databaseEndpoint: service.databaseEndpoint,
+      queueEndpoint: service.queueEndpoint,
+      loginEnvironment: login ?? {},
+      tableNames,
+    },
+    close: async () => {
+      await invocations.close();
+      await service.close();
+      templates.remove();
+      remove();
+    },
   };
 }
 

@@ -1,0 +1,38 @@
+import { createServer } from "node:http";
+import type { TestProject } from "vitest/node";
+import { listen } from "../../tools/local/servers/listening-server.ts";
+import type { startSharedService } from "./shared-service.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where `test/support/service.ts` starts the shared service. */
+    readonly starter: string;
+  }
+}
+
+/** Lets the first test file that asks for the shared service start it, in the process that starts the tests. */
+export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
+  // When the terminal is closed, ends as Vitest does at other signals: with its temporary folders removed.
+  process.once("SIGHUP", () => process.exit(129));
+  let starting: ReturnType<typeof startSharedService> | undefined;
+  const server = createServer(async (_, response) => {
+    try {
+      starting ??= start(project);
+      response.end(JSON.stringify((await starting).shared));
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  });
+  const starter = await listen(server, 0);
+  project.provide("starter", starter.url);
+  return async () => {
+    await starter.close();
+    await (await starting)?.close();
+  };
+}
+
+/** Loads what a start needs only now: most files need no service. */
+async function start(project: TestProject): ReturnType<typeof startSharedService> {
+  const { startSharedService } = await import("./shared-service.ts");
+  return await startSharedService(project.config.env.TEST_MODE === "all");
+}
