@@ -1,6 +1,6 @@
 import { get } from "node:http";
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { compressed } from "../../tools/local/gateway/compression.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { call } from "../support/client.ts";
@@ -9,41 +9,39 @@ import { sharedService } from "../support/service.ts";
 const text = "population density ".repeat(500);
 const reply = { status: 200, headers: [["content-type", "application/json"]], body: text } as const;
 
-describe("API Gateway compresses", () => {
-  test.each([
-    ["gzip", "gzip", gunzipSync],
-    ["deflate;q=1.0, gzip;q=0.5", "deflate", inflateSync],
-    ["gzip, deflate, br", "gzip", gunzipSync],
-  ])("what %s accepts as %s", async (accepted, coding, decompress) => {
-    const { headers, body, status } = await compressed(reply, accepted, 4_096);
+test.each([
+  ["gzip", "gzip", gunzipSync],
+  ["deflate;q=1.0, gzip;q=0.5", "deflate", inflateSync],
+  ["gzip, deflate, br", "gzip", gunzipSync],
+])("compressed answers Accept-Encoding %s with %s", async (accepted, coding, decompress) => {
+  const { headers, body, status } = await compressed(reply, accepted, 4_096);
 
-    expect(status).toBe(200);
-    expect(headers).toEqual([...reply.headers, ["content-encoding", coding]]);
-    expect(decompress(body).toString()).toBe(text);
-  });
-
-  test.each([undefined, "", "*", "br", "gzip;q=0", "identity, gzip;q=0.5"])(
-    "nothing when %s is accepted",
-    async (accepted) => {
-      expect(await compressed(reply, accepted, 4_096)).toEqual(reply);
-    },
-  );
-
-  test("nothing smaller than the API's minimum, and nothing without one", async () => {
-    const headersOf = async (bytes: number) =>
-      (await compressed({ ...reply, body: "x".repeat(bytes) }, "gzip", 4_096)).headers;
-    expect(await headersOf(4_095)).toEqual(reply.headers);
-    expect(await headersOf(4_096)).toHaveLength(2);
-    expect(await compressed(reply, "gzip", undefined)).toEqual(reply);
-  });
-
-  test("nothing that the function has compressed", async () => {
-    const encoded = { ...reply, headers: [["content-encoding", "gzip"]] } as const;
-    expect(await compressed(encoded, "gzip", 4_096)).toEqual(encoded);
-  });
+  expect(status).toBe(200);
+  expect(headers).toEqual([...reply.headers, ["content-encoding", coding]]);
+  expect(decompress(body).toString()).toBe(text);
 });
 
-/** What arrives, before anything decodes it. */
+test.each([undefined, "", "*", "br", "gzip;q=0", "identity, gzip;q=0.5"])(
+  "compressed leaves an answer as it is for Accept-Encoding %s",
+  async (accepted) => {
+    expect(await compressed(reply, accepted, 4_096)).toEqual(reply);
+  },
+);
+
+test("compressed leaves an answer as it is below the API's minimum size or without a minimum", async () => {
+  const headersOf = async (bytes: number) =>
+    (await compressed({ ...reply, body: "x".repeat(bytes) }, "gzip", 4_096)).headers;
+  expect(await headersOf(4_095)).toEqual(reply.headers);
+  expect(await headersOf(4_096)).toHaveLength(2);
+  expect(await compressed(reply, "gzip", undefined)).toEqual(reply);
+});
+
+test("compressed leaves an answer as it is that the function has encoded", async () => {
+  const encoded = { ...reply, headers: [["content-encoding", "gzip"]] } as const;
+  expect(await compressed(encoded, "gzip", 4_096)).toEqual(encoded);
+});
+
+/** A response with its body as it was received, without decoding. */
 function received(path: string, acceptEncoding: string | undefined) {
   return new Promise<{ coding: string | undefined; vary: string | undefined; bytes: Buffer }>(
     (resolve, reject) => {
@@ -56,7 +54,7 @@ function received(path: string, acceptEncoding: string | undefined) {
   );
 }
 
-test("a stage compresses from 4 KB, and says that the answer depends on what is accepted", async () => {
+test("the service compresses answers from 4 KB and varies them by accept-encoding", async () => {
   expect(loadTemplate(sharedService.assembly).api.minCompressionBytes).toBe(4_096);
   const [plain, packed] = [
     await received("/openapi.json", undefined),
@@ -69,27 +67,25 @@ test("a stage compresses from 4 KB, and says that the answer depends on what is 
   expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 3);
 });
 
-describe("the body of a request", () => {
-  const path = "/v3/profile/authenticate";
-  const login = JSON.stringify({ emailaddress: `${crypto.randomUUID()}@example.com`, password: "a" });
-  const send = (body: Uint8Array, coding: string) =>
-    call(path, { body: Buffer.from(body), headers: { "content-encoding": coding } });
+const path = "/v3/profile/authenticate";
+const login = JSON.stringify({ emailaddress: `${crypto.randomUUID()}@example.com`, password: "a" });
+const send = (body: Uint8Array, coding: string) =>
+  call(path, { body: Buffer.from(body), headers: { "content-encoding": coding } });
 
-  test.each([
-    ["gzip", gzipSync(login)],
-    ["deflate", deflateSync(login)],
-    ["GZip", gzipSync(login)],
-    ["identity", Buffer.from(login)],
-  ])("that is sent as %s reaches its function as it was before", async (coding, body) => {
-    expect(await send(body, coding)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
-  });
+test.each([
+  ["gzip", gzipSync(login)],
+  ["deflate", deflateSync(login)],
+  ["GZip", gzipSync(login)],
+  ["identity", Buffer.from(login)],
+])("a function receives the decoded body of a request with Content-Encoding %s", async (coding, body) => {
+  expect(await send(body, coding)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
+});
 
-  test.each([
-    ["br", gzipSync(login)],
-    ["gzip", Buffer.from(login)],
-    ["gzip", gzipSync(login).subarray(0, 20)],
-    ["gzip", gzipSync(Buffer.alloc(10 * 1_024 * 1_024 + 1))],
-  ])("is refused if it is not what %s says, or too large then", async (coding, body) => {
-    expect(await send(body, coding)).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
-  });
+test.each([
+  ["br", gzipSync(login)],
+  ["gzip", Buffer.from(login)],
+  ["gzip", gzipSync(login).subarray(0, 20)],
+  ["gzip", gzipSync(Buffer.alloc(10 * 1_024 * 1_024 + 1))],
+])("the service responds 400 when a body is not %s or is too large when decoded", async (coding, body) => {
+  expect(await send(body, coding)).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
 });

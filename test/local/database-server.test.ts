@@ -5,13 +5,13 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { densityCallers } from "../../functions/population-density/callers/tables.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 const TableName = "callers";
 const Key = { caller: { S: "a" } };
 const update = {
@@ -21,50 +21,48 @@ const update = {
   ExpressionAttributeValues: { ":places": { M: {} } },
 };
 
-describe("the embedded DynamoDB", () => {
-  let server: BackingServer;
-  let client: DynamoDBClient;
-  beforeAll(async () => {
-    server = await openDatabase(undefined);
-    await createTables(server.endpoint, credentials, [declaredTable(densityCallers, TableName)]);
-    client = new DynamoDBClient({
-      endpoint: server.endpoint,
-      region: "eu-west-1",
-      credentials,
-      maxAttempts: 1,
-      requestHandler: { httpAgent: { keepAlive: true, maxSockets: 600 } },
-    });
+let server: BackingServer;
+let client: DynamoDBClient;
+beforeAll(async () => {
+  server = await openDatabase(undefined);
+  await createTables(server.endpoint, embeddedCredentials, [declaredTable(densityCallers, TableName)]);
+  client = new DynamoDBClient({
+    endpoint: server.endpoint,
+    region: "eu-west-1",
+    credentials: embeddedCredentials,
+    maxAttempts: 1,
+    requestHandler: { httpAgent: { keepAlive: true, maxSockets: 600 } },
   });
-  afterAll(async () => {
-    client.destroy();
-    await server.close();
-  });
+});
+afterAll(async () => {
+  client.destroy();
+  await server.close();
+});
 
-  test("answers after 500 calls on one item whose clients went away while they waited", async () => {
-    const clients = Array.from({ length: 500 }, () => new AbortController());
-    const calls = clients.map(({ signal }, index) => {
-      const command =
-        index % 2 === 0
-          ? new UpdateItemCommand(update)
-          : new TransactWriteItemsCommand({ TransactItems: [{ Update: update }] });
-      return client.send(command as UpdateItemCommand, { abortSignal: signal });
-    });
-    const ended = Promise.allSettled(calls);
-    for (const [index, one] of clients.entries()) {
-      if (index % 50 === 0) await wait(5);
-      one.abort();
-    }
-    const results = await ended;
-
-    // Otherwise no client went away.
-    expect(results.filter(({ status }) => status === "rejected").length).toBeGreaterThan(250);
-    const read = new GetItemCommand({ TableName, Key, ConsistentRead: true });
-    const found = await client.send(read, { abortSignal: AbortSignal.timeout(60_000) });
-    expect(found.Item ?? Key).toMatchObject(Key);
+test("the embedded DynamoDB answers after 500 clients disconnected while they waited for one item", async () => {
+  const clients = Array.from({ length: 500 }, () => new AbortController());
+  const calls = clients.map(({ signal }, index) => {
+    const command =
+      index % 2 === 0
+        ? new UpdateItemCommand(update)
+        : new TransactWriteItemsCommand({ TransactItems: [{ Update: update }] });
+    return client.send(command as UpdateItemCommand, { abortSignal: signal });
   });
+  const ended = Promise.allSettled(calls);
+  for (const [index, one] of clients.entries()) {
+    if (index % 50 === 0) await wait(5);
+    one.abort();
+  }
+  const results = await ended;
 
-  test("has no transactions, which conflict on AWS, so that no code of the service relies on them", async () => {
-    const command = new TransactWriteItemsCommand({ TransactItems: [{ Update: update }] });
-    await expect(client.send(command)).rejects.toMatchObject({ name: "UnknownOperationException" });
-  });
+  // The calls were aborted before they were answered.
+  expect(results.filter(({ status }) => status === "rejected").length).toBeGreaterThan(250);
+  const read = new GetItemCommand({ TableName, Key, ConsistentRead: true });
+  const found = await client.send(read, { abortSignal: AbortSignal.timeout(60_000) });
+  expect(found.Item ?? Key).toMatchObject(Key);
+});
+
+test("the embedded DynamoDB refuses transactions, so that the service cannot rely on them", async () => {
+  const command = new TransactWriteItemsCommand({ TransactItems: [{ Update: update }] });
+  await expect(client.send(command)).rejects.toMatchObject({ name: "UnknownOperationException" });
 });

@@ -4,7 +4,7 @@ import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedService } from "../support/service.ts";
 
-test("a table that is made as it is declared has the keys and indexes of the template's", () => {
+test("declaredTable returns the keys and indexes that the table has in the template", () => {
   const inTemplate = new Map(loadTemplate(sharedService.assembly).tables.map((table) => [table.name, table]));
   expect(inTemplate.size).toBe(tables.length);
   for (const table of tables) {

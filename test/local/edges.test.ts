@@ -23,13 +23,19 @@ async function exchange(sent: string, { half = false } = {}): Promise<string> {
 const keys = "GET /.well-known/jwks.json HTTP/1.1\r\nHost: a\r\n";
 
 test.each([
-  ["no HTTP", "HELLO\r\n\r\n"],
-  ["a bad length", "POST /v3/profile/authenticate HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"],
-  ["two lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
-  ["a head that is too large", `GET / HTTP/1.1\r\nHost: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`],
-])("what cannot be read has the body of every error: %s", async (_, sent) => {
+  ["text that is not HTTP", "HELLO\r\n\r\n"],
+  [
+    "a negative Content-Length",
+    "POST /v3/profile/authenticate HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+  ],
+  [
+    "two Content-Length headers",
+    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+  ],
+  ["headers that are too large", `GET / HTTP/1.1\r\nHost: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`],
+])("the service responds 400 with its usual error body to %s", async (_, sent) => {
   const received = await exchange(sent);
-  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*x-amzn-requestid: /);
   expect(JSON.parse(received.slice(received.indexOf("\r\n\r\n")))).toMatchObject({
     status: 400,
     code: "INVALID_ARGUMENT",
@@ -37,26 +43,29 @@ test.each([
 });
 
 test.each(["[", "a b", '"><script>', "a/b?", "b@a", "a:1/..//b", "%", "a:99999"])(
-  "a host that is neither a name nor an address is refused: %s",
+  "the service responds 400 to the Host %s, which is neither a name nor an address",
   async (host) => {
     const received = await exchange(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     expect(received).toMatch(/^HTTP\/1\.1 400 /);
   },
 );
 
-test.each(["a", "here.example:8080", "[::1]", "[::1]:3000", "my_host"])("a host may be %s", async (host) => {
-  const received = await exchange(`${keys.replace("Host: a", `Host: ${host}`)}Connection: close\r\n\r\n`);
-  expect(received).toMatch(/^HTTP\/1\.1 200 /);
-});
+test.each(["a", "here.example:8080", "[::1]", "[::1]:3000", "my_host"])(
+  "the service responds 200 to the Host %s",
+  async (host) => {
+    const received = await exchange(`${keys.replace("Host: a", `Host: ${host}`)}Connection: close\r\n\r\n`);
+    expect(received).toMatch(/^HTTP\/1\.1 200 /);
+  },
+);
 
 const login = "POST /v3/profile/authenticate HTTP/1.1\r\nHost: a\r\nx-correlator: cut-off\r\n";
 
 test.each([
-  ["a chunk that is none", `${login}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nZZ\r\n`, false],
-  ["chunks without an end", `${login}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`, true],
-  ["a body that is shorter than it was said to be", `${login}Content-Length: 100\r\n\r\n{}`, true],
-])("a request that cannot be read to its end is refused at once: %s", async (_, sent, half) => {
-  // `exchange` gives up after eight seconds of silence, and then has received nothing.
+  ["an invalid chunk", `${login}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nZZ\r\n`, false],
+  ["no last chunk", `${login}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`, true],
+  ["a body shorter than its Content-Length", `${login}Content-Length: 100\r\n\r\n{}`, true],
+])("the service responds 400 at once to a request with %s", async (_, sent, half) => {
+  // `exchange` gives up after eight seconds without data and then returns an empty text.
   const received = await exchange(sent, { half });
   expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*x-correlator: cut-off[\s\S]*connection: close/i);
   expect(JSON.parse(received.slice(received.indexOf("\r\n\r\n")))).toMatchObject({
@@ -65,12 +74,12 @@ test.each([
   });
 });
 
-test("a request that is cut off is refused after the answers to those before it", async () => {
+test("the service answers the pipelined requests before an incomplete one, then responds 400 to that", async () => {
   const received = await exchange(`${keys}\r\n${login}Content-Length: 100\r\n\r\n{}`, { half: true });
   expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"[\s\S]*HTTP\/1\.1 400 [\s\S]*"INVALID_ARGUMENT"/);
 });
 
-test("a tunnel is no route, and a missing host or an odd expectation is nobody's concern", async () => {
+test("the service responds 404 to CONNECT and ignores a missing Host and an unknown Expect", async () => {
   expect(await exchange("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n")).toMatch(
     /^HTTP\/1\.1 404 [\s\S]*"NOT_FOUND"/,
   );
@@ -79,7 +88,7 @@ test("a tunnel is no route, and a missing host or an odd expectation is nobody's
   expect(await exchange(`${closing}Host: a\r\nExpect: the-unexpected\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("a whole request is answered although its client says no more, or says nonsense after it", async () => {
+test("the service answers a complete request although the client half-closes or sends garbage after it", async () => {
   expect(await exchange(`${keys}\r\n`, { half: true })).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"/);
   const answered = await exchange(`${keys}\r\nGARBAGE\r\n\r\n`);
   expect(answered).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"/);

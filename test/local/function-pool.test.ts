@@ -1,18 +1,24 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 import { FunctionPool, type FunctionPoolLimits } from "../../tools/local/lambda/function-pool.ts";
 
 /** `handler` waits as long as the event says and returns its thread's id; `stream` writes so many chunks of 64 KiB. */
 const handler = `
+import { once } from "node:events";
 import { threadId } from "node:worker_threads";
 import { setTimeout as wait } from "node:timers/promises";
 export const handler = async ({ milliseconds }) => {
   await wait(milliseconds);
   return threadId;
 };
+export const stream = awslambda.streamifyResponse(async ({ chunks }, stream) => {
+  for (let left = chunks; left > 0; left--)
+    if (!stream.write(Buffer.alloc(65_536))) await once(stream, "drain");
+  stream.end();
+});
 `;
 
 let folder: TemporaryFolder;
@@ -28,12 +34,12 @@ afterEach(async () => {
   folder.remove();
 });
 
-function open(limits: FunctionPoolLimits): void {
+function open(limits: FunctionPoolLimits, exported = "handler"): void {
   const definition = {
     logicalId: "Sample",
     name: "sample",
     arn: "arn:aws:lambda:eu-west-1:000000000000:function:sample",
-    handler: "index.handler",
+    handler: `index.${exported}`,
     assetDirectory: folder.path,
     memoryMegabytes: 128,
     timeoutSeconds: 60,
@@ -45,42 +51,57 @@ function open(limits: FunctionPoolLimits): void {
 
 const run = (milliseconds: number) => pool.invoke({ milliseconds });
 
-describe("a pool of execution environments", () => {
-  it("ends an environment that gets no event for some time, and starts another for the next event", async () => {
-    open({ idleMilliseconds: 50 });
-    const first = await run(0);
+test("a pool ends an environment that has been idle too long and starts another for the next event", async () => {
+  open({ idleMilliseconds: 50 });
+  const first = await run(0);
 
-    await expect.poll(async () => await run(0), { interval: 500 }).not.toBe(first);
+  await expect.poll(async () => await run(0), { interval: 500 }).not.toBe(first);
+});
+
+test("a pool keeps an environment while events come", async () => {
+  open({ idleMilliseconds: 60_000 });
+  const first = await run(0);
+
+  expect([await run(0), await run(0)]).toEqual([first, first]);
+});
+
+test("a pool starts no more environments than there are processors while the processors are busy", async () => {
+  open({ maxThreads: 100, spareTime: () => new Promise(() => {}) });
+
+  const threads = await Promise.all(Array.from({ length: 100 }, () => run(1)));
+
+  expect(new Set(threads).size).toBeLessThanOrEqual(availableParallelism());
+});
+
+test("a pool starts another environment for a waiting event once the processors have time to spare", async () => {
+  let spare = () => {};
+  const spareTime = new Promise<void>((resolve) => {
+    spare = resolve;
   });
+  open({ maxThreads: 100, spareTime: () => spareTime });
+  const slow = Array.from({ length: availableParallelism() }, () => expect(run(60_000)).rejects.toThrow());
+  const waiting = run(0);
 
-  it("keeps an environment while events come", async () => {
-    open({ idleMilliseconds: 60_000 });
-    const first = await run(0);
+  spare();
 
-    expect([await run(0), await run(0)]).toEqual([first, first]);
-  });
+  expect(await waiting).toEqual(expect.any(Number));
+  await pool.close();
+  await Promise.all(slow);
+});
 
-  it("has no more environments than processors while these have no time to spare", async () => {
-    open({ maxThreads: 100, spareTime: () => new Promise(() => {}) });
+test("a pool answers an event while every environment waits for a reader that does not read", async () => {
+  open({ maxThreads: 2 }, "stream");
+  const unread = await Promise.all([pool.stream({ chunks: 100 }), pool.stream({ chunks: 100 })]);
 
-    const threads = await Promise.all(Array.from({ length: 100 }, () => run(1)));
+  expect(await pool.invoke({ chunks: 0 })).toBeDefined();
 
-    expect(new Set(threads).size).toBeLessThanOrEqual(availableParallelism());
-  });
+  for (const stream of unread) stream.end();
+});
 
-  it("starts another environment for a waiting event as soon as processors have time to spare", async () => {
-    let spare = () => {};
-    const spareTime = new Promise<void>((resolve) => {
-      spare = resolve;
-    });
-    open({ maxThreads: 100, spareTime: () => spareTime });
-    const slow = Array.from({ length: availableParallelism() }, () => expect(run(60_000)).rejects.toThrow());
-    const waiting = run(0);
+test("a pool starts no more environments than its limit", async () => {
+  open({ maxThreads: 1 });
 
-    spare();
+  const threads = await Promise.all(Array.from({ length: 8 }, () => run(200)));
 
-    expect(await waiting).toEqual(expect.any(Number));
-    await pool.close();
-    await Promise.all(slow);
-  });
+  expect(new Set(threads).size).toBe(1);
 });

@@ -15,14 +15,14 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
 import { createQueues, openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
-import type { LocalQueue } from "../../tools/local/template/queues.ts";
 import type { LocalTable } from "../../tools/local/template/tables.ts";
 import { runs } from "../support/sample.ts";
-import { credentials } from "./use-queue-server.ts";
+import { localQueue } from "./use-queue-server.ts";
 
 let folder: TemporaryFolder;
 const closing: (() => Promise<void> | void)[] = [];
@@ -34,22 +34,19 @@ afterEach(async () => {
   folder.remove();
 });
 
-const queue = (name: string, redrive?: LocalQueue["redrive"]): LocalQueue => ({
-  logicalId: name,
-  name,
-  arn: `arn:aws:sqs:eu-west-1:000000000000:${name}`,
-  url: "",
-  visibilitySeconds: 600,
-  attributes: { VisibilityTimeout: "600" },
-  redrive,
-});
-const queues = [queue("jobs", { deadLetterLogicalId: "dead", maxReceiveCount: 1 }), queue("dead")];
+const queues = [
+  localQueue("jobs", {
+    visibilitySeconds: 600,
+    redrive: { deadLetterLogicalId: "dead", maxReceiveCount: 1 },
+  }),
+  localQueue("dead", { visibilitySeconds: 600 }),
+];
 
 /** Opens the queues of the folder. The server is closed without being asked to save first. */
 async function openQueues() {
   const server = await openQueueServer(undefined, folder.path);
-  const client = queueClient(server.endpoint, credentials);
-  const urls = await createQueues(server.endpoint, credentials, queues);
+  const client = queueClient(server.endpoint, embeddedCredentials);
+  const urls = await createQueues(server.endpoint, embeddedCredentials, queues);
   const close = async () => {
     client.destroy();
     await server.close();
@@ -81,56 +78,54 @@ async function openQueues() {
 const bodies = (messages: readonly { readonly body: string | undefined }[]) =>
   messages.map(({ body }) => body);
 
-describe("the embedded SQS with a folder", () => {
-  it("has every message that it acknowledged, in order, after another start", async () => {
-    const before = await openQueues();
-    for (const body of ["one", "two", "three"]) await before.send(body);
-    await before.close();
+test("the embedded SQS has every acknowledged message, in order, after a restart", async () => {
+  const before = await openQueues();
+  for (const body of ["one", "two", "three"]) await before.send(body);
+  await before.close();
 
-    const after = await openQueues();
+  const after = await openQueues();
 
-    expect(bodies(await after.receive())).toEqual(["one", "two", "three"]);
-  });
-
-  it("gives nothing again that was deleted, and nothing that is hidden", async () => {
-    const before = await openQueues();
-    for (const body of ["deleted", "hidden", "shown again"]) await before.send(body);
-    const [deleted, , shown] = await before.receive();
-    await deleted?.remove();
-    await shown?.hide(0);
-    await before.close();
-
-    const after = await openQueues();
-
-    // Received a second time: dead, and the dead letter survives, too.
-    expect(bodies(await after.receive())).toEqual([]);
-    await after.close();
-    const later = await openQueues();
-    expect(await later.receive("dead")).toMatchObject([{ body: "shown again", receives: "3" }]);
-  });
-
-  it("shows a message when the time for which it was hidden ends, whether it ran meanwhile or not", async () => {
-    const before = await openQueues();
-    await before.send("hidden");
-    const [hidden] = await before.receive();
-    await hidden?.hide(1);
-    // After the receive, which would take it too on a machine that is slower than its delay.
-    await before.send("late", 1);
-    await before.close();
-
-    const after = await openQueues();
-
-    const received = new Set<string | undefined>();
-    const receivedSoFar = async () => {
-      for (const body of bodies(await after.receive())) received.add(body);
-      for (const body of bodies(await after.receive("dead"))) received.add(`dead: ${body}`);
-      return [...received].sort();
-    };
-    await expect.poll(receivedSoFar).toEqual(["dead: hidden", "late"]);
-  });
+  expect(bodies(await after.receive())).toEqual(["one", "two", "three"]);
 });
 
-/** Tables as functions have them: an index that has some of the attributes. */
+test("the embedded SQS keeps deleted and hidden messages back after a restart and keeps dead letters", async () => {
+  const before = await openQueues();
+  for (const body of ["deleted", "hidden", "shown again"]) await before.send(body);
+  const [deleted, , shown] = await before.receive();
+  await deleted?.remove();
+  await shown?.hide(0);
+  await before.close();
+
+  const after = await openQueues();
+
+  // The second receive makes the visible message a dead letter, which another restart keeps.
+  expect(bodies(await after.receive())).toEqual([]);
+  await after.close();
+  const later = await openQueues();
+  expect(await later.receive("dead")).toMatchObject([{ body: "shown again", receives: "3" }]);
+});
+
+test("the embedded SQS shows a hidden message when its time is over, although the server was stopped meanwhile", async () => {
+  const before = await openQueues();
+  await before.send("hidden");
+  const [hidden] = await before.receive();
+  await hidden?.hide(1);
+  // Sent after the receive, which on a slow machine could return it as well.
+  await before.send("late", 1);
+  await before.close();
+
+  const after = await openQueues();
+
+  const received = new Set<string | undefined>();
+  const receivedSoFar = async () => {
+    for (const body of bodies(await after.receive())) received.add(body);
+    for (const body of bodies(await after.receive("dead"))) received.add(`dead: ${body}`);
+    return [...received].sort();
+  };
+  await expect.poll(receivedSoFar).toEqual(["dead: hidden", "late"]);
+});
+
+/** A table with an index that has some of its attributes. */
 const table: LocalTable = {
   logicalId: "Jobs",
   name: "jobs",
@@ -149,7 +144,12 @@ const table: LocalTable = {
 };
 
 function databaseClient(endpoint: string): DynamoDBClient {
-  const client = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials, maxAttempts: 1 });
+  const client = new DynamoDBClient({
+    endpoint,
+    region: "eu-west-1",
+    credentials: embeddedCredentials,
+    maxAttempts: 1,
+  });
   closing.push(() => client.destroy());
   return client;
 }
@@ -157,7 +157,7 @@ function databaseClient(endpoint: string): DynamoDBClient {
 async function openTables(declared = [table]): Promise<DynamoDBClient> {
   const server = await openDatabase(undefined, folder.path);
   closing.push(() => server.close());
-  await createTables(server.endpoint, credentials, declared);
+  await createTables(server.endpoint, embeddedCredentials, declared);
   return databaseClient(server.endpoint);
 }
 
@@ -175,87 +175,85 @@ const { endpoint } = await openDatabase(undefined, folder);
 console.log(endpoint);
 `;
 
-describe("the embedded DynamoDB with a folder", () => {
-  it("has its items after another start, and makes tables that are new", async () => {
-    const before = await openTables();
-    await before.send(
-      new PutItemCommand({ TableName: "jobs", Item: { id: { S: "1" }, state: { S: "pending" } } }),
+test("the embedded DynamoDB has its items after a restart and creates new tables", async () => {
+  const before = await openTables();
+  await before.send(
+    new PutItemCommand({ TableName: "jobs", Item: { id: { S: "1" }, state: { S: "pending" } } }),
+  );
+  await closeAll();
+
+  const after = await openTables([table, { ...table, logicalId: "Other", name: "other" }]);
+
+  const Key = { id: { S: "1" } };
+  const { Item } = await after.send(new GetItemCommand({ TableName: "jobs", Key }));
+  expect(Item).toEqual({ id: { S: "1" }, state: { S: "pending" } });
+  expect((await after.send(new GetItemCommand({ TableName: "other", Key }))).Item).toBeUndefined();
+});
+
+test("createTables refuses a table that exists with other indexes", async () => {
+  await openTables();
+  await closeAll();
+  const GlobalSecondaryIndexes = table.definition.GlobalSecondaryIndexes?.map((index) => ({
+    ...index,
+    IndexName: "by-other",
+  }));
+
+  const opening = openTables([{ ...table, definition: { ...table.definition, GlobalSecondaryIndexes } }]);
+
+  await expect(opening).rejects.toThrow("Table jobs has other keys or indexes");
+});
+
+test("the embedded DynamoDB has indexes that match its items after it was killed during writes", async () => {
+  await openTables();
+  await closeAll();
+  const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
+  for (let kill = 0; kill < runs(10, 2); kill++) {
+    const child = spawn(
+      process.execPath,
+      ["--import", "tsx/esm", "--input-type=module", "-e", program, module, folder.path],
+      { stdio: ["ignore", "pipe", "inherit"] },
     );
-    await closeAll();
-
-    const after = await openTables([table, { ...table, logicalId: "Other", name: "other" }]);
-
-    const Key = { id: { S: "1" } };
-    const { Item } = await after.send(new GetItemCommand({ TableName: "jobs", Key }));
-    expect(Item).toEqual({ id: { S: "1" }, state: { S: "pending" } });
-    expect((await after.send(new GetItemCommand({ TableName: "other", Key }))).Item).toBeUndefined();
-  });
-
-  it("is refused when a table has not the indexes that this version reads", async () => {
-    await openTables();
-    await closeAll();
-    const GlobalSecondaryIndexes = table.definition.GlobalSecondaryIndexes?.map((index) => ({
-      ...index,
-      IndexName: "by-other",
-    }));
-
-    const opening = openTables([{ ...table, definition: { ...table.definition, GlobalSecondaryIndexes } }]);
-
-    await expect(opening).rejects.toThrow("Table jobs exists with other keys or indexes");
-  });
-
-  it("has in an index exactly what its items say after it was killed amid writes", async () => {
-    await openTables();
-    await closeAll();
-    const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
-    for (let kill = 0; kill < runs(10, 2); kill++) {
-      const child = spawn(
-        process.execPath,
-        ["--import", "tsx/esm", "--input-type=module", "-e", program, module, folder.path],
-        { stdio: ["ignore", "pipe", "inherit"] },
-      );
-      const [endpoint] = await once(child.stdout, "data");
-      const client = databaseClient(String(endpoint).trim());
-      const ended = once(child, "exit");
-      let turns = 0;
-      const write = async (id: string) => {
-        for (let turn = 0; ; turn++) {
-          const command = new UpdateItemCommand({
-            TableName: "jobs",
-            Key: { id: { S: id } },
-            UpdateExpression: "SET #state = :state, turn = :turn",
-            ExpressionAttributeNames: { "#state": "state" },
-            ExpressionAttributeValues: { ":state": { S: `state-${turn % 3}` }, ":turn": { N: `${turn}` } },
-          });
-          await client.send(command);
-          if (++turns === 200) child.kill("SIGKILL");
-        }
-      };
-      await Promise.allSettled(ids.map(write));
-      await ended;
-
-      const after = await openTables();
-
-      const items: Record<string, AttributeValue>[] = [];
-      for await (const { Items = [] } of paginateScan({ client: after }, { TableName: "jobs" })) {
-        items.push(...Items);
-      }
-      const indexed: Record<string, AttributeValue>[] = [];
-      for (const state of ["state-0", "state-1", "state-2"]) {
-        const command = new QueryCommand({
+    const [endpoint] = await once(child.stdout, "data");
+    const client = databaseClient(String(endpoint).trim());
+    const ended = once(child, "exit");
+    let turns = 0;
+    const write = async (id: string) => {
+      for (let turn = 0; ; turn++) {
+        const command = new UpdateItemCommand({
           TableName: "jobs",
-          IndexName: "by-state",
-          KeyConditionExpression: "#state = :state",
+          Key: { id: { S: id } },
+          UpdateExpression: "SET #state = :state, turn = :turn",
           ExpressionAttributeNames: { "#state": "state" },
-          ExpressionAttributeValues: { ":state": { S: state } },
+          ExpressionAttributeValues: { ":state": { S: `state-${turn % 3}` }, ":turn": { N: `${turn}` } },
         });
-        indexed.push(...((await after.send(command)).Items ?? []));
+        await client.send(command);
+        if (++turns === 200) child.kill("SIGKILL");
       }
-      const byId = (one: Record<string, AttributeValue>, other: Record<string, AttributeValue>) =>
-        Number(one.id?.S) - Number(other.id?.S);
-      expect(items).toHaveLength(ids.length);
-      expect(indexed.sort(byId)).toEqual(items.sort(byId));
-      await closeAll();
+    };
+    await Promise.allSettled(ids.map(write));
+    await ended;
+
+    const after = await openTables();
+
+    const items: Record<string, AttributeValue>[] = [];
+    for await (const { Items = [] } of paginateScan({ client: after }, { TableName: "jobs" })) {
+      items.push(...Items);
     }
-  });
+    const indexed: Record<string, AttributeValue>[] = [];
+    for (const state of ["state-0", "state-1", "state-2"]) {
+      const command = new QueryCommand({
+        TableName: "jobs",
+        IndexName: "by-state",
+        KeyConditionExpression: "#state = :state",
+        ExpressionAttributeNames: { "#state": "state" },
+        ExpressionAttributeValues: { ":state": { S: state } },
+      });
+      indexed.push(...((await after.send(command)).Items ?? []));
+    }
+    const byId = (one: Record<string, AttributeValue>, other: Record<string, AttributeValue>) =>
+      Number(one.id?.S) - Number(other.id?.S);
+    expect(items).toHaveLength(ids.length);
+    expect(indexed.sort(byId)).toEqual(items.sort(byId));
+    await closeAll();
+  }
 });

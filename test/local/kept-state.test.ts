@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 import { KeptState } from "../../tools/local/kept-state.ts";
 
@@ -23,83 +23,81 @@ async function finishFirstStart(): Promise<void> {
   await kept.close();
 }
 
-describe("the folder of --keep", () => {
-  it("tells a later start what the first one imported", async () => {
-    await finishFirstStart();
+test("KeptState returns on a later start what the first one imported", async () => {
+  await finishFirstStart();
 
-    const kept = await KeptState.open(folder, undefined);
+  const kept = await KeptState.open(folder, undefined);
 
-    expect(kept.firstStart).toEqual({ data: "/data", since: "2026-11-22T12:00:00.000Z" });
-    await kept.close();
-  });
+  expect(kept.firstStart).toEqual({ data: "/data", since: "2026-11-22T12:00:00.000Z" });
+  await kept.close();
+});
 
-  it("gives a later start the secrets of an earlier one, the last of several written at once", async () => {
-    const versions = [{ id: "1", value: "a key", labels: ["AWSCURRENT"], createdSeconds: 1 }];
-    const secret = { arn: "arn:secret", name: "secret", rotationFunctionArn: "arn:function", versions };
-    const first = await KeptState.open(folder, undefined);
-    await Promise.all([[], [{ ...secret, versions: [] }], [secret]].map((each) => first.keepSecrets(each)));
-    await first.finishFirstStart("/data", now);
-    await first.close();
+test("KeptState returns the secrets that were written last, also when several writes overlapped", async () => {
+  const versions = [{ id: "1", value: "a key", labels: ["AWSCURRENT"], createdSeconds: 1 }];
+  const secret = { arn: "arn:secret", name: "secret", rotationFunctionArn: "arn:function", versions };
+  const first = await KeptState.open(folder, undefined);
+  await Promise.all([[], [{ ...secret, versions: [] }], [secret]].map((each) => first.keepSecrets(each)));
+  await first.finishFirstStart("/data", now);
+  await first.close();
 
-    const kept = await KeptState.open(folder, undefined);
+  const kept = await KeptState.open(folder, undefined);
 
-    expect(kept.secrets).toEqual([secret]);
-    await kept.close();
-  });
+  expect(kept.secrets).toEqual([secret]);
+  await kept.close();
+});
 
-  it("begins anew when the first start ended before its data were imported", async () => {
-    const first = await KeptState.open(folder, undefined);
-    writeFileSync(join(first.tables, "half"), "");
-    await first.keepSecrets([{ arn: "arn:secret", name: "secret", versions: [] }]);
-    await first.close();
+test("KeptState begins empty when the first start ended before its data were imported", async () => {
+  const first = await KeptState.open(folder, undefined);
+  writeFileSync(join(first.tables, "half"), "");
+  await first.keepSecrets([{ arn: "arn:secret", name: "secret", versions: [] }]);
+  await first.close();
 
-    const kept = await KeptState.open(folder, undefined);
+  const kept = await KeptState.open(folder, undefined);
 
-    expect(kept.secrets).toEqual([]);
-    expect(() => statSync(join(kept.tables, "half"))).toThrow("ENOENT");
-    await kept.close();
-  });
+  expect(kept.secrets).toEqual([]);
+  expect(() => statSync(join(kept.tables, "half"))).toThrow("ENOENT");
+  await kept.close();
+});
 
-  it.skipIf(process.platform === "win32")("lets nobody else read what it keeps", async () => {
-    const kept = await KeptState.open(folder, undefined);
+test.skipIf(process.platform === "win32")("KeptState gives other users no access to its files", async () => {
+  const kept = await KeptState.open(folder, undefined);
 
-    const modes = [join(folder, "service"), kept.tables, kept.queues].map(
-      (path) => statSync(path).mode & 0o077,
-    );
+  const modes = [join(folder, "service"), kept.tables, kept.queues].map(
+    (path) => statSync(path).mode & 0o077,
+  );
 
-    expect(modes).toEqual([0, 0, 0]);
-    await kept.close();
-  });
+  expect(modes).toEqual([0, 0, 0]);
+  await kept.close();
+});
 
-  it("is refused while another start uses it", async () => {
-    const kept = await KeptState.open(folder, undefined);
+test("KeptState refuses a folder that another start uses", async () => {
+  const kept = await KeptState.open(folder, undefined);
 
-    await expect(KeptState.open(folder, undefined)).rejects.toThrow(
-      `${folder} is in use: stop the other npm start, or choose another folder`,
-    );
-    await kept.close();
-  });
+  await expect(KeptState.open(folder, undefined)).rejects.toThrow(
+    `${folder} is in use: stop the other npm start, or choose another folder`,
+  );
+  await kept.close();
+});
 
-  it("is refused when it has other files", async () => {
-    writeFileSync(join(temporary.path, "notes.txt"), "");
+test("KeptState refuses a folder with other files", async () => {
+  writeFileSync(join(temporary.path, "notes.txt"), "");
 
-    await expect(KeptState.open(temporary.path, undefined)).rejects.toThrow("has other files");
-  });
+  await expect(KeptState.open(temporary.path, undefined)).rejects.toThrow("contains other files");
+});
 
-  it("is refused when another version has kept it", async () => {
-    await finishFirstStart();
-    const db = new ClassicLevel<string, unknown>(join(folder, "service"), { valueEncoding: "json" });
-    await db.put("format", 999);
-    await db.close();
+test("KeptState refuses a folder of another version", async () => {
+  await finishFirstStart();
+  const db = new ClassicLevel<string, unknown>(join(folder, "service"), { valueEncoding: "json" });
+  await db.put("format", 999);
+  await db.close();
 
-    await expect(KeptState.open(folder, undefined)).rejects.toThrow("was kept by another version");
-  });
+  await expect(KeptState.open(folder, undefined)).rejects.toThrow("was created by another version");
+});
 
-  it("is refused with data other than those it began with, and taken with the same", async () => {
-    await finishFirstStart();
+test("KeptState refuses other data than the folder began with and accepts the same", async () => {
+  await finishFirstStart();
 
-    await expect(KeptState.open(folder, "/other")).rejects.toThrow("has the data of /data already");
-    const kept = await KeptState.open(folder, "/data");
-    await kept.close();
-  });
+  await expect(KeptState.open(folder, "/other")).rejects.toThrow("already has the data of /data");
+  const kept = await KeptState.open(folder, "/data");
+  await kept.close();
 });

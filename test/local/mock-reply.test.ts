@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { GatewayError } from "../../tools/local/gateway/gateway-responses.ts";
 import { mockReply } from "../../tools/local/gateway/mock-reply.ts";
 import { receive } from "../../tools/local/gateway/received-request.ts";
@@ -46,70 +46,66 @@ const integrationOf = (changed: Record<string, unknown> = {}) =>
 const request = (method: string, ...rawHeaders: string[]) =>
   receive({ method, url: "/things", rawHeaders, httpVersion: "1.1", socket: {} });
 
-describe("a mock integration", () => {
-  test("chooses the response by the status that the request's template gives", async () => {
-    expect(await mockReply(integrationOf(), request("PUT"))).toEqual({
-      status: 405,
-      headers: [
-        ["content-type", "application/json"],
-        ["allow", "GET"],
-      ],
-      body: '{"refused":true}',
-    });
+test("mockReply chooses the response by the status that the request template returns", async () => {
+  expect(await mockReply(integrationOf(), request("PUT"))).toEqual({
+    status: 405,
+    headers: [
+      ["content-type", "application/json"],
+      ["allow", "GET"],
+    ],
+    body: '{"refused":true}',
   });
+});
 
-  test("sets the headers that the template overrides, and compares the whole text as Java does", async () => {
-    const overridden = async (origin: string) =>
-      new Map((await mockReply(integrationOf(), request("OPTIONS", "origin", origin))).headers).get(
-        "access-control-allow-origin",
-      );
-    expect(await overridden("https://app.example")).toBe("https://app.example");
-    expect(await overridden("https://app.example.evil")).toBeUndefined();
-    expect((await mockReply(integrationOf(), request("OPTIONS"))).body).toBe("");
-  });
-
-  test("refuses a body of a type that has no template, and takes one with parameters", async () => {
-    await expect(mockReply(integrationOf(), request("PUT", "Content-Type", "text/csv"))).rejects.toThrow(
-      expect.objectContaining({ type: "UNSUPPORTED_MEDIA_TYPE" }),
+test("mockReply sets headers that the template overrides, and its matches() compares the whole text", async () => {
+  const overridden = async (origin: string) =>
+    new Map((await mockReply(integrationOf(), request("OPTIONS", "origin", origin))).headers).get(
+      "access-control-allow-origin",
     );
-    const typed = request("PUT", "Content-Type", "application/json; charset=utf-8");
-    expect((await mockReply(integrationOf(), typed)).status).toBe(405);
-  });
+  expect(await overridden("https://app.example")).toBe("https://app.example");
+  expect(await overridden("https://app.example.evil")).toBeUndefined();
+  expect((await mockReply(integrationOf(), request("OPTIONS"))).body).toBe("");
+});
 
-  test.each([
-    "not JSON",
-    '{"statusCode": 500}',
-    '{"statusCode": "$context.identity.sourceIp"}',
-    "$input.body",
-  ])("fails when a template leads to no response: %s", async (template) => {
+test("mockReply refuses a media type without a template and accepts one with parameters", async () => {
+  await expect(mockReply(integrationOf(), request("PUT", "Content-Type", "text/csv"))).rejects.toThrow(
+    expect.objectContaining({ type: "UNSUPPORTED_MEDIA_TYPE" }),
+  );
+  const typed = request("PUT", "Content-Type", "application/json; charset=utf-8");
+  expect((await mockReply(integrationOf(), typed)).status).toBe(405);
+});
+
+test.each(["not JSON", '{"statusCode": 500}', '{"statusCode": "$context.identity.sourceIp"}', "$input.body"])(
+  "mockReply fails when the template leads to no response: %s",
+  async (template) => {
     const broken = integrationOf({ RequestTemplates: { "application/json": template } });
     await expect(mockReply(broken, request("PUT"))).rejects.toThrow(
       expect.objectContaining({ type: "API_CONFIGURATION_ERROR" } satisfies Partial<GatewayError>),
     );
-  });
+  },
+);
 
-  test("is refused when the method does not declare its response, or a header of it", () => {
-    const parsed = mockSchema.parse(declaration);
-    const [first, second] = responses;
-    expect(() => mockIntegration("Other", parsed, first === undefined ? [] : [first])).toThrow(
-      "Other declares no response 204",
-    );
-    expect(() =>
-      mockIntegration("Other", parsed, [
-        { StatusCode: 405, ResponseParameters: {} },
-        ...(second === undefined ? [] : [second]),
-      ]),
-    ).toThrow("Other does not declare method.response.header.Allow");
-  });
-
-  test.each([
-    { ContentHandling: undefined },
-    { PassthroughBehavior: "WHEN_NO_MATCH" },
-    { CacheNamespace: "x" },
-  ])(
-    "is refused where API Gateway would answer 500, or with what is not supported locally: %j",
-    (changed) => {
-      expect(mockSchema.safeParse({ ...declaration, ...changed }).success).toBe(false);
-    },
+test("mockIntegration refuses a response or header that the method does not declare", () => {
+  const parsed = mockSchema.parse(declaration);
+  const [first, second] = responses;
+  expect(() => mockIntegration("Other", parsed, first === undefined ? [] : [first])).toThrow(
+    "Other declares no response 204",
   );
+  expect(() =>
+    mockIntegration("Other", parsed, [
+      { StatusCode: 405, ResponseParameters: {} },
+      ...(second === undefined ? [] : [second]),
+    ]),
+  ).toThrow("Other does not declare method.response.header.Allow");
 });
+
+test.each([
+  { ContentHandling: undefined },
+  { PassthroughBehavior: "WHEN_NO_MATCH" },
+  { CacheNamespace: "x" },
+])(
+  "mockSchema refuses what API Gateway would answer with 500 and what is not supported locally: %j",
+  (changed) => {
+    expect(mockSchema.safeParse({ ...declaration, ...changed }).success).toBe(false);
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { decide, policySchema } from "../../tools/local/gateway/policy.ts";
 
 const arn = "arn:aws:execute-api:eu-west-1:000000000000:abc/prod/GET/things/1";
@@ -15,47 +15,45 @@ const statement = (
 const decided = (...Statement: unknown[]) =>
   decide(policySchema.parse({ Version: "2012-10-17", Statement }), arn);
 
-describe("policy", () => {
-  it.each([
-    ["*", "allow"],
-    [arn, "allow"],
-    [`${api}/*`, "allow"],
-    [`${api}/GET/*/?`, "allow"],
-    [`${api}/*/things/*`, "allow"],
-    ["arn:*:*/prod/GET/*1", "allow"],
-    [`${api}/GET/things/1?`, "implicit deny"],
-    [`${api}/GET/things/`, "implicit deny"],
-    [`${api}/POST/*`, "implicit deny"],
-    [`${api}/get/things/1`, "implicit deny"],
-    ["", "implicit deny"],
-  ])("that allows %s decides %s", (resource, decision) => {
-    expect(decided(statement("Allow", resource))).toBe(decision);
-  });
+test.each([
+  ["*", "allow"],
+  [arn, "allow"],
+  [`${api}/*`, "allow"],
+  [`${api}/GET/*/?`, "allow"],
+  [`${api}/*/things/*`, "allow"],
+  ["arn:*:*/prod/GET/*1", "allow"],
+  [`${api}/GET/things/1?`, "implicit deny"],
+  [`${api}/GET/things/`, "implicit deny"],
+  [`${api}/POST/*`, "implicit deny"],
+  [`${api}/get/things/1`, "implicit deny"],
+  ["", "implicit deny"],
+])("decide returns for a policy that allows %s: %s", (resource, decision) => {
+  expect(decided(statement("Allow", resource))).toBe(decision);
+});
 
-  it("lets a Deny win, in any order", () => {
-    expect(decided(statement("Deny", arn), statement("Allow", "*"))).toBe("explicit deny");
-    expect(decided(statement("Allow", "*"), statement("Deny", [`${api}/x`, arn]))).toBe("explicit deny");
-  });
+test("decide returns an explicit deny when any statement denies, in any order", () => {
+  expect(decided(statement("Deny", arn), statement("Allow", "*"))).toBe("explicit deny");
+  expect(decided(statement("Allow", "*"), statement("Deny", [`${api}/x`, arn]))).toBe("explicit deny");
+});
 
-  it("counts only statements about calls of an API", () => {
-    expect(decided(statement("Allow", "*", "s3:*"))).toBe("implicit deny");
-    expect(decided(statement("Allow", "*", ["s3:*", "execute-api:*"]))).toBe("allow");
-    expect(decided(statement("Deny", "*", "lambda:*"), statement("Allow", "*", "EXECUTE-API:invoke"))).toBe(
-      "allow",
-    );
-  });
+test("decide ignores statements without an execute-api action", () => {
+  expect(decided(statement("Allow", "*", "s3:*"))).toBe("implicit deny");
+  expect(decided(statement("Allow", "*", ["s3:*", "execute-api:*"]))).toBe("allow");
+  expect(decided(statement("Deny", "*", "lambda:*"), statement("Allow", "*", "EXECUTE-API:invoke"))).toBe(
+    "allow",
+  );
+});
 
-  it("takes a bounded time for any pattern", () => {
-    const policy = policySchema.parse({ Statement: statement("Allow", `${"*a".repeat(200)}b`) });
-    expect(decide(policy, "a".repeat(5_000))).toBe("implicit deny");
-  });
+test("decide takes a bounded time for any pattern", () => {
+  const policy = policySchema.parse({ Statement: statement("Allow", `${"*a".repeat(200)}b`) });
+  expect(decide(policy, "a".repeat(5_000))).toBe("implicit deny");
+});
 
-  it.each([
-    [{ ...statement("Allow", "*"), Condition: { IpAddress: {} } }],
-    [{ Effect: "Allow", Action: "*", NotResource: "x" }],
-    [{ Effect: "allow", Action: "*", Resource: "*" }],
-    [{ Effect: "Allow", Action: "*" }],
-  ])("with an element that is not evaluated is malformed: %j", (malformed) => {
-    expect(policySchema.safeParse({ Statement: [malformed] }).success).toBe(false);
-  });
+test.each([
+  [{ ...statement("Allow", "*"), Condition: { IpAddress: {} } }],
+  [{ Effect: "Allow", Action: "*", NotResource: "x" }],
+  [{ Effect: "allow", Action: "*", Resource: "*" }],
+  [{ Effect: "Allow", Action: "*" }],
+])("policySchema refuses a statement with an element that is not evaluated: %j", (malformed) => {
+  expect(policySchema.safeParse({ Statement: [malformed] }).success).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { reportedFailures } from "../../tools/local/lambda/queue-event.ts";
 
 const batch = ["a", "b", "c"].map((MessageId) => ({
@@ -18,29 +18,30 @@ const failures = (...itemIdentifiers: unknown[]) => ({
   batchItemFailures: itemIdentifiers.map((itemIdentifier) => ({ itemIdentifier })),
 });
 
-describe("a function's report on a batch", () => {
-  it.each([[null], [undefined], [{}], [{ other: 1 }], [{ batchItemFailures: null }], [failures()]])(
-    "that names no message means that all is well: %j",
-    (answer) => {
-      expect(reportedFailures(answer, batch)).toEqual(new Set());
-    },
-  );
+test.each([[null], [undefined], [{}], [{ other: 1 }], [{ batchItemFailures: null }], [failures()]])(
+  "reportedFailures returns no message for the report %j",
+  (answer) => {
+    expect(reportedFailures(answer, batch)).toEqual(new Set());
+  },
+);
 
-  it("names the messages that failed, once or more often", () => {
-    expect(reportedFailures(failures("a", "c", "a"), batch)).toEqual(new Set(["a", "c"]));
-  });
-
-  it.each([
-    ["done"],
-    [[]],
-    [{ batchItemFailures: "a" }],
-    [{ batchItemFailures: ["a"] }],
-    [{ batchItemFailures: [{ messageId: "a" }] }],
-    [failures("")],
-    [failures(null)],
-    [failures(1)],
-    [failures("a", "unknown")],
-  ])("that is malformed or names another message counts for the whole batch: %j", (answer) => {
-    expect(reportedFailures(answer, batch)).toBeUndefined();
-  });
+test("reportedFailures returns each message that the report names once or more often", () => {
+  expect(reportedFailures(failures("a", "c", "a"), batch)).toEqual(new Set(["a", "c"]));
 });
+
+test.each([
+  ["done"],
+  [[]],
+  [{ batchItemFailures: "a" }],
+  [{ batchItemFailures: ["a"] }],
+  [{ batchItemFailures: [{ messageId: "a" }] }],
+  [failures("")],
+  [failures(null)],
+  [failures(1)],
+  [failures("a", "unknown")],
+])(
+  "reportedFailures returns undefined, for the whole batch, when a report is malformed or names another message: %j",
+  (answer) => {
+    expect(reportedFailures(answer, batch)).toBeUndefined();
+  },
+);

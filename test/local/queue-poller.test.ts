@@ -1,62 +1,39 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { expect, it, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { QueuePoller } from "../../tools/local/lambda/queue-poller.ts";
-import { credentials, useQueueServer } from "./use-queue-server.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
+import { localQueue, useQueueServer } from "./use-queue-server.ts";
 
 const { server, client } = useQueueServer();
 
-async function pollerOf(name: string, invoke: (event: unknown) => unknown) {
-  const { QueueUrl = "" } = await client().send(new CreateQueueCommand({ QueueName: name }));
+test("a closed poller deletes no message when the function answers afterwards", async () => {
+  const { QueueUrl = "" } = await client().send(new CreateQueueCommand({ QueueName: "closed" }));
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const invoke = vi.fn(() => answered);
   const lines: string[] = [];
   const poller = new QueuePoller({
-    source: {
-      logicalId: "Mapping",
-      queueLogicalId: name,
-      functionLogicalId: "Run",
-      concurrency: 2,
-    },
-    queue: {
-      logicalId: name,
-      name,
-      arn: `arn:aws:sqs:eu-west-1:000000000000:${name}`,
-      url: QueueUrl,
-      visibilitySeconds: 30,
-      attributes: {},
-      redrive: undefined,
-    },
+    source: { logicalId: "Mapping", queueLogicalId: "closed", functionLogicalId: "Run", concurrency: 2 },
+    queue: localQueue("closed", { url: QueueUrl }),
     endpoint: server().endpoint,
-    credentials,
-    invoke: async (_, event) => invoke(event),
+    credentials: embeddedCredentials,
+    invoke,
     logs: { write: (chunk) => lines.push(String(chunk)) },
   });
-  const send = () => client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
-  const left = async () => {
-    const { Attributes } = await client().send(
-      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
-    );
-    return (
-      Number(Attributes?.ApproximateNumberOfMessages) +
-      Number(Attributes?.ApproximateNumberOfMessagesNotVisible)
-    );
-  };
-  return { poller, send, left, lines };
-}
-
-it("a poller that is closed deletes nothing, however the function answers afterwards", async () => {
-  let answer = () => {};
-  const asked = vi.fn(
-    () =>
-      new Promise<void>((resolve) => {
-        answer = resolve;
-      }),
-  );
-  const { poller, send, left, lines } = await pollerOf("closed", asked);
   poller.start();
-  await send();
-  await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce());
+  await client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
+  await vi.waitFor(() => expect(invoke).toHaveBeenCalledOnce());
+
   await poller.close();
   answer();
   await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(await left()).toBe(1);
+
+  const attributes = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
+  expect((await client().send(attributes)).Attributes).toMatchObject({
+    ApproximateNumberOfMessages: "0",
+    ApproximateNumberOfMessagesNotVisible: "1",
+  });
   expect(lines).toEqual([]);
 });

@@ -4,146 +4,133 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createQueues } from "../../tools/local/servers/queue-server.ts";
 import type { LocalQueue } from "../../tools/local/template/queues.ts";
-import { credentials, useQueueServer } from "./use-queue-server.ts";
+import { localQueue, useQueueServer } from "./use-queue-server.ts";
 
 const { server, client } = useQueueServer();
 
-/** A queue whose messages are visible again at once, and that gives them up after so many receipts. */
-const queue = (name: string, deadLetterLogicalId?: string, maxReceiveCount = 1): LocalQueue => ({
-  logicalId: name,
-  name,
-  arn: `arn:aws:sqs:eu-west-1:000000000000:${name}`,
-  url: "",
-  visibilitySeconds: 0,
-  attributes: { VisibilityTimeout: "0" },
-  redrive: deadLetterLogicalId === undefined ? undefined : { deadLetterLogicalId, maxReceiveCount },
+/** A queue whose messages are visible again at once and become dead letters after so many receives. */
+const queue = (name: string, deadLetterLogicalId?: string, maxReceiveCount = 1) =>
+  localQueue(name, {
+    visibilitySeconds: 0,
+    redrive: deadLetterLogicalId === undefined ? undefined : { deadLetterLogicalId, maxReceiveCount },
+  });
+
+test("createQueues creates the queues of a template in any order, with the server's address", async () => {
+  const queues = [queue("first", "second"), queue("second", "third"), queue("third")];
+  const urls = await createQueues(server().endpoint, embeddedCredentials, queues);
+  expect(Object.fromEntries(urls)).toEqual({
+    first: `${server().endpoint}/000000000000/first`,
+    second: `${server().endpoint}/000000000000/second`,
+    third: `${server().endpoint}/000000000000/third`,
+  });
+  expect(await createQueues(server().endpoint, embeddedCredentials, queues)).toEqual(urls);
 });
 
-describe("the queues of a template", () => {
-  it("are created whatever their order, and at the address of the server", async () => {
-    const queues = [queue("first", "second"), queue("second", "third"), queue("third")];
-    const urls = await createQueues(server().endpoint, credentials, queues);
-    expect(Object.fromEntries(urls)).toEqual({
-      first: `${server().endpoint}/000000000000/first`,
-      second: `${server().endpoint}/000000000000/second`,
-      third: `${server().endpoint}/000000000000/third`,
-    });
-    expect(await createQueues(server().endpoint, credentials, queues)).toEqual(urls);
-  });
-
-  /** Creates queues, and tells of each message that is received there its receive count. */
-  async function receivingFrom(queues: readonly LocalQueue[]) {
-    const urls = await createQueues(server().endpoint, credentials, queues);
-    const receive = async (name: string) => {
-      const QueueUrl = urls.get(name);
-      const { Messages = [] } = await client().send(
-        new ReceiveMessageCommand({ QueueUrl, MessageSystemAttributeNames: ["All"] }),
-      );
-      return Messages.map(({ Attributes }) => Attributes?.ApproximateReceiveCount);
-    };
-    const [first] = queues;
-    await client().send(
-      new SendMessageCommand({ QueueUrl: urls.get(first?.name ?? ""), MessageBody: "a job" }),
-    );
-    return receive;
-  }
-
-  it("pass a dead letter on, and go on counting its receipts", async () => {
-    const receive = await receivingFrom([queue("jobs", "dlq"), queue("dlq", "parked", 3), queue("parked")]);
-    expect(await receive("jobs")).toEqual(["1"]);
-    expect(await receive("jobs")).toEqual([]);
-    expect(await receive("dlq")).toEqual(["3"]);
-    expect(await receive("dlq")).toEqual([]);
-    expect(await receive("parked")).toEqual(["5"]);
-    expect(await receive("parked")).toEqual(["6"]);
-  });
-
-  it("pass a dead letter on unread when they take no more receipts than the queue before them", async () => {
-    const receive = await receivingFrom([queue("short", "shorter"), queue("shorter", "last"), queue("last")]);
-    expect(await receive("short")).toEqual(["1"]);
-    expect(await receive("short")).toEqual([]);
-    expect(await receive("shorter")).toEqual([]);
-    expect(await receive("last")).toEqual(["4"]);
-  });
-
-  it("that wait for each other as dead-letter queues are refused by name", async () => {
-    const queues = [queue("one", "two"), queue("two", "one"), queue("free")];
-    await expect(createQueues(server().endpoint, credentials, queues)).rejects.toThrow("one, two");
-  });
-});
-
-describe("a hidden message", () => {
-  /** A message that was received once, and what changes when it is visible. */
-  async function received(name: string) {
-    const urls = await createQueues(server().endpoint, credentials, [
-      { ...queue(name), attributes: { VisibilityTimeout: "30" }, visibilitySeconds: 30 },
-    ]);
+/** Creates queues, sends a message to the first, and returns a function that receives from one: the receive counts. */
+async function receivingFrom(queues: readonly LocalQueue[]) {
+  const urls = await createQueues(server().endpoint, embeddedCredentials, queues);
+  const receive = async (name: string) => {
     const QueueUrl = urls.get(name);
-    await client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
-    const receive = async (VisibilityTimeout: number) => {
-      const { Messages = [] } = await client().send(
-        new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }),
-      );
-      return Messages[0]?.ReceiptHandle;
-    };
-    const hide = async (ReceiptHandle: string | undefined, VisibilityTimeout: number) => {
-      const change = { QueueUrl, ReceiptHandle, VisibilityTimeout };
-      const changed = client().send(new ChangeMessageVisibilityCommand(change));
-      return await changed.then(
-        () => "hidden",
-        (error: Error) => error.name,
-      );
-    };
-    return { receive, hide };
-  }
+    const { Messages = [] } = await client().send(
+      new ReceiveMessageCommand({ QueueUrl, MessageSystemAttributeNames: ["All"] }),
+    );
+    return Messages.map(({ Attributes }) => Attributes?.ApproximateReceiveCount);
+  };
+  const [first] = queues;
+  await client().send(
+    new SendMessageCommand({ QueueUrl: urls.get(first?.name ?? ""), MessageBody: "a job" }),
+  );
+  return receive;
+}
 
-  it("is changed by the handle of its last receive, and by no earlier one", async () => {
-    const { receive, hide } = await received("handles");
-    const first = await receive(30);
-    expect(await hide(first, 0)).toBe("hidden");
-    const second = await receive(30);
-    expect(await hide(first, 10)).toMatch(/MessageNotInflight/);
-    expect(await hide(second, 10)).toBe("hidden");
-  });
-
-  it("is not changed once it is visible, though nobody has received it since", async () => {
-    const { receive, hide } = await received("visible");
-    const handle = await receive(1);
-    await setTimeout(1_050);
-    expect(await hide(handle, 10)).toMatch(/MessageNotInflight/);
-  });
-
-  it("is hidden for twelve hours after its receive at most", async () => {
-    const { receive, hide } = await received("long");
-    const handle = await receive(30);
-    expect(await hide(handle, 43_190)).toBe("hidden");
-    await setTimeout(20);
-    expect(await hide(handle, 43_200)).toMatch(/InvalidParameterValue/);
-  });
+test("a dead-letter queue passes on its own dead letters and continues their receive counts", async () => {
+  const receive = await receivingFrom([queue("jobs", "dlq"), queue("dlq", "parked", 3), queue("parked")]);
+  expect(await receive("jobs")).toEqual(["1"]);
+  expect(await receive("jobs")).toEqual([]);
+  expect(await receive("dlq")).toEqual(["3"]);
+  expect(await receive("dlq")).toEqual([]);
+  expect(await receive("parked")).toEqual(["5"]);
+  expect(await receive("parked")).toEqual(["6"]);
 });
 
-describe("a call of another kind", () => {
-  const post = async (operation: string, body: string) => {
-    const headers = {
-      "content-type": "application/x-amz-json-1.0",
-      "x-amz-target": `AmazonSQS.${operation}`,
-    };
-    const answer = await fetch(server().endpoint, { method: "POST", headers, body });
-    return { status: answer.status, body: await answer.text() };
+test("a dead-letter queue passes a message on unread when its limit is not above that of the queue before", async () => {
+  const receive = await receivingFrom([queue("short", "shorter"), queue("shorter", "last"), queue("last")]);
+  expect(await receive("short")).toEqual(["1"]);
+  expect(await receive("short")).toEqual([]);
+  expect(await receive("shorter")).toEqual([]);
+  expect(await receive("last")).toEqual(["4"]);
+});
+
+test("createQueues refuses queues that are dead-letter queues of each other, with their names", async () => {
+  const queues = [queue("one", "two"), queue("two", "one"), queue("free")];
+  await expect(createQueues(server().endpoint, embeddedCredentials, queues)).rejects.toThrow("one, two");
+});
+
+/** A queue with one message, and what receives the message and changes its visibility. */
+async function received(name: string) {
+  const urls = await createQueues(server().endpoint, embeddedCredentials, [localQueue(name)]);
+  const QueueUrl = urls.get(name);
+  await client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
+  const receive = async (VisibilityTimeout: number) => {
+    const { Messages = [] } = await client().send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }));
+    return Messages[0]?.ReceiptHandle;
   };
+  const hide = async (ReceiptHandle: string | undefined, VisibilityTimeout: number) => {
+    const change = { QueueUrl, ReceiptHandle, VisibilityTimeout };
+    const changed = client().send(new ChangeMessageVisibilityCommand(change));
+    return await changed.then(
+      () => "hidden",
+      (error: Error) => error.name,
+    );
+  };
+  return { receive, hide };
+}
 
-  it("with a body that is no JSON is the caller's fault, not the server's", async () => {
-    const { status, body } = await post("ListQueues", "{");
-    expect(status).toBe(400);
-    expect(body).toContain("SerializationException");
-  });
+test("the embedded SQS changes a message's visibility by the handle of its last receive and by no earlier one", async () => {
+  const { receive, hide } = await received("handles");
+  const first = await receive(30);
+  expect(await hide(first, 0)).toBe("hidden");
+  const second = await receive(30);
+  expect(await hide(first, 10)).toMatch(/MessageNotInflight/);
+  expect(await hide(second, 10)).toBe("hidden");
+});
 
-  it("of an unknown operation is refused by its name", async () => {
-    const { status, body } = await post("InventQueue", "{}");
-    expect(status).toBe(400);
-    expect(body).toContain("InventQueue");
-  });
+test("the embedded SQS does not change the visibility of a message that is visible again", async () => {
+  const { receive, hide } = await received("visible");
+  const handle = await receive(1);
+  await setTimeout(1_050);
+  expect(await hide(handle, 10)).toMatch(/MessageNotInflight/);
+});
+
+test("the embedded SQS hides a message for twelve hours after its receive at most", async () => {
+  const { receive, hide } = await received("long");
+  const handle = await receive(30);
+  expect(await hide(handle, 43_190)).toBe("hidden");
+  await setTimeout(20);
+  expect(await hide(handle, 43_200)).toMatch(/InvalidParameterValue/);
+});
+
+const post = async (operation: string, body: string) => {
+  const headers = {
+    "content-type": "application/x-amz-json-1.0",
+    "x-amz-target": `AmazonSQS.${operation}`,
+  };
+  const answer = await fetch(server().endpoint, { method: "POST", headers, body });
+  return { status: answer.status, body: await answer.text() };
+};
+
+test("the embedded SQS responds 400 to a body that is not JSON", async () => {
+  const { status, body } = await post("ListQueues", "{");
+  expect(status).toBe(400);
+  expect(body).toContain("SerializationException");
+});
+
+test("the embedded SQS responds 400 with the name of an unknown operation", async () => {
+  const { status, body } = await post("InventQueue", "{}");
+  expect(status).toBe(400);
+  expect(body).toContain("InventQueue");
 });

@@ -13,11 +13,15 @@ afterEach(() => parent.remove());
 
 const service = {
   url: "http://127.0.0.1:3017",
-  template: { functions: [{ logicalId: "Login" }], queues: [] },
-  environmentOf: () => ({ TABLE_PROFILES: "profiles", SIGNING_KEY: "a-secret" }),
+  template: {
+    functions: [{ logicalId: "Login" }],
+    queues: [],
+    tables: [{ logicalId: "TABLEPROFILES0A1B2C3D", name: "profiles" }],
+  },
+  environmentOf: () => ({ SIGNING_KEY: "a-secret" }),
 } as unknown as LocalService;
 
-test("a service that runs is found by its port, with the names of its tables and no secret", () => {
+test("runningService finds a service by its port, with its table names and without a secret", () => {
   const folder = join(parent.path, "running");
   announce(service, true, folder);
   expect(runningService(3017, folder)).toEqual({
@@ -27,7 +31,7 @@ test("a service that runs is found by its port, with the names of its tables and
   });
 });
 
-test("one that cannot write where it would be looked for runs, and who looks for it is told what to do", () => {
+test("announce does not throw when its folder cannot be written, and runningService says what to do", () => {
   const folder = join(parent.path, "running");
   writeFileSync(folder, "");
   announce(service, true, folder);

@@ -43,7 +43,7 @@ export function addQueues(stack: Stack, code: (name: string, source: string) => 
     });
   const dead = new Queue(stack, "Dead", { retentionPeriod: Duration.days(14) });
   const brief = new Queue(stack, "Brief", {
-    visibilityTimeout: Duration.seconds(1),
+    visibilityTimeout: Duration.seconds(5),
     deadLetterQueue: { queue: dead, maxReceiveCount: 2 },
     enforceSSL: true,
   });
@@ -54,7 +54,7 @@ export function addQueues(stack: Stack, code: (name: string, source: string) => 
 
   const reading = (queue: Queue, maxConcurrency: number) =>
     new SqsEventSource(queue, { batchSize: 1, maxConcurrency, reportBatchItemFailures: true });
-  const briefConsumer = consumerOf("Brief", brief, Duration.seconds(1));
+  const briefConsumer = consumerOf("Brief", brief, Duration.seconds(5));
   briefConsumer.addAlias("live").addEventSource(reading(brief, 10));
   consumerOf("Dead", dead, Duration.seconds(1)).addEventSource(reading(dead, 10));
   consumerOf("Steady", steady, Duration.seconds(10)).addEventSource(reading(steady, 2));

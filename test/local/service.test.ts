@@ -13,20 +13,19 @@ import {
   SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
-import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import type { LocalBackend } from "../../tools/local/service.ts";
 import { idOf, type StartedSample, startSample } from "./started-sample.ts";
 
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 let service: StartedSample;
 let secrets: SecretsManagerClient;
 let database: DynamoDBClient;
 let beforeListening: LocalBackend | undefined;
 
 beforeAll(async () => {
-  vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
   service = await startSample({
     environment: { LIMIT: "99", ADDED: "yes", PRIVATE: "of the shell", AWS_ACCESS_KEY_ID: "real" },
     configuration: ["LIMIT", "ADDED", "UNSET"],
@@ -35,13 +34,11 @@ beforeAll(async () => {
       beforeListening = backend;
     },
   });
-  secrets = new SecretsManagerClient({ endpoint: service.secretsEndpoint, region: "eu-west-1", credentials });
-  database = new DynamoDBClient({ endpoint: service.databaseEndpoint, region: "eu-west-1", credentials });
+  const aws = { region: "eu-west-1", credentials: embeddedCredentials };
+  secrets = new SecretsManagerClient({ ...aws, endpoint: service.secretsEndpoint });
+  database = new DynamoDBClient({ ...aws, endpoint: service.databaseEndpoint });
 });
-afterAll(async () => {
-  await service.close();
-  vi.unstubAllEnvs();
-});
+afterAll(() => service.close());
 
 const sampleId = () => idOf(service, "SampleFunction");
 const arnOf = (id: string) => service.template.secrets.find(({ logicalId }) => logicalId.startsWith(id))?.arn;
@@ -54,24 +51,24 @@ const startAgain = (options: Parameters<typeof startSample>[0] = {}) =>
     ...options,
   });
 
-test("a function runs no more events at a time than it may", async () => {
-  const limited = await startAgain({ maxThreadsOf: () => 2 });
+test("a function has no more environments than maxThreadsOf allows", async () => {
+  const limited = await startAgain({ maxThreadsOf: () => 1 });
   try {
     const id = idOf(limited, "SampleFunction");
     const reported = await Promise.all(Array.from({ length: 6 }, () => limited.invoke(id, { do: "sleep" })));
     const threads = reported.map((one) => z.looseObject({ threadId: z.number() }).parse(one).threadId);
-    expect(new Set(threads).size).toBe(2);
+    expect(new Set(threads).size).toBe(1);
   } finally {
     await limited.close();
   }
 });
 
-test("without queues no server of queues is started", () => {
+test("the local service starts no queue server when the template has no queues", () => {
   expect(service.queueEndpoint).toBeUndefined();
   expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_ENDPOINT_URL_SQS");
 });
 
-test("a function that has an event under way for each reserved execution refuses the next at once", async () => {
+test("a function with reserved concurrency refuses an event at once when all its executions are busy", async () => {
   const id = idOf(service, "ReservedFunction");
   const first = service.invoke(id, { do: "sleep" });
   await expect(service.invoke(id, {})).rejects.toMatchObject({ errorType: "TooManyRequestsException" });
@@ -79,237 +76,242 @@ test("a function that has an event under way for each reserved execution refuses
   await expect(service.invoke(id, {})).resolves.toMatchObject({ count: 2 });
 });
 
-describe("environment of a function", () => {
-  it("holds the template's variables, the shell's for configuration, and nothing else of the shell", async () => {
-    const reported = await service.invoke(sampleId(), {});
-    const [table] = service.template.tables;
-    expect(reported).toMatchObject({
-      environment: {
-        TABLE: table?.name,
-        TABLE_ARN: `arn:aws:dynamodb:eu-west-1:000000000000:table/${table?.name}`,
-        SECRET: arnOf("Secret"),
-        LIMIT: "99",
-        ADDED: "yes",
-        EXTRA: "1",
-        AWS_REGION: "eu-west-1",
-        AWS_ACCESS_KEY_ID: "local",
-        AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
-        AWS_ENDPOINT_URL_SECRETS_MANAGER: service.secretsEndpoint,
-      },
-    });
-    expect(reported).toHaveProperty("environment", service.environmentOf(sampleId()));
-    for (const name of ["PRIVATE", "UNSET", "PATH", "HOME"]) {
-      expect(reported).not.toHaveProperty(["environment", name]);
-    }
-  });
-
-  it("holds the address of the interface of Lambda that the shell has, which no sink may have", async () => {
-    const AWS_LAMBDA_RUNTIME_API = "127.0.0.1:9001";
-    const AWS_ENDPOINT_URL_DYNAMODB = service.databaseEndpoint;
-    const inFunction = await startAgain({
-      environment: { AWS_LAMBDA_RUNTIME_API, AWS_ENDPOINT_URL_DYNAMODB },
-    });
-    try {
-      expect(await inFunction.invoke(idOf(inFunction, "SampleFunction"), {})).toMatchObject({
-        environment: { AWS_LAMBDA_RUNTIME_API },
-      });
-    } finally {
-      await inFunction.close();
-    }
-    expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_LAMBDA_RUNTIME_API");
-  });
-
-  it("may be changed for one event, which then has a thread of its own", async () => {
-    const plain = await service.invoke(sampleId(), {});
-    const changed = await service.invoke(sampleId(), {}, { environment: { LIMIT: "1" } });
-    expect(changed).toMatchObject({ environment: { LIMIT: "1", ADDED: "yes" }, count: 1 });
-    expect(plain).toMatchObject({ environment: { LIMIT: "99" } });
-    expect(await service.invoke(sampleId(), {})).toMatchObject({ environment: { LIMIT: "99" } });
-  });
+test("functions without reserved concurrency share what the account has left, and refuse an event beyond it at once", async () => {
+  const limited = await startAgain({ accountExecutions: 2 });
+  try {
+    const shared = idOf(limited, "SampleFunction");
+    const reserved = idOf(limited, "ReservedFunction");
+    const throttled = { errorType: "TooManyRequestsException" };
+    const first = limited.invoke(shared, { do: "sleep" });
+    await expect(limited.invoke(shared, {})).rejects.toMatchObject(throttled);
+    await expect(limited.stream(shared, {})).rejects.toMatchObject(throttled);
+    await expect(limited.invoke(reserved, {})).resolves.toMatchObject({ count: 1 });
+    await first;
+    await expect(limited.invoke(shared, {})).resolves.toMatchObject({ count: 2 });
+  } finally {
+    await limited.close();
+  }
 });
 
-describe("invocation", () => {
-  it("gives the Lambda context, and crosses as JSON both ways", async () => {
-    const reported = await service.invoke(sampleId(), { kept: 1, absent: undefined });
-    expect(reported).toMatchObject({
-      event: { kept: 1 },
-      context: {
-        awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        functionName: sampleId(),
-        functionVersion: "$LATEST",
-        invokedFunctionArn: `arn:aws:lambda:eu-west-1:000000000000:function:${sampleId()}`,
-        memoryLimitInMB: "128",
-      },
-      remaining: expect.toSatisfy((milliseconds: number) => milliseconds > 500 && milliseconds <= 2_000),
-    });
-    expect(reported).not.toHaveProperty("event.absent");
-    expect(reported).not.toHaveProperty("absent");
-  });
-
-  it("that fails says how, as Lambda does", async () => {
-    await expect(service.invoke(sampleId(), { do: "throw" })).rejects.toMatchObject({
-      errorType: "TypeError",
-      message: "a secret of the inside",
-    });
-    await expect(service.invoke(sampleId(), { do: "exit" })).rejects.toMatchObject({
-      errorType: "Runtime.ExitError",
-    });
-    await expect(service.invoke(sampleId(), { do: "block" })).rejects.toMatchObject({
-      message: "Task timed out after 2.00 seconds",
-    });
-  });
-
-  it("sends what a function writes, to either stream, to the log", async () => {
-    await service.invoke(sampleId(), { do: "log" });
-    await vi.waitFor(() => {
-      expect(service.logs).toContain('{"written":"to stdout"}\n');
-      expect(service.logs).toContain('{"written":"to stderr"}\n');
-    });
-  });
-});
-
-describe("database", () => {
-  it("has the template's tables with their keys and indexes", async () => {
-    const [table] = service.template.tables;
-    const { Table } = await database.send(new DescribeTableCommand({ TableName: table?.name }));
-    expect(Table).toMatchObject({
-      KeySchema: [
-        { AttributeName: "pk", KeyType: "HASH" },
-        { AttributeName: "sk", KeyType: "RANGE" },
-      ],
-      GlobalSecondaryIndexes: [{ IndexName: "by-email" }],
-    });
-    const Item = { pk: { S: "a" }, sk: { S: "1" }, email: { S: "e" } };
-    await database.send(new PutItemCommand({ TableName: table?.name, Item }));
-    const { Items } = await database.send(
-      new QueryCommand({
-        TableName: table?.name,
-        IndexName: "by-email",
-        KeyConditionExpression: "email = :email",
-        ExpressionAttributeValues: { ":email": { S: "e" } },
-      }),
-    );
-    expect(Items).toEqual([Item]);
-  });
-
-  it("of somebody else is used with the shell's keys, and its tables are left as they are", async () => {
-    const environment = {
+test("a function's environment has the template's variables and only the configuration of the shell", async () => {
+  const reported = await service.invoke(sampleId(), {});
+  const [table] = service.template.tables;
+  expect(reported).toMatchObject({
+    environment: {
+      TABLE: table?.name,
+      TABLE_ARN: `arn:aws:dynamodb:eu-west-1:000000000000:table/${table?.name}`,
+      SECRET: arnOf("Secret"),
+      LIMIT: "99",
+      ADDED: "yes",
+      EXTRA: "1",
+      AWS_REGION: "eu-west-1",
+      AWS_ACCESS_KEY_ID: "local",
       AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
-      AWS_ACCESS_KEY_ID: "mine",
-      AWS_SECRET_ACCESS_KEY: "hidden",
-    };
-    const other = await startAgain({ environment });
-    try {
-      expect(other.databaseEndpoint).toBe(service.databaseEndpoint);
-      expect(other.environmentOf(sampleId())).toMatchObject(environment);
-    } finally {
-      await other.close();
-    }
-    const { TableNames } = await database.send(new ListTablesCommand());
-    expect(TableNames).toHaveLength(1);
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: service.secretsEndpoint,
+    },
+  });
+  expect(reported).toHaveProperty("environment", service.environmentOf(sampleId()));
+  for (const name of ["PRIVATE", "UNSET", "PATH", "HOME"]) {
+    expect(reported).not.toHaveProperty(["environment", name]);
+  }
+});
+
+test("a function's environment has the shell's AWS_LAMBDA_RUNTIME_API, an address that no sink may have", async () => {
+  const AWS_LAMBDA_RUNTIME_API = "127.0.0.1:9001";
+  const AWS_ENDPOINT_URL_DYNAMODB = service.databaseEndpoint;
+  const inFunction = await startAgain({
+    environment: { AWS_LAMBDA_RUNTIME_API, AWS_ENDPOINT_URL_DYNAMODB },
+  });
+  try {
+    expect(await inFunction.invoke(idOf(inFunction, "SampleFunction"), {})).toMatchObject({
+      environment: { AWS_LAMBDA_RUNTIME_API },
+    });
+  } finally {
+    await inFunction.close();
+  }
+  expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_LAMBDA_RUNTIME_API");
+});
+
+test("an event with its own environment runs in a thread of its own", async () => {
+  const plain = await service.invoke(sampleId(), {});
+  const changed = await service.invoke(sampleId(), {}, { environment: { LIMIT: "1" } });
+  expect(changed).toMatchObject({ environment: { LIMIT: "1", ADDED: "yes" }, count: 1 });
+  expect(plain).toMatchObject({ environment: { LIMIT: "99" } });
+  expect(await service.invoke(sampleId(), {})).toMatchObject({ environment: { LIMIT: "99" } });
+});
+
+test("a function gets the Lambda context, and event and result are passed as JSON", async () => {
+  const reported = await service.invoke(sampleId(), { kept: 1, absent: undefined });
+  expect(reported).toMatchObject({
+    event: { kept: 1 },
+    context: {
+      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      functionName: sampleId(),
+      functionVersion: "$LATEST",
+      invokedFunctionArn: `arn:aws:lambda:eu-west-1:000000000000:function:${sampleId()}`,
+      memoryLimitInMB: "128",
+    },
+    remaining: expect.toSatisfy((milliseconds: number) => milliseconds > 500 && milliseconds <= 2_000),
+  });
+  expect(reported).not.toHaveProperty("event.absent");
+  expect(reported).not.toHaveProperty("absent");
+});
+
+test("a failed invocation rejects with the error type that Lambda reports", async () => {
+  await expect(service.invoke(sampleId(), { do: "throw" })).rejects.toMatchObject({
+    errorType: "TypeError",
+    message: "a secret of the inside",
+  });
+  await expect(service.invoke(sampleId(), { do: "exit" })).rejects.toMatchObject({
+    errorType: "Runtime.ExitError",
+  });
+  await expect(service.invoke(sampleId(), { do: "block" })).rejects.toMatchObject({
+    message: "Task timed out after 2.00 seconds",
   });
 });
 
-describe("secrets", () => {
-  it("have a password at first", async () => {
-    const { SecretString, VersionStages, ARN } = await secrets.send(
-      new GetSecretValueCommand({ SecretId: arnOf("Secret") }),
-    );
-    expect(SecretString).toMatch(/^.{32}$/);
-    expect(VersionStages).toEqual(["AWSCURRENT"]);
-    expect(ARN).toMatch(/^arn:aws:secretsmanager:eu-west-1:000000000000:secret:Secret\w+-\w{6}$/);
-  });
-
-  it("with a rotation schedule have been rotated before the port opens", async () => {
-    expect(beforeListening?.secretsEndpoint).toBe(service.secretsEndpoint);
-    const SecretId = arnOf("Rotated");
-    const current = await secrets.send(new GetSecretValueCommand({ SecretId }));
-    expect(current.SecretString).toBe("rotated");
-    const previous = await secrets.send(new GetSecretValueCommand({ SecretId, VersionStage: "AWSPREVIOUS" }));
-    expect(previous.SecretString).toMatch(/^.{32}$/);
-    const described = await secrets.send(new DescribeSecretCommand({ SecretId }));
-    expect(described.RotationEnabled).toBe(true);
-    expect(described.VersionIdsToStages?.[current.VersionId ?? ""]).toContain("AWSCURRENT");
-  });
-
-  it("keep versions, move labels and store the same token once", async () => {
-    const SecretId = arnOf("Secret");
-    const before = await secrets.send(new GetSecretValueCommand({ SecretId }));
-    const ClientRequestToken = "0".repeat(32);
-    const put = { SecretId, ClientRequestToken, SecretString: "new", VersionStages: ["AWSPENDING"] };
-    const first = await secrets.send(new PutSecretValueCommand(put));
-    expect(await secrets.send(new PutSecretValueCommand(put))).toMatchObject({ VersionId: first.VersionId });
-    await expect(
-      secrets.send(new PutSecretValueCommand({ ...put, SecretString: "other" })),
-    ).rejects.toMatchObject({
-      name: "ResourceExistsException",
-    });
-
-    const move = { SecretId, VersionStage: "AWSCURRENT", MoveToVersionId: ClientRequestToken };
-    await expect(secrets.send(new UpdateSecretVersionStageCommand(move))).rejects.toMatchObject({
-      name: "InvalidParameterException",
-    });
-    await secrets.send(
-      new UpdateSecretVersionStageCommand({ ...move, RemoveFromVersionId: before.VersionId }),
-    );
-    expect((await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("new");
-    const byId = await secrets.send(new GetSecretValueCommand({ SecretId, VersionId: before.VersionId }));
-    expect(byId.VersionStages).toEqual(["AWSPREVIOUS"]);
-    await expect(
-      secrets.send(
-        new GetSecretValueCommand({ SecretId, VersionId: before.VersionId, VersionStage: "AWSCURRENT" }),
-      ),
-    ).rejects.toMatchObject({ name: "InvalidRequestException" });
-  });
-
-  it("that do not exist are refused as the service does", async () => {
-    await expect(secrets.send(new GetSecretValueCommand({ SecretId: "none" }))).rejects.toMatchObject({
-      name: "ResourceNotFoundException",
-      message: "Secrets Manager can't find the specified secret.",
-    });
-    const pending = new GetSecretValueCommand({ SecretId: arnOf("Secret"), VersionStage: "NONE" });
-    await expect(secrets.send(pending)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+test("the log has what a function writes to stdout and stderr", async () => {
+  await service.invoke(sampleId(), { do: "log" });
+  await vi.waitFor(() => {
+    expect(service.logs).toContain('{"written":"to stdout"}\n');
+    expect(service.logs).toContain('{"written":"to stderr"}\n');
   });
 });
 
-describe("start and end", () => {
-  it("names the port that is taken", async () => {
-    const taken = await listen(createServer(), 0);
-    const port = Number(new URL(taken.url).port);
-    await expect(startAgain({ port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is already in use`);
-    await taken.close();
+test("the database has the template's tables with their keys and indexes", async () => {
+  const [table] = service.template.tables;
+  const { Table } = await database.send(new DescribeTableCommand({ TableName: table?.name }));
+  expect(Table).toMatchObject({
+    KeySchema: [
+      { AttributeName: "pk", KeyType: "HASH" },
+      { AttributeName: "sk", KeyType: "RANGE" },
+    ],
+    GlobalSecondaryIndexes: [{ IndexName: "by-email" }],
+  });
+  const Item = { pk: { S: "a" }, sk: { S: "1" }, email: { S: "e" } };
+  await database.send(new PutItemCommand({ TableName: table?.name, Item }));
+  const { Items } = await database.send(
+    new QueryCommand({
+      TableName: table?.name,
+      IndexName: "by-email",
+      KeyConditionExpression: "email = :email",
+      ExpressionAttributeValues: { ":email": { S: "e" } },
+    }),
+  );
+  expect(Items).toEqual([Item]);
+});
+
+test("the local service uses the shell's database with the shell's keys and creates no table there", async () => {
+  const environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
+    AWS_ACCESS_KEY_ID: "mine",
+    AWS_SECRET_ACCESS_KEY: "hidden",
+  };
+  const other = await startAgain({ environment });
+  try {
+    expect(other.databaseEndpoint).toBe(service.databaseEndpoint);
+    expect(other.environmentOf(sampleId())).toMatchObject(environment);
+  } finally {
+    await other.close();
+  }
+  const { TableNames } = await database.send(new ListTablesCommand());
+  expect(TableNames).toHaveLength(1);
+});
+
+test("a new secret has a generated password", async () => {
+  const { SecretString, VersionStages, ARN } = await secrets.send(
+    new GetSecretValueCommand({ SecretId: arnOf("Secret") }),
+  );
+  expect(SecretString).toMatch(/^.{32}$/);
+  expect(VersionStages).toEqual(["AWSCURRENT"]);
+  expect(ARN).toMatch(/^arn:aws:secretsmanager:eu-west-1:000000000000:secret:Secret\w+-\w{6}$/);
+});
+
+test("a secret with a rotation schedule has been rotated before the port opens", async () => {
+  expect(beforeListening?.secretsEndpoint).toBe(service.secretsEndpoint);
+  const SecretId = arnOf("Rotated");
+  const current = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  expect(current.SecretString).toBe("rotated");
+  const previous = await secrets.send(new GetSecretValueCommand({ SecretId, VersionStage: "AWSPREVIOUS" }));
+  expect(previous.SecretString).toMatch(/^.{32}$/);
+  const described = await secrets.send(new DescribeSecretCommand({ SecretId }));
+  expect(described.RotationEnabled).toBe(true);
+  expect(described.VersionIdsToStages?.[current.VersionId ?? ""]).toContain("AWSCURRENT");
+});
+
+test("a secret keeps its versions, moves its labels and stores the same token once", async () => {
+  const SecretId = arnOf("Secret");
+  const before = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  const ClientRequestToken = "0".repeat(32);
+  const put = { SecretId, ClientRequestToken, SecretString: "new", VersionStages: ["AWSPENDING"] };
+  const first = await secrets.send(new PutSecretValueCommand(put));
+  expect(await secrets.send(new PutSecretValueCommand(put))).toMatchObject({ VersionId: first.VersionId });
+  await expect(
+    secrets.send(new PutSecretValueCommand({ ...put, SecretString: "other" })),
+  ).rejects.toMatchObject({
+    name: "ResourceExistsException",
   });
 
-  it("closes what it had started when the start fails", async () => {
-    let backend: LocalBackend | undefined;
-    const failing = startAgain({
-      environment: {},
-      beforeListening: async (started) => {
-        backend = started;
-        throw new Error("no data");
-      },
-    });
-    await expect(failing).rejects.toThrow("no data");
-    await expect(fetch(backend?.databaseEndpoint ?? "")).rejects.toThrow();
-    await expect(fetch(backend?.secretsEndpoint ?? "")).rejects.toThrow();
-    await expect(backend?.invoke(sampleId(), {})).rejects.toThrow("stopping");
+  const move = { SecretId, VersionStage: "AWSCURRENT", MoveToVersionId: ClientRequestToken };
+  await expect(secrets.send(new UpdateSecretVersionStageCommand(move))).rejects.toMatchObject({
+    name: "InvalidParameterException",
   });
+  await secrets.send(new UpdateSecretVersionStageCommand({ ...move, RemoveFromVersionId: before.VersionId }));
+  expect((await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("new");
+  const byId = await secrets.send(new GetSecretValueCommand({ SecretId, VersionId: before.VersionId }));
+  expect(byId.VersionStages).toEqual(["AWSPREVIOUS"]);
+  await expect(
+    secrets.send(
+      new GetSecretValueCommand({ SecretId, VersionId: before.VersionId, VersionStage: "AWSCURRENT" }),
+    ),
+  ).rejects.toMatchObject({ name: "InvalidRequestException" });
+});
 
-  it("fails when a rotation fails, and names the step", async () => {
-    await expect(startAgain({ extraEnvironment: { ROTATION_FAILS: "setSecret" } })).rejects.toThrow(
-      /setSecret/,
-    );
+test("an unknown secret or version is refused with the error of AWS", async () => {
+  await expect(secrets.send(new GetSecretValueCommand({ SecretId: "none" }))).rejects.toMatchObject({
+    name: "ResourceNotFoundException",
+    message: "Secrets Manager can't find the specified secret.",
   });
+  const pending = new GetSecretValueCommand({ SecretId: arnOf("Secret"), VersionStage: "NONE" });
+  await expect(secrets.send(pending)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+});
 
-  it("closes within 2 s whatever is under way, and again without harm", async () => {
-    const other = await startAgain({ environment: {} });
-    await (await fetch(`${other.url}/things`)).text();
-    const underWay = fetch(`${other.url}/things?do=hang`).catch(() => "cut");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const startedAt = performance.now();
-    await Promise.all([other.close(), other.close()]);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
-    expect(await underWay).toBe("cut");
-    await expect(fetch(other.url)).rejects.toThrow();
+test("the local service fails to start with the number of a port that is in use", async () => {
+  const taken = await listen(createServer(), 0);
+  const port = Number(new URL(taken.url).port);
+  await expect(startAgain({ port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is already in use`);
+  await taken.close();
+});
+
+test("the local service closes what it has started when its start fails", async () => {
+  let backend: LocalBackend | undefined;
+  const failing = startAgain({
+    environment: {},
+    beforeListening: async (started) => {
+      backend = started;
+      throw new Error("no data");
+    },
   });
+  await expect(failing).rejects.toThrow("no data");
+  await expect(fetch(backend?.databaseEndpoint ?? "")).rejects.toThrow();
+  await expect(fetch(backend?.secretsEndpoint ?? "")).rejects.toThrow();
+  await expect(backend?.invoke(sampleId(), {})).rejects.toThrow("stopping");
+});
+
+test("the local service fails to start with the step of a rotation that fails", async () => {
+  await expect(startAgain({ extraEnvironment: { ROTATION_FAILS: "setSecret" } })).rejects.toThrow(
+    /setSecret/,
+  );
+});
+
+test("the local service closes within 2 s, aborting open requests, and may be closed twice", async () => {
+  const other = await startAgain({ environment: {} });
+  await (await fetch(`${other.url}/things`)).text();
+  const underWay = fetch(`${other.url}/things?do=hang`).catch(() => "cut");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const startedAt = performance.now();
+  await Promise.all([other.close(), other.close()]);
+  expect(performance.now() - startedAt).toBeLessThan(2000);
+  expect(await underWay).toBe("cut");
+  await expect(fetch(other.url)).rejects.toThrow();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, vi } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import type { LocalService, LocalServiceOptions } from "../../tools/local/service.ts";
 import { startLocalService } from "../../tools/local/service.ts";
 import { sampleAssembly } from "./sample-assembly.ts";
@@ -39,13 +39,9 @@ export async function startSample(options: Partial<LocalServiceOptions> = {}): P
 export function useSample(): () => StartedSample {
   let service: StartedSample;
   beforeAll(async () => {
-    vi.stubEnv("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true");
     service = await startSample();
   });
-  afterAll(async () => {
-    await service.close();
-    vi.unstubAllEnvs();
-  });
+  afterAll(() => service.close());
   return () => service;
 }
 

@@ -14,7 +14,7 @@ async function thread(onMessage: string, then = ""): Promise<Worker> {
   return started;
 }
 
-test("a thread exits by itself when it is asked to", async () => {
+test("stopThread lets a thread exit by itself", async () => {
   const asked = await thread("({ exit }) => exit && process.exit(7)");
   const exit = once(asked, "exit");
   await stopThread(asked);
@@ -22,15 +22,15 @@ test("a thread exits by itself when it is asked to", async () => {
 });
 
 test.each([
-  ["computes for ever", await thread("() => {}", "while (true);")],
+  ["is in an endless loop", await thread("() => {}", "while (true);")],
   ["does not listen", await thread("() => {}")],
-])("a thread that %s is terminated", async (_, busy) => {
+])("stopThread terminates a thread that %s", async (_, busy) => {
   const exit = once(busy, "exit");
   await stopThread(busy);
   expect(await exit).toEqual([1]);
 });
 
-test("a thread that has ended is left alone", async () => {
+test("stopThread does nothing to a thread that has ended", async () => {
   const ended = await thread("() => process.exit()");
   await stopThread(ended);
   await stopThread(ended);

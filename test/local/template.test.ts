@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Fn::Sub uses the notation of template strings.
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import type { TemplateDocument } from "../../tools/local/template/assembly.ts";
 import { Intrinsics } from "../../tools/local/template/intrinsics.ts";
@@ -20,202 +20,196 @@ const document: TemplateDocument = {
 const intrinsics = new Intrinsics(document, new Map([["Created", "http://here/made"]]));
 const resolve = (expression: unknown) => intrinsics.resolve(expression, "here");
 
-describe("intrinsic functions", () => {
-  it.each([
-    [{ Ref: "AWS::Region" }, "eu-west-1"],
-    [{ Ref: "Table" }, "Table"],
-    [{ "Fn::GetAtt": ["Table", "Arn"] }, "arn:aws:dynamodb:eu-west-1:000000000000:table/Table"],
-    [{ "Fn::GetAtt": ["Run", "Arn"] }, "arn:aws:lambda:eu-west-1:000000000000:function:Run"],
-    [{ Ref: "Live" }, "arn:aws:lambda:eu-west-1:000000000000:function:Run:live"],
-    [{ Ref: "Jobs" }, "https://sqs.eu-west-1.amazonaws.com/000000000000/Jobs"],
-    [{ Ref: "Created" }, "http://here/made"],
-    [{ "Fn::GetAtt": ["Created", "Arn"] }, "arn:aws:sqs:eu-west-1:000000000000:Created"],
-    [{ "Fn::Join": ["-", ["a", { Ref: "AWS::Partition" }]] }, "a-aws"],
-    [{ "Fn::Select": ["1", { "Fn::Split": [":", "a:b:c"] }] }, "b"],
-    [{ "Fn::Sub": "assets-${AWS::AccountId}-${Table}" }, "assets-000000000000-Table"],
-    [
-      { a: [1, { Ref: "Table" }], b: true },
-      { a: [1, "Table"], b: true },
-    ],
-  ])("%j", (expression, value) => {
-    expect(resolve(expression)).toEqual(value);
-  });
-
-  it.each([
-    [{ "Fn::ImportValue": "x" }, "Fn::ImportValue is not supported locally, at here"],
-    [{ a: [{ "Fn::If": ["IsDev", 1, 2] }] }, "Fn::If is not supported locally, at here.a[0]"],
-    [{ "Fn::Sub": ["${x}", { x: "y" }] }, "Fn::Sub with variables is not supported locally"],
-    [{ "Fn::Sub": "${Table.Arn}" }, "The template has no resource Table.Arn, at here"],
-    [{ "Fn::GetAtt": "Table.Arn" }, "Malformed at here"],
-    [{ "Fn::Join": ["-", [{ "Fn::Split": [":", "a:b"] }]] }, "Expected text at here"],
-    [{ Ref: "AWS::NoValue" }, "The template has no resource AWS::NoValue, at here"],
-    [{ Ref: "Missing" }, "The template has no resource Missing, at here"],
-    [{ Ref: "Bucket" }, "Bucket (AWS::S3::Bucket) does not exist locally but is used at here"],
-    [{ "Fn::GetAtt": ["Table", "StreamArn"] }, "Fn::GetAtt Table.StreamArn has no local value, at here"],
-    ["{{resolve:ssm:/a}}", "A dynamic reference cannot be resolved locally, at here"],
-    [{ "Fn::Select": [5, ["a"]] }, "Fn::Select has no element 5 at here"],
-  ])("%j is refused", (expression, message) => {
-    expect(() => resolve(expression)).toThrow(message);
-  });
+test.each([
+  [{ Ref: "AWS::Region" }, "eu-west-1"],
+  [{ Ref: "Table" }, "Table"],
+  [{ "Fn::GetAtt": ["Table", "Arn"] }, "arn:aws:dynamodb:eu-west-1:000000000000:table/Table"],
+  [{ "Fn::GetAtt": ["Run", "Arn"] }, "arn:aws:lambda:eu-west-1:000000000000:function:Run"],
+  [{ Ref: "Live" }, "arn:aws:lambda:eu-west-1:000000000000:function:Run:live"],
+  [{ Ref: "Jobs" }, "https://sqs.eu-west-1.amazonaws.com/000000000000/Jobs"],
+  [{ Ref: "Created" }, "http://here/made"],
+  [{ "Fn::GetAtt": ["Created", "Arn"] }, "arn:aws:sqs:eu-west-1:000000000000:Created"],
+  [{ "Fn::Join": ["-", ["a", { Ref: "AWS::Partition" }]] }, "a-aws"],
+  [{ "Fn::Select": ["1", { "Fn::Split": [":", "a:b:c"] }] }, "b"],
+  [{ "Fn::Sub": "assets-${AWS::AccountId}-${Table}" }, "assets-000000000000-Table"],
+  [
+    { a: [1, { Ref: "Table" }], b: true },
+    { a: [1, "Table"], b: true },
+  ],
+])("Intrinsics resolves %j", (expression, value) => {
+  expect(resolve(expression)).toEqual(value);
 });
 
-describe("throttling of methods", () => {
-  const all = { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: "100", ThrottlingBurstLimit: 50 };
-  const own = { ...all, HttpMethod: "GET", ResourcePath: "/~1a~1{id}", ThrottlingRateLimit: 2 };
-  const settings = z.array(methodSettingSchema).parse([all, own]);
-
-  it("is that of all methods, which a method's own replaces", () => {
-    expect(throttlingOf(settings, "GET", "/a/{id}")).toEqual({ rate: 2, burst: 50 });
-    for (const [verb, path] of [
-      ["POST", "/a/{id}"],
-      ["GET", "/a"],
-      ["GET", "/"],
-    ] as const) {
-      expect(throttlingOf(settings, verb, path)).toEqual({ rate: 100, burst: 50 });
-    }
-    expect(throttlingOf([], "GET", "/a")).toBeUndefined();
-  });
-
-  it("has no setting of a method ANY, which API Gateway refuses", () => {
-    expect(methodSettingSchema.safeParse({ ...own, HttpMethod: "ANY" }).success).toBe(false);
-  });
-
-  it.each([{ DataTraceEnabled: true }, { CachingEnabled: true }, { LoggingLevel: "INFO" }])(
-    "stands beside no setting that a local run would ignore: %j is refused",
-    (setting) => {
-      expect(methodSettingSchema.safeParse({ ...all, ...setting }).success).toBe(false);
-    },
-  );
+test.each([
+  [{ "Fn::ImportValue": "x" }, "Fn::ImportValue is not supported locally, at here"],
+  [{ a: [{ "Fn::If": ["IsDev", 1, 2] }] }, "Fn::If is not supported locally, at here.a[0]"],
+  [{ "Fn::Sub": ["${x}", { x: "y" }] }, "Fn::Sub with variables is not supported locally"],
+  [{ "Fn::Sub": "${Table.Arn}" }, "The template has no resource Table.Arn, at here"],
+  [{ "Fn::GetAtt": "Table.Arn" }, "Malformed at here"],
+  [{ "Fn::Join": ["-", [{ "Fn::Split": [":", "a:b"] }]] }, "Expected text at here"],
+  [{ Ref: "AWS::NoValue" }, "The template has no resource AWS::NoValue, at here"],
+  [{ Ref: "Missing" }, "The template has no resource Missing, at here"],
+  [{ Ref: "Bucket" }, "Bucket (AWS::S3::Bucket) does not exist locally but is used at here"],
+  [{ "Fn::GetAtt": ["Table", "StreamArn"] }, "Fn::GetAtt Table.StreamArn has no local value, at here"],
+  ["{{resolve:ssm:/a}}", "A dynamic reference cannot be resolved locally, at here"],
+  [{ "Fn::Select": [5, ["a"]] }, "Fn::Select has no element 5 at here"],
+])("Intrinsics refuses %j", (expression, message) => {
+  expect(() => resolve(expression)).toThrow(message);
 });
 
-describe("queues and their consumers", () => {
-  const arn = (name: string) => `arn:aws:sqs:eu-west-1:000000000000:${name}`;
+const all = { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: "100", ThrottlingBurstLimit: 50 };
+const own = { ...all, HttpMethod: "GET", ResourcePath: "/~1a~1{id}", ThrottlingRateLimit: 2 };
+const settings = z.array(methodSettingSchema).parse([all, own]);
 
-  /** A template with a queue, a function of 10 s, and a mapping between them, with these properties on top. */
-  function templateOf(
-    queue: Record<string, unknown>,
-    mapping: Record<string, unknown> = {},
-    others: Record<string, [type: string, properties: Record<string, unknown>]> = {},
-  ): Template {
-    const resources: Record<string, [type: string, properties: Record<string, unknown>]> = {
-      Run: ["AWS::Lambda::Function", { Code: { S3Key: "run.zip" }, Handler: "index.handler", Timeout: 10 }],
-      Live: ["AWS::Lambda::Alias", { FunctionName: { Ref: "Run" }, Name: "live" }],
-      Dead: ["AWS::SQS::Queue", {}],
-      Jobs: ["AWS::SQS::Queue", queue],
-      JobsPolicy: ["AWS::SQS::QueuePolicy", { Queues: [{ Ref: "Jobs" }] }],
-      Alarm: ["AWS::CloudWatch::Alarm", { AlarmActions: [{ Ref: "Topic" }] }],
-      Mapping: [
-        "AWS::Lambda::EventSourceMapping",
-        {
-          BatchSize: 1,
-          EventSourceArn: { "Fn::GetAtt": ["Jobs", "Arn"] },
-          FunctionName: { Ref: "Run" },
-          FunctionResponseTypes: ["ReportBatchItemFailures"],
-          ScalingConfig: { MaximumConcurrency: 10 },
-          ...mapping,
-        },
-      ],
-      ...others,
-    };
-    const Resources = Object.fromEntries(
-      Object.entries(resources).map(([id, [Type, Properties]]) => [id, { Type, Properties }]),
-    );
-    return new Template({
-      document: { Resources: { ...emptyApi, ...Resources } },
-      assetDirectories: new Map([["run.zip", "/assets/run"]]),
-    });
+test("throttlingOf returns the setting of all methods unless the method has its own", () => {
+  expect(throttlingOf(settings, "GET", "/a/{id}")).toEqual({ rate: 2, burst: 50 });
+  for (const [verb, path] of [
+    ["POST", "/a/{id}"],
+    ["GET", "/a"],
+    ["GET", "/"],
+  ] as const) {
+    expect(throttlingOf(settings, verb, path)).toEqual({ rate: 100, burst: 50 });
   }
+  expect(throttlingOf([], "GET", "/a")).toBeUndefined();
+});
 
-  it("have the settings of the template, or the defaults of AWS", () => {
-    const redrive = { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 3 };
-    const declared = { VisibilityTimeout: "60", MessageRetentionPeriod: 100, KmsMasterKeyId: { Ref: "Key" } };
-    const { queues, eventSources } = templateOf({ ...declared, RedrivePolicy: redrive });
-    expect(queues).toMatchObject([
-      { name: "Dead", attributes: { VisibilityTimeout: "30" }, redrive: undefined },
+test("methodSettingSchema refuses a setting of ANY, as API Gateway does", () => {
+  expect(methodSettingSchema.safeParse({ ...own, HttpMethod: "ANY" }).success).toBe(false);
+});
+
+test.each([{ DataTraceEnabled: true }, { CachingEnabled: true }, { LoggingLevel: "INFO" }])(
+  "methodSettingSchema refuses a setting that a local run would ignore: %j",
+  (setting) => {
+    expect(methodSettingSchema.safeParse({ ...all, ...setting }).success).toBe(false);
+  },
+);
+
+const arn = (name: string) => `arn:aws:sqs:eu-west-1:000000000000:${name}`;
+
+/** A template with a queue, a function with a time-out of 10 s and a mapping between them, changed as said. */
+function templateOf(
+  queue: Record<string, unknown>,
+  mapping: Record<string, unknown> = {},
+  others: Record<string, [type: string, properties: Record<string, unknown>]> = {},
+): Template {
+  const resources: Record<string, [type: string, properties: Record<string, unknown>]> = {
+    Run: ["AWS::Lambda::Function", { Code: { S3Key: "run.zip" }, Handler: "index.handler", Timeout: 10 }],
+    Live: ["AWS::Lambda::Alias", { FunctionName: { Ref: "Run" }, Name: "live" }],
+    Dead: ["AWS::SQS::Queue", {}],
+    Jobs: ["AWS::SQS::Queue", queue],
+    JobsPolicy: ["AWS::SQS::QueuePolicy", { Queues: [{ Ref: "Jobs" }] }],
+    Alarm: ["AWS::CloudWatch::Alarm", { AlarmActions: [{ Ref: "Topic" }] }],
+    Mapping: [
+      "AWS::Lambda::EventSourceMapping",
       {
-        name: "Jobs",
-        arn: arn("Jobs"),
-        visibilitySeconds: 60,
-        attributes: { VisibilityTimeout: "60", MessageRetentionPeriod: "100" },
-        redrive: { deadLetterLogicalId: "Dead", maxReceiveCount: 3 },
+        BatchSize: 1,
+        EventSourceArn: { "Fn::GetAtt": ["Jobs", "Arn"] },
+        FunctionName: { Ref: "Run" },
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: 10 },
+        ...mapping,
       },
-    ]);
-    expect(eventSources).toEqual([
-      {
-        logicalId: "Mapping",
-        queueLogicalId: "Jobs",
-        functionLogicalId: "Run",
-        concurrency: 10,
-      },
-    ]);
-  });
-
-  it("are consumed by as many batches at a time as the mapping says: limits of callers count on them", () => {
-    expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 50 } }).eventSources).toMatchObject([
-      { concurrency: 50 },
-    ]);
-    expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 2 } }).eventSources).toMatchObject([
-      { concurrency: 2 },
-    ]);
-  });
-
-  it.each([["Run:live"], [{ Ref: "Run" }], [{ "Fn::GetAtt": ["Run", "Arn"] }], [{ Ref: "Live" }]])(
-    "name their function as %j",
-    (FunctionName) => {
-      expect(templateOf({}, { FunctionName }).eventSources).toMatchObject([{ functionLogicalId: "Run" }]);
-    },
-  );
-
-  it.each([
-    ["FifoQueue is not supported locally, at Jobs", { FifoQueue: true }, {}],
-    [
-      "Jobs redrives to arn:none, which is no queue of the template",
-      { RedrivePolicy: { deadLetterTargetArn: "arn:none", maxReceiveCount: 1 } },
-      {},
     ],
-    ["Mapping reads arn:none, which is no queue of the template", {}, { EventSourceArn: "arn:none" }],
-    ["Mapping calls none, which is no function of the template", {}, { FunctionName: "none" }],
-    [
-      "Queue visibility timeout: 9 seconds is less than Function timeout: 10 seconds",
-      { VisibilityTimeout: 9 },
-      {},
-    ],
-    ["only batches of one message are supported locally", {}, { BatchSize: 10 }],
-    ["MaximumConcurrency", {}, { ScalingConfig: { MaximumConcurrency: 1 } }],
-    ["FilterCriteria is not supported locally, at Mapping", {}, { FilterCriteria: { Filters: [] } }],
-  ])("are refused: %s", (message, queue, mapping) => {
-    expect(() => templateOf(queue, mapping)).toThrow(message);
-  });
-
-  const things = {
-    AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
-    KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+    ...others,
   };
-  it.each([
-    ["BillingMode", "AWS::DynamoDB::Table", things],
-    [
-      "StreamSpecification is not supported locally, at One",
-      "AWS::DynamoDB::Table",
-      { ...things, StreamSpecification: {} },
-    ],
-    ["GenerateSecretString", "AWS::SecretsManager::Secret", {}],
-    [
-      "options of a generated secret are not supported locally",
-      "AWS::SecretsManager::Secret",
-      { GenerateSecretString: { PasswordLength: 40 } },
-    ],
-    [
-      "greedy parameters are not supported locally",
-      "AWS::ApiGateway::Resource",
-      { ParentId: { "Fn::GetAtt": ["Api", "RootResourceId"] }, PathPart: "{proxy+}" },
-    ],
-    ["HttpMethod", "AWS::ApiGateway::Method", { HttpMethod: "TRACE" }],
-    [
-      "RequestValidatorId is not supported locally, at One",
-      "AWS::ApiGateway::Method",
-      { RequestValidatorId: "x" },
-    ],
-  ])("what the stack does not use is refused by its name: %s", (message, type, properties) => {
-    expect(() => templateOf({}, {}, { One: [type, properties] })).toThrow(message);
+  const Resources = Object.fromEntries(
+    Object.entries(resources).map(([id, [Type, Properties]]) => [id, { Type, Properties }]),
+  );
+  return new Template({
+    document: { Resources: { ...emptyApi, ...Resources } },
+    assetDirectories: new Map([["run.zip", "/assets/run"]]),
   });
+}
+
+test("Template reads queues with the template's settings or the defaults of AWS", () => {
+  const redrive = { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 3 };
+  const declared = { VisibilityTimeout: "60", MessageRetentionPeriod: 100, KmsMasterKeyId: { Ref: "Key" } };
+  const { queues, eventSources } = templateOf({ ...declared, RedrivePolicy: redrive });
+  expect(queues).toMatchObject([
+    { name: "Dead", attributes: { VisibilityTimeout: "30" }, redrive: undefined },
+    {
+      name: "Jobs",
+      arn: arn("Jobs"),
+      visibilitySeconds: 60,
+      attributes: { VisibilityTimeout: "60", MessageRetentionPeriod: "100" },
+      redrive: { deadLetterLogicalId: "Dead", maxReceiveCount: 3 },
+    },
+  ]);
+  expect(eventSources).toEqual([
+    {
+      logicalId: "Mapping",
+      queueLogicalId: "Jobs",
+      functionLogicalId: "Run",
+      concurrency: 10,
+    },
+  ]);
+});
+
+test("Template reads the concurrency of a mapping, from which callers' limits are derived", () => {
+  expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 50 } }).eventSources).toMatchObject([
+    { concurrency: 50 },
+  ]);
+  expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 2 } }).eventSources).toMatchObject([
+    { concurrency: 2 },
+  ]);
+});
+
+test.each([["Run:live"], [{ Ref: "Run" }], [{ "Fn::GetAtt": ["Run", "Arn"] }], [{ Ref: "Live" }]])(
+  "Template finds the function that a mapping names as %j",
+  (FunctionName) => {
+    expect(templateOf({}, { FunctionName }).eventSources).toMatchObject([{ functionLogicalId: "Run" }]);
+  },
+);
+
+test.each([
+  ["FifoQueue is not supported locally, at Jobs", { FifoQueue: true }, {}],
+  [
+    "Jobs redrives to arn:none, which is not a queue of the template",
+    { RedrivePolicy: { deadLetterTargetArn: "arn:none", maxReceiveCount: 1 } },
+    {},
+  ],
+  ["Mapping reads arn:none, which is not a queue of the template", {}, { EventSourceArn: "arn:none" }],
+  ["Mapping calls none, which is not a function of the template", {}, { FunctionName: "none" }],
+  [
+    "Queue visibility timeout: 9 seconds is less than Function timeout: 10 seconds",
+    { VisibilityTimeout: 9 },
+    {},
+  ],
+  ["only batches of one message are supported locally", {}, { BatchSize: 10 }],
+  ["MaximumConcurrency", {}, { ScalingConfig: { MaximumConcurrency: 1 } }],
+  ["FilterCriteria is not supported locally, at Mapping", {}, { FilterCriteria: { Filters: [] } }],
+])("Template refuses a queue or mapping that does not run locally: %s", (message, queue, mapping) => {
+  expect(() => templateOf(queue, mapping)).toThrow(message);
+});
+
+const things = {
+  AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+  KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+};
+test.each([
+  ["BillingMode", "AWS::DynamoDB::Table", things],
+  [
+    "StreamSpecification is not supported locally, at One",
+    "AWS::DynamoDB::Table",
+    { ...things, StreamSpecification: {} },
+  ],
+  ["GenerateSecretString", "AWS::SecretsManager::Secret", {}],
+  [
+    "options of a generated secret are not supported locally",
+    "AWS::SecretsManager::Secret",
+    { GenerateSecretString: { PasswordLength: 40 } },
+  ],
+  [
+    "greedy parameters are not supported locally",
+    "AWS::ApiGateway::Resource",
+    { ParentId: { "Fn::GetAtt": ["Api", "RootResourceId"] }, PathPart: "{proxy+}" },
+  ],
+  ["HttpMethod", "AWS::ApiGateway::Method", { HttpMethod: "TRACE" }],
+  [
+    "RequestValidatorId is not supported locally, at One",
+    "AWS::ApiGateway::Method",
+    { RequestValidatorId: "x" },
+  ],
+])("Template refuses what is not supported locally, by its name: %s", (message, type, properties) => {
+  expect(() => templateOf({}, {}, { One: [type, properties] })).toThrow(message);
 });

@@ -14,13 +14,13 @@ const request = {
   caller: "0f3a",
 };
 
-test("a request is one line: time, status, operation, duration, code", () => {
+test("readableLine shows a request as time, status, operation, duration and code", () => {
   expect(readableLine(JSON.stringify(request))).toBe(
     "07:38:33  403  qos-profiles/retrieve  12 ms  PERMISSION_DENIED",
   );
 });
 
-test("any other line of a function says what happened, and to which operation", () => {
+test("readableLine shows any other log line as time, level, message and fields", () => {
   const { level, timestamp } = request;
   const ended = {
     level,
@@ -34,13 +34,13 @@ test("any other line of a function says what happened, and to which operation", 
 });
 
 test.each(["Debugger attached.", "{not JSON", '{"level":1}', ""])(
-  "text of another form stays: %s",
+  "readableLine leaves other text unchanged: %s",
   (line) => {
     expect(readableLine(line)).toBe(line);
   },
 );
 
-test("lines are read as they were written, however they are cut", () => {
+test("readableLines joins lines that arrive in pieces", () => {
   let written = "";
   const sink = readableLines({ write: (chunk) => (written += chunk) });
   const bytes = Buffer.from(`${JSON.stringify(request)}\nplain\n`);
@@ -48,7 +48,7 @@ test("lines are read as they were written, however they are cut", () => {
   expect(written).toBe("07:38:33  403  qos-profiles/retrieve  12 ms  PERMISSION_DENIED\nplain\n");
 });
 
-test("metrics are for CloudWatch, and have no line", () => {
+test("readableLines leaves out metrics", () => {
   let written = "";
   const sink = readableLines({ write: (chunk) => (written += chunk) });
   const metrics = { _aws: { Timestamp: 1, CloudWatchMetrics: [] }, OldestJobSeconds: 0 };
@@ -56,7 +56,7 @@ test("metrics are for CloudWatch, and have no line", () => {
   expect(written).toBe("plain\n");
 });
 
-test("the pages and assets of a website have a line when they fail, and the requests of a page have theirs", () => {
+test("readableLines shows requests for a website's files only when they fail", () => {
   let written = "";
   const sink = readableLines({ write: (chunk) => (written += chunk) });
   const { code: _, ...served } = { ...request, operation: "publishConsole", status: 200 };
@@ -73,11 +73,11 @@ test.each([
   [{ isTTY: true }, {}, true],
   [{ isTTY: true }, { LOG_FORMAT: "json" }, false],
   [{}, {}, false],
-])("whether %j with %j is read by a person: %j", (stream, environment, isRead) => {
+])("isReadable returns for the stream %j with the environment %j: %j", (stream, environment, isRead) => {
   expect(isReadable(stream, environment)).toBe(isRead);
 });
 
-test("the next steps name a login, a first call, and the pages that the service has", () => {
+test("nextSteps names a login, a first call and the pages of the service", () => {
   const steps = nextSteps("http://127.0.0.1:3000", ["/openapi.json", "/reference"], true);
   expect(steps).toContain('app@example.com, password "correct horse battery staple"');
   expect(steps).toContain("npm run ncs -- call retrieveQosProfiles --as app@example.com '{");
@@ -85,7 +85,7 @@ test("the next steps name a login, a first call, and the pages that the service 
   expect(steps).not.toContain("Map");
 });
 
-test("the next steps name the port of a service that does not run on 3000, and of other data no login", () => {
+test("nextSteps names a port other than 3000, and no login when the data are not the demo data", () => {
   expect(nextSteps("http://127.0.0.1:3001", [], true)).toContain("--url http://127.0.0.1:3001 ");
   const own = nextSteps("http://127.0.0.1:3001", [], false);
   expect(own).toContain("--local 3001");

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import * as z from "zod";
 import { Gateway, type GatewayOptions } from "../../tools/local/gateway/gateway.ts";
-import { InvocationError } from "../../tools/local/lambda/invocation-error.ts";
+import { InvocationError, throttledInvocation } from "../../tools/local/lambda/invocation-error.ts";
 import type { ListeningServer } from "../../tools/local/servers/listening-server.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedService } from "../support/service.ts";
@@ -14,7 +14,10 @@ const opened: ListeningServer[] = [];
 
 /** Opens a gateway of the deployed API whose functions all answer with `invoke`. */
 async function open(invoke: GatewayOptions["invoke"], throttled: boolean): Promise<string> {
-  const stream = () => Promise.reject(new Error("nothing here is streamed"));
+  const stream = async () => {
+    await invoke("", {});
+    throw new Error("nothing here is streamed");
+  };
   const logs = { write() {} };
   const server = await new Gateway({ api, invoke, stream, logs, throttled, now: () => now }).open(0);
   opened.push(server);
@@ -34,44 +37,46 @@ async function statuses(url: string, count: number): Promise<number[]> {
 
 const times = (count: number, status: number) => Array.from({ length: count }, () => status);
 
-describe("a throttled gateway", () => {
-  let url: string;
-  beforeAll(async () => {
-    url = await open(answer, true);
-  });
+test("a throttled gateway passes a method's burst, then its rate, and counts each method apart", async () => {
+  const url = await open(answer, true);
 
-  test("lets through the burst of a method, then its rate, and keeps other methods apart", async () => {
-    expect(await statuses(`${url}${document}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
-    expect(await statuses(`${url}${keys}`, 1)).toEqual([200]);
+  expect(await statuses(`${url}${document}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
+  expect(await statuses(`${url}${keys}`, 1)).toEqual([200]);
 
-    now += 100; // Two tokens at 20 a second.
-    expect(await statuses(`${url}${document}`, 3)).toEqual([200, 200, 429]);
+  now += 100; // Two tokens at 20 a second.
+  expect(await statuses(`${url}${document}`, 3)).toEqual([200, 200, 429]);
 
-    now += 60_000; // The bucket holds no more than the burst.
-    expect(await statuses(`${url}${document}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
-  });
-
-  test("refuses in the form of every error, and says when to come back", async () => {
-    await statuses(`${url}${document}`, 10);
-    const response = await fetch(`${url}${document}`, { headers: { "x-correlator": "t-1" } });
-    expect(response.status).toBe(429);
-    expect(errorBody.parse(await response.json()).code).toBe("TOO_MANY_REQUESTS");
-    expect(response.headers.get("retry-after")).toBe("1");
-    expect(response.headers.get("x-correlator")).toBe("t-1");
-  });
+  now += 60_000; // The bucket holds no more than the burst.
+  expect(await statuses(`${url}${document}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
 });
 
-test("without throttling any rate is let through", async () => {
+test("a throttled gateway responds 429 with Retry-After, the correlator and the usual error body", async () => {
+  const url = await open(answer, true);
+  await statuses(`${url}${document}`, 10);
+
+  const response = await fetch(`${url}${document}`, { headers: { "x-correlator": "t-1" } });
+  expect(response.status).toBe(429);
+  expect(errorBody.parse(await response.json()).code).toBe("TOO_MANY_REQUESTS");
+  expect(response.headers.get("retry-after")).toBe("1");
+  expect(response.headers.get("x-correlator")).toBe("t-1");
+});
+
+test("a gateway without throttling passes any rate", async () => {
   const url = await open(answer, false);
   expect(await statuses(`${url}${document}`, 30)).toEqual(times(30, 200));
 });
 
-test("a function that Lambda throttles is 503, and the caller is told when to come back", async () => {
-  const url = await open(async () => {
-    throw new InvocationError("TooManyRequestsException", "Rate Exceeded.");
-  }, false);
-  const response = await fetch(`${url}${keys}`);
-  expect(response.status).toBe(503);
-  expect(errorBody.parse(await response.json()).code).toBe("UNAVAILABLE");
-  expect(response.headers.get("retry-after")).toBe("5");
-});
+test.each(api.routes.filter(({ integration }) => "functionLogicalId" in integration))(
+  "the gateway responds 503 with Retry-After to $method $path when Lambda throttles its function or authorizer",
+  async ({ method, path }) => {
+    const url = await open(async () => {
+      throw new InvocationError(throttledInvocation, "Rate Exceeded.");
+    }, false);
+    const headers = { authorization: "Bearer a.b.c" };
+    const response = await fetch(`${url}${path.replaceAll(/[{}]/g, "")}`, { method, headers });
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("5");
+    if (method === "HEAD") return;
+    expect(errorBody.parse(await response.json()).code).toBe("UNAVAILABLE");
+  },
+);
