@@ -53,7 +53,7 @@ test("createClient returns the service's error for an unknown QoS profile", asyn
   expect(error).toMatchObject({ status: 404, code: "NOT_FOUND" });
 });
 
-test("waitForOperation returns the delivered operation, whose sink got the same answer", async () => {
+test("waitForOperation returns the delivered operation after its sink received the answer", async () => {
   const body = request();
   const sinkCredential = { credentialType: "ACCESSTOKEN", accessTokenType: "bearer", accessToken } as const;
   const { response } = await client.POST("/populationdensitydata/retrieve", {

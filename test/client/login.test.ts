@@ -36,7 +36,7 @@ function tokenAt(iat: number): string {
   return `header.${Buffer.from(payload).toString("base64url")}.signature`;
 }
 
-test("login asks for a token when the first request needs it, and sends the credentials only", async () => {
+test("login requests a token at the first request, with nothing but the credentials", async () => {
   const client = createClient({ baseUrl, fetch, token: login({ baseUrl, fetch, ...credentials }) });
   expect(requests).toEqual([]);
   await client.GET("/qualityondemand/qos-profiles/{name}", { params: { path: { name: "QOS_E" } } });
@@ -69,7 +69,7 @@ test("login renews a token once, half a minute before it expires", async () => {
   expect(requests.length).toBe(2);
 });
 
-test("login throws a refusal to every call that waits for it, and tries again for the next call", async () => {
+test("login throws a refusal to every waiting call and tries again for the next one", async () => {
   const token = login({ baseUrl, fetch, ...credentials });
   refusedWith = 401;
   for (const result of await Promise.allSettled([token(), token()])) {

@@ -120,7 +120,7 @@ test("waitForOperation throws a TimeoutError at its deadline", async () => {
   expect(askedAt).toEqual([0]);
 });
 
-test("waitForOperation throws the reason of an aborted signal at once, and asks no more", async () => {
+test("waitForOperation throws the reason of an aborted signal and sends no further request", async () => {
   const abortion = new AbortController();
   const waiting = wait([pending], { signal: abortion.signal });
   await vi.advanceTimersByTimeAsync(2_000);

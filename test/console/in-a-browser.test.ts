@@ -84,7 +84,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
-    test("the map shows the API's density of a cell that is chosen with the keyboard", async () => {
+    test("the map shows the API's density of the cell that is chosen with the keyboard", async () => {
       const { page } = map;
       const { geohash, pplDensity } = densestCell(await showDensities(page));
 
@@ -201,7 +201,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
-  test("the console asks for a login again when its token is not accepted", {
+  test("the console asks for another login when its token is not accepted", {
     timeout: 2 * patience,
   }, async () => {
     const { page, problems } = await openConsole(browser, service.url);

@@ -93,7 +93,6 @@ describe("commandsIn and their problems", () => {
     "npx cdk bootstrap",
     "npx no-such-program",
     "npx vitest run test/none.test.ts",
-    "npx vitest run --project units",
     "npx vitest run -t 'a name that no test \u0068as'",
     "deploy-it",
   ])("commandProblems reports a problem of: %s", async (text) => {

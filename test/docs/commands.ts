@@ -32,7 +32,9 @@ export function commandsIn(text: string): readonly ShellCommand[] {
   }
   return commands
     .map(withoutRedirections)
-    .map((command) => command.filter((word, index) => !(index === 0 && /^\w+=/.test(word))))
+    .map((command) =>
+      command.filter((_, index) => command.slice(0, index + 1).some((word) => !/^\w+=/.test(word))),
+    )
     .filter((command): command is [string, ...string[]] => command.length > 0);
 }
 
@@ -168,19 +170,13 @@ export function cdkProblems([, , command = "", ...args]: ShellCommand): readonly
 /** Problems with a run of some tests: the files and a test of the name must exist. */
 function vitestProblems([, ...given]: readonly string[]): readonly string[] {
   const files = given.filter((arg, index) => !arg.startsWith("-") && !given[index - 1]?.startsWith("-"));
-  const valueAfter = (option: string) =>
-    given.includes(option) ? given[given.indexOf(option) + 1] : undefined;
-  const project = valueAfter("--project");
-  const name = valueAfter("-t");
+  const name = given.includes("-t") ? given[given.indexOf("-t") + 1] : undefined;
   const tests = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".test.ts"),
   );
   const hasName = (file: string) => readFileSync(`test/${file}`, "utf8").includes(`${name}`);
   return [
     ...files.filter((file) => !existsSync(file)).map((file) => `there is no ${file}`),
-    ...(project === undefined || readFileSync("vitest.config.ts", "utf8").includes(`name: "${project}"`)
-      ? []
-      : [`there is no project ${project}`]),
     ...(name === undefined || tests.some(hasName) ? [] : [`no test has the name ${name}`]),
   ];
 }

@@ -104,7 +104,7 @@ export class Workspace {
 
   constructor(service: string) {
     this.#service = service;
-    for (const name of ["client", "node_modules"])
+    for (const name of ["client", "node_modules", "tools"])
       symlinkSync(resolve(name), join(this.folder, name), "junction");
     // Records each response's status, which `curl --silent` does not show.
     mkdirSync(join(this.folder, "curl"));

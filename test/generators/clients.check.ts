@@ -55,7 +55,7 @@ const clients: Readonly<Record<string, Generated>> = {
       import { client } from "./client/client.gen";
 
       export async function useService() {
-        const login = await sdk.authenticate({ body: ${credentials}, throwOnError: true });
+        const login = await sdk.authenticateProfile({ body: ${credentials}, throwOnError: true });
         const auth = login.data.Data.access_token;
         const { data: profile } = await sdk.getQosProfile({ auth, path: { name: "QOS_E" }, throwOnError: true });
         const name: string = profile.name;
@@ -90,7 +90,7 @@ const clients: Readonly<Record<string, Generated>> = {
       import * as sdk from "./client";
 
       export async function useService() {
-        const login = await sdk.authenticate(${credentials});
+        const login = await sdk.authenticateProfile(${credentials});
         if (login.status !== 200) throw new Error(login.data.code);
         const headers = { authorization: "Bearer " + login.data.Data.access_token };
         const profile = await sdk.getQosProfile("QOS_E", { headers });

@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL("../..", import.meta.url)),
     include: ["test/generators/*.check.ts"],
-    globalSetup: ["test/support/local-service.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true", ...busyMachine },

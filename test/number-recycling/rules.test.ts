@@ -97,11 +97,11 @@ describe("recycling", () => {
 });
 
 describe("overlaps", () => {
-  test("overlapping assignments are not found in a sound history, in whatever order", () => {
+  test("overlapsIn finds nothing in a sound history in any order", () => {
     fc.assert(fc.property(histories, (history) => overlapsIn([...history].reverse()).length === 0));
   });
 
-  test("overlapping assignments are found exactly when two assignments share a day", () => {
+  test("overlapsIn finds an overlap exactly when two assignments share a day", () => {
     const lone = fc.record({
       subscriber: fc.constantFrom("a", "b"),
       start: fc.nat({ max: 12 }),
@@ -122,7 +122,7 @@ describe("overlaps", () => {
     );
   });
 
-  test("an open assignment overlaps every later one and is named first", () => {
+  test("overlapsIn returns an open assignment first, with the later one", () => {
     const open = { subscriber: "a", from: "2020-01-01" };
     const later = { subscriber: "b", from: "2024-01-01", to: "2024-02-01" };
     expect(overlapsIn([later, open])).toEqual([[open, later]]);

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { hashed } from "../../shared/hash.ts";
 import { boxIn, freshTile } from "../support/densities.ts";
-import { requestIn, someJob, storedJob, storeJob } from "../support/jobs.ts";
+import { requestIn, storedJob, storeJob } from "../support/jobs.ts";
 import { authorizerContext, eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
+import { someJob } from "../support/some-job.ts";
 import { callStreamed } from "../support/streamed.ts";
 import { useHarness } from "../support/use-harness.ts";
 

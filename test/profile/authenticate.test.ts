@@ -168,19 +168,22 @@ test("POST /authenticate returns 401 for an account without a password", async (
   expect((await call(path, { body: { emailaddress: EmailAddress, password: "" } })).status).toBe(401);
 });
 
+/** The address of a fresh account with the password `right`, or of none. */
+async function addressOf(kind: string): Promise<string> {
+  useTables();
+  const EmailAddress = `${crypto.randomUUID()}@example.com`;
+  if (kind === "an account that exists") {
+    const account = { ID: 8, Username: "T", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+    const passwordHash = await hashPassword("right");
+    await replaceProfile({ ...account, EmailAddress, passwordHash }, AbortSignal.timeout(60_000));
+  }
+  return EmailAddress;
+}
+
 test.each(["an account that exists", "an account that does not exist"])(
   "POST /authenticate returns 429 after too many failures of %s, and 200 to others",
   async (kind) => {
-    useTables();
-    const emailaddress = `${crypto.randomUUID()}@example.com`;
-    if (kind === "an account that exists") {
-      const account = { ID: 8, Username: "T", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
-      const passwordHash = await hashPassword("right");
-      await replaceProfile(
-        { ...account, EmailAddress: emailaddress, passwordHash },
-        AbortSignal.timeout(60_000),
-      );
-    }
+    const emailaddress = await addressOf(kind);
     const attempt = (password: string) => call(path, { body: { emailaddress, password } });
     // Most failures are counted as the function counts them, without the quarter of a second each that it takes.
     await occupy(emailaddress, { failures: 17 });
@@ -203,16 +206,7 @@ test.each(["an account that exists", "an account that does not exist"])(
 test.each(["an account that exists", "an account that does not exist"])(
   "POST /authenticate returns 429 with Retry-After 1 while other logins of %s are under way",
   async (kind) => {
-    useTables();
-    const emailaddress = `${crypto.randomUUID()}@example.com`;
-    if (kind === "an account that exists") {
-      const account = { ID: 8, Username: "T", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
-      const passwordHash = await hashPassword("right");
-      await replaceProfile(
-        { ...account, EmailAddress: emailaddress, passwordHash },
-        AbortSignal.timeout(60_000),
-      );
-    }
+    const emailaddress = await addressOf(kind);
     const others = await occupy(emailaddress, { failures: 19, underWay: 1 });
 
     const refused = await call(path, { body: { emailaddress, password: "right" } });

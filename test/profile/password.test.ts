@@ -38,7 +38,7 @@ test("passwordMatches refuses the password with zero bytes appended, and its dig
   expect(await passwordMatches(digest, await hashPassword(long))).toBe(false);
 });
 
-test("hashPassword names its function and parameters, which are at least OWASP's", async () => {
+test("hashPassword returns a hash with its parameters, which are at least OWASP's", async () => {
   expect(await hashPassword("any")).toMatch(/^\$sha256-scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
 });
 
@@ -53,7 +53,7 @@ test("passwordMatches accepts a password typed in another Unicode normal form", 
   expect(await passwordMatches(composed.normalize("NFD"), await hashPassword(composed))).toBe(true);
 });
 
-test("passwordMatches refuses everything without a hash, after the same work", async () => {
+test("passwordMatches refuses any password without a hash after the same work", async () => {
   // In a sample half as much work as deployed functions do.
   const ln = isWhole ? 15 : 14;
   if (!isWhole) stubHashing(String(ln), "http://127.0.0.1:8000");
@@ -84,7 +84,7 @@ test("isOutdated is true exactly for a hash of less memory or less work than tod
   for (const other of ["ln=17,r=8,p=1", "ln=16,r=8,p=2"]) expect(isOutdated(hashWith(other))).toBe(false);
 });
 
-test("hashPassword makes cheap hashes only on one machine, and isOutdated is true for them elsewhere", async () => {
+test("hashPassword makes cheap hashes only in the local run, and isOutdated is true for them elsewhere", async () => {
   stubHashing("4", "http://127.0.0.1:8000");
   const hash = await hashPassword("any");
   expect(hash).toContain("$ln=4,r=8,p=3$");

@@ -5,7 +5,7 @@ import { addressOf, countersOf, secondsLeft, windowSeconds } from "../../functio
 const limits = { accountAndSource: 3, source: 5, account: 4 };
 const now = new Date("2026-11-21T10:07:00Z");
 
-test("addressOf lowers the case of an address and returns an empty one for none", () => {
+test("addressOf returns an address in lower case, and an empty one for none", () => {
   expect(addressOf("Ada@Example.COM")).toBe("ada@example.com");
   expect(addressOf(undefined)).toBe("");
 });
@@ -16,7 +16,7 @@ test("countersOf returns the narrowest counter first, each with its own limit", 
   ]);
 });
 
-test("countersOf puts no address into the key of a counter", () => {
+test("countersOf returns keys that hold no address", () => {
   fc.assert(
     fc.property(fc.emailAddress(), fc.ipV4(), (address, source) => {
       const keys = countersOf(address, source, now, limits).map(({ key }) => key);

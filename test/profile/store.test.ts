@@ -53,7 +53,7 @@ test("beginAttempt counts a refused attempt nowhere", async () => {
   expect((await begin([account])).refusal?.counter).toBe(account);
 });
 
-test("an attempt withdrawn several times makes room for one other", async () => {
+test("an attempt that is withdrawn several times makes room for one other", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const { attempt } = await begin(counters);
   await begin(counters);

@@ -186,87 +186,18 @@ describe("400", () => {
   });
 });
 
-describe("401 and 403", () => {
-  test("POST /retrieve-qos-profiles returns 401 UNAUTHENTICATED without a token", async () => {
-    const answer = await call(path, { body: {}, headers: { "x-correlator": "qos-2" } });
-    expect(answer).toMatchObject({ status: 401, body: { status: 401, code: "UNAUTHENTICATED" } });
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-    expect(answer.headers.get("x-correlator")).toBe("qos-2");
-  });
-
-  test("POST /retrieve-qos-profiles returns 403 PERMISSION_DENIED for a token of another scope or none", async () => {
-    for (const scope of ["number-recycling:check", ""]) {
-      expect(await retrieve({}, { scope })).toMatchObject({
-        status: 403,
-        body: { code: "PERMISSION_DENIED" },
-      });
-    }
-  });
-});
-
 describe("404", () => {
   test.each([
-    ["an unknown phone number", { phoneNumber: "+34699999999" }],
     ["an unknown port", { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 1 } }],
     [
       "a private address that contradicts the port",
       { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 59765, privateAddress: "10.9.9.9" } },
     ],
     ["an unknown network", { ipv6Address: "2001:db8:ffff::1" }],
-    [
-      "an unknown first identifier beside a known one",
-      { phoneNumber: "+34699999999", ipv6Address: "2001:db8:1:1::1" },
-    ],
   ])("POST /retrieve-qos-profiles returns 404 IDENTIFIER_NOT_FOUND for %s", async (_, device) => {
     expect(await retrieve({ device })).toMatchObject({
       status: 404,
       body: { status: 404, code: "IDENTIFIER_NOT_FOUND" },
     });
-  });
-
-  test("POST /retrieve-qos-profiles returns 404 for a token of a deleted subscription", async () => {
-    expect(await retrieve({}, { subscription: crypto.randomUUID() })).toMatchObject({
-      status: 404,
-      body: { code: "IDENTIFIER_NOT_FOUND" },
-    });
-  });
-});
-
-describe("405", () => {
-  test.each(["GET", "PUT", "DELETE", "PATCH"])(
-    "%s /retrieve-qos-profiles returns 405 METHOD_NOT_ALLOWED",
-    async (method) => {
-      const answer = await call(path, {
-        method,
-        token: await tokenWith(),
-        headers: { "x-correlator": "qos-3" },
-      });
-      expect(answer).toMatchObject({ status: 405, body: { status: 405, code: "METHOD_NOT_ALLOWED" } });
-      expect(answer.headers.get("x-correlator")).toBe("qos-3");
-    },
-  );
-});
-
-describe("422", () => {
-  test("POST /retrieve-qos-profiles returns 422 SERVICE_NOT_APPLICABLE for a device outside the service", async () => {
-    const refused = { status: 422, body: { status: 422, code: "SERVICE_NOT_APPLICABLE" } };
-    expect(await retrieve({ device: { phoneNumber: "+34600000004" } })).toMatchObject(refused);
-    expect(await retrieve({}, { subscription: "s-0004" })).toMatchObject(refused);
-  });
-
-  test("POST /retrieve-qos-profiles returns 422 UNSUPPORTED_IDENTIFIER for an access identifier alone", async () => {
-    expect(await retrieve({ device: { networkAccessIdentifier: "123@example.com" } })).toMatchObject({
-      status: 422,
-      body: { status: 422, code: "UNSUPPORTED_IDENTIFIER" },
-    });
-  });
-
-  test("POST /retrieve-qos-profiles returns 422 UNNECESSARY_IDENTIFIER for a device and a 3-legged token", async () => {
-    for (const device of [{ phoneNumber: "+34600000001" }, { networkAccessIdentifier: "123@example.com" }]) {
-      expect(await retrieve({ device }, { subscription: "s-0001" })).toMatchObject({
-        status: 422,
-        body: { status: 422, code: "UNNECESSARY_IDENTIFIER" },
-      });
-    }
   });
 });

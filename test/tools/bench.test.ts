@@ -3,7 +3,7 @@ import { npm } from "../support/npm.ts";
 import { isWhole } from "../support/sample.ts";
 
 test.runIf(isWhole).each(["SIGHUP", "SIGINT", "SIGTERM"] as const)(
-  "npm run bench leaves neither processes nor files behind when %s ends it",
+  "npm run bench leaves no process and no file behind when %s ends it",
   async (signal) => {
     const bench = npm(["run", "--silent", "bench", "--", "start"]);
     try {

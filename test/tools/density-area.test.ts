@@ -217,7 +217,7 @@ describe("an area that is refused", () => {
     await expect(read).rejects.toThrow(`area.geojson: ${message}`);
   });
 
-  test("readArea refuses a file that is not there", async () => {
+  test("readArea refuses a missing file", async () => {
     await expect(readArea(join(folder, "absent.geojson"))).rejects.toThrow(
       "absent.geojson: cannot be read: ENOENT",
     );

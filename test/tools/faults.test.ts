@@ -21,13 +21,13 @@ test("faultyEvent adds the fault's headers to an event without headers", () => {
   expect(changed).toEqual({ ...event, headers: { "x-correlator": "not valid!" } });
 });
 
-test("faultyEvent changes what the authorizer says of the caller", () => {
+test("faultyEvent changes the caller in the authorizer's context", () => {
   expect(faultyEvent(event, { caller: { scope: "" } })).toMatchObject({
     requestContext: { stage: "live", authorizer: { client: "1000", scope: "" } },
   });
 });
 
-test("faultyEvent takes the caller away when the fault has none", () => {
+test("faultyEvent removes the caller when the fault has none", () => {
   const changed = faultyEvent(event, { caller: null });
 
   expect(JSON.parse(JSON.stringify(changed))).toEqual({ ...event, requestContext: { stage: "live" } });
@@ -39,14 +39,14 @@ test("faultyEvent refuses a fault of the caller for an event without one", () =>
   expect(() => faultyEvent(open, { caller: null })).toThrow("its operation needs no token");
 });
 
-test("faultyVariables changes the variables that a function has, and all that a pattern names", () => {
+test("faultyVariables changes the variables that a function has, and all that match a pattern", () => {
   const fault = { ...readFault("internal"), environment: { "TABLE_*": "", DAILY_QUOTA: "0" } };
   const variables = { TABLE_DEVICES: "a", TABLE_QUOTAS: "b", LOG_LEVEL: "INFO" };
 
   expect(faultyVariables(fault, variables)).toEqual({ TABLE_DEVICES: "", TABLE_QUOTAS: "" });
 });
 
-test("readFault refuses a name that no file in events/faults has, and names those that there are", () => {
+test("readFault refuses an unknown name and lists the faults that exist", () => {
   expect(() => readFault("../package")).toThrow("no fault ../package; there are internal, invalid-argument");
 });
 

@@ -59,7 +59,7 @@ function maxError(totals: readonly number[], expected: number): number {
 const onePart = ({ coverage }: CountedTile) => [{ part: "all", coverage }];
 
 describe("any area", () => {
-  test("geoNamesModel places the people of all places on Earth in every hour, none more and none less", async () => {
+  test("geoNamesModel places exactly the people of all places on Earth in every hour", async () => {
     const halves = await Promise.all([
       modelled({ west: -180, south: -90, east: 0, north: 90 }, 1),
       modelled({ west: 0, south: -90, east: 180, north: 90 }, 1),
@@ -82,7 +82,7 @@ describe("any area", () => {
     },
   );
 
-  test("geoNamesModel leads to the same stored bytes each time", async () => {
+  test("geoNamesModel gives the same stored bytes each time", async () => {
     const hash = async () => {
       const bytes = createHash("sha256");
       for (const day of modelDays(lyon, { precision: 7, dates: [friday, saturday], model: geoNamesModel })) {
@@ -109,7 +109,7 @@ describe("any area", () => {
     expect(isDeepStrictEqual(first, second)).toBe(true);
   });
 
-  test("geoNamesModel covers the cells that share area with the box, and counts in no others", async () => {
+  test("geoNamesModel covers exactly the cells that share area with the box", async () => {
     const { cellHeight, cellWidth } = gridOf(7);
     const tiles = await modelled(lyon, 7);
     expect(tiles.map(({ geohash }) => geohash)).toEqual(tiles.map(({ geohash }) => geohash).sort());

@@ -53,14 +53,14 @@ describe("a bad record is named by file, position and field", () => {
       [{ ...good, jitter: { value: 1, units: "Seconds" } }],
       /record 1, jitter\.units: unknown field/,
     ],
-    ["a record that is none", [good, 7], /record 2, the record: /],
-  ])("%s", async (_, records, message) => {
+    ["a record that is no object", [good, 7], /record 2, the record: /],
+  ])("importFile names file, record and field of %s", async (_, records, message) => {
     const importing = importFile(importKinds["qos-profiles"], await fileOf(records));
     await expect(importing).rejects.toThrow(ImportError);
     await expect(importing).rejects.toThrow(message);
   });
 
-  test("a wrong check digit of an IMEI", async () => {
+  test("importFile refuses an IMEI with a wrong check digit", async () => {
     const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
     const path = await fileOf([{ ...device, imei: "490154203237519" }]);
     await expect(importFile(importKinds.devices, path)).rejects.toThrow(
@@ -68,7 +68,7 @@ describe("a bad record is named by file, position and field", () => {
     );
   });
 
-  test("an area whose service could not apply to a device", async () => {
+  test("importFile refuses notApplicable with an area that knows no devices", async () => {
     const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
     const path = await fileOf([
       { ...device, notApplicable: ["qos-profiles", "device-identifier", "number-recycling"] },
@@ -79,7 +79,7 @@ describe("a bad record is named by file, position and field", () => {
     await expect(importing).rejects.not.toThrow(/record 1, notApplicable/);
   });
 
-  test("an identifier of two devices, without saying which", async () => {
+  test("importFile refuses a phone number of two devices without repeating it", async () => {
     const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
     const path = await fileOf([
       device,
@@ -90,28 +90,28 @@ describe("a bad record is named by file, position and field", () => {
     await expect(importing).rejects.not.toThrow(/\+34/);
   });
 
-  test("a login without an address", async () => {
+  test("importFile refuses a profile without an e-mail address", async () => {
     const profile = { ID: 5, Username: "x", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
     await expect(importFile(importKinds.profiles, await fileOf([profile]))).rejects.toThrow(
       /record 1, EmailAddress: /,
     );
   });
 
-  test("a number that no table can hold, without its value", async () => {
+  test("importFile refuses a number that DynamoDB cannot hold without repeating it", async () => {
     const profile = { ID: 1e300, Username: "x", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
     const path = await fileOf([{ ...profile, EmailAddress: "x@example.com" }]);
     await expect(importFile(importKinds.profiles, path)).rejects.toThrow(/record 1, ID: /);
     await expect(importFile(importKinds.profiles, path)).rejects.not.toThrow(/1e\+?300/);
   });
 
-  test("a record that the table does not take", async () => {
+  test("importFile names the record that the table refuses", async () => {
     const path = await fileOf([{ name: "QOS_HUGE", status: "ACTIVE", description: "x".repeat(500_000) }]);
     await expect(importFile(importKinds["qos-profiles"], path)).rejects.toThrow(
       /\.json: record 1: could not be stored/,
     );
   });
 
-  test("a file that is a folder, or not UTF-8", async () => {
+  test("importFile refuses a folder and a file that is not UTF-8", async () => {
     await expect(importFile(importKinds.profiles, folder)).rejects.toThrow(/cannot be read: EISDIR/);
     const path = join(folder, "latin1.json");
     await writeFile(path, Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]));
@@ -121,9 +121,9 @@ describe("a bad record is named by file, position and field", () => {
   });
 
   test.each([
-    ["no JSON", "[{", /is not JSON/],
-    ["no array", {}, /is not an array of records/],
-  ])("%s", async (_, content, message) => {
+    ["not JSON", "[{", /is not JSON/],
+    ["not an array", {}, /is not an array of records/],
+  ])("importFile refuses a file that is %s", async (_, content, message) => {
     await expect(importFile(importKinds.profiles, await fileOf(content))).rejects.toThrow(message);
   });
 });
@@ -150,13 +150,13 @@ describe("number assignments", () => {
     ],
     ["that end before they begin", [held("2020-02-01", "2020-01-31")], /record 1, to: is before from/],
     ["on a day that is not there", [held("2020-02-30")], /record 1, from: must be a date of the calendar/],
-  ])("%s are refused, both named", async (_, records, message) => {
+  ])("importFile refuses number assignments %s, and names both records", async (_, records, message) => {
     await expect(importFile(importKinds["number-assignments"], await fileOf(records))).rejects.toThrow(
       message,
     );
   });
 
-  test("that the table does not take are named by their place in the file, not by their number", async () => {
+  test("importFile names an assignment that cannot be stored by its record, not by its phone number", async () => {
     const other = "+96123456782";
     const records = [
       held("2020-01-01", "2020-02-01"),
@@ -179,7 +179,7 @@ describe("number assignments", () => {
     }
   });
 
-  test("of different numbers may share days", async () => {
+  test("importFile accepts assignments of different numbers on the same days", async () => {
     const other = { ...held("2020-01-01"), phoneNumber: "+96123456780" };
     expect(
       await importFile(importKinds["number-assignments"], await fileOf([held("2020-01-01"), other])),
@@ -190,7 +190,7 @@ describe("number assignments", () => {
 describe("a file with a record in each line", () => {
   const qosProfiles = importKinds["qos-profiles"];
 
-  test("is imported like an array, without its blank lines", async () => {
+  test("importFile imports an NDJSON file and skips blank lines", async () => {
     // Other tests ask the service for its whole catalogue.
     await useOwnTable(qosProfilesTable);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -204,14 +204,14 @@ describe("a file with a record in each line", () => {
     for (const name of names) expect((await findQosProfile(name, signal))?.name).toBe(name);
   });
 
-  test("is refused where a line is not JSON", async () => {
+  test("importFile refuses an NDJSON file and names the line that is not JSON", async () => {
     const path = join(folder, `${crypto.randomUUID()}.ndjson`);
     await writeFile(path, '{"name":"QOS_A","status":"ACTIVE"}\n\n{');
     await expect(importFile(qosProfiles, path)).rejects.toThrow(/\.ndjson: line 3: is not JSON/);
   });
 });
 
-test("of many problems the first ones are named and the others counted", async () => {
+test("importFile names the first twenty problems and counts the others", async () => {
   const path = await fileOf(Array.from({ length: 1_000 }, () => ({ name: "QOS_A", status: "ACTIVE" })));
   const lines = await importFile(importKinds["qos-profiles"], path).catch((error) =>
     error.message.split("\n"),
@@ -222,7 +222,7 @@ test("of many problems the first ones are named and the others counted", async (
   expect(lines[20]).toMatch(/: and 979 more problems$/);
 });
 
-test("of a file with one bad record nothing is written", async () => {
+test("importFile writes nothing of a file with one bad record", async () => {
   const name = `QOS_${crypto.randomUUID()}`;
   const path = await fileOf([{ name, status: "ACTIVE" }, { name: "no" }]);
 
@@ -234,7 +234,7 @@ test("of a file with one bad record nothing is written", async () => {
 describe("what contradicts the tables is refused before anything is written", () => {
   const unique = () => `+95${String(Math.random()).slice(2, 12)}`;
 
-  test("an identifier of another subscription", async () => {
+  test("importFile refuses a phone number of another subscription and writes nothing", async () => {
     const owner = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
     await importFile(importKinds.devices, await fileOf([owner]));
     const innocent = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
@@ -249,7 +249,7 @@ describe("what contradicts the tables is refused before anything is written", ()
     );
   });
 
-  test("but an identifier passes to another when its owner gives it up in the same file", async () => {
+  test("importFile moves a phone number to another subscription when its owner gives it up in the same file", async () => {
     const before = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
     await importFile(importKinds.devices, await fileOf([before]));
     const next = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: before.phoneNumber };
@@ -260,7 +260,7 @@ describe("what contradicts the tables is refused before anything is written", ()
     expect(found?.subscription).toBe(next.subscription);
   });
 
-  test("an address of another profile", async () => {
+  test("importFile refuses the e-mail address of another profile", async () => {
     const EmailAddress = `${crypto.randomUUID()}@example.com`;
     const profile = {
       ID: 1,
@@ -275,7 +275,7 @@ describe("what contradicts the tables is refused before anything is written", ()
   });
 });
 
-test("the same files imported again leave the same state", async () => {
+test("importing the demo files again changes no device", async () => {
   const before = await findDevice(phoneIdentifier("+34600000001"), signal);
   if (isWhole) await importFolder("tools/demo");
   else {
@@ -290,6 +290,6 @@ test("the same files imported again leave the same state", async () => {
   expect(before?.subscription).toBe("s-0001");
 });
 
-test("a folder without any data is an error", async () => {
+test("importFolder refuses a folder without data", async () => {
   await expect(importFolder(folder)).rejects.toThrow("holds none of");
 });

@@ -2,15 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Job } from "../../functions/population-density/delivery/job.ts";
 import { hashed } from "../../shared/hash.ts";
 import type * as Jobs from "../../tools/cli/job-operations.ts";
-import {
-  type Harness,
-  openHarness,
-  pendingOf,
-  requestIn,
-  someJob,
-  storedJob,
-  storeJob,
-} from "../support/jobs.ts";
+import { type Harness, openHarness, pendingOf, requestIn, storedJob, storeJob } from "../support/jobs.ts";
+import { someJob } from "../support/some-job.ts";
 
 const parked = "density-jobs-parked";
 const jobs = "density-jobs";

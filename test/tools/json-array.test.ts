@@ -40,14 +40,14 @@ describe("a file that is an array", () => {
     );
   });
 
-  test("elementsOf returns what JSON.parse returns for a file of many pieces", async () => {
+  test("elementsOf returns what JSON.parse returns for a file of many chunks", async () => {
     // More bytes than are read at once, with each kind of byte at a border of some piece.
     const array = Array.from({ length: 30_000 }, (_, index) => ({ [`é\\"${index}`]: ["],[", index, {}] }));
     const text = JSON.stringify(array);
     expect(JSON.stringify(await read(text)) === text).toBe(true);
   });
 
-  test("elementsOf returns an element that is longer than one piece of the file", async () => {
+  test("elementsOf returns an element that is longer than a chunk of the file", async () => {
     const array = [1, "x".repeat(1_000_000), 2];
     expect(await read(JSON.stringify(array))).toEqual(array);
   });

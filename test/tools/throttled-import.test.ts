@@ -136,7 +136,7 @@ describe("an import that cannot use AWS", () => {
   test.each([
     ["UnrecognizedClientException", "AWS_PROFILE"],
     ["ExpiredTokenException", "AWS_SESSION_TOKEN"],
-    ["AccessDeniedException", "the credentials lack a right"],
+    ["AccessDeniedException", "the credentials lack a permission"],
     ["ResourceNotFoundException", "AWS_REGION"],
   ])(
     "an import ends after one call and names what to set when DynamoDB answers %s",

@@ -22,7 +22,7 @@ test("ringOf returns a closed ring of four corners", () => {
   expect(ring[0]).toEqual(ring[4]);
 });
 
-test("cellSize returns 153 m for precision 7 at the equator, and half the width at 60 degrees", () => {
+test("cellSize returns 153 m for precision 7 at the equator and half of that width at 60 degrees", () => {
   expect(cellSize(7, 0).width).toBeCloseTo(152.9, 0);
   expect(cellSize(7, 60).width).toBeCloseTo(76.4, 0);
   expect(cellSize(7, 60).height).toBeCloseTo(152.9, 0);

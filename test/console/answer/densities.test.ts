@@ -21,7 +21,7 @@ const body = {
   })),
 };
 
-test("parseDensities keeps status, cells and times of an answer", () => {
+test("parseDensities returns status, cells and times of an answer", () => {
   const { status, geohashes, hours } = parseDensities(body);
 
   expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");

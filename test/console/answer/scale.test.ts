@@ -31,7 +31,7 @@ test("classOf returns a class with a colour, and never a lower class for more pe
   );
 });
 
-test("scaleOf gives each class about as many densities", () => {
+test("scaleOf gives each class about the same number of densities", () => {
   const list = Array.from({ length: 700 }, (_, index) => index * index);
 
   const scale = scaleOf(list);
@@ -51,7 +51,7 @@ test("coloursOf returns a single colour where all densities are the same", () =>
   expect(coloursOf(scaleOf([5, 5, 5]), true)).toHaveLength(1);
 });
 
-test("coloursOf reverses the colours in the dark theme, so that most people have most contrast", () => {
+test("coloursOf reverses the colours in the dark theme, so that the highest densities have most contrast", () => {
   const scale = scaleOf(Array.from({ length: 70 }, (_, index) => index * 100));
 
   expect(coloursOf(scale, false)).toEqual(coloursOf(scale, true).toReversed());

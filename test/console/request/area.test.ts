@@ -25,11 +25,11 @@ describe("areaProblem", () => {
   });
 });
 
-test("cellCount counts a cell that only shares a part of its area with the polygon", () => {
+test("cellCount counts a cell that is only partly inside the polygon", () => {
   expect(cellCount(areaOf(triangle), 3)).toBe(1);
 });
 
-test("cellCount grows with the precision by less than the 32 cells that a cell consists of", () => {
+test("cellCount grows by less than 32 times with each precision", () => {
   const [six, seven] = [cellCount(areaOf(triangle), 6), cellCount(areaOf(triangle), 7)];
 
   expect(seven).toBeGreaterThan(six);

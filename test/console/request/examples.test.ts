@@ -10,7 +10,7 @@ const world = { west: -180, south: -90, east: 180, north: 90 };
 
 const namesIn = (coverage: typeof lyon) => examplesIn(coverage).map(({ name }) => name);
 
-test("examplesIn offers nothing before the first import", () => {
+test("examplesIn returns no example before the first import", () => {
   expect(examplesIn(undefined)).toEqual([]);
 });
 
@@ -25,7 +25,7 @@ test("examplesIn offers no district of Lyon where densities begin east of it", (
   expect(namesIn({ ...halfOfTheWorld, west: 5 })).not.toContain("Centre of Lyon");
 });
 
-test("examplesIn offers the middle and all of what is covered where there is no district", () => {
+test("examplesIn offers the middle and the whole of the covered area where there is no district", () => {
   expect(namesIn(acrossAntimeridian)).toEqual(["Middle of what is covered", "All that is covered"]);
 });
 

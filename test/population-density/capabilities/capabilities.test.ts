@@ -85,10 +85,6 @@ test("GET /capabilities returns the period outside of which POST /retrieve refus
   });
 });
 
-test("GET /capabilities returns 401 without a token", async () => {
-  expect(await call(path)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
-});
-
 describe("K is announced as it holds for what is stored", () => {
   beforeEach(async () => {
     useTables();

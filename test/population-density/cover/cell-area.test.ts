@@ -28,12 +28,12 @@ function areaBetween(south: number, north: number): number {
 }
 
 describe("the area of a cell", () => {
-  test.each([1, 2])("all cells of precision %i are the whole Earth", (precision) => {
+  test.each([1, 2])("cellArea of all cells of precision %i adds up to the Earth", (precision) => {
     const sum = suffixesOf(precision).reduce((area, geohash) => area + cellArea(geohash), 0);
     expect(Math.abs(sum / earthKm2 - 1)).toBeLessThan(1e-9);
   });
 
-  test("all rows of a precision are the whole Earth", () => {
+  test("rowArea of all rows of a precision adds up to the Earth", () => {
     for (const precision of [3, 5, 6]) {
       const { rows, columns } = gridOf(precision);
       let sum = 0;
@@ -42,7 +42,7 @@ describe("the area of a cell", () => {
     }
   });
 
-  test("is the sum of its children's, at every precision and up to the poles", () => {
+  test("cellArea is the sum of the areas of the cell's children, up to the poles", () => {
     const corners = fc.constantFrom("0".repeat(11), "z".repeat(11), "b".repeat(11), "p".repeat(11));
     const parents = fc
       .tuple(fc.oneof(geohashes, corners), fc.integer({ min: 1, max: 11 }))
@@ -56,7 +56,7 @@ describe("the area of a cell", () => {
     );
   });
 
-  test("is that of the closed form, as far as that is exact", () => {
+  test("cellArea agrees with the closed form as far as that is exact", () => {
     fc.assert(
       fc.property(geohashes, (geohash) => {
         const { cellHeight, columns } = gridOf(geohash.length);
@@ -69,7 +69,7 @@ describe("the area of a cell", () => {
     );
   });
 
-  test("at a pole is that of a flat triangle", () => {
+  test("cellArea of a cell at a pole is that of a flat triangle", () => {
     const { rows, cellHeight, cellWidth } = gridOf(12);
     const polarRadiusKm = 6_378.137 / Math.sqrt(1 - 0.00669437999014);
     const side = (polarRadiusKm * cellHeight * Math.PI) / 180;
@@ -79,7 +79,7 @@ describe("the area of a cell", () => {
     }
   });
 
-  test("of a block in Lyon is its height times its width, by the radii of curvature there", () => {
+  test("cellArea of a block in Lyon is height times width by the radii of curvature there", () => {
     const { cellHeight, cellWidth } = gridOf(7);
     const degree = Math.PI / 180;
     const latitude = ((cellOf("u05kq4h").row + 0.5) * cellHeight - 90) * degree;
@@ -90,7 +90,7 @@ describe("the area of a cell", () => {
     expect(cellArea("u05kq4h")).toBeCloseTo(0.0163, 4);
   });
 
-  test.each(["", "0123456789012", "a"])("%j has none", (geohash) => {
+  test.each(["", "0123456789012", "a"])("cellArea throws for %j, which is no geohash", (geohash) => {
     expect(() => cellArea(geohash)).toThrow(RangeError);
   });
 });

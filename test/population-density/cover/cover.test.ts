@@ -71,7 +71,7 @@ describe("the cover of a polygon", () => {
       expect(polygons).toBeGreaterThanOrEqual(polygonRuns);
       expect(precisions.size).toBe(12);
     },
-    20_000 * times,
+    120_000 * times,
   );
 
   test(
@@ -85,7 +85,7 @@ describe("the cover of a polygon", () => {
         { numRuns: largePolygonRuns },
       );
     },
-    20_000 * times,
+    120_000 * times,
   );
 
   test.each([
@@ -251,7 +251,7 @@ describe("countCells", () => {
     const count = countCells(globe, 12);
     expect(count).toBeLessThanOrEqual(2 ** 60);
     expect(count).toBeGreaterThan(0.999 * 2 ** 60);
-  }, 20_000);
+  }, 120_000);
 
   test("countCells returns the exact number up to the limit, and a number between limit and truth above it", () => {
     fc.assert(

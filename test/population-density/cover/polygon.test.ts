@@ -89,14 +89,14 @@ describe("one unit decides", () => {
   ];
 
   const decisions = cases.map(
-    ([what, boundary, isPolygon]) => [isPolygon ? "takes" : "refuses", what, boundary, isPolygon] as const,
+    ([what, boundary, isPolygon]) => [isPolygon ? "accepts" : "refuses", what, boundary, isPolygon] as const,
   );
   test.each(decisions)("polygonOf %s %s", (_, __, boundary, isPolygon) => {
     expect(isPolygonByOracle(boundary)).toBe(isPolygon);
     for (const written of writings(boundary)) expect(polygonOf(written) !== undefined).toBe(isPolygon);
   });
 
-  test("polygonOf decides as rational arithmetic does for corners that are a unit apart", () => {
+  test("polygonOf agrees with rational arithmetic for corners that are a unit apart", () => {
     const near = fc.tuple(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -2, max: 2 }));
     const base = fc.constantFrom<Coordinates>([45.75, 4.86], [0.1, 0.3], [-33.3, -179.9], [64, 128]);
     let [polygons, others] = [0, 0];
@@ -134,7 +134,7 @@ describe("one nanodegree decides", () => {
   ];
 
   test.each(shapes)(
-    "polygonOf refuses %s that is thinner than a nanodegree, and takes it from there on",
+    "polygonOf refuses %s that is thinner than a nanodegree and accepts it from there on",
     (_, withWidth) => {
       for (const width of [0, 1e-13, 1e-12, 1e-11, 1e-10, 5e-10, 0.99e-9]) {
         for (const written of writings(withWidth(width))) expect(polygonOf(written)).toBeUndefined();
@@ -147,14 +147,14 @@ describe("one nanodegree decides", () => {
     },
   );
 
-  test("polygonOf takes a polygon that is thin in one part only", () => {
+  test("polygonOf accepts a polygon that is thin in one part only", () => {
     const needle = ring([0, 0], [0, 1], [unit, 1], [unit, 1e-8], [1e-8, 0]);
     expect(polygonOf(needle)).toBeDefined();
     const neck = ring([0, 0], [0, 2], [1, 2], [unit, 1], [1, 0]);
     expect(polygonOf(neck)).toBeDefined();
   });
 
-  test("polygonOf refuses any number of points on a line in decimals", () => {
+  test("polygonOf refuses any number of decimal points on a line", () => {
     const line = fc.record({
       latitude: fc.integer({ min: -500_000, max: 500_000 }),
       longitude: fc.integer({ min: -800_000, max: 800_000 }),
@@ -176,7 +176,7 @@ describe("one nanodegree decides", () => {
 });
 
 describe("a polygon", () => {
-  test("polygonOf decides as rational arithmetic does for random rings on and beside corners", () => {
+  test("polygonOf agrees with rational arithmetic for random rings on and beside corners of cells", () => {
     fc.assert(
       fc.property(ringsInGrid, ({ boundary }) => {
         expect(polygonOf(boundary) !== undefined).toBe(isPolygonByOracle(boundary));
@@ -185,7 +185,7 @@ describe("a polygon", () => {
     );
   });
 
-  test("polygonOf takes a vertex in the middle of a straight edge", () => {
+  test("polygonOf accepts a vertex in the middle of a straight edge", () => {
     expect(polygonOf(ring([0, 0], [0, 1], [0, 2], [1, 1]))).toBeDefined();
   });
 
@@ -211,13 +211,13 @@ describe("a polygon", () => {
     expect(Array.from(made?.longitudes ?? [])).toEqual([179, 181, 181, 179]);
   });
 
-  test("polygonOf takes vertices on the poles and on the antimeridian", () => {
+  test("polygonOf accepts vertices on the poles and on the antimeridian", () => {
     expect(polygonOf(ring([-90, 0], [-90, 180], [90, 180], [90, 0]))).toBeDefined();
     expect(polygonOf(ring([90, -180], [80, -180], [80, -170]))).toBeDefined();
     expect(polygonOf(ring([90, 180], [80, -180], [80, -170]))).toBeDefined();
   });
 
-  test("polygonOf takes a belt around the globe, and a spiral that does not meet itself", () => {
+  test("polygonOf accepts a belt around the globe, and a spiral that does not meet itself", () => {
     const around = [-180, -60, 60, 180];
     const belt = [
       ...around.map((longitude) => [0, longitude] as const),

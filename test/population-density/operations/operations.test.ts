@@ -7,8 +7,9 @@ import {
 } from "../../../functions/population-density/operations/contract.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { type Answer, call, tokenWith } from "../../support/client.ts";
-import { someJob, storedJob, storeJob } from "../../support/jobs.ts";
+import { storedJob, storeJob } from "../../support/jobs.ts";
 import { sharedService } from "../../support/service.ts";
+import { someJob } from "../../support/some-job.ts";
 import { useRequestAndSink } from "../../support/use-harness.ts";
 
 const families = ["/populationdensitydata", "/population-density-data/v0.3"] as const;
@@ -166,7 +167,7 @@ describe("the list", () => {
     "perPage=",
     "state=pending",
     "state=WITHDRAWN",
-  ])("GET /operations returns 400 for %.60s", async (query) => {
+  ])("GET /operations returns 400 for %s", async (query) => {
     const { send } = someCaller();
     const [name] = query.split("=");
     expect(await send("GET", `${family}/operations?${query}`)).toMatchObject({

@@ -1,3 +1,4 @@
+import { seeded } from "../../support/random.ts";
 import type { Scenario, Step } from "./attack.ts";
 
 /** The whole numbers from 0 to below a number. */
@@ -125,7 +126,8 @@ const suffixes = ["0000", "0001", "0002", "0003", "0010", "0011", "0100", "0101"
  * @param seed the same one makes the same scenario.
  */
 export function randomScenario(seed: number, maxWorlds: number): Scenario {
-  const random = randomOf(seed);
+  const next = seeded(seed);
+  const random = (limit: number) => (next() * 2 ** 32) % limit;
   const threshold = 2 + random(2);
   const counted = Math.floor(Math.log(maxWorlds) / Math.log(threshold + 1));
   const cells = suffixes.toSorted(() => random(3) - 1).slice(0, counted);
@@ -142,16 +144,5 @@ export function randomScenario(seed: number, maxWorlds: number): Scenario {
     threshold,
     unknowns: unknowns(counted, below(threshold + 1)),
     steps: steps.filter((step) => Object.keys(step.cells).length > 0),
-  };
-}
-
-/** Whole numbers from 0 to below a limit: mulberry32. */
-function randomOf(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
   };
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { storeEnvironment } from "../../../tools/local/store-environment.ts";
 import { type OwnService, startOwnService } from "../../support/own-service.ts";
 import { isLong, isWhole, runs } from "../../support/sample.ts";
 import type { Ask, Scenario } from "./attack.ts";
 import { largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
-import { askAt, tablesOf } from "./attacked-service.ts";
+import { askAt } from "./attacked-service.ts";
 
 /** The first of the small scenarios with a cell less: its worlds fit into the hours of one week. */
 const sampleScenario: Scenario = {
@@ -23,7 +24,7 @@ describe("nothing of few people can be computed from all that is answered over H
       { RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "100000000" },
       { hasDemoData: true },
     );
-    for (const [name, value] of Object.entries(tablesOf(service))) vi.stubEnv(name, value);
+    for (const [name, value] of Object.entries(storeEnvironment(service))) vi.stubEnv(name, value);
     // A client of the database that this thread has, or leaves to the next file, is of another service.
     vi.resetModules();
     ({ attack } = await import("./attack.ts"));

@@ -1,12 +1,5 @@
 import * as z from "zod";
-import type { LocalService } from "../../../tools/local/service.ts";
 import type { Ask } from "./attack.ts";
-
-/** The environment variables of the tables of a service on this machine. */
-export function tablesOf({ template, environmentOf }: LocalService): Readonly<Record<string, string>> {
-  const variables = template.functions.flatMap(({ logicalId }) => Object.entries(environmentOf(logicalId)));
-  return Object.fromEntries(variables.filter(([name]) => /^(?:TABLE_|AWS_(?!LAMBDA_))/.test(name)));
-}
 
 const login = z.object({ Data: z.object({ access_token: z.string() }) });
 const callMilliseconds = 30_000;

@@ -70,7 +70,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("typicalHours holds in each slot what most of the days know", () => {
+  test("typicalHours holds in each slot the kind that most of the days have", () => {
     fc.assert(
       fc.property(days, (observed) => {
         const typical = typicalHours(observed.map(dayOf));
@@ -133,7 +133,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("typicalHours of no day knows nothing", () => {
+  test("typicalHours of no days has no data", () => {
     expect(typicalHours([])).toEqual(Array(24).fill(undefined));
   });
 });

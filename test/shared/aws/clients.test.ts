@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { isRetryable } from "../../../shared/aws/clients.ts";
 
 /** The error that the server answers with. */
@@ -42,37 +42,35 @@ async function reported(status: number, type: string, code = ""): Promise<unknow
   );
 }
 
-describe("SQS that says no", () => {
-  test.each([
-    [403, "com.amazonaws.sqs#RequestThrottled", "RequestThrottled"],
-    [400, "com.amazonaws.sqs#KmsThrottled", "KMS.ThrottlingException"],
-    [403, "com.amazonaws.sqs#OverLimit", "OverLimit"],
-    [403, "RequestThrottled", ""],
-    [400, "KmsThrottled", ""],
-    [403, "OverLimit", ""],
-    [403, "", "RequestThrottled"],
-    [400, "", "KMS.ThrottlingException"],
-    [403, "AWS.SimpleQueueService.RequestThrottled", ""],
-    [400, "AWS.SimpleQueueService.KmsThrottled", ""],
-    [403, "AWS.SimpleQueueService.OverLimit", ""],
-    [403, "com.amazonaws.sqs#OverLimit", "AWS.SimpleQueueService.OverLimit"],
-    [400, "com.amazonaws.sqs#ThrottlingException", ""],
-    [500, "com.amazonaws.sqs#InternalError", "InternalFailure"],
-    [503, "", ""],
-  ])("only for now may be asked again: %d %s %s", async (status, type, code) => {
-    const error = await reported(status, type, code);
-    expect(error).toBeInstanceOf(Error);
-    expect(isRetryable(error)).toBe(true);
-  });
+test.each([
+  [403, "com.amazonaws.sqs#RequestThrottled", "RequestThrottled"],
+  [400, "com.amazonaws.sqs#KmsThrottled", "KMS.ThrottlingException"],
+  [403, "com.amazonaws.sqs#OverLimit", "OverLimit"],
+  [403, "RequestThrottled", ""],
+  [400, "KmsThrottled", ""],
+  [403, "OverLimit", ""],
+  [403, "", "RequestThrottled"],
+  [400, "", "KMS.ThrottlingException"],
+  [403, "AWS.SimpleQueueService.RequestThrottled", ""],
+  [400, "AWS.SimpleQueueService.KmsThrottled", ""],
+  [403, "AWS.SimpleQueueService.OverLimit", ""],
+  [403, "com.amazonaws.sqs#OverLimit", "AWS.SimpleQueueService.OverLimit"],
+  [400, "com.amazonaws.sqs#ThrottlingException", ""],
+  [500, "com.amazonaws.sqs#InternalError", "InternalFailure"],
+  [503, "", ""],
+])("isRetryable returns true for a temporary error of SQS: %d %s %s", async (status, type, code) => {
+  const error = await reported(status, type, code);
+  expect(error).toBeInstanceOf(Error);
+  expect(isRetryable(error)).toBe(true);
+});
 
-  test.each([
-    [400, "com.amazonaws.sqs#QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue"],
-    [400, "com.amazonaws.sqs#KmsAccessDenied", "KMS.AccessDeniedException"],
-    [400, "com.amazonaws.sqs#InvalidMessageContents", ""],
-    [403, "AccessDeniedException", ""],
-  ])("for good is a fault of ours: %d %s %s", async (status, type, code) => {
-    const error = await reported(status, type, code);
-    expect(error).toBeInstanceOf(Error);
-    expect(isRetryable(error)).toBe(false);
-  });
+test.each([
+  [400, "com.amazonaws.sqs#QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue"],
+  [400, "com.amazonaws.sqs#KmsAccessDenied", "KMS.AccessDeniedException"],
+  [400, "com.amazonaws.sqs#InvalidMessageContents", ""],
+  [403, "AccessDeniedException", ""],
+])("isRetryable returns false for a permanent error of SQS: %d %s %s", async (status, type, code) => {
+  const error = await reported(status, type, code);
+  expect(error).toBeInstanceOf(Error);
+  expect(isRetryable(error)).toBe(false);
 });

@@ -1,86 +1,81 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DependencyTimes, timeCalls, timed } from "../../../shared/aws/dependency-times.ts";
+import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
 
 const field = "dynamodbMilliseconds";
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-describe("the time for which a request waits for a service", () => {
-  it("is the time in which at least one call is under way", async () => {
-    const times = new DependencyTimes();
-    const started = performance.now();
-    const [one, other] = [times.begin(field), times.begin(field)];
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    one();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    other();
-    const elapsed = performance.now() - started;
+// A client of a port on which no server listens, so that every call fails.
+const client = timed(
+  new DynamoDBClient({
+    endpoint: "http://127.0.0.1:9",
+    region: "eu-west-1",
+    maxAttempts: 1,
+    credentials: embeddedCredentials,
+  }),
+  field,
+);
+const command = new GetItemCommand({ TableName: "any", Key: { id: { S: "1" } } });
 
-    const { [field]: measured = Number.NaN } = times.fields();
-    expect(measured).toBeGreaterThanOrEqual(35);
-    // Were the calls added up, it would be half as much again.
-    expect(measured).toBeLessThanOrEqual(Math.round(elapsed));
-  });
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
-  it("leaves out the pauses between calls, and services that were not called", async () => {
-    const times = new DependencyTimes();
-    times.begin(field)();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    times.begin(field)();
+test("DependencyTimes counts the time during which at least one call is under way", () => {
+  const times = new DependencyTimes();
 
-    expect(times.fields()).toEqual({ [field]: expect.any(Number) });
-    expect(times.fields()[field]).toBeLessThan(30);
-  });
+  const [endOne, endOther] = [times.begin(field), times.begin(field)];
+  vi.advanceTimersByTime(20);
+  endOne();
+  vi.advanceTimersByTime(15);
+  endOther();
 
-  it("counts a call that is cut off by the deadline until then", async () => {
-    const times = new DependencyTimes();
-    times.begin(field);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(times.fields()).toEqual({ [field]: 35 });
+});
 
-    expect(times.fields()[field]).toBeGreaterThanOrEqual(15);
-  });
+test("DependencyTimes does not count the pauses between calls", () => {
+  const times = new DependencyTimes();
 
-  it("is that of the request that makes the call, also when it fails", async () => {
-    const [mine, others] = [new DependencyTimes(), new DependencyTimes()];
-    const client = timed(
-      new DynamoDBClient({
-        endpoint: "http://127.0.0.1:9",
-        region: "eu-west-1",
-        maxAttempts: 1,
-        credentials,
-      }),
-      field,
-    );
-    const command = new GetItemCommand({ TableName: "any", Key: { id: { S: "1" } } });
+  for (const milliseconds of [10, 5]) {
+    const end = times.begin(field);
+    vi.advanceTimersByTime(milliseconds);
+    end();
+    vi.advanceTimersByTime(1_000);
+  }
 
-    const call = () => client.send(command);
-    await expect(timeCalls(mine, call)).rejects.toThrow();
-    await expect(call()).rejects.toThrow();
+  expect(times.fields()).toEqual({ [field]: 15 });
+});
 
-    expect(mine.fields()).toEqual({ [field]: expect.any(Number) });
-    expect(others.fields()).toEqual({});
-  });
+test("DependencyTimes counts a call that still runs until now", () => {
+  const times = new DependencyTimes();
 
-  it("counts a call below other calls, whatever signal it gets, and no call of another request", async () => {
-    const [mine, others] = [new DependencyTimes(), new DependencyTimes()];
-    const client = timed(
-      new DynamoDBClient({
-        endpoint: "http://127.0.0.1:9",
-        region: "eu-west-1",
-        maxAttempts: 1,
-        credentials,
-      }),
-      field,
-    );
-    const command = new GetItemCommand({ TableName: "any", Key: { id: { S: "1" } } });
-    const deep = async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      await client.send(command, { abortSignal: AbortSignal.timeout(60_000) });
-    };
+  times.begin(field);
+  vi.advanceTimersByTime(20);
 
-    await Promise.allSettled([timeCalls(mine, deep), timeCalls(others, async () => undefined)]);
+  expect(times.fields()).toEqual({ [field]: 20 });
+});
 
-    expect(mine.fields()).toEqual({ [field]: expect.any(Number) });
-    expect(others.fields()).toEqual({});
-  });
+test("a timed client times a failing call for the request that makes it, and no call outside a request", async () => {
+  const times = new DependencyTimes();
+
+  await expect(timeCalls(times, () => client.send(command))).rejects.toThrow();
+  await expect(client.send(command)).rejects.toThrow();
+
+  expect(times.fields()).toEqual({ [field]: expect.any(Number) });
+});
+
+test("a timed client times a nested call with any signal, and none of another request", async () => {
+  const [mine, others] = [new DependencyTimes(), new DependencyTimes()];
+  const nested = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    await client.send(command, { abortSignal: AbortSignal.timeout(60_000) });
+  };
+
+  await Promise.allSettled([timeCalls(mine, nested), timeCalls(others, async () => undefined)]);
+
+  expect(mine.fields()).toEqual({ [field]: expect.any(Number) });
+  expect(others.fields()).toEqual({});
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { captureOutput } from "../../support/pipeline.ts";
 
 let output: ReturnType<typeof captureOutput>;
@@ -24,7 +24,7 @@ async function logAtLevel(level: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line));
 }
 
-it("writes metrics in the line itself", async () => {
+test("log writes the metrics into the log line", async () => {
   const [line, ...more] = await logAtLevel("INFO");
 
   expect(more).toEqual([]);
@@ -32,7 +32,7 @@ it("writes metrics in the line itself", async () => {
   expect(line?._aws).toMatchObject({ CloudWatchMetrics: [{ Dimensions: [["operation"]] }] });
 });
 
-it("writes the metrics alone when the level leaves out the line", async () => {
+test("log writes only the metrics when the level suppresses the line", async () => {
   const [line, ...more] = await logAtLevel("ERROR");
 
   expect(more).toEqual([]);

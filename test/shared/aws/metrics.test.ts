@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Count, metrics, writeMetrics } from "../../../shared/aws/metrics.ts";
 import { metricNames } from "../../support/metric-names.ts";
 import { captureOutput } from "../../support/pipeline.ts";
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it("names the unit that the metric's name ends in, and the stage's namespace", () => {
+test("writeMetrics writes the unit of each metric's name and the stage's namespace", () => {
   vi.stubEnv("METRIC_NAMESPACE", "NetworkCapabilities-dev");
   writeMetrics([
     { metric: "RequestMilliseconds", value: 12 },
@@ -38,7 +38,7 @@ const counts: readonly Count[] = [
   { metric: "DensitySlots", value: 1_204_224 },
 ];
 
-it("is one line of the embedded metric format, each count with its own dimension and no other", () => {
+test("writeMetrics writes one line of the embedded metric format, each metric with its own dimension only", () => {
   const before = Date.now();
   writeMetrics(counts);
 
@@ -65,14 +65,14 @@ it("is one line of the embedded metric format, each count with its own dimension
   ]);
 });
 
-it("is written whatever the level of the log", () => {
+test("writeMetrics writes whatever the log level is", () => {
   vi.stubEnv("LOG_LEVEL", "SILENT");
   vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
   writeMetrics(counts);
   expect(output.text()).toContain("CloudWatchMetrics");
 });
 
-it("is lost without a word when it cannot be written", () => {
+test("writeMetrics does not throw when the line cannot be written", () => {
   const write = vi.spyOn(process.stdout, "write").mockImplementation(() => {
     throw new Error("EPIPE");
   });
@@ -80,7 +80,7 @@ it("is lost without a word when it cannot be written", () => {
   expect(write).toHaveBeenCalled();
 });
 
-it("has no metric whose name is a dimension's: both are members of the same line", () => {
+test("no metric has the name of a dimension, as both are members of the same line", () => {
   const dimensions: readonly (string | undefined)[] = Object.values(metrics);
   expect(metricNames.length).toBeGreaterThan(0);
   expect(metricNames.filter((name) => dimensions.includes(name))).toEqual([]);

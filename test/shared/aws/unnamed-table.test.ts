@@ -35,7 +35,7 @@ test.each([
     () => updateItem(notes, key, { update: "REMOVE a", condition: "attribute_exists(folder)" }, signal),
   ],
   ["deleteItem", () => deleteItem(notes, key, { condition: "attribute_exists(folder)" }, signal)],
-] as const)("%s rejects, and does not throw, when the table has no name", async (_, read) => {
+] as const)("%s rejects instead of throwing when the table has no name", async (_, read) => {
   vi.stubEnv("TABLE_NOTES", "");
   try {
     const reading = read();

@@ -82,6 +82,7 @@ describe("log", () => {
     "message",
     "milliseconds",
     "operation",
+    "release",
     "sampling_rate",
     "service",
     "status",

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type * as Queue from "../../../shared/sqs/messages.ts";
 import { type Harness, openHarness } from "../../support/jobs.ts";
 
@@ -30,101 +30,99 @@ async function errorOf(calling: Promise<void>): Promise<unknown> {
   );
 }
 
-describe("a message", () => {
-  test("is received as it was sent", async () => {
-    await send();
-    expect((await received()).map(({ body }) => JSON.parse(body))).toEqual([message]);
-  });
+test("sendMessage sends a message that is received unchanged", async () => {
+  await send();
+  expect((await received()).map(({ body }) => JSON.parse(body))).toEqual([message]);
+});
 
-  test("goes to the queue that is named", async () => {
-    await queues.sendMessage("density-jobs-parked", message, signal());
-    expect(await received()).toEqual([]);
-    expect((await harness.receive("density-jobs-parked")).Records).toHaveLength(1);
-  });
+test("sendMessage sends to the named queue only", async () => {
+  await queues.sendMessage("density-jobs-parked", message, signal());
+  expect(await received()).toEqual([]);
+  expect((await harness.receive("density-jobs-parked")).Records).toHaveLength(1);
+});
 
-  test("of a queue whose address is not in the environment is an error that names the variable", async () => {
-    vi.stubEnv("QUEUE_DENSITY_JOBS", "");
-    const error = await errorOf(send());
-    vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
-    expect(String(error)).toContain("QUEUE_DENSITY_JOBS");
+test("sendMessage throws with the name of the variable when the queue has no address", async () => {
+  vi.stubEnv("QUEUE_DENSITY_JOBS", "");
+  const error = await errorOf(send());
+  vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
+  expect(String(error)).toContain("QUEUE_DENSITY_JOBS");
+});
+
+/** Receives a message, hides it, and returns for how many seconds SQS was told to. */
+const hide = async (seconds: number) => {
+  const [record] = await received();
+  await queues.changeVisibility(queue, record?.receiptHandle ?? "", seconds, signal());
+  return harness.queues.calls.at(-1)?.parameters.VisibilityTimeout;
+};
+
+test("changeVisibility by 0 seconds makes a message visible at once", async () => {
+  await send();
+  await hide(0);
+  expect(await received()).toHaveLength(1);
+});
+
+test("changeVisibility hides a message for its time and no longer", async () => {
+  await send();
+  await hide(1);
+  expect(await received()).toEqual([]);
+  await expect.poll(received).toHaveLength(1);
+});
+
+test("changeVisibility rounds up to whole seconds", async () => {
+  await send();
+  expect(await hide(400.2)).toBe(401);
+});
+
+test("changeVisibility limits the time to what SQS accepts minutes after the receive", async () => {
+  await send();
+  const seconds = await hide(1_000_000);
+  expect(seconds).toBeLessThan(43_200 - 300);
+  expect(seconds).toBeGreaterThan(41_000);
+});
+
+test("changeVisibility throws another error than Unavailable for a message that no longer exists", async () => {
+  const error = await errorOf(queues.changeVisibility(queue, crypto.randomUUID(), 1, signal()));
+  expect(error).toBeInstanceOf(Error);
+  expect(error).not.toMatchObject({ name: "Unavailable" });
+});
+
+test.each([
+  ["refuses", "refuse"],
+  ["loses its answer", "lose"],
+] as const)("sendMessage throws Unavailable when SQS %s", async (_, behaviour) => {
+  harness.queues.inject(() => behaviour);
+  expect(await errorOf(send())).toMatchObject({
+    name: "Unavailable",
+    message: expect.stringMatching(/^SQS: \w+$/),
   });
 });
 
-describe("a message that was received", () => {
-  const hide = async (seconds: number) => {
-    const [record] = await received();
-    await queues.changeVisibility(queue, record?.receiptHandle ?? "", seconds, signal());
-    return harness.queues.calls.at(-1)?.parameters.VisibilityTimeout;
-  };
-
-  test("comes again at once when it is hidden for no time", async () => {
-    await send();
-    await hide(0);
-    expect(await received()).toHaveLength(1);
-  });
-
-  test("comes again after the time for which it is hidden, not before", async () => {
-    await send();
-    await hide(1);
-    expect(await received()).toEqual([]);
-    await expect.poll(received).toHaveLength(1);
-  });
-
-  test("is hidden for whole seconds, never for fewer than are said", async () => {
-    await send();
-    expect(await hide(400.2)).toBe(401);
-  });
-
-  test("is hidden for as long as SQS allows, minutes after it was received, when more is said", async () => {
-    await send();
-    const seconds = await hide(1_000_000);
-    expect(seconds).toBeLessThan(43_200 - 300);
-    expect(seconds).toBeGreaterThan(41_000);
-  });
-
-  test("and is gone cannot be hidden, which is not that the queue is unavailable", async () => {
-    const error = await errorOf(queues.changeVisibility(queue, crypto.randomUUID(), 1, signal()));
-    expect(error).toBeInstanceOf(Error);
-    expect(error).not.toMatchObject({ name: "Unavailable" });
-  });
+test("sendMessage sends again when an answer is lost", async () => {
+  let calls = 0;
+  harness.queues.inject(() => (++calls === 1 ? "lose" : "pass"));
+  await send();
+  expect(calls).toBe(2);
+  expect((await received()).length).toBeGreaterThanOrEqual(1);
 });
 
-describe("a queue", () => {
-  test.each(["refuse", "lose"] as const)("is unavailable when it does: %s", async (behaviour) => {
-    harness.queues.inject(() => behaviour);
-    expect(await errorOf(send())).toMatchObject({
-      name: "Unavailable",
-      message: expect.stringMatching(/^SQS: \w+$/),
-    });
-  });
+test("sendMessage throws Unavailable within 14 s when SQS never answers", async () => {
+  harness.queues.inject(() => new Promise(() => {}));
+  const started = performance.now();
+  expect(await errorOf(send())).toMatchObject({ name: "Unavailable" });
+  expect(performance.now() - started).toBeLessThan(14_000);
+});
 
-  test("is asked again when an answer is lost", async () => {
-    let calls = 0;
-    harness.queues.inject(() => (++calls === 1 ? "lose" : "pass"));
-    await send();
-    expect(calls).toBe(2);
-    expect((await received()).length).toBeGreaterThanOrEqual(1);
-  });
+test("sendMessage throws Unavailable once its signal is aborted", async () => {
+  harness.queues.inject(() => new Promise(() => {}));
+  const started = performance.now();
+  expect(await errorOf(send(AbortSignal.timeout(200)))).toMatchObject({ name: "Unavailable" });
+  expect(performance.now() - started).toBeLessThan(3_000);
+});
 
-  test("that never answers is unavailable before a function's time is over, with deadlines thrice as long", async () => {
-    harness.queues.inject(() => new Promise(() => {}));
-    const started = performance.now();
-    expect(await errorOf(send())).toMatchObject({ name: "Unavailable" });
-    expect(performance.now() - started).toBeLessThan(14_000);
-  });
-
-  test("that does not answer is given up when the time for it is over", async () => {
-    harness.queues.inject(() => new Promise(() => {}));
-    const started = performance.now();
-    expect(await errorOf(send(AbortSignal.timeout(200)))).toMatchObject({ name: "Unavailable" });
-    expect(performance.now() - started).toBeLessThan(3_000);
-  });
-
-  test("that does not exist is not unavailable: it is a fault of ours", async () => {
-    vi.stubEnv("QUEUE_DENSITY_JOBS", `${harness.addressOf(queue)}-not-there`);
-    const error = await errorOf(send());
-    vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
-    expect(error).toBeInstanceOf(Error);
-    expect(error).not.toMatchObject({ name: "Unavailable" });
-  });
+test("sendMessage throws another error than Unavailable when the queue does not exist", async () => {
+  vi.stubEnv("QUEUE_DENSITY_JOBS", `${harness.addressOf(queue)}-not-there`);
+  const error = await errorOf(send());
+  vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
+  expect(error).toBeInstanceOf(Error);
+  expect(error).not.toMatchObject({ name: "Unavailable" });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import * as z from "zod/mini";
 import type { work as Work } from "../../../shared/sqs/worker.ts";
 import { type Harness, openHarness, run } from "../../support/jobs.ts";
@@ -48,181 +48,175 @@ async function keptOf(
   return batch.Records.flatMap(({ messageId }, index) => (failures.includes(messageId) ? [index] : []));
 }
 
-describe("a batch", () => {
-  test("that is done with is not kept, and nothing of it is hidden", async () => {
-    const batch = await named("a", "b", "c");
-    const seen: string[] = [];
-    const kept = await keptOf(async ({ message }) => {
-      seen.push(message.name);
-      return "ack";
-    }, batch);
-    expect(kept).toEqual([]);
-    expect(seen.sort()).toEqual(["a", "b", "c"]);
-    expect(batch.Records.flatMap((_, index) => harness.hidden(batch, index))).toEqual([]);
-  });
-
-  test("of good, failing and malformed messages keeps those that are not done with, each for its time", async () => {
-    const batch = await batchOf(
-      '{"name":"good"}',
-      '{"name":"later"}',
-      '{"name":"crash"}',
-      '{"name":"unavailable"}',
-      '{"name":5}',
-      "not JSON",
-      '{"name":"good","more":1}',
-    );
-
-    const kept = await keptOf(async ({ message }) => {
-      if (message.name === "crash") throw new TypeError(`no ${message.name}`);
-      if (message.name === "unavailable") throw unavailable();
-      return message.name === "later" ? { retryInSeconds: 700 } : "ack";
-    }, batch);
-
-    expect(kept).toEqual([1, 2, 3, 4, 5]);
-    const hidden = batch.Records.map((_, index) => harness.hidden(batch, index));
-    expect(hidden).toEqual([[], [700], [], [15], [0], [0], []]);
-  });
-
-  test("is handled message by message at the same time", async () => {
-    const batch = await named("a", "b");
-    let both = () => {};
-    const met = new Promise<void>((resolve) => {
-      both = resolve;
-    });
-    let count = 0;
-    const kept = await keptOf(async () => {
-      if (++count === 2) both();
-      await met;
-      return "ack";
-    }, batch);
-    expect(kept).toEqual([]);
-  });
-
-  test("that is no batch of a queue fails as a whole", async () => {
-    const handler = work(queue, schema, async () => "ack");
-    await expect(handler({ Records: [{}] }, { getRemainingTimeInMillis: () => 30_000 })).rejects.toThrow();
-  });
+test("work reports no failure and hides no message when every message is acknowledged", async () => {
+  const batch = await named("a", "b", "c");
+  const seen: string[] = [];
+  const kept = await keptOf(async ({ message }) => {
+    seen.push(message.name);
+    return "ack";
+  }, batch);
+  expect(kept).toEqual([]);
+  expect(seen.sort()).toEqual(["a", "b", "c"]);
+  expect(batch.Records.flatMap((_, index) => harness.hidden(batch, index))).toEqual([]);
 });
 
-describe("a message", () => {
-  test.each([
-    [0, 0],
-    [500, 500],
-    [500.2, 501],
-  ])("that is to come again in %d seconds is hidden for %i", async (retryInSeconds, seconds) => {
-    const batch = await named("a");
-    expect(await keptOf(async () => ({ retryInSeconds }), batch)).toEqual([0]);
-    expect(harness.hidden(batch)).toEqual([seconds]);
-  });
+test("work keeps the messages that are not acknowledged and hides each for its time", async () => {
+  const batch = await batchOf(
+    '{"name":"good"}',
+    '{"name":"later"}',
+    '{"name":"crash"}',
+    '{"name":"unavailable"}',
+    '{"name":5}',
+    "not JSON",
+    '{"name":"good","more":1}',
+  );
 
-  test("that is to come again at once does, also one that cannot be read", async () => {
-    const batch = await batchOf('{"name":"a"}', "malformed");
-    await keptOf(async () => ({ retryInSeconds: 0 }), batch);
-    const again = await harness.receive(queue);
-    expect(again.Records.map(({ messageId }) => messageId).sort()).toEqual(
-      batch.Records.map(({ messageId }) => messageId).sort(),
-    );
-    expect(again.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toEqual(["2", "2"]);
-  });
+  const kept = await keptOf(async ({ message }) => {
+    if (message.name === "crash") throw new TypeError(`no ${message.name}`);
+    if (message.name === "unavailable") throw unavailable();
+    return message.name === "later" ? { retryInSeconds: 700 } : "ack";
+  }, batch);
 
-  test("that is to come again later does not come before", async () => {
-    await keptOf(async () => ({ retryInSeconds: 600 }), await named("a"));
-    expect((await harness.receive(queue)).Records).toEqual([]);
-  });
+  expect(kept).toEqual([1, 2, 3, 4, 5]);
+  const hidden = batch.Records.map((_, index) => harness.hidden(batch, index));
+  expect(hidden).toEqual([[], [700], [], [15], [0], [0], []]);
+});
 
-  test("that cannot be hidden is kept all the same, and the log says so", async () => {
-    const batch = await named("a");
-    harness.queues.inject(() => "refuse");
-    expect(await keptOf(async () => ({ retryInSeconds: 500 }), batch)).toEqual([0]);
-    expect(output.text()).toContain("NCS-031");
-    expect(output.text()).toContain("SQS: ");
+test("work handles the messages of a batch concurrently", async () => {
+  const batch = await named("a", "b");
+  let both = () => {};
+  const met = new Promise<void>((resolve) => {
+    both = resolve;
   });
+  let count = 0;
+  const kept = await keptOf(async () => {
+    if (++count === 2) both();
+    await met;
+    return "ack";
+  }, batch);
+  expect(kept).toEqual([]);
+});
 
-  test("whose dependency does not answer comes again soon at first, and then rarely", async () => {
-    const [record] = (await named("a")).Records;
-    if (record === undefined) throw new Error("no message");
-    const handler = work(queue, schema, async () => {
+test("work rejects an event that is not a batch of a queue", async () => {
+  const handler = work(queue, schema, async () => "ack");
+  await expect(handler({ Records: [{}] }, { getRemainingTimeInMillis: () => 30_000 })).rejects.toThrow();
+});
+
+test.each([
+  [0, 0],
+  [500, 500],
+  [500.2, 501],
+])("work hides a message with retryInSeconds %d for %i seconds", async (retryInSeconds, seconds) => {
+  const batch = await named("a");
+  expect(await keptOf(async () => ({ retryInSeconds }), batch)).toEqual([0]);
+  expect(harness.hidden(batch)).toEqual([seconds]);
+});
+
+test("work makes a message with retryInSeconds 0 and a malformed one visible at once", async () => {
+  const batch = await batchOf('{"name":"a"}', "malformed");
+  await keptOf(async () => ({ retryInSeconds: 0 }), batch);
+  const again = await harness.receive(queue);
+  expect(again.Records.map(({ messageId }) => messageId).sort()).toEqual(
+    batch.Records.map(({ messageId }) => messageId).sort(),
+  );
+  expect(again.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toEqual(["2", "2"]);
+});
+
+test("work hides a message until its retry", async () => {
+  await keptOf(async () => ({ retryInSeconds: 600 }), await named("a"));
+  expect((await harness.receive(queue)).Records).toEqual([]);
+});
+
+test("work keeps a message that it cannot hide, and logs NCS-031", async () => {
+  const batch = await named("a");
+  harness.queues.inject(() => "refuse");
+  expect(await keptOf(async () => ({ retryInSeconds: 500 }), batch)).toEqual([0]);
+  expect(output.text()).toContain("NCS-031");
+  expect(output.text()).toContain("SQS: ");
+});
+
+test("work retries a message whose dependency is unavailable after 15 s at first and every 180 s later", async () => {
+  const [record] = (await named("a")).Records;
+  if (record === undefined) throw new Error("no message");
+  const handler = work(queue, schema, async () => {
+    throw unavailable();
+  });
+  const waits = [];
+  for (let receives = 1; receives <= 490; receives++) {
+    const attributes = { ...record.attributes, ApproximateReceiveCount: String(receives) };
+    const event = { Records: [{ ...record, attributes }] };
+    expect(await run(handler, event)).toHaveLength(1);
+    waits.push(Number(harness.hidden(event).at(-1)));
+  }
+  expect(waits.slice(0, 4)).toEqual([15, 30, 60, 120]);
+  expect(Math.max(...waits)).toBe(180);
+  expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+  // An outage of a day does not make a message a dead letter.
+  expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(24 * 3_600);
+});
+
+test("work keeps a batch's messages and logs NCS-031 when one was deleted meanwhile", async () => {
+  const batch = await named("a", "b");
+  const [first, ...others] = batch.Records;
+  const forged = { Records: [...others, ...(first ? [{ ...first, receiptHandle: "gone" }] : [])] };
+  expect(await keptOf(async () => ({ retryInSeconds: 500 }), forged)).toEqual([0, 1]);
+  expect(output.text()).toContain("NCS-031");
+});
+
+test("work passes when a message was sent, its receive count and a signal that aborts before the function times out", async () => {
+  const batch = await named("a");
+  let handled: unknown;
+  const handler = work(queue, schema, async (received) => {
+    handled = received;
+    await new Promise((resolve) => received.signal.addEventListener("abort", resolve));
+    return "ack";
+  });
+  expect(await run(handler, batch, 15_100)).toEqual([]);
+  const sentAt = Number(batch.Records[0]?.attributes.SentTimestamp);
+  expect(handled).toMatchObject({ sentAt, receives: 1 });
+  expect(sentAt).toBeGreaterThan(0);
+});
+
+test("work handles a message with an aborted signal when no time is left", async () => {
+  const batch = await named("a");
+  let isOver = false;
+  const handler = work(queue, schema, async ({ signal }) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    isOver = signal.aborted;
+    return { retryInSeconds: 300 };
+  });
+  expect(await run(handler, batch, 1_000)).toHaveLength(1);
+  expect(isOver).toBe(true);
+  expect(harness.hidden(batch)).toEqual([300]);
+});
+
+test("work logs the class and stack of a failure, never its message or the message's body", async () => {
+  const canary = `canary-${crypto.randomUUID()}`;
+  const batch = await batchOf(JSON.stringify({ name: canary }), `${canary} malformed`);
+  await keptOf(async ({ message }) => {
+    throw new RangeError(`cannot do ${message.name}`);
+  }, batch);
+  expect(output.text()).toContain("NCS-002");
+  expect(output.text()).toContain("NCS-030");
+  expect(output.text()).toContain("RangeError");
+  expect(output.text()).not.toContain(canary);
+});
+
+test("work logs which dependency was unavailable", async () => {
+  await keptOf(
+    async () => {
       throw unavailable();
-    });
-    const waits = [];
-    for (let receives = 1; receives <= 490; receives++) {
-      const attributes = { ...record.attributes, ApproximateReceiveCount: String(receives) };
-      const event = { Records: [{ ...record, attributes }] };
-      expect(await run(handler, event)).toHaveLength(1);
-      waits.push(Number(harness.hidden(event).at(-1)));
-    }
-    expect(waits.slice(0, 4)).toEqual([15, 30, 60, 120]);
-    expect(Math.max(...waits)).toBe(180);
-    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
-    // An outage of a day is no reason to give a message up.
-    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(24 * 3_600);
-  });
-
-  test("that was deleted meanwhile cannot be hidden, which is no fault of the batch", async () => {
-    const batch = await named("a", "b");
-    const [first, ...others] = batch.Records;
-    const forged = { Records: [...others, ...(first ? [{ ...first, receiptHandle: "gone" }] : [])] };
-    expect(await keptOf(async () => ({ retryInSeconds: 500 }), forged)).toEqual([0, 1]);
-    expect(output.text()).toContain("NCS-031");
-  });
-
-  test("is handled with when it was sent and with as much time as the function has, less a reserve", async () => {
-    const batch = await named("a");
-    let handled: unknown;
-    const handler = work(queue, schema, async (received) => {
-      handled = received;
-      await new Promise((resolve) => received.signal.addEventListener("abort", resolve));
-      return "ack";
-    });
-    expect(await run(handler, batch, 15_100)).toEqual([]);
-    const sentAt = Number(batch.Records[0]?.attributes.SentTimestamp);
-    expect(handled).toMatchObject({ sentAt, receives: 1 });
-    expect(sentAt).toBeGreaterThan(0);
-  });
-
-  test("that comes when the time is over already is handled, with an aborted signal", async () => {
-    const batch = await named("a");
-    let isOver = false;
-    const handler = work(queue, schema, async ({ signal }) => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      isOver = signal.aborted;
-      return { retryInSeconds: 300 };
-    });
-    expect(await run(handler, batch, 1_000)).toHaveLength(1);
-    expect(isOver).toBe(true);
-    expect(harness.hidden(batch)).toEqual([300]);
-  });
+    },
+    await named("a"),
+  );
+  expect(output.text()).toContain("NCS-003");
+  expect(output.text()).toContain("Something: TimeoutError");
 });
 
-describe("the log", () => {
-  test("has of a failure its class and place, never its message or the message's content", async () => {
-    const canary = `canary-${crypto.randomUUID()}`;
-    const batch = await batchOf(JSON.stringify({ name: canary }), `${canary} malformed`);
-    await keptOf(async ({ message }) => {
-      throw new RangeError(`cannot do ${message.name}`);
-    }, batch);
-    expect(output.text()).toContain("NCS-002");
-    expect(output.text()).toContain("NCS-030");
-    expect(output.text()).toContain("RangeError");
-    expect(output.text()).not.toContain(canary);
-  });
-
-  test("says which dependency did not answer", async () => {
-    await keptOf(
-      async () => {
-        throw unavailable();
-      },
-      await named("a"),
-    );
-    expect(output.text()).toContain("NCS-003");
-    expect(output.text()).toContain("Something: TimeoutError");
-  });
-
-  test("says nothing of messages that are done with or come again", async () => {
-    await keptOf(
-      async ({ message }) => (message.name === "a" ? "ack" : { retryInSeconds: 900 }),
-      await named("a", "b"),
-    );
-    expect(output.text()).toBe("");
-  });
+test("work logs nothing for acknowledged and retried messages", async () => {
+  await keptOf(
+    async ({ message }) => (message.name === "a" ? "ack" : { retryInSeconds: 900 }),
+    await named("a", "b"),
+  );
+  expect(output.text()).toBe("");
 });
