@@ -242,6 +242,21 @@ export async function updatedItem<Item>(
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 
+/**
+ * Changes an item in place, or creates it, and returns it as it was just before, at no additional cost.
+ * @returns `undefined` if there was none.
+ */
+export async function updateWithPrevious<Item>(
+  table: Table<Item>,
+  key: Key,
+  update: Omit<Update, "condition">,
+  signal: AbortSignal,
+): Promise<Item | undefined> {
+  const command = new UpdateItemCommand({ ...updateInput(table, key, update), ReturnValues: "ALL_OLD" });
+  const { Attributes } = await call((to) => to.send(command, { abortSignal: signal }));
+  return Attributes === undefined ? undefined : table.schema.parse(unmarshall(Attributes));
+}
+
 /** Deletes an item. Returns whether the condition held; `false` means that nothing was deleted. */
 export async function deleteItem(
   table: Table,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type TableName, tables } from "../../functions/areas.ts";
-import { functionRecords } from "../../infra/functions.ts";
+import { functionRecords, optionalFunctionRecords } from "../../infra/functions.ts";
 import { tableOutput } from "../../infra/output-names.ts";
 import type { Table } from "../../shared/table.ts";
 import { someSettings } from "./shared-templates.ts";
@@ -169,6 +169,7 @@ test("densities is the only reimportable table", () => {
 });
 
 test("every table is granted to a function", () => {
-  const used = new Set(Object.values(functionRecords).flatMap((line) => Object.keys(line.tables ?? {})));
+  const records = [...Object.values(functionRecords), ...Object.values(optionalFunctionRecords)];
+  const used = new Set(records.flatMap((line) => Object.keys(line.tables ?? {})));
   expect(declared.filter(({ name }) => !used.has(name))).toEqual([]);
 });

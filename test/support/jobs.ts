@@ -10,16 +10,16 @@ import * as z from "zod";
 import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
 import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { densityCallers } from "../../functions/population-density/callers/tables.ts";
-import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
+import { itemOf, type Job } from "../../functions/population-density/delivery/job.ts";
 import { jobStore } from "../../functions/population-density/delivery/job-store.ts";
 import { densityJobs, densityPermits } from "../../functions/population-density/delivery/tables.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
 import type { ConfigurationName } from "../../shared/environment.ts";
-import { hashed } from "../../shared/hash.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { withSchema } from "../../shared/table.ts";
 import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { queueClient } from "../../tools/local/servers/queue-server.ts";
 import { useOwnTable, useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
@@ -42,9 +42,7 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-
-/** Lets modules that are imported after it work on tables and queues through endpoints that tests can disturb. */
+/** Lets modules that are imported afterwards use tables and queues through endpoints in which tests inject faults. */
 export async function openHarness(
   settings: Readonly<Partial<Record<ConfigurationName, string>>> = {},
 ): Promise<Harness> {
@@ -57,7 +55,7 @@ export async function openHarness(
     await openFaultyEndpoint(sharedService.queueEndpoint ?? ""),
   ];
   await useOwnJobs();
-  const client = queueClient(sharedService.queueEndpoint ?? "", credentials);
+  const client = queueClient(sharedService.queueEndpoint ?? "", embeddedCredentials);
   const addresses = new Map<QueueName, string>();
   for (const queue of Object.keys(queues) as QueueName[]) {
     const Attributes = { VisibilityTimeout: "1800" };
@@ -164,31 +162,6 @@ export function requestIn(boundary: Job["request"]["area"]["boundary"], hours = 
     startTime: new Date(start).toISOString(),
     endTime: new Date(start + hours * hour).toISOString(),
     precision,
-  };
-}
-
-/** A job as it is stored with a request; of a caller nobody else uses. */
-export function someJob(sink: string, request: Job["request"], changes: Partial<Job> = {}): Job {
-  const { requestedAt = Date.now() } = changes;
-  return {
-    operationId: crypto.randomUUID(),
-    state: "pending",
-    caller: hashed(crypto.randomUUID()),
-    requestHash: hashed(crypto.randomUUID()),
-    request,
-    requestedAt,
-    correlator: `correlator-${crypto.randomUUID()}`,
-    sink,
-    intake: crypto.randomUUID(),
-    promised: false,
-    ...((changes.state ?? "pending") === "pending"
-      ? { pendingSince: new Date(requestedAt).toISOString() }
-      : {}),
-    attempts: 0,
-    mode: "answer",
-    possiblyDelivered: false,
-    expiresAt: Math.ceil(requestedAt / 1_000) + retentionSeconds,
-    ...changes,
   };
 }
 

@@ -16,8 +16,8 @@ const maxTries = 2;
 
 const separator = "/";
 
-/** In an item of its own: it ends long before the one of the caller's pending operations. */
-const keyOf = (client: string) => ({ caller: `${hashed(client)}${separator}streams` });
+/** The key of a caller's streams, an item of their own: it ends long before the one of the pending operations. */
+export const streamsKey = (client: string) => ({ caller: `${hashed(client)}${separator}streams` });
 
 /**
  * The name of a new stream. One that is not ended, because its execution broke off, lapses when its function would have
@@ -53,8 +53,8 @@ export async function beginStream(
     },
   };
   for (let tried = 0; tried < maxTries; tried++) {
-    if (await updateItem(densityCallers, keyOf(client), begin, signal)) return true;
-    const streams = (await getItem(densityCallers, keyOf(client), signal))?.streams ?? new Set();
+    if (await updateItem(densityCallers, streamsKey(client), begin, signal)) return true;
+    const streams = (await getItem(densityCallers, streamsKey(client), signal))?.streams ?? new Set();
     const lapsed = [...streams].filter((name) => lapseOf(name) * 1_000 < now.getTime());
     if (lapsed.length === 0) break;
     await endStreams(client, lapsed, signal);
@@ -73,5 +73,5 @@ export async function endStreams(
     condition: "attribute_exists(streams)",
     values: { ":ended": new Set(streams) },
   };
-  await updateItem(densityCallers, keyOf(client), write, signal);
+  await updateItem(densityCallers, streamsKey(client), write, signal);
 }

@@ -18,6 +18,7 @@ import {
   itemOf,
   type Job,
   type LastAttempt,
+  pendingShards,
   retentionSeconds,
 } from "./job.ts";
 import type { JobStore, PendingEntry, WaitingEntry } from "./ports.ts";
@@ -88,8 +89,8 @@ export const jobStore: JobStore = {
       // Otherwise an earlier try of this call withdrew it, and its response was lost.
       if (!found?.withdrawnIntakes?.has(withdrawn.intake)) return false;
     }
-    // Another request may have taken the id, and reserved the place anew, by now.
-    await releasePlace(withdrawn, isReservedBy(withdrawn), signal);
+    // By now another request may have taken the id and reserved its place again.
+    await releasePlace(withdrawn, hasPlaceSince(withdrawn), signal);
     return true;
   },
 
@@ -171,7 +172,7 @@ export const jobStore: JobStore = {
   markPossiblyDelivered(operationId, leaseId, signal) {
     const write = {
       update: "SET possiblyDelivered = :yes",
-      condition: isLeased,
+      condition: holdsLease,
       names,
       values: { ":yes": true, ":lease": leaseId, ":pending": "pending" },
     };
@@ -182,7 +183,7 @@ export const jobStore: JobStore = {
     const write = {
       update:
         "SET #mode = :mode, possiblyDelivered = :possibly, notBefore = :notBefore, lastAttempt = :attempt",
-      condition: isLeased,
+      condition: holdsLease,
       names: { ...names, "#mode": "mode" },
       values: {
         ":lease": leaseId,
@@ -201,7 +202,7 @@ export const jobStore: JobStore = {
     const noted = lastAttempt === undefined ? "" : ", lastAttempt = :attempt";
     const write = {
       update: `SET #state = :outcome, #reason = :reason${noted} REMOVE ${erased}`,
-      condition: isLeased,
+      condition: holdsLease,
       names: { ...names, "#reason": "reason" },
       values: {
         ":outcome": outcome,
@@ -216,7 +217,7 @@ export const jobStore: JobStore = {
       // Otherwise an earlier try of this call ended it, and its response was lost.
       if (found?.lease !== leaseId || found.state !== outcome) return false;
     }
-    await releasePlace(finished, isReserved, signal);
+    await releasePlace(finished, hasPlace, signal);
     return true;
   },
 
@@ -229,17 +230,21 @@ export const jobStore: JobStore = {
       values: { ":cancelled": "cancelled", ":reason": cancelledByCaller, ":pending": "pending" },
     };
     if (!(await updateItem(densityJobs, { operationId }, write, signal))) return false;
-    await releasePlace(cancelled, isReserved, signal);
+    await releasePlace(cancelled, hasPlace, signal);
     return true;
   },
 
-  pending: (signal) => queryIndex(densityJobs, "pending", "pending", pendingEntry, signal),
+  async pending(signal) {
+    const read = (shard: string) => queryIndex(densityJobs, "pending-by-shard", shard, pendingEntry, signal);
+    const entries = (await Promise.all(pendingShards.map(read))).flat();
+    return entries.sort((one, other) => one.pendingSince.localeCompare(other.pendingSince));
+  },
 };
 
-/** What a job that has ended does not keep. */
-const erased = "notBefore, waitsFor, sink, accessToken, pendingSince";
+/** The attributes that a job loses when it ends. */
+const erased = "notBefore, waitsFor, sink, accessToken, pendingSince, pendingShard";
 
-const isLeased = "lease = :lease AND #state = :pending";
+const holdsLease = "lease = :lease AND #state = :pending";
 
 /** An attempt without its undefined members. */
 function present({ number, at, outcome, status }: LastAttempt): LastAttempt {
@@ -274,9 +279,9 @@ function keeping(stored: Job, replaces: Job | undefined): Job {
   return withdrawnIntakes === undefined ? stored : { ...stored, withdrawnIntakes };
 }
 
-const isReserved = { condition: "attribute_exists(places.#id)" };
+const hasPlace = { condition: "attribute_exists(places.#id)" };
 
-function isReservedBy({ requestedAt }: Job) {
+function hasPlaceSince({ requestedAt }: Job) {
   return { condition: "places.#id = :reservedAt", values: { ":reservedAt": requestedAt } };
 }
 

@@ -102,10 +102,25 @@ export type Job = z.output<typeof job>;
 /** A pending job: its sink is not erased. */
 export type PendingJob = Job & { readonly sink: string };
 
-/** A job as it is written to the table. */
-export function itemOf({ request: asked, ...members }: Job): z.input<typeof job> {
-  return { ...members, request: JSON.stringify(asked) };
+/**
+ * The partitions of the index of pending jobs, by the last digit of their ids. A job is written there four times, so that
+ * one partition takes 250 jobs a second.
+ */
+export const pendingShards = ["0", "1", "2", "3"];
+
+/** The item of a job. */
+export function itemOf({ request: asked, ...members }: Job): StoredJob {
+  const { operationId, pendingSince } = members;
+  const shard = Number.parseInt(operationId.slice(-1), 16) % pendingShards.length;
+  return {
+    ...members,
+    ...(pendingSince === undefined ? {} : { pendingShard: String(shard) }),
+    request: JSON.stringify(asked),
+  };
 }
+
+/** A job as it is stored. Only pending ones have a shard. */
+type StoredJob = z.input<typeof job> & { readonly pendingShard?: string };
 
 /** The outcome of a job. */
 export type Outcome = "delivered" | "refused" | "failed" | "cancelled";

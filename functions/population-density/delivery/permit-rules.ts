@@ -1,26 +1,40 @@
-/** The right to one upload. */
-export interface Permit {
-  readonly operationId: string;
-  /** The lease of its holder. The previous version of the service reserved permits for ten seconds without one. */
-  readonly holder?: string | undefined;
+/** Whom an upload is for, and what it sends. */
+export interface Upload {
   /** Hash of the sink's host and port. */
   readonly host: string;
   /** Hash of the caller. */
   readonly caller: string;
   readonly mode: "answer" | "failure";
-  /** When the holder's job was due, in epoch milliseconds; absent when the previous version wrote the permits. */
-  readonly since?: number | undefined;
-  /** Epoch milliseconds at which the permit expires: its holder no longer runs then. */
+}
+
+/** The right to one upload. */
+export interface Permit extends Upload {
+  /** The lease of its holder, which is unique. */
+  readonly holder: string;
+  /** When the holder's job was due, in epoch milliseconds. */
+  readonly since: number;
+  /** When the permit expires, in epoch milliseconds; its holder is no longer running then. */
   readonly until: number;
 }
 
-/** A request for a permit. */
-export type PermitRequest = Omit<Permit, "until" | "holder" | "since"> & {
-  readonly holder: string;
-  readonly since: number;
-};
+/** A permit as it is stored: short, because every write of a permit costs the size of all. */
+export function shortened(permit: Permit): Permit {
+  const { host, caller, holder } = permit;
+  return { ...permit, host: short(host), caller: short(caller), holder: short(holder) };
+}
 
-/** Maximum of concurrent uploads to a host, of all callers. */
+/** Those permits that are of one of some callers, which their hashes name. */
+export function permitsOf(permits: readonly Permit[], callers: readonly string[]): readonly Permit[] {
+  const wanted = new Set(callers.map(short));
+  return permits.filter(({ caller }) => wanted.has(caller));
+}
+
+/** So much of a hash or id as tells a few hundred apart. Hosts or callers that share it would share their limits. */
+function short(id: string): string {
+  return id.slice(0, 8);
+}
+
+/** Maximum of concurrent uploads to a host, for all callers together. */
 export const uploadsPerHost = 4;
 
 /** Maximum of concurrent uploads of one caller to one host: fewer, so that no caller takes up a host alone. */
@@ -44,10 +58,12 @@ const failuresPerCaller = 2;
  */
 export function limitReached(
   permits: readonly Permit[],
-  { host, caller, mode }: Pick<PermitRequest, "host" | "caller" | "mode">,
+  upload: Upload,
   workers: number,
   now: number,
 ): readonly Permit[] | undefined {
+  const { mode } = upload;
+  const [host, caller] = [short(upload.host), short(upload.caller)];
   const inUse = permits.filter(({ until }) => until > now);
   const own = inUse.filter((permit) => permit.caller === caller);
   if (own.length > 0 && inUse.length >= Math.floor(workers / 2)) return inUse;

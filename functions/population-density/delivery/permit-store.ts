@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
-import { getItem, putItem, updateItem } from "../../../shared/aws/database.ts";
+import { getItem, putItem, updateItem, updateWithPrevious } from "../../../shared/aws/database.ts";
 import { withSchema } from "../../../shared/table.ts";
+import type { Permit } from "./permit-rules.ts";
 import type { PermitStore } from "./ports.ts";
 import { densityPermits } from "./tables.ts";
 
@@ -16,33 +17,24 @@ const acceptanceSeconds = 90 * 86_400;
 /** The table of permits: those in use, and the hosts that have answered 2xx. */
 export const permitStore: PermitStore = {
   async read(signal) {
-    const found = await getItem(densityPermits, permitsKey, signal);
-    const { permits = [], released = new Set<string>(), version = 0 } = found ?? {};
-    const inUse = permits.filter(({ holder }) => holder === undefined || !released.has(holder));
-    return { permits: inUse, released, version };
+    return permitsIn(await getItem(densityPermits, permitsKey, signal));
   },
 
-  replace({ released, version }, permits, signal) {
+  async add(permit, signal) {
     const write = {
-      update: `SET permits = :permits, #version = :next${released.size === 0 ? "" : " DELETE released :released"}`,
-      condition: version === 0 ? "attribute_not_exists(#version)" : "#version = :version",
+      // Earlier versions kept permits in the attributes that are removed; theirs are not counted.
+      update: "ADD held :permits REMOVE permits, released, #version",
       names: { "#version": "version" },
-      values: {
-        ":permits": JSON.stringify(permits),
-        ":next": version + 1,
-        ...(version === 0 ? {} : { ":version": version }),
-        ...(released.size === 0 ? {} : { ":released": released }),
-      },
+      values: { ":permits": new Set([entryOf(permit)]) },
     };
-    return updateItem(densityPermits, permitsKey, write, signal);
+    return permitsIn(await updateWithPrevious(densityPermits, permitsKey, write, signal));
   },
 
-  async release(holder, signal) {
+  async remove(permits, signal) {
     const write = {
-      update: "ADD released :holder",
-      condition: "attribute_exists(#version)",
-      names: { "#version": "version" },
-      values: { ":holder": new Set([holder]) },
+      update: "DELETE held :permits",
+      condition: "attribute_exists(held)",
+      values: { ":permits": new Set(permits.map(entryOf)) },
     };
     await updateItem(densityPermits, permitsKey, write, signal);
   },
@@ -61,3 +53,33 @@ export const permitStore: PermitStore = {
 function expiryIn(seconds: number): number {
   return Math.ceil(Date.now() / 1_000) + seconds;
 }
+
+function permitsIn(item: { readonly held?: ReadonlySet<string> | undefined } | undefined): Permit[] {
+  return [...(item?.held ?? [])].map((entry) => permitEntry.parse(entry.split(" ")));
+}
+
+/** An entry of the set, as short as possible: hashes and ids have no spaces. */
+function entryOf({ host, caller, mode, holder, since, until }: Permit): string {
+  return [host, caller, mode === "answer" ? "a" : "f", holder, since.toString(36), until.toString(36)].join(
+    " ",
+  );
+}
+
+const time = z.pipe(
+  z.string(),
+  z.transform((text) => Number.parseInt(text, 36)),
+);
+
+const permitEntry = z.pipe(
+  z.tuple([z.string(), z.string(), z.enum(["a", "f"]), z.string(), time, time]),
+  z.transform(
+    ([host, caller, mode, holder, since, until]): Permit => ({
+      host,
+      caller,
+      mode: mode === "a" ? "answer" : "failure",
+      holder,
+      since,
+      until,
+    }),
+  ),
+);

@@ -1,18 +1,13 @@
-import { limitReached, type Permit, type PermitRequest } from "./permit-rules.ts";
+import { limitReached, type Permit, shortened } from "./permit-rules.ts";
 import type { Clock, PermitStore } from "./ports.ts";
 
 /** What acquiring a permit needs. */
 export interface PermitPorts {
-  readonly permits: Pick<PermitStore, "read" | "replace">;
-  readonly clock: Clock;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Workers that can send at a time. */
+  readonly permits: Pick<PermitStore, "read" | "add" | "remove">;
+  readonly clock: Pick<Clock, "now">;
+  /** Maximum of concurrent workers. */
   readonly workers: number;
 }
-
-/** The longest pause on average after another worker wrote first, doubled from the first time on up to the maximum. */
-const [firstPauseMilliseconds, maxPauseMilliseconds] = [10, 1_000];
 
 /**
  * Acquires a permit unless a limit is reached. There is no notification when a permit is released or expires: a job
@@ -24,22 +19,30 @@ const [firstPauseMilliseconds, maxPauseMilliseconds] = [10, 1_000];
  * @throws {Unavailable} if the store does not answer; the permit may then be held until it is released or expires.
  */
 export async function acquirePermit(
-  request: PermitRequest,
-  until: number,
-  { permits: store, clock, random, workers }: PermitPorts,
+  wanted: Permit,
+  { permits: store, clock, workers }: PermitPorts,
   signal: AbortSignal,
 ): Promise<readonly Permit[] | undefined> {
-  for (let conflicts = 1; ; conflicts++) {
-    const now = clock.now();
-    const found = await store.read(signal);
-    const { permits } = found;
-    // An earlier write succeeded, but its response was lost.
-    if (permits.some(({ holder }) => holder === request.holder)) return undefined;
-    const holdingBack = limitReached(permits, request, workers, now);
-    if (holdingBack !== undefined) return holdingBack;
-    const left = permits.filter((permit) => permit.until > now);
-    if (await store.replace(found, [...left, { ...request, until }], signal)) return undefined;
-    const pause = Math.min(firstPauseMilliseconds * 2 ** (conflicts - 1), maxPauseMilliseconds);
-    await clock.pause(2 * random() * pause);
-  }
+  const permit = shortened(wanted);
+  const now = clock.now();
+  const found = await store.read(signal);
+  const holdingBack = limitReached(found, permit, workers, now);
+  if (holdingBack !== undefined) return holdingBack;
+  const expired = found.filter(({ until }) => until <= now);
+  if (expired.length > 0) await store.remove(expired, signal);
+  const before = await store.add(permit, signal);
+  // It is already there if an earlier try of this call was executed, and its response was lost.
+  const others = before.filter(({ holder }) => holder !== permit.holder);
+  const taken = limitReached(others, permit, workers, now);
+  if (taken !== undefined) await releasePermit(permit, store, signal);
+  return taken;
+}
+
+/** Releases a permit, if it is held. */
+export async function releasePermit(
+  held: Permit,
+  store: Pick<PermitStore, "remove">,
+  signal: AbortSignal,
+): Promise<void> {
+  await store.remove([shortened(held)], signal);
 }

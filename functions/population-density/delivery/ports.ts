@@ -134,22 +134,15 @@ export type PendingEntry = Pick<Job, "operationId" | "queuedAt" | "startedAt"> &
 /** An entry of the index of jobs that wait for permits. */
 export type WaitingEntry = Pick<Job, "operationId" | "caller" | "mode" | "attempts">;
 
-/** The permits in use or expired, as they were read. */
-export interface StoredPermits {
-  readonly permits: readonly Permit[];
-  /** Holders of permits that were released, and are not among the permits any more. */
-  readonly released: ReadonlySet<string>;
-  readonly version: number;
-}
-
-/** The store of permits. */
+/** The store of permits. No call conflicts with another. */
 export interface PermitStore {
-  read(signal: AbortSignal): Promise<StoredPermits>;
-  /** Replaces the permits that were read, unless somebody else did so since. */
-  replace(read: StoredPermits, permits: readonly Permit[], signal: AbortSignal): Promise<boolean>;
-  /** Releases the permit of a holder, if it has one. Nothing conflicts with that. */
-  release(holder: string, signal: AbortSignal): Promise<void>;
-  /** Notes that a host answered with 2xx, for some months. */
+  /** The permits in use or expired. */
+  read(signal: AbortSignal): Promise<readonly Permit[]>;
+  /** Adds a permit. @returns those that were there just before, in use or expired. */
+  add(permit: Permit, signal: AbortSignal): Promise<readonly Permit[]>;
+  /** Removes those of some permits that are there. */
+  remove(permits: readonly Permit[], signal: AbortSignal): Promise<void>;
+  /** Records that a host has answered with 2xx; kept for some months. */
   recordAcceptance(host: string, signal: AbortSignal): Promise<void>;
   hasAccepted(host: string, signal: AbortSignal): Promise<boolean>;
 }

@@ -210,14 +210,9 @@ export function permitWaitSeconds(
   now: number,
   random: number,
 ): number {
-  const longest = Math.max(1, ...holdingBack.map((permit) => now - dueTimeOf(permit)));
+  const longest = Math.max(1, ...holdingBack.map((permit) => now - permit.since));
   const age = Math.min(1, Math.max(0, now - since) / longest);
   return Math.max(minPermitWaitSeconds, maxPermitWaitSeconds * (1 - age / 2) * (0.5 + 0.5 * random));
-}
-
-/** When the job of a permit was due, or when it got the permit if the previous version wrote it. */
-function dueTimeOf({ since, until }: Permit): number {
-  return since ?? until - attemptMilliseconds;
 }
 
 /**

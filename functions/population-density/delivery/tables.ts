@@ -8,11 +8,12 @@ export const densityJobs = table({
   partitionKey: "operationId",
   timeToLive: "expiresAt",
   ephemeral: true,
-  // Only pending jobs have `pendingSince`, only those that wait for a permit `waitsFor`; withdrawn ones have no `listedAt`.
+  // Only pending jobs have `pendingSince` and `pendingShard`, and only those waiting for a permit `waitsFor`; withdrawn jobs have no
+  // `listedAt`.
   indexes: [
     {
-      name: "pending",
-      partitionKey: "state",
+      name: "pending-by-shard",
+      partitionKey: "pendingShard",
       sortKey: "pendingSince",
       attributes: ["queuedAt", "startedAt"],
     },
@@ -28,33 +29,12 @@ export const densityJobs = table({
   schema: job,
 });
 
-const permit = z.object({
-  operationId: z.string(),
-  holder: z.optional(z.string()),
-  host: z.string(),
-  caller: z.string(),
-  mode: z.enum(["answer", "failure"]),
-  since: z.optional(z.number()),
-  until: z.number(),
-});
-
-/** Permits of uploads, all in one item, and the hosts that ever took something. */
+/** The permits in use, all in one item, and the hosts that have accepted a delivery. */
 export const densityPermits = table({
   name: "density-permits",
   partitionKey: "limit",
   sortKey: "entry",
   timeToLive: "expiresAt",
   ephemeral: true,
-  schema: z.object({
-    version: z.number(),
-    /** Holders of permits that were released since the permits were written. */
-    released: z.optional(z.set(z.string())),
-    permits: z.pipe(
-      z.pipe(
-        z.string(),
-        z.transform((text: string): unknown => JSON.parse(text)),
-      ),
-      z.array(permit),
-    ),
-  }),
+  schema: z.object({ held: z.optional(z.set(z.string())) }),
 });

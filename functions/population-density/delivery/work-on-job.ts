@@ -3,8 +3,8 @@ import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, LastAttempt, PendingJob } from "./job.ts";
-import { limitReached, type Permit, type PermitRequest } from "./permit-rules.ts";
-import { acquirePermit } from "./permits.ts";
+import { limitReached, type Permit } from "./permit-rules.ts";
+import { acquirePermit, releasePermit } from "./permits.ts";
 import type { Lease, WorkerPorts } from "./ports.ts";
 import { reportEnd } from "./report-end.ts";
 import {
@@ -107,7 +107,7 @@ async function workOnNext(
   ports: WorkerPorts,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const [{ permits }, waiting] = await Promise.all([
+  const [permits, waiting] = await Promise.all([
     ports.permits.read(signal),
     ports.jobs.waitingFor(host, signal),
   ]);
@@ -117,7 +117,9 @@ async function workOnNext(
       attempts === 0 && limitReached(permits, { host, caller, mode }, ports.workers, now) === undefined,
   );
   const job = next && (await ports.jobs.read(next.operationId, signal));
-  return job?.state === "pending" ? freeHost(await workOnJob(job, ports, signal)) : undefined;
+  // The index may miss the most recent writes.
+  if (job?.state !== "pending" || job.attempts > 0) return undefined;
+  return freeHost(await workOnJob(job, ports, signal));
 }
 
 /** Makes an attempt at a pending job if it is due and gets a permit, or ends the job. */
@@ -137,8 +139,8 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
   const host = ports.sinks.hostOf(sink);
   const { caller, requestedAt } = job;
   const since = job.notBefore ?? requestedAt;
-  const request: PermitRequest = { operationId, holder: leaseId, host, caller, mode: next.mode, since };
-  const holdingBack = await acquire(request, now, ports, signal);
+  const permit = { holder: leaseId, host, caller, mode: next.mode, since, until: now + leaseMilliseconds };
+  const holdingBack = await acquire(permit, ports, signal);
   if (holdingBack !== undefined) {
     if (job.waitsFor === undefined) await ports.jobs.markWaiting(operationId, host, signal);
     return { verdict: { retryInSeconds: permitWaitSeconds(since, holdingBack, now, ports.random()) } };
@@ -149,21 +151,20 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
       released: host,
     };
   } finally {
-    await release(request, ports);
+    await release(permit, ports);
   }
 }
 
 /** Acquires a permit as `acquirePermit` does; if it is unknown whether that succeeded, releases the permit. */
 async function acquire(
-  request: PermitRequest,
-  now: number,
+  permit: Permit,
   ports: WorkerPorts,
   signal: AbortSignal,
 ): Promise<readonly Permit[] | undefined> {
   try {
-    return await acquirePermit(request, now + leaseMilliseconds, ports, signal);
+    return await acquirePermit(permit, ports, signal);
   } catch (error) {
-    await release(request, ports);
+    await release(permit, ports);
     throw error;
   }
 }
@@ -311,8 +312,7 @@ function firstAttempt({ attempts, requestedAt, startedAt }: PendingJob): readonl
 }
 
 /** Releases a permit. If that fails, the permit expires by itself, and the result of the attempt is kept. */
-async function release({ holder }: PermitRequest, ports: WorkerPorts): Promise<void> {
-  await ignoreUnavailable(ports, () =>
-    ports.permits.release(holder, ports.clock.deadline(releaseMilliseconds)),
-  );
+async function release(permit: Permit, ports: WorkerPorts): Promise<void> {
+  const { permits, clock } = ports;
+  await ignoreUnavailable(ports, () => releasePermit(permit, permits, clock.deadline(releaseMilliseconds)));
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
 import { workOn } from "../../../functions/population-density/delivery/work-on-job.ts";
 import { visibilitySeconds } from "../../../shared/sqs/queues.ts";
-import { someJob } from "../../support/jobs.ts";
+import { someJob } from "../../support/some-job.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
 import { MemoryQueue } from "./model/memory-queue.ts";
 import { MemoryJobs, MemoryPermits } from "./model/memory-stores.ts";
@@ -49,8 +49,8 @@ async function deliver(
     },
     permits: {
       read: () => call(() => permits.read()),
-      replace: (found, list) => call(() => permits.replace(found, list)),
-      release: (holder) => call(() => permits.release(holder)),
+      add: (permit) => call(() => permits.add(permit)),
+      remove: (list) => call(() => permits.remove(list)),
       recordAcceptance: (host) => call(() => permits.recordAcceptance(host)),
       hasAccepted: (host) => call(() => permits.hasAccepted(host)),
     },

@@ -7,13 +7,13 @@ import {
   pendingOf,
   requestIn,
   run,
-  someJob,
   storedJob,
   storeJob,
   synchronousBody,
 } from "../../support/jobs.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { openSink, type SinkAnswer } from "../../support/sink.ts";
+import { someJob } from "../../support/some-job.ts";
 import {
   brokenRequest,
   expectEnd,
@@ -290,7 +290,7 @@ describe("messages that come together", () => {
     if (one !== undefined) await expectEnd(one, "delivered");
   });
 
-  test("the worker delivers to one host while uploads to another hang", async () => {
+  test("the worker delivers to one host while uploads to another host hang", async () => {
     const second = await openSink();
     const { answer, after } = held();
     const blocking = [];

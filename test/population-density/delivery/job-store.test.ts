@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
-import { type Job, retentionSeconds } from "../../../functions/population-density/delivery/job.ts";
+import {
+  type Job,
+  pendingShards,
+  retentionSeconds,
+} from "../../../functions/population-density/delivery/job.ts";
 import { listJobs } from "../../../functions/population-density/delivery/job-list-store.ts";
 import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { tableVariable } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
-import { pendingOf, requestIn, someJob, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
+import { pendingOf, requestIn, storedJob, storeJob, useOwnJobs } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
+import { seeded } from "../../support/random.ts";
 import { runs } from "../../support/sample.ts";
+import { someJob } from "../../support/some-job.ts";
 import { withTime } from "../../support/with-time.ts";
 import { MemoryJobs } from "./model/memory-stores.ts";
-import { seeded } from "./model/random.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
 const minute = 60_000;
@@ -37,7 +42,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
 
     const lease = {
-      id: "lease",
+      id: "lease-1",
       mode: "answer",
       now: Date.now(),
       until: Date.now() + minute,
@@ -50,7 +55,7 @@ describe("the store of jobs", () => {
 
     const stored = (await storedJob(job.operationId)) ?? {};
     expect(stored).toMatchObject({ state: "delivered", reason: "delivered", attempts: 1 });
-    for (const member of ["sink", "accessToken", "notBefore", "pendingSince"]) {
+    for (const member of ["sink", "accessToken", "notBefore", "pendingSince", "pendingShard"]) {
       expect(stored).not.toHaveProperty(member);
     }
     expect(await pendingOf(job.caller)).toEqual(new Set());
@@ -104,7 +109,7 @@ describe("the store of jobs", () => {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => storeJob(aJob())));
     const now = Date.now();
     for (const job of jobs) {
-      const lease = { id: "lease", mode: "answer", now, until: now + minute, isAttempt: true } as const;
+      const lease = { id: "lease-1", mode: "answer", now, until: now + minute, isAttempt: true } as const;
       const [isWithdrawn, isLeased] = await Promise.all([
         jobStore.withdraw(job, undefined, signal()),
         jobStore.acquireLease(job, lease, signal()),
@@ -126,20 +131,22 @@ describe("the store of jobs", () => {
     expect(await jobStore.store(job, undefined, signal())).toBe(false);
   });
 
-  test("jobStore.pending lists only pending jobs, oldest first", async () => {
-    const [waiting, over] = [
-      await storeJob(aJob({ queuedAt: 5 })),
-      await storeJob(aJob({ state: "delivered" })),
-    ];
+  test("jobStore.pending lists the pending jobs of all shards once, oldest first", async () => {
+    const over = await storeJob(aJob({ state: "delivered" }));
+    const stored: Job[] = [];
+    for (const [index, digit] of [..."0123456789abcdef"].entries()) {
+      const operationId = `${crypto.randomUUID().slice(0, -1)}${digit}`;
+      const requestedAt = Date.now() - 1_000 * index;
+      stored.unshift(await storeJob(aJob({ operationId, requestedAt, queuedAt: 5 })));
+    }
+
     const listed = await jobStore.pending(signal());
-    expect(listed.find(({ operationId }) => operationId === waiting.operationId)).toEqual({
-      operationId: waiting.operationId,
-      pendingSince: waiting.pendingSince,
-      queuedAt: 5,
-    });
-    expect(listed.map(({ operationId }) => operationId)).not.toContain(over.operationId);
-    expect(listed.map(({ pendingSince }) => pendingSince)).toEqual(
-      listed.map(({ pendingSince }) => pendingSince).sort(),
+
+    const items = await Promise.all(stored.map(({ operationId }) => storedJob(operationId)));
+    expect(new Set(items.map((item) => item?.pendingShard))).toEqual(new Set(pendingShards));
+    const isOfTest = new Set([over, ...stored].map(({ operationId }) => operationId));
+    expect(listed.filter(({ operationId }) => isOfTest.has(operationId))).toEqual(
+      stored.map(({ operationId, pendingSince }) => ({ operationId, pendingSince, queuedAt: 5 })),
     );
   });
 
@@ -158,7 +165,7 @@ describe("the store of jobs", () => {
     expect(await jobStore.finish(job, "a", { outcome: "delivered", reason: "a" }, signal())).toBe(false);
     const stored = (await storedJob(job.operationId)) ?? {};
     expect(stored).toMatchObject({ state: "cancelled", possiblyDelivered: false });
-    for (const member of ["sink", "accessToken", "notBefore", "pendingSince"]) {
+    for (const member of ["sink", "accessToken", "notBefore", "pendingSince", "pendingShard"]) {
       expect(stored).not.toHaveProperty(member);
     }
     expect(await pendingOf(job.caller)).toEqual(new Set());

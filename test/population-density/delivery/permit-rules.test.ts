@@ -1,14 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limitReached, type Permit } from "../../../functions/population-density/delivery/permit-rules.ts";
+import {
+  limitReached,
+  type Permit,
+  permitsOf,
+  shortened,
+} from "../../../functions/population-density/delivery/permit-rules.ts";
+import { hashed } from "../../../shared/hash.ts";
 
 const now = 1_000_000;
 let last = 0;
 
 function permit(host: string, caller: string, changes: Partial<Permit> = {}): Permit {
   const id = String(++last);
-  const permit = { operationId: id, holder: `holder-${id}`, host, caller, mode: "answer" as const };
-  return { ...permit, since: now, until: now + 1, ...changes };
+  return { holder: `holder-${id}`, host, caller, mode: "answer", since: now, until: now + 1, ...changes };
 }
 
 const may = (
@@ -57,6 +62,12 @@ describe("the permits that hold a job back", () => {
   });
 });
 
+test("permitsOf finds the stored permits of callers by their hashes", () => {
+  const callers = ["a", "b", "c"].map(hashed);
+  const stored = callers.map((caller) => shortened(permit(hashed("h"), caller)));
+  expect(permitsOf(stored, callers.slice(1))).toEqual(stored.slice(1));
+});
+
 /** Permits after many uploads began and ended in any order, each only if it may, and never more than workers. */
 const anyUse = fc
   .record({
@@ -75,7 +86,7 @@ const anyUse = fc
     let permits: Permit[] = [];
     for (const { isEnd, caller, host, isFailure } of steps) {
       const mode = isFailure ? "failure" : "answer";
-      const [hostName, callerName] = [`host-${host}`, `caller-${caller}`];
+      const [hostName, callerName] = [`host-${host}`, `c-${caller}`];
       if (isEnd) permits = permits.filter((_, index) => index !== host % Math.max(1, permits.length));
       else if (permits.length < workers && may(permits, hostName, callerName, mode, workers))
         permits.push(permit(hostName, callerName, { mode }));
@@ -105,7 +116,7 @@ describe("workers", () => {
       let begun = 0;
       for (; permits.length < workers; begun++) {
         for (let host = 0; host < workers; host++) {
-          const [hostName, caller] = [`host-${begun}-${host}`, `caller-${begun}`];
+          const [hostName, caller] = [`${begun}-${host}`, `c-${begun}`];
           if (permits.length < workers && may(permits, hostName, caller, "answer", workers))
             permits.push(permit(hostName, caller));
         }

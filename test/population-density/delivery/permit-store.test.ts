@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { type Permit, shortened } from "../../../functions/population-density/delivery/permit-rules.ts";
 import { permitStore } from "../../../functions/population-density/delivery/permit-store.ts";
-import { acquirePermit } from "../../../functions/population-density/delivery/permits.ts";
+import { acquirePermit, releasePermit } from "../../../functions/population-density/delivery/permits.ts";
 import { sharedPorts } from "../../../functions/population-density/delivery/service-ports.ts";
 import { densityPermits } from "../../../functions/population-density/delivery/tables.ts";
-import { getItem, putItem } from "../../../shared/aws/database.ts";
+import { getItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { withSchema } from "../../../shared/table.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
@@ -18,92 +19,63 @@ beforeAll(async () => {
 });
 afterAll(() => vi.unstubAllEnvs());
 
-/** The item as the previous version of the service reads it: other attributes are not its own. */
-const previousPermit = z.strictObject({
-  operationId: z.string(),
-  holder: z.optional(z.string()),
-  host: z.string(),
-  caller: z.string(),
-  mode: z.enum(["answer", "failure"]),
-  since: z.optional(z.number()),
-  until: z.number(),
-});
+function permit(index: number): Permit {
+  return {
+    holder: crypto.randomUUID(),
+    host: hashed(`host ${index}`),
+    caller: hashed(`caller ${index}`),
+    mode: index % 2 === 0 ? "answer" : "failure",
+    since: Date.now(),
+    until: Date.now() + 600_000,
+  };
+}
+
+const byHolder = (permits: readonly Permit[]) =>
+  permits.toSorted((one, other) => one.holder.localeCompare(other.holder));
 
 describe("permits", () => {
-  const permit = { operationId: "a", host: "h", caller: "c", mode: "answer", until: Date.now() } as const;
+  test("permitStore.add returns the permits that were there just before", async () => {
+    const [one, two] = [permit(1), permit(2)];
+    expect(await permitStore.add(one, signal())).toEqual([]);
+    expect(await permitStore.add(two, signal())).toEqual([one]);
+    expect(byHolder(await permitStore.read(signal()))).toEqual(byHolder([one, two]));
 
-  test("permitStore.replace refuses a writer that has not read the latest permits", async () => {
-    const found = await permitStore.read(signal());
-    const next = [...found.permits, { ...permit, holder: "one", since: 1 }];
-    expect(await permitStore.replace(found, next, signal())).toBe(true);
-    expect(await permitStore.replace(found, [], signal())).toBe(false);
-    expect(await permitStore.read(signal())).toEqual({
-      permits: next,
-      released: new Set(),
-      version: found.version + 1,
-    });
+    await permitStore.remove([one, two], signal());
+    expect(await permitStore.read(signal())).toEqual([]);
   });
 
-  test("permitStore.release frees a permit while others replace the list", async () => {
-    const before = await permitStore.read(signal());
-    const three = ["one", "two", "three"].map((holder) => ({ ...permit, holder, since: 1 }));
-    await permitStore.replace(before, three, signal());
-    await permitStore.release("one", signal());
-    const found = await permitStore.read(signal());
-    expect(found.permits.map(({ holder }) => holder)).toEqual(["two", "three"]);
-
-    await permitStore.release("two", signal());
-    expect(await permitStore.replace(found, found.permits, signal())).toBe(true);
-
-    const { permits, released } = await permitStore.read(signal());
-    expect(permits.map(({ holder }) => holder)).toEqual(["three"]);
-    expect(released).toEqual(new Set(["two"]));
-  });
-
-  test("permitStore reads permits of the previous version, including those without a holder", async () => {
-    const { version } = await permitStore.read(signal());
-    const item = { limit: "permits", entry: "all", permits: JSON.stringify([permit]), waitedUntil: 1 };
-    await putItem(densityPermits, { ...item, version: version + 1 }, {}, signal());
-    expect(await permitStore.read(signal())).toMatchObject({ permits: [permit], version: version + 1 });
-  });
-
-  test("permitStore writes permits that the previous version can read", async () => {
-    const found = await permitStore.read(signal());
-    await permitStore.replace(found, [{ ...permit, holder: "one", since: 1 }], signal());
-    const item = z.object({ permits: z.string(), version: z.number() });
-    const stored = await getItem(
-      withSchema(densityPermits, item),
-      { limit: "permits", entry: "all" },
-      signal(),
-    );
-    expect(stored?.version).toBe(found.version + 1);
-    expect(z.array(previousPermit).parse(JSON.parse(stored?.permits ?? ""))).toHaveLength(1);
+  test("permitStore.remove leaves other permits, and ignores those that are not there", async () => {
+    const [one, two] = [permit(1), permit(1)];
+    await permitStore.remove([one], signal());
+    await permitStore.add(one, signal());
+    await permitStore.add(two, signal());
+    await permitStore.remove([one], signal());
+    await permitStore.remove([one], signal());
+    expect(await permitStore.read(signal())).toEqual([two]);
+    await permitStore.remove([two], signal());
   });
 
   test("permitStore loses no permit when 20 workers acquire and release at once", async () => {
     const workers = 20;
     const ports = { ...sharedPorts, permits: permitStore, workers };
-    const requests = Array.from({ length: workers }, (_, index) => ({
-      operationId: crypto.randomUUID(),
-      holder: crypto.randomUUID(),
-      host: hashed(`host ${index}`),
-      caller: hashed(`caller ${index}`),
-      mode: "answer" as const,
-      since: Date.now(),
-    }));
-    const until = Date.now() + 600_000;
+    const wanted = Array.from({ length: workers }, (_, index) => permit(index));
 
-    const refused = await Promise.all(requests.map((one) => acquirePermit(one, until, ports, signal())));
-    const { permits } = await permitStore.read(signal());
-    await Promise.all(requests.map(({ holder }) => permitStore.release(holder, signal())));
+    const refused = await Promise.all(wanted.map((one) => acquirePermit(one, ports, signal())));
+    const permits = await permitStore.read(signal());
+    await Promise.all(wanted.map((one) => releasePermit(one, permitStore, signal())));
 
     expect(refused.filter((one) => one !== undefined)).toEqual([]);
-    expect(permits.map(({ holder }) => holder)).toEqual(
-      expect.arrayContaining(requests.map(({ holder }) => holder)),
-    );
-    expect((await permitStore.read(signal())).permits.filter((one) => one.until === until)).toEqual([]);
-    // An item of DynamoDB has at most 400 KB: 200 permits are far smaller.
-    expect((JSON.stringify(permits).length / workers) * 200).toBeLessThan(100_000);
+    expect(byHolder(permits)).toEqual(byHolder(wanted.map(shortened)));
+    expect(await permitStore.read(signal())).toEqual([]);
+  });
+
+  test("permitStore stores a permit in at most 48 bytes, because every write costs the size of all", async () => {
+    await permitStore.add(shortened(permit(1)), signal());
+    const item = withSchema(densityPermits, z.object({ held: z.set(z.string()) }));
+    const stored = await getItem(item, { limit: "permits", entry: "all" }, signal());
+    expect([...(stored?.held ?? [])].map((entry) => entry.length)).toEqual([
+      expect.toSatisfy((length) => length <= 48),
+    ]);
   });
 });
 

@@ -20,7 +20,7 @@ import {
 import { configuration } from "../../../shared/environment.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../../shared/sqs/queues.ts";
 import { recoverySeconds, reserveMilliseconds, verdictMilliseconds } from "../../../shared/sqs/worker.ts";
-import { someJob } from "../../support/jobs.ts";
+import { someJob } from "../../support/some-job.ts";
 
 const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
 const now = Date.UTC(2026, 10, 20);
@@ -68,15 +68,22 @@ describe("the wait before another attempt", () => {
     expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(8 * 3_600);
   });
 
-  test("nextStep sends the failure now when Retry-After would outlast the job", () => {
+  test("nextStep sends the failure at once when the schedule has no time left for the answer", () => {
     const late = aJob({ requestedAt: now - 20 * hour, attempts: 8 });
     expect(stepAfter(late, failed())).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
-    const step = stepAfter(
-      aJob({ requestedAt: now - 22 * hour, attempts: 6 }),
-      failed({ retryAfterSeconds: 3_600 }),
-    );
+  });
+
+  test("nextStep sends the failure after Retry-After when only the answer has no time left", () => {
+    const late = aJob({ requestedAt: now - 22 * hour, attempts: 6 });
+    const step = stepAfter(late, failed({ retryAfterSeconds: 3_600 }));
     expect(step).toMatchObject({ kind: "retry", mode: "failure" });
     if (step.kind === "retry") expect(step.inSeconds).toBeGreaterThanOrEqual(3_600);
+  });
+
+  test("nextStep sends the failure at once when Retry-After would outlast the job", () => {
+    const late = aJob({ requestedAt: now - 22 * hour, attempts: 6 });
+    const step = stepAfter(late, failed({ retryAfterSeconds: 3 * 3_600 }));
+    expect(step).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
   });
 });
 
@@ -203,12 +210,6 @@ describe("a job that waits for a permit", () => {
 
   test("permitWaitSeconds is half as long when no job being sent was due earlier", () => {
     for (const late of [60, 600, 6_000]) expect(wait(late, late)).toBe(wait(0, late) / 2);
-  });
-
-  test("permitWaitSeconds treats a permit of the previous version as due when it was acquired", () => {
-    const { since: _, ...old } = { ...permit(0), until: now - 60_000 + attemptMilliseconds };
-    expect(permitWaitSeconds(now - 60_000, [old], now, 1)).toBe(10);
-    expect(permitWaitSeconds(now, [old], now, 1)).toBe(20);
   });
 });
 

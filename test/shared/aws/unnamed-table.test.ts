@@ -9,6 +9,7 @@ import {
   queryIndex,
   queryPartition,
   updateItem,
+  updateWithPrevious,
 } from "../../../shared/aws/database.ts";
 import { table } from "../../../shared/table.ts";
 
@@ -34,6 +35,7 @@ test.each([
     "updateItem",
     () => updateItem(notes, key, { update: "REMOVE a", condition: "attribute_exists(folder)" }, signal),
   ],
+  ["updateWithPrevious", () => updateWithPrevious(notes, key, { update: "REMOVE a" }, signal)],
   ["deleteItem", () => deleteItem(notes, key, { condition: "attribute_exists(folder)" }, signal)],
 ] as const)("%s rejects instead of throwing when the table has no name", async (_, read) => {
   vi.stubEnv("TABLE_NOTES", "");

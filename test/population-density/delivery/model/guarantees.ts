@@ -100,7 +100,7 @@ export class Guarantees {
   #checkFreePermits(): void {
     const { jobs, permits, isKept, running, workers, schedule } = this.#watched;
     const now = this.#watched.now();
-    const inUse = permits.read().permits;
+    const inUse = permits.read();
     for (const job of jobs.jobs.values()) {
       const { operationId, caller, sink, notBefore, requestedAt } = job;
       const due = notBefore ?? requestedAt;
@@ -158,12 +158,12 @@ export class Guarantees {
 
   #checkPermits(): void {
     const { workers, now: time, wasFaulty } = this.#watched;
-    const { permits } = this.#watched.permits.read();
+    const permits = this.#watched.permits.read();
     const now = time() + hour;
     const left = permits.filter(({ until }) => until > now);
     if (left.length > 0) this.broken.add("a permit is leaked");
     // Only a worker that is gone, or a store that does not answer, leaves a permit to its own end.
-    const held = permits.filter(({ holder, until }) => holder !== undefined && until > time());
+    const held = permits.filter(({ until }) => until > time());
     if (held.length > 0 && !wasFaulty()) this.broken.add("a permit is not released");
     const request = { host: "host-a", caller: "caller-a", mode: "answer" } as const;
     if (limitReached(permits, request, workers, now) !== undefined) {

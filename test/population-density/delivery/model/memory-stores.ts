@@ -10,7 +10,6 @@ import type { Permit } from "../../../../functions/population-density/delivery/p
 import type {
   Lease,
   PendingEntry,
-  StoredPermits,
   WaitingEntry,
 } from "../../../../functions/population-density/delivery/ports.ts";
 
@@ -140,21 +139,21 @@ export class MemoryJobs {
     return true;
   }
 
-  markPossiblyDelivered(operationId: string, lease: string): boolean {
-    return this.#change(operationId, lease, { possiblyDelivered: true });
+  markPossiblyDelivered(operationId: string, leaseId: string): boolean {
+    return this.#change(operationId, leaseId, { possiblyDelivered: true });
   }
 
   scheduleRetry(
     operationId: string,
-    lease: string,
+    leaseId: string,
     retry: Pick<Job, "mode" | "possiblyDelivered"> & { notBefore: number; lastAttempt: LastAttempt },
   ): boolean {
-    return this.#change(operationId, lease, retry);
+    return this.#change(operationId, leaseId, retry);
   }
 
   finish(
     { operationId }: Pick<Job, "operationId" | "caller">,
-    lease: string,
+    leaseId: string,
     {
       outcome,
       reason,
@@ -162,7 +161,7 @@ export class MemoryJobs {
     }: { outcome: Outcome; reason: string; lastAttempt?: LastAttempt | undefined },
   ): boolean {
     const found = this.jobs.get(operationId);
-    if (found?.lease !== lease) return false;
+    if (found?.lease !== leaseId) return false;
     if (found.state !== "pending") return found.state === outcome;
     this.jobs.set(operationId, {
       ...erased(found),
@@ -201,9 +200,9 @@ export class MemoryJobs {
     return places;
   }
 
-  #change(operationId: string, lease: string, changes: Partial<Job>): boolean {
+  #change(operationId: string, leaseId: string, changes: Partial<Job>): boolean {
     const found = this.jobs.get(operationId);
-    if (found?.state !== "pending" || found.lease !== lease) return false;
+    if (found?.state !== "pending" || found.lease !== leaseId) return false;
     this.jobs.set(operationId, { ...found, ...changes });
     return true;
   }
@@ -234,25 +233,21 @@ function withTombstones(job: Job, replaces: Job | undefined): Job {
 /** What the table of permits does, in memory. */
 export class MemoryPermits {
   permits: readonly Permit[] = [];
-  readonly released = new Set<string>();
-  version = 0;
   readonly agreed = new Set<string>();
 
-  read(): StoredPermits {
-    const permits = this.permits.filter(({ holder }) => holder === undefined || !this.released.has(holder));
-    return { permits, released: new Set(this.released), version: this.version };
+  read(): readonly Permit[] {
+    return this.permits;
   }
 
-  replace({ released, version }: StoredPermits, permits: readonly Permit[]): boolean {
-    if (version !== this.version) return false;
-    this.permits = permits;
-    for (const holder of released) this.released.delete(holder);
-    this.version++;
-    return true;
+  add(permit: Permit): readonly Permit[] {
+    const before = this.permits;
+    this.permits = [...before.filter(({ holder }) => holder !== permit.holder), permit];
+    return before;
   }
 
-  release(holder: string): void {
-    if (this.version > 0) this.released.add(holder);
+  remove(permits: readonly Permit[]): void {
+    const holders = new Set(permits.map(({ holder }) => holder));
+    this.permits = this.permits.filter(({ holder }) => !holders.has(holder));
   }
 
   recordAcceptance(host: string): void {

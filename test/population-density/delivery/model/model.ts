@@ -238,8 +238,8 @@ class Model {
       },
       permits: {
         read: () => call("readPermits", () => permits.read()),
-        replace: (found, list) => call("replacePermits", () => permits.replace(found, list)),
-        release: (holder) => call("releasePermit", () => permits.release(holder)),
+        add: (permit) => call("addPermit", () => permits.add(permit)),
+        remove: (list) => call("removePermits", () => permits.remove(list)),
         recordAcceptance: (host) => call("recordAcceptance", () => permits.recordAcceptance(host)),
         hasAccepted: (host) => call("hasAccepted", () => permits.hasAccepted(host)),
       },

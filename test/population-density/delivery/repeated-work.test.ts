@@ -1,0 +1,154 @@
+import { beforeAll, expect, test } from "vitest";
+import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
+import type * as ServicePorts from "../../../functions/population-density/delivery/service-ports.ts";
+import type * as Sweep from "../../../functions/population-density/delivery/sweep-jobs.ts";
+import type { Fault } from "../../support/faulty-endpoint.ts";
+import { run, storedJob, storeJob } from "../../support/jobs.ts";
+import { someJob } from "../../support/some-job.ts";
+import { expectEnd, held, useWorker } from "../../support/worker.ts";
+
+// A schedule may run twice at once, and an index of DynamoDB may miss the most recent writes.
+
+const { deliver, delivered, densities, harness, output, queued, sink } = useWorker();
+let modules: typeof JobStore & typeof ServicePorts & typeof Sweep;
+
+beforeAll(async () => {
+  modules = {
+    ...(await import("../../../functions/population-density/delivery/job-store.ts")),
+    ...(await import("../../../functions/population-density/delivery/service-ports.ts")),
+    ...(await import("../../../functions/population-density/delivery/sweep-jobs.ts")),
+  };
+});
+
+/** The index shows nothing that was written after the first query. */
+const lateIndex: Fault = ({ parameters }) => ("IndexName" in parameters ? "repeat" : "pass");
+
+async function sweepAt(now: number): Promise<void> {
+  const { sharedPorts, jobStore, send, sweep } = modules;
+  const ports = { ...sharedPorts, clock: { ...sharedPorts.clock, now: () => now }, jobs: jobStore };
+  await sweep({ ...ports, queues: { send } }, AbortSignal.timeout(10_000));
+}
+
+/** A caller's three uploads to a sink that waits for `answer`, so that its fourth job waits for a permit. */
+async function blockedCaller() {
+  const { answer, after } = held();
+  const caller = crypto.randomUUID();
+  const blocking = [];
+  for (let index = 0; index < 3; index++) {
+    const job = someJob(sink().urlOf({ status: 204, after }), densities().request, { caller });
+    blocking.push(await storeJob(job));
+  }
+  await harness().send("density-jobs", ...blocking);
+  const running = run(deliver, await harness().receive("density-jobs"));
+  await expect.poll(() => sink().received()).toHaveLength(3);
+  return { caller, answer, running };
+}
+
+/** Lets the index of waiting jobs show what it holds now, and nothing later. */
+async function freezeWaiting(job: Parameters<typeof storeJob>[0]): Promise<void> {
+  const { sinks } = await import("../../../functions/population-density/delivery/send.ts");
+  harness().tables.inject(lateIndex);
+  const host = sinks.hostOf(job.sink ?? "");
+  const waiting = await modules.jobStore.waitingFor(host, AbortSignal.timeout(10_000));
+  expect(waiting.map(({ operationId }) => operationId)).toContain(job.operationId);
+}
+
+test("two sweeps at once deliver a job without a message once", async () => {
+  const job = await storeJob(someJob(sink().urlOf(), densities().request));
+  const now = job.requestedAt + 20_000;
+
+  await Promise.all([sweepAt(now), sweepAt(now)]);
+  await run(deliver, await harness().receive("density-jobs"));
+
+  expect(sink().received()).toHaveLength(1);
+  await expectEnd(job, "delivered");
+});
+
+test("two sweeps at once end an expired job once", async () => {
+  const job = await storeJob(someJob(sink().urlOf(), densities().request));
+  const now = job.requestedAt + 25 * 3_600_000;
+
+  await Promise.all([sweepAt(now), sweepAt(now)]);
+
+  await expectEnd(job, "failed");
+  expect(
+    output()
+      .text()
+      .match(/NCS-034/g),
+  ).toHaveLength(1);
+});
+
+test("the sweep delivers a job once when the index shows neither its messages nor its end", async () => {
+  const job = await storeJob(someJob(sink().urlOf(), densities().request));
+  harness().tables.inject(lateIndex);
+
+  await sweepAt(job.requestedAt + 20_000);
+  expect(await run(deliver, await harness().receive("density-jobs"))).toEqual([]);
+  const ended = await storedJob(job.operationId);
+  await sweepAt(job.requestedAt + 80_000);
+  expect(await run(deliver, await harness().receive("density-jobs"))).toEqual([]);
+
+  expect(sink().received()).toHaveLength(1);
+  expect(await storedJob(job.operationId)).toEqual(ended);
+  await expectEnd(job, "delivered");
+});
+
+test("the sweep queues a message for a job that the index of pending jobs shows only later", async () => {
+  harness().tables.inject(lateIndex);
+  await sweepAt(Date.now());
+  const job = await storeJob(someJob(sink().urlOf(), densities().request));
+  await sweepAt(job.requestedAt + 20_000);
+  expect((await harness().receive("density-jobs")).Records).toEqual([]);
+
+  harness().tables.inject();
+  await sweepAt(job.requestedAt + 80_000);
+
+  expect(await run(deliver, await harness().receive("density-jobs"))).toEqual([]);
+  await expectEnd(job, "delivered");
+});
+
+test("the sweep does not expire a job that was delivered before the index shows it", async () => {
+  const { job, message } = await queued(sink().urlOf());
+  harness().tables.inject(lateIndex);
+  await sweepAt(job.requestedAt + 1_000);
+  expect(await delivered(message)).toBe("ack");
+  const ended = await storedJob(job.operationId);
+
+  await sweepAt(job.requestedAt + 25 * 3_600_000);
+
+  expect(await storedJob(job.operationId)).toEqual(ended);
+  await expectEnd(job, "delivered");
+});
+
+test("the worker does not deliver a job again that the index still shows as waiting", async () => {
+  const { caller, answer, running } = await blockedCaller();
+  const { job, message } = await queued(sink().urlOf(), { caller });
+  expect(await delivered(message)).toBeLessThanOrEqual(20);
+  await freezeWaiting(job);
+  answer();
+  expect(await running).toEqual([]);
+  expect(sink().received()).toHaveLength(4);
+
+  const { job: next, message: ofNext } = await queued(sink().urlOf(), { caller });
+  expect(await delivered(ofNext)).toBe("ack");
+
+  expect(sink().received()).toHaveLength(5);
+  expect(await delivered(message)).toBe("ack");
+  expect(sink().received()).toHaveLength(5);
+  for (const one of [job, next]) await expectEnd(one, "delivered");
+});
+
+test("the worker leaves a job that has failed to its own message although the index shows no attempt", async () => {
+  const { caller, answer, running } = await blockedCaller();
+  const { job, message } = await queued(sink().urlOf({ status: 503 }), { caller });
+  expect(await delivered(message)).toBeLessThanOrEqual(20);
+  await freezeWaiting(job);
+  answer();
+  expect(await running).toEqual([]);
+  expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
+
+  const { message: ofNext } = await queued(sink().urlOf(), { caller });
+  expect(await delivered(ofNext)).toBe("ack");
+
+  expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
+});
