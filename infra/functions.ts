@@ -206,7 +206,10 @@ export type OptionalFunctionId = "population-density/import-densities";
 export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, FunctionRecord>> = {
   "population-density/import-densities": {
     room: "distributed-import",
-    tables: { densities: ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"] },
+    tables: {
+      densities: ["BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"],
+      "density-imports": ["GetItem", "PutItem", "Query", "UpdateItem"],
+    },
     variables: ["DENSITY_PRECISIONS", "DENSITY_K"],
     timeoutSeconds: 900,
     // One whole virtual CPU: https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html

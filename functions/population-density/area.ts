@@ -4,6 +4,7 @@ import { retrieveCapabilities } from "./capabilities/contract.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { densityJobs, densityPermits } from "./delivery/tables.ts";
 import { densityFormats } from "./format-schemas.ts";
+import { densityImports } from "./import/store/tables.ts";
 import { cancelOperation, listOperations, readOperation, redeliverOperation } from "./operations/contract.ts";
 import { densities } from "./tiles/table.ts";
 
@@ -23,5 +24,5 @@ export const populationDensityArea = area({
     "population-density-data:read": "Retrieve population density, and follow and cancel own operations.",
   },
   formats: densityFormats,
-  tables: [densities, densityJobs, densityCallers, densityPermits],
+  tables: [densities, densityImports, densityJobs, densityCallers, densityPermits],
 });

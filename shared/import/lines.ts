@@ -23,7 +23,7 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
  */
 export async function* wholeLinesOf(
   path: string,
-  onBytes?: (bytes: number) => void,
+  onBytes?: (bytes: Uint8Array) => void,
   bufferPool: ArrayBuffer[] = [],
 ): AsyncGenerator<Buffer> {
   const file = await open(path);
@@ -61,14 +61,14 @@ async function fill(
   file: FileHandle,
   buffer: Buffer,
   begun: number,
-  onBytes?: (bytes: number) => void,
+  onBytes?: (bytes: Uint8Array) => void,
 ): Promise<number> {
   const end = begun + bytesAtOnce;
   let at = begun;
   while (at < end) {
     const { bytesRead } = await file.read(buffer, at, end - at);
     if (bytesRead === 0) break;
-    onBytes?.(bytesRead);
+    onBytes?.(buffer.subarray(at, at + bytesRead));
     at += bytesRead;
   }
   return at;

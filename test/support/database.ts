@@ -1,4 +1,6 @@
 import { vi } from "vitest";
+import { densityImports } from "../../functions/population-density/import/store/tables.ts";
+import { densities } from "../../functions/population-density/tiles/table.ts";
 import { type Table, tableVariable } from "../../shared/table.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../tools/local/servers/database.ts";
@@ -15,6 +17,11 @@ export function useTables(): void {
     AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? "local",
     AWS_SECRET_ACCESS_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? "local",
   });
+}
+
+/** Lets imports and readers of densities work on empty tables of their own, as `useOwnTable` does. */
+export async function useOwnDensityTables(): Promise<void> {
+  for (const table of [densities, densityImports]) await useOwnTable(table);
 }
 
 /**

@@ -3,19 +3,25 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { CreateTableCommand, DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import type { ImportOrder } from "../../functions/population-density/distributed-import/execution-objects.ts";
 import { handler } from "../../functions/population-density/distributed-import/import-densities.ts";
+import { densityImports } from "../../functions/population-density/import/store/tables.ts";
 import type { Provenance } from "../../functions/population-density/tiles/data-set.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { densityImportDefinition } from "../../infra/density-import-definition.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { coveredAreaIn } from "../../tools/import/density/area.ts";
 import { type DensityImported, importDensity } from "../../tools/import/density/import-density.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
+import { createTables } from "../../tools/local/servers/database.ts";
+import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { useTables } from "./database.ts";
 import { startBucket, type TestBucket } from "./objects.ts";
+import { seeded } from "./random.ts";
+import { sharedService } from "./service.ts";
 import { execute } from "./state-machine.ts";
 
 /** A folder for files, a bucket and the database, for the tests around `useImports`. */
@@ -23,14 +29,14 @@ export let folder: string;
 export let bucket: TestBucket;
 export let database: DynamoDBClient;
 
-/** The table of the import on one machine, and that of the distributed one. */
-export interface Tables {
-  readonly one: string;
-  readonly distributed: string;
+/** Tables that imports write. */
+export interface DensityTables {
+  readonly densities: string;
+  readonly imports: string;
 }
 
-/** Those of the test that runs. */
-export let tables: Tables;
+/** The tables of the import on one machine, and those of the distributed one, of the test that runs. */
+export let tables: { readonly one: DensityTables; readonly distributed: DensityTables };
 
 /** Lets the tests around the call import on one machine and with the state machine, each into a table of its own. */
 export function useImports(): void {
@@ -53,32 +59,32 @@ export function useImports(): void {
     vi.resetModules();
   });
   beforeEach(async () => {
-    tables = { one: await freshTable(), distributed: await freshTable() };
+    tables = { one: await freshTables(), distributed: await freshTables() };
   });
 }
 
-async function freshTable(): Promise<string> {
-  const TableName = `densities-${randomUUID()}`;
-  await database.send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: ["tile", "day"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-      KeySchema: [
-        { AttributeName: "tile", KeyType: "HASH" },
-        { AttributeName: "day", KeyType: "RANGE" },
-      ],
-    }),
+async function freshTables(): Promise<DensityTables> {
+  const own = [densities, densityImports].map((table) =>
+    declaredTable(table, `${table.name}-${randomUUID()}`),
   );
-  return TableName;
+  await createTables(sharedService.databaseEndpoint, embeddedCredentials, own);
+  const [first, second] = own.map(({ name }) => name);
+  return { densities: first ?? "", imports: second ?? "" };
 }
 
 /** Every item, attribute by attribute and byte by byte; but how often a list of parts or the data set was written. */
-export async function itemsOf(table: string): Promise<string[]> {
+export async function itemsOf({ densities, imports }: DensityTables): Promise<string[]> {
+  return [...(await itemsIn(densities)), ...(await itemsIn(imports))];
+}
+
+/** The items of one of the tables, as `itemsOf` has them. */
+export async function itemsIn(table: string): Promise<string[]> {
   const items: string[] = [];
   for await (const { Items = [] } of paginateScan({ client: database }, { TableName: table })) {
     for (const item of Items) {
-      if (["parts", "data-set"].includes(item.tile?.S ?? "")) delete item.revision;
+      // The journal says how it was imported.
+      if (item.kind !== undefined && !/^(?:parts$|cells\/)/.test(item.kind.S ?? "")) continue;
+      if (["parts", "data-set"].includes(item.tile?.S ?? item.kind?.S ?? "")) delete item.revision;
       const attributes = Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1));
       items.push(
         JSON.stringify(attributes, (_, value: unknown) =>
@@ -90,13 +96,13 @@ export async function itemsOf(table: string): Promise<string[]> {
   return items.sort();
 }
 
-function useTable(table: string): void {
-  process.env[tableVariable(densities)] = table;
-}
-
-/** Runs something that reads and writes a table. */
-export async function inTable<Result>(table: string, run: () => Promise<Result>): Promise<Result> {
-  useTable(table);
+/** Runs something that reads and writes the tables. */
+export async function inTables<Result>(
+  { densities: tiles, imports }: DensityTables,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  process.env[tableVariable(densities)] = tiles;
+  process.env[tableVariable(densityImports)] = imports;
   return await run();
 }
 
@@ -132,15 +138,6 @@ async function fileOf(name: string, content: string): Promise<string> {
   return path;
 }
 
-/** Numbers that look random, and are the same in each run. */
-function sequence(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 /** Hours of two Mondays and of a Tuesday. */
 export const times = [
   "2026-11-02T08:00:00Z",
@@ -152,7 +149,7 @@ export const times = [
 /** Rows of two cells of three: most have fewer people than K, so that there are many groups. */
 export async function rowsOf(box: Box, { hours = times, seed = 1 } = {}): Promise<string[]> {
   const cells = await cellsOf(box);
-  const random = sequence(seed);
+  const random = seeded(seed);
   return hours.flatMap((time) =>
     cells.flatMap((cell) => {
       if (random() < 0.33) return [];
@@ -185,6 +182,8 @@ export interface Wanted {
   readonly marketShare?: number;
   readonly provenance?: Provenance;
   readonly threshold?: number;
+  /** The number of the import in the journal that is made again. */
+  readonly replay?: number;
 }
 
 /** Imports files with the command, into the table of one machine. */
@@ -195,7 +194,7 @@ export async function importOnOneMachine(
   const paths: string[] = [];
   for (const [name, content] of Object.entries(files)) paths.push(await fileOf(name, content));
   const coverage = wanted.box && (await fileOf("area.geojson", areaOf(wanted.box)));
-  return await inTable(tables.one, () =>
+  return await inTables(tables.one, () =>
     importDensity({
       files: paths,
       coverage,
@@ -242,14 +241,15 @@ export async function importDistributed(
     threshold: wanted.threshold ?? 10,
     precisions: [3, 4, 5, 6],
     provenance: wanted.provenance,
+    replay: wanted.replay,
   };
-  const random = sequence(seed);
+  const random = seeded(seed);
   const services = {
     invoke: async (_: string, payload: unknown) => await invoke(payload),
     listObjects: async (_: string, prefix: string) => await bucket.list(prefix),
     getObject: async (_: string, key: string) => await bucket.get(key),
   };
-  return await inTable(tables.distributed, () =>
+  return await inTables(tables.distributed, () =>
     execute(definition, order, services, (items) => shuffled(items, random)),
   );
 }
@@ -267,7 +267,7 @@ export function split(
   count: number,
   seed: number,
 ): Record<string, string | Uint8Array> {
-  const random = sequence(seed);
+  const random = seeded(seed);
   const dealt = Array.from({ length: count }, (): string[] => []);
   for (const row of shuffled(rows, random)) dealt[Math.floor(count * random())]?.push(row);
   return Object.fromEntries(

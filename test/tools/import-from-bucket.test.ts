@@ -82,7 +82,7 @@ async function importWith(...options: string[]) {
   return await runNcs(["import", "density", ...options, "--outputs", outputs]);
 }
 
-test("an import from a bucket ends with the words of an import on one machine", async () => {
+test("ncs import density from a bucket starts an execution and prints what it imported", async () => {
   const result = { rows: 12, items: 16, changed: 8 };
   states = [{ status: "RUNNING" }, { status: "SUCCEEDED", output: JSON.stringify(result) }];
   const area = join(folder, "area.geojson");
@@ -122,7 +122,7 @@ test("an import from a bucket ends with the words of an import on one machine", 
   expect(await bucket.list(keys.area(order.id))).toHaveLength(1);
 });
 
-test("a refusal ends with 1 and the problems", async () => {
+test("ncs import density from a bucket exits with 1 and prints the problems of refused rows", async () => {
   states = [
     { status: "FAILED", error: "ImportError", cause: "a.csv: line 2, people: is missing\na.csv: line 3" },
   ];
@@ -140,7 +140,7 @@ test("a refusal ends with 1 and the problems", async () => {
   });
 });
 
-test("an execution that fails or is stopped ends with 1 and says so", async () => {
+test("ncs import density from a bucket exits with 1 when the execution fails or is stopped", async () => {
   states = [
     {
       status: "FAILED",
@@ -158,14 +158,22 @@ test("an execution that fails or is stopped ends with 1 and says so", async () =
 test.each([
   ["another bucket", ["s3://other/counts/"], "must be s3://density-import/"],
   ["a whole bucket", ["s3://density-import/"], "must be s3://density-import/"],
-  ["what imports leave", ["s3://density-import/executions/"], "executions/ is for what imports leave"],
-  ["a file beside it", ["s3://density-import/counts/", "a.csv"], "one s3://bucket/prefix and nothing else"],
-])("%s is refused", async (_, files, message) => {
+  [
+    "the folder of earlier imports",
+    ["s3://density-import/executions/"],
+    "executions/ is for what imports leave",
+  ],
+  [
+    "a file beside the bucket",
+    ["s3://density-import/counts/", "a.csv"],
+    "one s3://bucket/prefix and nothing else",
+  ],
+])("ncs import density exits with 1 for %s", async (_, files, message) => {
   const refused = await importWith(...files, "--coverage", "rows");
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
 });
 
-test("the stack must have been deployed", async () => {
+test("ncs import density from a bucket exits with 1 when the import stack is not deployed", async () => {
   const without = join(folder, "without.json");
   await writeFile(without, JSON.stringify({ [stackNames.prod]: {} }));
   const refused = await runNcs([

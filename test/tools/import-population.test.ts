@@ -74,14 +74,14 @@ describe("a file of residents", () => {
     ["commas", "latitude,longitude,people\n47.1,8.2,10\n47.2,8.3,2.5\n"],
     ["semicolons and other names", "Lon;Pop;Lat\n8.2;10;47.1\n8.3;2.5;47.2\n"],
     ["tabs and a mark of the byte order", "\ufeffy\tx\tvalue\n47.1\t8.2\t10\n47.2\t8.3\t2.5\n"],
-  ])("may have %s", async (_, content) => {
+  ])("pointsOf reads a file of residents with %s", async (_, content) => {
     expect(await all(pointsOf(await file("points.csv", content)))).toEqual([
       { latitude: 47.1, longitude: 8.2, people: 10 },
       { latitude: 47.2, longitude: 8.3, people: 2.5 },
     ]);
   });
 
-  test("of H3 cells is spread over the parts of each, near its middle", async () => {
+  test("h3CellsOf spreads the people of an H3 cell over points near its middle", async () => {
     const cell = latLngToCell(47.1, 8.2, 7);
     const points = await all(h3CellsOf(await file("h3.csv", `h3,population\n${cell},490\n`), 150));
     expect(points.length).toBeGreaterThan(300);
@@ -92,7 +92,7 @@ describe("a file of residents", () => {
     }
   });
 
-  test("as a GeoTIFF is read inside the box, and pixels without data are nobody", async () => {
+  test("pixelsOf reads a GeoTIFF inside the box and counts pixels without data as nobody", async () => {
     const path = await geotiff("grid.tif", [1, 2, 3, 4, -99999, 6], 3);
     const cell = { height: 0.01, width: 0.01 };
     const box = { west: 8.0, south: 46.98, east: 8.02, north: 47 };
@@ -103,7 +103,7 @@ describe("a file of residents", () => {
     expect(await all(pixelsOf(path, { west: 10, south: 46, east: 11, north: 47 }, cell))).toEqual([]);
   });
 
-  test("in another projection is refused with the command that changes it", async () => {
+  test("pixelsOf refuses a GeoTIFF in another projection and names the command that converts it", async () => {
     const path = await geotiff("projected.tif", [1], 1, 1);
     const box = { west: 8, south: 46, east: 9, north: 47 };
     await expect(all(pixelsOf(path, box, { height: 0.01, width: 0.01 }))).rejects.toThrow(
@@ -118,7 +118,7 @@ describe("a file of residents", () => {
       "line 2: latitude: must be from -90 to 90; latitude and longitude swapped?",
     ],
     [
-      "fewer than nobody",
+      "a negative number of people",
       "lat,lon,people\n45,5,1\n45,5,-1\n",
       "line 3, people: must be a number of people, not below 0",
     ],
@@ -128,12 +128,12 @@ describe("a file of residents", () => {
       "has no column for people: name it people, population",
     ],
     ["a row that is too short", "lat,lon,people\n45,5\n", "line 2: CSV_RECORD_INCONSISTENT_COLUMNS"],
-    ["nothing", "", "has no row"],
-  ])("with %s is refused", async (_, content, reason) => {
+    ["no rows", "", "has no row"],
+  ])("pointsOf refuses a file with %s", async (_, content, reason) => {
     await expect(all(pointsOf(await file("bad.csv", content)))).rejects.toThrow(`bad.csv: ${reason}`);
   });
 
-  test("that is not there is refused", async () => {
+  test("pointsOf and pixelsOf refuse a missing file", async () => {
     await expect(all(pointsOf(join(folder, "gone.csv")))).rejects.toThrow("gone.csv: cannot be read: ENOENT");
     await expect(
       all(
@@ -150,7 +150,7 @@ describe("a file of residents", () => {
 describe("a curve", () => {
   const at = (hour: number, day = 19) => new Date(Date.UTC(2026, 0, day, hour, 30));
 
-  test("is flat, that of the demo city, or a file of hours", async () => {
+  test("curveOf returns a flat curve, the residential one, or that of a file of 24 or 168 hours", async () => {
     const flat = await curveOf("flat");
     expect([flat(at(3)), flat(at(12))]).toEqual([1, 1]);
     const residential = await curveOf("residential");
@@ -164,7 +164,7 @@ describe("a curve", () => {
     expect([week(at(5, 19)), week(at(5, 20)), week(at(5, 25))]).toEqual([2, 1, 1]);
   });
 
-  test("of another length is refused", async () => {
+  test("curveOf refuses a file of another length", async () => {
     await expect(curveOf(await file("odd.json", "[1,2]"))).rejects.toThrow("must have 24 numbers, or 168");
   });
 });
@@ -172,7 +172,7 @@ describe("a curve", () => {
 describe("the command", () => {
   const attribution = ["--source", "A test", "--licence", "CC0-1.0"];
 
-  test("makes densities of a typical week of a grid, with its attribution", async () => {
+  test("ncs import population imports a typical week, and writes nothing with --dry-run", async () => {
     const path = await file("town.csv", "lat,lon,people\n-33.4005,-70.5505,1500\n-33.4005,-60,7\n");
     const args = [
       "population",
@@ -197,18 +197,22 @@ describe("the command", () => {
 
   test.each([
     ["no attribution", ["--bbox", "8,46,9,47"], "required option '--source <text>' not specified"],
-    ["a box on its head", ["--bbox", "8,47,9,46", ...attribution], "must have its south before its north"],
+    [
+      "a box whose south is its north",
+      ["--bbox", "8,47,9,46", ...attribution],
+      "must have its south before its north",
+    ],
     [
       "a box that is too large",
       ["--bbox", "0,0,60,60", ...attribution],
       "give a smaller one, or a lower --precision",
     ],
     [
-      "a box of the other order",
+      "a box with its latitudes first",
       ["--bbox", "46,8,47,9", ...attribution],
       "has nobody in --bbox west,south,east,north; with latitude and longitude swapped there would be: swapped?",
     ],
-  ])("is refused with %s", async (_, options, reason) => {
+  ])("ncs import population exits with 1 for %s", async (_, options, reason) => {
     const path = await file("one.csv", "lat,lon,people\n46.5,8.5,1\n");
     const args = ["import", "population", path, "--kind", "points", ...options, "--outputs", outputs];
     const { code, stderr } = await runNcs(args);

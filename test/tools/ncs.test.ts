@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { densityImports } from "../../functions/population-density/import/store/tables.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackName } from "../../infra/stack-names.ts";
@@ -20,6 +21,7 @@ beforeAll(async () => {
   const outputs = {
     [stackName]: {
       [tableOutput(densities)]: "densities",
+      [tableOutput(densityImports)]: "density-imports",
       [outputNames.densityK]: "10",
       [outputNames.densityPrecisions]: "3-7",
     },

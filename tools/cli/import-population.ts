@@ -57,16 +57,16 @@ interface PopulationOptions extends StackOptions {
 }
 
 async function run(file: string, options: PopulationOptions) {
-  const [{ importPopulation }, { curveOf }, { withPatientCalls }, { checkConnection }, { densities }] =
+  const [{ importPopulation }, { curveOf }, { withPatientCalls }, { checkConnection }, { densityImports }] =
     await Promise.all([
       import("../import/density/population/import-population.ts"),
       import("../import/density/population/curve.ts"),
       import("../../shared/aws/patient-calls.ts"),
       import("../../shared/aws/connection.ts"),
-      import("../../functions/population-density/tiles/table.ts"),
+      import("../../functions/population-density/import/store/tables.ts"),
     ]);
   const curve = await curveOf(options.curve);
-  await checkConnection(densities);
+  await checkConnection(densityImports);
   const { kind, bbox: box, precision, source, licence, dryRun: isDryRun = false } = options;
   return await withPatientCalls(() =>
     withProgress((show) =>
@@ -78,6 +78,7 @@ async function run(file: string, options: PopulationOptions) {
         precision,
         provenance: { source, licence },
         isDryRun,
+        curveName: options.curve,
         onProgress: ({ read, day }) =>
           show({ done: read, stage: day === undefined ? "places read" : `places read, storing ${day}` }),
       }),

@@ -7,6 +7,7 @@ import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
+import { addReplay } from "./replay.ts";
 import {
   type StackOptions,
   useDensityImport,
@@ -40,6 +41,7 @@ export function addImport(importing: Command, print: Print): void {
   }
   addImportDensity(importing, print);
   addImportPopulation(importing, nameOf, print);
+  addReplay(importing, print);
 }
 
 async function importRecords(name: RecordKind, path: string, isDryRun: boolean): Promise<number> {
@@ -132,15 +134,15 @@ async function importHere(
     { configuredDensities },
     { withPatientCalls },
     { checkConnection },
-    { densities },
+    { densityImports },
   ] = await Promise.all([
     import("../import/density/import-density.ts"),
     import("../import/density/configured.ts"),
     import("../../shared/aws/patient-calls.ts"),
     import("../../shared/aws/connection.ts"),
-    import("../../functions/population-density/tiles/table.ts"),
+    import("../../functions/population-density/import/store/tables.ts"),
   ]);
-  await checkConnection(densities);
+  await checkConnection(densityImports);
   return await withPatientCalls(() =>
     withProgress((show) =>
       importDensity({

@@ -4,6 +4,7 @@ import { Problems } from "../../../shared/import/problems.ts";
 import { dayKey } from "../import/publish/day-division.ts";
 import { repeated } from "../import/sort/partition-tiles.ts";
 import { type DayLease, HeldDay } from "../import/store/day-lease.ts";
+import { beginEntry, recordDay } from "../import/store/journal-store.ts";
 import { PartCoverages, readDayParts, releaseDay, takeDay } from "../import/store/part-store.ts";
 import { decodeCoverage } from "../privacy/parts.ts";
 import { recordPublishing } from "../tiles/data-set-store.ts";
@@ -16,6 +17,7 @@ import {
   type PlannedDay,
   plan,
   prefixProblems,
+  putJson,
 } from "./execution-objects.ts";
 import { storageOf } from "./storage.ts";
 
@@ -29,7 +31,8 @@ function leaseOf({ id }: ImportOrder): DayLease {
 
 /** A day of an execution that `beginImport` has taken. */
 export function heldDay(order: ImportOrder, { date, listed }: Pick<PlannedDay, "date" | "listed">): HeldDay {
-  return new HeldDay(dayKey({ date }, storageOf(order)), date, listed, leaseOf(order));
+  const parts = order.replay === undefined ? listed : undefined;
+  return new HeldDay(dayKey({ date }, storageOf(order)), date, parts, leaseOf(order));
 }
 
 /**
@@ -41,7 +44,10 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   const whole = await getJson(plan, keys.plan(order.id));
   await refuseProblems(order.id, whole);
   try {
-    await recordPublishing(storageOf(order), order.typical ? undefined : whole.days.at(-1)?.date);
+    const isReplay = order.replay !== undefined;
+    const newestDay = order.typical ? undefined : whole.days.at(-1)?.date;
+    await recordPublishing(storageOf(order), newestDay, isReplay);
+    if (!isReplay) await addToJournal(order, whole);
     for (const day of whole.days) await beginDay(order, whole.precision, day);
   } catch (error) {
     // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.
@@ -51,12 +57,34 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   }
 }
 
+async function addToJournal(order: ImportOrder, { files, days }: Plan): Promise<void> {
+  const { id, prefix, typical, isRecounted, marketShare, coverage, provenance } = order;
+  const { threshold, precisions } = storageOf(order);
+  const number = await beginEntry(
+    {
+      command: "density",
+      prefix,
+      typical,
+      isRecounted,
+      marketShare,
+      threshold,
+      precisions: [...precisions],
+      ...(coverage === undefined ? {} : { coverage }),
+      ...(provenance === undefined ? {} : { provenance }),
+    },
+    files.map(({ file, bytes, sha256 }) => ({ name: file, bytes, sha256 })),
+  );
+  for (const { date, parts } of days) await recordDay(number, date, parts);
+  // The entry of an earlier attempt does not end, so it is never made again.
+  await putJson(keys.journalled(id), { number });
+}
+
 async function beginDay(
   order: ImportOrder,
   precision: number,
   { date, created, revision }: PlannedDay,
 ): Promise<void> {
-  if (created !== undefined) {
+  if (created !== undefined && order.replay === undefined) {
     const coverage = decodeCoverage(await getBytes(keys.created(order.id, created)), precision);
     await new PartCoverages().write({ id: created, precision, coverage });
   }

@@ -7,6 +7,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import * as z from "zod/mini";
 import { getBytes, keysOf, putBytes } from "../../../shared/aws/objects.ts";
 import type { Schema } from "../../../shared/table.ts";
+import { importedFile } from "../import/store/journal-store.ts";
 import type { Coverage } from "../privacy/parts.ts";
 import { provenance } from "../tiles/data-set.ts";
 
@@ -25,6 +26,10 @@ export const importOrder = z.object({
   threshold: z.number(),
   precisions: z.array(z.number()),
   provenance: z.optional(provenance),
+  /** The file of the covered area, for the journal. */
+  coverage: z.optional(importedFile),
+  /** The number of the import in the journal that is made again, with K and precisions of its time. */
+  replay: z.optional(z.number()),
 });
 
 /** What an execution is started with. */
@@ -54,6 +59,9 @@ export const readFile = z.object({
   key: z.string(),
   /** The object with its rows. */
   rowsKey: z.string(),
+  /** Of the object as it was read, compressed if it is. */
+  bytes: z.number(),
+  sha256: z.string(),
   /** Why it is refused, if it is; then nothing else counts. */
   problems: z.array(z.string()),
   rows: z.number(),
@@ -98,7 +106,7 @@ export type PlannedDay = z.infer<typeof plannedDay>;
 export const plan = z.object({
   precision: z.number(),
   /** The files in the order of their keys: their names, as problems name them, and the objects with their rows. */
-  files: z.array(z.object({ file: z.string(), rowsKey: z.string() })),
+  files: z.array(z.object({ file: z.string(), rowsKey: z.string(), bytes: z.number(), sha256: z.string() })),
   rows: z.number(),
   /** Around the covered cells. */
   box: z.optional(z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() })),
@@ -124,6 +132,9 @@ export const prefixProblems = z.object({
   repeated: z.array(z.object({ file: z.number(), line: z.number() })),
   conflict: z.optional(z.object({ day: z.number(), reason: z.string() })),
 });
+
+/** The number of the import in the journal. */
+export const journalled = z.object({ number: z.number() });
 
 /** What was stored of the tiles with a prefix. */
 export const storedTiles = z.object({ items: z.number(), changed: z.number() });
@@ -155,6 +166,7 @@ export const keys = {
   problems: (id: string, prefix: string) => `executions/${id}/problems/${prefix}.json`,
   sums: (id: string, day: number, prefix: string) => `executions/${id}/sums/${day}/${prefix}.json`,
   stored: (id: string, prefix: string) => `executions/${id}/stored/${prefix}.json`,
+  journalled: (id: string) => `executions/${id}/journalled.json`,
   imported: (id: string) => `executions/${id}/imported.json`,
   failed: (id: string, prefix: string) => `executions/${id}/failed/${prefix}.json`,
 } as const;

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
 import { contextOf, type DayStorage, dayKey } from "../import/publish/day-division.ts";
 import { storeTiles } from "../import/publish/store-tiles.ts";
+import { endEntry } from "../import/store/journal-store.ts";
 import { PartCoverages, releaseDay } from "../import/store/part-store.ts";
 import { coarserTiles } from "../privacy/anonymous-tiles.ts";
 import { PartAreas } from "../privacy/part-areas.ts";
@@ -15,6 +16,7 @@ import {
   type Imported,
   type ImportOrder,
   imported,
+  journalled,
   keys,
   type Plan,
   plan,
@@ -34,6 +36,10 @@ export async function finishImport(order: ImportOrder): Promise<Imported> {
   for await (const { value } of eachJson(imported, keys.imported(order.id))) done = value;
   if (done === undefined) {
     done = await storeCoarser(order, whole);
+    if (order.replay === undefined) {
+      const { number } = await getJson(journalled, keys.journalled(order.id));
+      await endEntry(number);
+    }
     await putJson(keys.imported(order.id), done);
   }
   await releaseDays(order, storageOf(order), whole.days);

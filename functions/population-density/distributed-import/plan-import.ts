@@ -11,24 +11,24 @@ import {
   divisionBeside,
   type FoundDay,
   listedParts,
+  partsOfDay,
 } from "../import/publish/day-division.ts";
 import { prefixOf } from "../import/rows/row-key.ts";
-import { type DayParts, PartCoverages, readDayParts } from "../import/store/part-store.ts";
-import { type Coverage, encodeCoverage, type Part, union } from "../privacy/parts.ts";
+import { type ImportedFile, readFiles, readPartsBefore } from "../import/store/journal-store.ts";
+import { PartCoverages, readDayParts, takeOverParts } from "../import/store/part-store.ts";
+import type { DayParts } from "../import/store/tables.ts";
+import { type Coverage, encodeCoverage, type Part } from "../privacy/parts.ts";
 import { weekdayOf } from "../privacy/typical-week.ts";
 import { checkPublishing } from "../tiles/data-set-store.ts";
+import { type CountedFile, CountedFiles } from "./counted-files.ts";
 import { readCoveredArea } from "./covered-area.ts";
 import {
-  coverageOf,
-  eachJson,
   type ImportOrder,
   keys,
   type Plan,
   type PlannedDay,
   type PrefixPlan,
   putJson,
-  type ReadFile,
-  readFile,
   tilesOf,
 } from "./execution-objects.ts";
 import { refuseOtherStack, storageOf } from "./storage.ts";
@@ -39,33 +39,38 @@ import { refuseOtherStack, storageOf } from "./storage.ts";
  * @throws {ImportError} that says why the import is refused.
  */
 export async function planImport(order: ImportOrder): Promise<void> {
-  refuseOtherStack(order);
-  await checkPublishing(storageOf(order));
-  const files = await filesOf(order);
-  refuseProblems(files);
+  if (order.replay === undefined) {
+    refuseOtherStack(order);
+    await checkPublishing(storageOf(order));
+  }
+  await takeOverParts();
+  const counted = await CountedFiles.read(order);
+  const { files, problems, rows } = counted;
+  if (problems.size > 0) throw new ImportError([...problems]);
+  if (order.replay !== undefined) refuseOtherFiles(files, order.replay, await readFiles(order.replay));
   const [first] = files;
   if (first?.precision === undefined) throw new ImportError([`${order.prefix}: has no files`]);
   const { precision } = first;
   const storage = storageOf(order);
   refusePrecisions(files, precision, storage);
   if (order.typical) refuseSecondDays(files);
-  const coverage = order.hasArea ? coverageAt(await readCoveredArea(order.id), precision) : coverageIn(files);
+  const coverage = order.hasArea ? coverageAt(await readCoveredArea(order.id), precision) : counted.coverage;
   const { days, parts } = await plannedDays(order, storage, precision, coverage, hoursOf(files));
   const box = coveredBox(coverage, precision);
   const plan: Plan = {
     precision,
-    files: files.map(({ file, rowsKey }) => ({ file, rowsKey })),
-    rows: files.reduce((sum, { rows }) => sum + rows, 0),
+    files: files.map(({ file, rowsKey, bytes, sha256 }) => ({ file, rowsKey, bytes, sha256 })),
+    rows,
     ...(box === undefined ? {} : { box }),
     days,
   };
-  const prefixes = prefixPlans(files, coverage, parts);
+  const prefixes = prefixesOf(coverage, parts);
   for (const day of days) {
     const created = day.created === undefined ? undefined : parts.get(day.created);
     if (created !== undefined)
       await putBytes(keys.created(order.id, created.id), encodeCoverage(created.coverage));
   }
-  await writePrefixes(order.id, prefixes);
+  await writePrefixes(order.id, prefixes, counted);
   await putJson(keys.plan(order.id), plan);
   await putBytes(
     keys.prefixes(order.id),
@@ -73,19 +78,33 @@ export async function planImport(order: ImportOrder): Promise<void> {
   );
 }
 
-/** In the order of their keys, as the files of an import on one machine are in that of its arguments. */
-async function filesOf({ id }: ImportOrder): Promise<ReadFile[]> {
-  const files: ReadFile[] = [];
-  for await (const { value } of eachJson(readFile, `executions/${id}/read/`)) files.push(value);
-  return files.sort((one, other) => (one.key < other.key ? -1 : 1));
-}
-
-function refuseProblems(files: readonly ReadFile[]): void {
-  const problems = [...new Set(files.flatMap(({ problems }) => problems))];
+/** An import that is made again reads the same files. */
+function refuseOtherFiles(
+  files: readonly CountedFile[],
+  number: number,
+  imported: readonly ImportedFile[],
+): void {
+  const read = new Map(files.map((file) => [file.file, file.sha256]));
+  const known = new Set(imported.map(({ name }) => name));
+  const problems = [
+    ...imported.flatMap(({ name, sha256 }) => {
+      if (read.get(name) === sha256) return [];
+      return read.has(name)
+        ? [`${name}: differs from the file that import ${number} has read`]
+        : [`${name}: is not there, and import ${number} has read it`];
+    }),
+    ...[...read.keys()]
+      .filter((name) => !known.has(name))
+      .map((name) => `${name}: is there, and import ${number} has not read it`),
+  ];
   if (problems.length > 0) throw new ImportError(problems.slice(0, problemsNamed));
 }
 
-function refusePrecisions(files: readonly ReadFile[], precision: number, { precisions }: DayStorage): void {
+function refusePrecisions(
+  files: readonly CountedFile[],
+  precision: number,
+  { precisions }: DayStorage,
+): void {
   const problems = new Problems(files.map(({ file }) => file));
   for (const [index, file] of files.entries()) {
     if (file.precision !== precision) {
@@ -108,7 +127,7 @@ function refusePrecisions(files: readonly ReadFile[], precision: number, { preci
 const daysPerWeek = 7;
 
 /** The files were checked one by one. */
-function refuseSecondDays(files: readonly ReadFile[]): void {
+function refuseSecondDays(files: readonly CountedFile[]): void {
   const problems = new Problems(files.map(({ file }) => file));
   const seen = new Map<string, number>();
   for (const [index, { hours }] of files.entries()) {
@@ -124,7 +143,7 @@ function refuseSecondDays(files: readonly ReadFile[]): void {
   problems.refuse();
 }
 
-function hoursOf(files: readonly ReadFile[]): ReadonlyMap<number, number> {
+function hoursOf(files: readonly CountedFile[]): ReadonlyMap<number, number> {
   const hours = new Map<number, number>();
   for (const { day, hour } of files.flatMap((file) => file.hours)) {
     hours.set(day, (hours.get(day) ?? 0) | (1 << hour));
@@ -132,18 +151,9 @@ function hoursOf(files: readonly ReadFile[]): ReadonlyMap<number, number> {
   return new Map([...hours].sort(([one], [other]) => one - other));
 }
 
-function coverageIn(files: readonly ReadFile[]): Coverage {
-  const coverage = new Map<string, Uint8Array>();
-  for (const [geohash, bits] of files.flatMap(({ tiles }) => [...coverageOf(tiles)])) {
-    const before = coverage.get(geohash);
-    coverage.set(geohash, before === undefined ? bits : union(before, bits));
-  }
-  return coverage;
-}
-
 /** The days one after the other, each beside what those before it leave. */
 async function plannedDays(
-  { isRecounted }: ImportOrder,
+  { isRecounted, replay }: ImportOrder,
   storage: DayStorage,
   precision: number,
   coverage: Coverage,
@@ -154,15 +164,22 @@ async function plannedDays(
   const coverages = {
     read: async (part: Parameters<PartCoverages["read"]>[0]) =>
       parts.get(part.id) ?? (await stored.read(part)),
+    isStored: (part: Parameters<PartCoverages["read"]>[0]) => stored.isStored(part),
     write: (part: Part) => stored.write(part),
   };
   const left = new Map<string, DayParts>();
+  const partsBefore = replay === undefined ? undefined : await readPartsBefore(replay);
   const recounted = new Set<number>();
   const days: PlannedDay[] = [];
   for (const [day, bits] of hours) {
     const date = new Date(day * dayMilliseconds).toISOString().slice(0, 10);
     const weekday = weekdayOf(date);
-    const ofDay = { ...storage, coverages, isRecounted: isRecounted && !recounted.has(weekday) };
+    const ofDay = {
+      ...storage,
+      coverages,
+      isRecounted: isRecounted && !recounted.has(weekday),
+      partsBefore: partsOfDay(date, partsBefore),
+    };
     recounted.add(weekday);
     const key = dayKey({ date }, storage);
     const before = left.get(key) ?? (await settledParts(key, date));
@@ -202,25 +219,20 @@ async function settledParts(key: string, date: string): Promise<DayParts | undef
   }
 }
 
-function prefixPlans(
-  files: readonly ReadFile[],
+/** Without their rows, which are looked up when a prefix is written. */
+function prefixesOf(
   coverage: Coverage,
   parts: ReadonlyMap<string, Part>,
-): ReadonlyMap<string, PrefixPlan> {
-  const plans = new Map<string, PrefixPlan>();
+): ReadonlyMap<string, Omit<PrefixPlan, "rows">> {
+  const plans = new Map<string, Omit<PrefixPlan, "rows">>();
   const [[someTile] = [""]] = coverage;
   const { length } = prefixOf(someTile);
   for (const [prefix, tiles] of byPrefix(coverage, length)) {
-    plans.set(prefix, { tiles: tilesOf(tiles), parts: [], rows: [] });
+    plans.set(prefix, { tiles: tilesOf(tiles), parts: [] });
   }
   for (const { id, precision, coverage: cells } of parts.values()) {
     for (const [prefix, tiles] of byPrefix(cells, length)) {
       plans.get(prefix)?.parts.push({ id, precision, tiles: tilesOf(tiles) });
-    }
-  }
-  for (const [file, { partitions }] of files.entries()) {
-    for (const { prefix, day, offset, bytes } of partitions) {
-      plans.get(prefix)?.rows.push({ day, file, offset, bytes });
     }
   }
   return plans;
@@ -241,10 +253,17 @@ function byPrefix(coverage: Coverage, length: number): Map<string, [string, Uint
 
 const writesAtOnce = 16;
 
-async function writePrefixes(id: string, prefixes: ReadonlyMap<string, PrefixPlan>): Promise<void> {
+async function writePrefixes(
+  id: string,
+  prefixes: ReadonlyMap<string, Omit<PrefixPlan, "rows">>,
+  counted: CountedFiles,
+): Promise<void> {
   const left = prefixes.entries();
   const writeInTurn = async () => {
-    for (const [prefix, plan] of left) await putJson(keys.prefix(id, prefix), plan);
+    for (const [prefix, here] of left) {
+      const plan: PrefixPlan = { ...here, rows: counted.rowsWith(prefix) };
+      await putJson(keys.prefix(id, prefix), plan);
+    }
   };
   await Promise.all(Array.from({ length: writesAtOnce }, writeInTurn));
 }

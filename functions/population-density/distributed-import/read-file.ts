@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { extname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -38,6 +39,8 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
     file: name,
     key: file.key,
     rowsKey,
+    bytes: file.size,
+    sha256: "",
     problems: [],
     rows: 0,
     hours: [],
@@ -46,9 +49,10 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
   };
   const folder = temporaryFolder("counts-");
   try {
-    const path = await download(file, name, folder.path);
+    const { path, sha256 } = await download(file, name, folder.path);
     await putJson(result, {
       ...read,
+      sha256,
       ...(await sortRows(order, name, path, rowsKey)),
     });
   } catch (error) {
@@ -59,11 +63,22 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
   }
 }
 
-/** @returns the path of the file, which is not compressed. */
-async function download({ key, size }: ListedFile, name: string, folder: string): Promise<string> {
+/** @returns the path of the file, which is not compressed, and the hash of the object. */
+async function download(
+  { key, size }: ListedFile,
+  name: string,
+  folder: string,
+): Promise<{ readonly path: string; readonly sha256: string }> {
   // A key may be named like the folder, or not at all.
   const path = join(folder, `counts${extname(key.replace(/\.gz$/, ""))}`);
-  const content = Readable.from(readInPieces(key, size));
+  const hash = createHash("sha256");
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    for await (const piece of readInPieces(key, size)) {
+      hash.update(piece);
+      yield piece;
+    }
+  }
+  const content = Readable.from(hashed());
   try {
     if (!key.endsWith(".gz")) await pipeline(content, createWriteStream(path));
     else {
@@ -72,7 +87,7 @@ async function download({ key, size }: ListedFile, name: string, folder: string)
       // What follows the compressed data is left out without an error, such as a damaged second part.
       if (gunzip.bytesWritten !== size) throw new ImportError([`${name}: is not gzip to its end`]);
     }
-    return path;
+    return { path, sha256: hash.digest("hex") };
   } catch (error) {
     if (error instanceof ObjectChanged) throw new ImportError([`${name}: has changed while it was read`]);
     const isGzip = error instanceof Error && "code" in error && /^Z_/.test(String(error.code));

@@ -10,11 +10,13 @@ import type { ImportOrder } from "./execution-objects.ts";
 export function storageOf({
   typical,
   marketShare,
-}: Pick<ImportOrder, "marketShare" | "typical">): DayStorage {
+  ...order
+}: Pick<ImportOrder, "marketShare" | "precisions" | "replay" | "threshold" | "typical">): DayStorage {
+  const isReplay = order.replay !== undefined;
   return {
     kind: typical ? "typical" : "observed",
-    precisions: setting("DENSITY_PRECISIONS"),
-    threshold: setting("DENSITY_K"),
+    precisions: isReplay ? order.precisions : setting("DENSITY_PRECISIONS"),
+    threshold: isReplay ? order.threshold : setting("DENSITY_K"),
     marketShare,
   };
 }

@@ -166,7 +166,9 @@ export function decodeCoverage(bytes: Uint8Array, precision: number): Coverage {
 
 /** The union of two coverages. */
 export function union(one: Uint8Array, other: Uint8Array): Uint8Array {
-  return one.map((bits, index) => bits | byteOf(other, index));
+  const both = new Uint8Array(one);
+  for (let index = 0; index < both.length; index++) both[index] = byteOf(one, index) | byteOf(other, index);
+  return both;
 }
 
 /** A coverage of single cells. */

@@ -38,11 +38,16 @@ export async function checkPublishing(publishing: Publishing): Promise<void> {
  * Records K and precisions of an import before it stores anything, so that callers are never told of a larger K than
  * what they are answered from.
  * @param newestDay the latest observed date of the import; undefined for typical weekdays.
+ * @param isReplay whether the same was published before: it is not refused for a K that was raised since.
  * @throws {ImportError} if it may not publish beside what is stored.
  */
-export async function recordPublishing(publishing: Publishing, newestDay: string | undefined): Promise<void> {
+export async function recordPublishing(
+  publishing: Publishing,
+  newestDay: string | undefined,
+  isReplay = false,
+): Promise<void> {
   await changeDataSet((before) => {
-    const refusal = refusalOf(before, publishing);
+    const refusal = isReplay ? undefined : refusalOf(before, publishing);
     if (refusal !== undefined) throw new ImportError([refusal]);
     return withPublishing(before, publishing, newestDay);
   });

@@ -100,7 +100,8 @@ export function withPublishing(
   const known = thresholds.find((each) => each.threshold === threshold);
   const newest = latestOf(known?.newestDay, newestDay);
   const isKnown = known !== undefined && newest === known.newestDay;
-  if (isKnown && before?.precisions?.join() === precisions.join()) return undefined;
+  const all = [...new Set([...(before?.precisions ?? []), ...precisions])].sort((one, other) => one - other);
+  if (isKnown && before?.precisions?.join() === all.join()) return undefined;
   const added = { threshold, ...(newest === undefined ? {} : { newestDay: newest }) };
   return {
     provenance: [],
@@ -109,7 +110,7 @@ export function withPublishing(
       known === undefined
         ? [...thresholds, added]
         : thresholds.map((each) => (each === known ? added : each)),
-    precisions: [...precisions],
+    precisions: all,
     revision: (before?.revision ?? 0) + 1,
   };
 }

@@ -10,7 +10,7 @@ import {
   header,
   importDistributed,
   importOnOneMachine,
-  inTable,
+  inTables,
   itemsOf,
   lastId,
   neighbour,
@@ -62,7 +62,7 @@ describe("a distributed import writes what an import on one machine writes, byte
 
   /** What the distributed import says that it covered, of which day, and from which source. */
   async function expectDataSet(box: Box, rows: readonly string[], provenance: Provenance): Promise<void> {
-    const found = await inTable(tables.distributed, () => readDataSet(AbortSignal.timeout(60_000)));
+    const found = await inTables(tables.distributed, () => readDataSet(AbortSignal.timeout(60_000)));
     const dates = rows.map((row) => row.slice(precision + 1, precision + 11)).sort();
     expect(found).toMatchObject({ newestDay: dates.at(-1), provenance: [provenance] });
     const { west = 0, south = 0, east = 0, north = 0 } = found?.coverage ?? {};
@@ -115,7 +115,7 @@ describe("K is one fact", () => {
   });
 
   test("the distributed import is refused when its K is smaller than the stored one", async () => {
-    await inTable(tables.distributed, () =>
+    await inTables(tables.distributed, () =>
       recordPublishing({ threshold: 12, precisions: [3, 4] }, undefined),
     );
     const before = await itemsOf(tables.distributed);

@@ -60,7 +60,7 @@ test("the distributed import changes no list of parts when it loses a day before
   });
 
   const listsOf = (items: readonly string[]) =>
-    items.filter((item) => item.includes('["tile",{"S":"parts"}]'));
+    items.filter((item) => item.includes('["kind",{"S":"parts"}]'));
   expect(listsOf(before)).toHaveLength(2);
   expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
 }, 180_000);
@@ -97,7 +97,7 @@ test("the distributed import changes no list of parts when it loses a day at its
 
   expect(attempts).toBe(2);
   const listsOf = (items: readonly string[]) =>
-    items.filter((item) => item.includes('["tile",{"S":"parts"}]'));
+    items.filter((item) => item.includes('["kind",{"S":"parts"}]'));
   expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
 }, 180_000);
 
@@ -143,11 +143,12 @@ test("the distributed import repeats a step that failed after it took or release
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
 }, 180_000);
 
-const keyOfDay = z.object({ tile: z.object({ S: z.string() }), day: z.object({ S: z.string() }) });
+const text = z.object({ S: z.string() });
+const keyOfDay = z.object({ kind: z.optional(text), id: z.optional(text) });
 
 const parametersOfDay = z.pipe(
   z.object({ Item: z.optional(keyOfDay), Key: z.optional(keyOfDay) }),
-  z.transform(({ Item, Key = Item }) => ({ day: Key?.tile.S === "parts" ? Key.day.S : undefined })),
+  z.transform(({ Item, Key = Item }) => ({ day: Key?.kind?.S === "parts" ? Key.id?.S : undefined })),
 );
 
 /** Whether a call takes or releases a day. */
@@ -160,8 +161,8 @@ function changeOf({ UpdateExpression }: Readonly<Record<string, unknown>>): "tak
 async function takeDay(day: string): Promise<void> {
   await database.send(
     new UpdateItemCommand({
-      TableName: tables.distributed,
-      Key: { tile: { S: "parts" }, day: { S: day } },
+      TableName: tables.distributed.imports,
+      Key: { kind: { S: "parts" }, id: { S: day } },
       UpdateExpression: "SET writer = :writer, writerUntil = :until",
       ExpressionAttributeValues: { ":writer": { S: "another" }, ":until": { N: "0" } },
     }),
@@ -172,8 +173,8 @@ async function takeDay(day: string): Promise<void> {
 async function storeDay(day: string): Promise<void> {
   await database.send(
     new UpdateItemCommand({
-      TableName: tables.distributed,
-      Key: { tile: { S: "parts" }, day: { S: day } },
+      TableName: tables.distributed.imports,
+      Key: { kind: { S: "parts" }, id: { S: day } },
       UpdateExpression: "ADD revision :one",
       ExpressionAttributeValues: { ":one": { N: "1" } },
     }),

@@ -47,6 +47,11 @@ export async function importDensityFolder(folder: string): Promise<void> {
   });
 }
 
+/** Stores the typical week of the demo city, in place of any earlier one. */
+export async function importDemoCity(): Promise<void> {
+  await storeModel(demoModel);
+}
+
 /** Any week from Monday to Sunday: typical days have no date. */
 const week = datesBefore("2026-01-12", 1);
 

@@ -4,13 +4,26 @@ import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { cellOf, gridOf } from "../../../functions/population-density/cover/geohash.ts";
 import { type CoveredArea, coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
-import type { DayStorage } from "../../../functions/population-density/import/publish/day-division.ts";
+import {
+  type DayStorage,
+  type PartsBefore,
+  partsOfDay,
+} from "../../../functions/population-density/import/publish/day-division.ts";
 import { checkDay, storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
 import type { RowBatch } from "../../../functions/population-density/import/rows/row-batch.ts";
 import { outsideCoverage } from "../../../functions/population-density/import/sort/day-sort.ts";
 import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
-import { PartCoverages } from "../../../functions/population-density/import/store/part-store.ts";
+import {
+  beginEntry,
+  endEntry,
+  type ImportOptions,
+} from "../../../functions/population-density/import/store/journal-store.ts";
+import {
+  checkParts,
+  PartCoverages,
+  takeOverParts,
+} from "../../../functions/population-density/import/store/part-store.ts";
 import { checkShare } from "../../../functions/population-density/privacy/market-share.ts";
 import { weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
@@ -19,6 +32,7 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { isFileError } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
+import { FileHash, importedFile } from "../imported-file.ts";
 import { readArea } from "./area.ts";
 import { startParserThreads } from "./parser-threads.ts";
 
@@ -47,6 +61,11 @@ export interface DensityImport {
   readonly threads?: number | undefined;
   /** Checks everything and stores nothing. */
   readonly isDryRun?: boolean | undefined;
+  /**
+   * Makes an import again that was made before: the parts that each of its days had then, by its date. Days keep the
+   * parts that they have, and the journal stays as it is.
+   */
+  readonly partsBefore?: PartsBefore | undefined;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
 }
 
@@ -87,8 +106,9 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
 }
 
 async function importRows(wanted: DensityImport, area: CoveredArea | undefined): Promise<DensityImported> {
-  const { files, marketShare = 1, precisions, threshold, onProgress } = wanted;
+  const { files, marketShare = 1, precisions, threshold, onProgress, partsBefore } = wanted;
   checkShare(marketShare);
+  await (wanted.isDryRun === true ? checkParts() : takeOverParts());
   const problems = new Problems(files);
   const storage: DayStorage = {
     kind: wanted.typical ? "typical" : "observed",
@@ -101,8 +121,10 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
   const total = { rows: 0, items: 0, changed: 0 };
   const allBytes = bytesOf(files);
   let bytes = 0;
-  const onBytes = (more: number) => {
-    bytes += more;
+  const hashes = files.map((path) => new FileHash(path));
+  const onBytes = (more: Uint8Array, file: number) => {
+    hashes[file]?.add(more);
+    bytes += more.length;
     onProgress?.({ bytes, allBytes });
   };
   async function* countedRows(): AsyncGenerator<RowBatch> {
@@ -127,20 +149,31 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
           `geohashes of ${day.precision} characters are shorter than every supported precision`,
         ]);
       }
-      await checkDay(day, storage);
+      await checkDay(day, { ...storage, partsBefore: partsOfDay(day.date, partsBefore) });
     },
   });
   const recounted = new Set<number>();
   let box: Box | undefined;
   let newest = "";
+  let importNumber: number | undefined;
   for await (const day of days) {
     if (wanted.isDryRun === true) continue;
     onProgress?.({ bytes, allBytes, date: day.date });
+    if (partsBefore === undefined && importNumber === undefined) {
+      const read = hashes.map((hash) => hash.end());
+      importNumber = await beginEntry(await optionsOf(wanted), read);
+    }
     // Two dates may have hours of one weekday: the second one must not forget the first.
     const weekday = weekdayOf(day.date);
     const isRecounted = wanted.isRecounted === true && !recounted.has(weekday);
     recounted.add(weekday);
-    const { items, changed } = await storeDay(day, { ...storage, isRecounted });
+    const before = partsOfDay(day.date, partsBefore);
+    const { items, changed } = await storeDay(day, {
+      ...storage,
+      isRecounted,
+      importNumber,
+      partsBefore: before,
+    });
     total.items += items;
     total.changed += changed;
     box = coveredBox(day.coverage, day.precision, box);
@@ -150,7 +183,23 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     const newestDay = wanted.typical ? undefined : newest;
     await addToDataSet({ coverage: box, newestDay, provenance: wanted.provenance });
   }
+  if (importNumber !== undefined) await endEntry(importNumber);
   return total;
+}
+
+/** How an import is made, for the journal. */
+async function optionsOf(wanted: DensityImport): Promise<ImportOptions> {
+  const { coverage, marketShare = 1, provenance } = wanted;
+  return {
+    command: "density",
+    typical: wanted.typical,
+    isRecounted: wanted.isRecounted === true,
+    marketShare,
+    ...(coverage === undefined ? {} : { coverage: await importedFile(coverage) }),
+    threshold: wanted.threshold,
+    precisions: [...wanted.precisions],
+    ...(provenance === undefined ? {} : { provenance }),
+  };
 }
 
 /** Whether the first cell that a file names would be in the area if that had its latitudes as longitudes. */

@@ -17,6 +17,7 @@ import {
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { bucketVariable, resourceName } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
+import { importedFile } from "../imported-file.ts";
 import { coveredAreaIn } from "./area.ts";
 import type { DensityImported } from "./import-density.ts";
 
@@ -34,6 +35,8 @@ export interface BucketImport {
   /** Supported lengths of geohashes, and K: those that the service announces. */
   readonly precisions: readonly number[];
   readonly threshold: number;
+  /** The number of an import in the journal that is made again, by the K and precisions given. */
+  readonly replay?: number | undefined;
   /** Of the deployed state machine. */
   readonly stateMachineArn: string;
   readonly onProgress?: ((progress: BucketProgress) => void) | undefined;
@@ -69,6 +72,8 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
     threshold: wanted.threshold,
     precisions: [...wanted.precisions],
     provenance: wanted.provenance,
+    coverage: coverage === undefined ? undefined : await importedFile(coverage),
+    replay: wanted.replay,
   };
   if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage));
   const client = new SFNClient({ maxAttempts: 10 });

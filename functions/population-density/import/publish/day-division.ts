@@ -10,13 +10,8 @@ import { finestAreas } from "../../privacy/tile-pyramid.ts";
 import { weekdayOf } from "../../privacy/typical-week.ts";
 import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
-import {
-  type Coverages,
-  type DayParts,
-  type ListedPart,
-  PartCoverages,
-  readDayParts,
-} from "../store/part-store.ts";
+import { type Coverages, PartCoverages, type ReadParts, readDayParts } from "../store/part-store.ts";
+import type { ListedPart } from "../store/tables.ts";
 import { type DayContext, StoredDays, storedParts } from "./tile-items.ts";
 
 /** How a day is stored; precisions finer than what was counted are not stored. */
@@ -33,6 +28,31 @@ export interface DayStorage extends Anonymity {
   readonly isRecounted?: boolean | undefined;
   /** Shared by the days of an import. */
   readonly coverages?: Coverages | undefined;
+  /** The number of the import in the journal, which then has the parts that the day had before. */
+  readonly importNumber?: number | undefined;
+  /**
+   * Of an import that is made again: the parts that the day had before it. The day keeps those that it has now, and
+   * the import is divided as it was.
+   */
+  readonly partsBefore?: readonly ListedPart[] | undefined;
+}
+
+/** The parts that days had before an import, by their dates. */
+export type PartsBefore = ReadonlyMap<string, readonly ListedPart[]>;
+
+/**
+ * The parts that a day had before an import that is made again.
+ * @returns undefined for an import that is made for the first time.
+ * @throws {ImportError} for a day that the import did not have.
+ */
+export function partsOfDay(
+  date: string,
+  partsBefore: PartsBefore | undefined,
+): readonly ListedPart[] | undefined {
+  if (partsBefore === undefined) return undefined;
+  const parts = partsBefore.get(date);
+  if (parts === undefined) throw new ImportError([`${date}: is not a day of the import as it was made`]);
+  return parts;
 }
 
 /** A day without its counts. */
@@ -45,7 +65,7 @@ export function dayKey({ date }: Pick<CountedDay, "date">, { kind }: Pick<DaySto
 
 /** What is known of a day before it is stored. */
 export interface FoundDay {
-  readonly stored: DayParts | undefined;
+  readonly stored: ReadParts | undefined;
   /** Those parts of the day that count. */
   readonly parts: readonly ListedPart[];
   /** The same with their cells. */
@@ -69,11 +89,12 @@ export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<
  * @throws {ImportError} for a part of another precision or threshold.
  */
 export async function divisionBeside(
-  stored: DayParts | undefined,
+  stored: ReadParts | undefined,
   day: CoveredDay,
   storage: DayStorage,
 ): Promise<FoundDay> {
-  const parts = stored === undefined || storage.isRecounted === true ? [] : stored.parts;
+  const parts =
+    storage.partsBefore ?? (stored === undefined || storage.isRecounted === true ? [] : stored.parts);
   const coverages = storage.coverages ?? new PartCoverages();
   const known = await Promise.all(parts.map((part) => coverages.read(part)));
   for (const [index, part] of parts.entries()) {
@@ -83,7 +104,24 @@ export async function divisionBeside(
   }
   const alike = known.filter(({ precision }) => precision === day.precision);
   const division = divide(day.coverage, day.precision, alike);
+  if (storage.partsBefore !== undefined) await refuseNewPart(day, division.created, storage, coverages);
   return { stored, parts, known, division, coverages, areas: new PartAreas(known) };
+}
+
+/** An import that is made again covers what it covered: its parts are known. */
+async function refuseNewPart(
+  { date, precision }: CoveredDay,
+  created: Part | undefined,
+  { threshold, marketShare = 1 }: DayStorage,
+  coverages: Coverages,
+): Promise<void> {
+  if (created === undefined) return;
+  const { id } = created;
+  if (await coverages.isStored({ id, precision, threshold, marketShare })) return;
+  throw new ImportError([
+    `${date}: covers other cells than it did: the files or the covered area differ, or the table of ` +
+      "density-imports is not the one that they were imported with",
+  ]);
 }
 
 function refuseOtherRules(day: CoveredDay, { threshold }: DayStorage, part: ListedPart): never {

@@ -5,6 +5,7 @@ import { anonymousTiles } from "../../privacy/anonymous-tiles.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
 import { checkPublishing, recordPublishing } from "../../tiles/data-set-store.ts";
 import { type DayLease, HeldDay } from "../store/day-lease.ts";
+import { recordDay } from "../store/journal-store.ts";
 import { releaseDay, takeDay } from "../store/part-store.ts";
 import {
   contextOf,
@@ -23,7 +24,7 @@ import { callMilliseconds } from "./tile-items.ts";
  * @throws {ImportError} that says why not, and what can be done.
  */
 export async function checkDay(day: CountedDay, storage: DayStorage): Promise<void> {
-  await checkPublishing(storage);
+  if (storage.partsBefore === undefined) await checkPublishing(storage);
   await refuseContradictions(day, storage, await divisionOf(day, storage));
 }
 
@@ -44,10 +45,12 @@ export async function storeDay(day: CountedDay, storage: DayStorage): Promise<Da
   const found = await beginWriting(day, storage, lease);
   const key = dayKey(day, storage);
   const listed = listedParts(day, storage, found);
+  const isReplay = storage.partsBefore !== undefined;
   try {
-    await recordPublishing(storage, storage.kind === "observed" ? day.date : undefined);
+    if (storage.importNumber !== undefined) await recordDay(storage.importNumber, day.date, found.parts);
+    await recordPublishing(storage, storage.kind === "observed" ? day.date : undefined, isReplay);
     const tiles = anonymousTiles(day, storage, found.division.partsIn);
-    const held = new HeldDay(key, day.date, listed, lease);
+    const held = new HeldDay(key, day.date, isReplay ? undefined : listed, lease);
     return await storeTiles(tiles, contextOf(day, storage, found, listed), held);
   } finally {
     await releaseDay(key, lease.writer);

@@ -7,7 +7,7 @@ import { partDay, readTileDays } from "../../tiles/store.ts";
 import type { NewTileDay, StoredTileDay } from "../../tiles/table.ts";
 import { encodeTileDay, hoursPerDay, isCovered, readTileDay } from "../../tiles/tile.ts";
 import type { TileHour } from "../../tiles/tile-hour.ts";
-import type { ListedPart } from "../store/part-store.ts";
+import type { ListedPart } from "../store/tables.ts";
 
 /** For one call to the table. */
 export const callMilliseconds = 60_000;

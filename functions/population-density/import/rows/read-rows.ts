@@ -19,8 +19,8 @@ export interface RowsOptions {
   readonly problems: Problems;
   /** In this thread if absent. */
   readonly parser?: Parser | undefined;
-  /** Called with the number of further bytes that were read. */
-  readonly onBytes?: ((bytes: number) => void) | undefined;
+  /** Called with further bytes of a file, in order; their memory is used again. @param file its place among the paths. */
+  readonly onBytes?: ((bytes: Uint8Array, file: number) => void) | undefined;
 }
 
 const headers: Readonly<Record<string, boolean>> = { ".csv": true, ".ndjson": false, ".jsonl": false };
@@ -85,8 +85,9 @@ class RowReader {
     const underWay: UnderWay = [];
     let header: Header | undefined;
     let isFirst = true;
+    const onBytes = (bytes: Uint8Array) => this.#options.onBytes?.(bytes, file);
     try {
-      for await (const chunk of wholeLinesOf(path, this.#options.onBytes, this.#chunks)) {
+      for await (const chunk of wholeLinesOf(path, onBytes, this.#chunks)) {
         let bytes = chunk;
         if (isFirst) {
           bytes = withoutByteOrderMark(bytes);

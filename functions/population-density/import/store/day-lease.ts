@@ -1,5 +1,6 @@
 import { ImportError } from "../../../../shared/import/import-error.ts";
-import { keepDay, type ListedPart, listDayParts } from "./part-store.ts";
+import { keepDay, listDayParts } from "./part-store.ts";
+import type { ListedPart } from "./tables.ts";
 
 /** The right to store a day, which one import has at a time. */
 export interface DayLease {
@@ -16,7 +17,7 @@ export interface DayLease {
 export class HeldDay {
   readonly #key: string;
   readonly #date: string;
-  readonly #listed: readonly ListedPart[];
+  readonly #listed: readonly ListedPart[] | undefined;
   readonly #lease: DayLease;
   #isListed = false;
   #renewedAt = Number.NEGATIVE_INFINITY;
@@ -27,7 +28,7 @@ export class HeldDay {
    * @param date as refusals name it.
    * @param listed the parts of the day once anything of it is written; if undefined, those that it has.
    */
-  constructor(key: string, date: string, listed: readonly ListedPart[], lease: DayLease) {
+  constructor(key: string, date: string, listed: readonly ListedPart[] | undefined, lease: DayLease) {
     this.#key = key;
     this.#date = date;
     this.#listed = listed;

@@ -1,40 +1,33 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod/mini";
-import { getItem, getItems, putItem, updateItem } from "../../../../shared/aws/database.ts";
-import { withSchema } from "../../../../shared/table.ts";
+import {
+  getItem,
+  type Key,
+  putItem,
+  queryPartition,
+  updatedItem,
+  updateItem,
+} from "../../../../shared/aws/database.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { type Table, withSchema } from "../../../../shared/table.ts";
 import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "../../privacy/parts.ts";
 import { densities } from "../../tiles/table.ts";
+import {
+  type EarlierDay,
+  isEarlier,
+  markPublished,
+  type PublishedDay,
+  readPublishedDay,
+  readPublishedDays,
+  replaceEarlierParts,
+} from "./published-day-store.ts";
+import { type DayParts, densityImports, keptDay, type ListedPart } from "./tables.ts";
 
-/** A part as its day lists it. */
-const listedPart = z.object({
-  id: z.string(),
-  /** Of its cells. */
-  precision: z.number(),
-  /** K. */
-  threshold: z.number(),
-  /** The smallest share of all people that any of its numbers was scaled up from. */
-  marketShare: z.number(),
-});
-
-/** A part as its day lists it. */
-export type ListedPart = z.infer<typeof listedPart>;
-
-const dayParts = z.object({
-  parts: z.array(listedPart),
-  /** Counts the changes of what is decided from the parts. */
-  revision: z.number(),
-  /** The import that is storing the day, and until which epoch millisecond it has it for itself. */
-  writer: z.optional(z.string()),
-  writerUntil: z.optional(z.number()),
-});
-
-/**
- * What is known of the parts of a day: an observed date or a typical weekday. It never expires: typical weekdays are
- * made from days of any age, and answers of any age may have been kept.
- */
-export type DayParts = z.infer<typeof dayParts>;
-
-const days = withSchema(densities, dayParts);
+/** The parts of a day as they were read. */
+export type ReadParts = DayParts & {
+  /** Whether they are still in the table of densities, where earlier versions kept them. */
+  readonly isEarlier?: boolean;
+};
 
 /** Partition of all days. */
 const daysPartition = "parts";
@@ -42,9 +35,78 @@ const daysPartition = "parts";
 const callMilliseconds = 60_000;
 const inTime = () => AbortSignal.timeout(callMilliseconds);
 
-/** @returns undefined for a day that was never published. */
-export function readDayParts(day: string): Promise<DayParts | undefined> {
-  return getItem(days, { tile: daysPartition, day }, inTime());
+function keyOfDay(day: string) {
+  return { kind: daysPartition, id: day };
+}
+
+/**
+ * Reads the parts of a day.
+ * @param day `typicalDay` or `observedDay`.
+ * @returns undefined for a day that was never published.
+ * @throws {ImportError} for a day that was published, but whose parts are lost.
+ */
+export async function readDayParts(day: string): Promise<ReadParts | undefined> {
+  const published = await readPublishedDay(day);
+  if (published !== undefined && isEarlier(published)) return { ...published, isEarlier: true };
+  const kept = await getItem(densityImports, keyOfDay(day), inTime());
+  if (published !== undefined && isLost(published, kept)) throw lostParts([day]);
+  return kept;
+}
+
+/**
+ * Whether something was published of a day since its parts were as they are: the table of imports was lost, or restored
+ * as it was earlier.
+ */
+function isLost({ revision }: PublishedDay, kept: DayParts | undefined): boolean {
+  return (kept?.revision ?? 0) < revision;
+}
+
+function lostParts([first = "", ...others]: readonly string[]): ImportError {
+  const further = others.length === 0 ? "" : ` and ${others.length} more`;
+  return new ImportError([
+    `${first.replace(/^(?:day|week)#/, "")}${further}: densities were published, but their parts are not in the table ` +
+      `of ${densityImports.name}: without them an import could disclose suppressed counts. ` +
+      "Restore that table as docs/recovery.md says",
+  ]);
+}
+
+/**
+ * Checks that the parts of every published day are known, before an import does anything.
+ * @returns the published days.
+ * @throws {ImportError} if parts are lost.
+ */
+export async function checkParts(): Promise<readonly (EarlierDay | PublishedDay)[]> {
+  const published = await readPublishedDays();
+  const kept = await queryPartition(withSchema(densityImports, keptDay), daysPartition, inTime());
+  const keptDays = new Map(kept.map((day) => [day.id, day]));
+  const lost = published.filter((day) => !isEarlier(day) && isLost(day, keptDays.get(day.day)));
+  if (lost.length > 0) throw lostParts(lost.map(({ day }) => day));
+  return published;
+}
+
+/**
+ * Checks the same before an import that will store something, and moves all parts of days and their cells from the
+ * table of densities, where earlier versions kept them. Interrupted or done twice, it loses and changes nothing. Days
+ * that an import of an earlier version is storing are left to the next call.
+ * @throws {ImportError} if parts are lost.
+ */
+export async function takeOverParts(): Promise<void> {
+  for (const day of await checkParts()) if (isEarlier(day)) await takeOverDay(day);
+}
+
+async function takeOverDay(earlier: EarlierDay): Promise<void> {
+  const { day, parts, revision, writerUntil = 0 } = earlier;
+  if (writerUntil > Date.now()) return;
+  const coverages = new PartCoverages();
+  for (const part of parts) await coverages.write(await coverages.read(part));
+  const unchanged = {
+    condition: "attribute_not_exists(kind) OR revision < :revision",
+    values: { ":revision": revision },
+  };
+  // What is there already is what an interrupted attempt has copied.
+  await putItem(densityImports, { ...keyOfDay(day), parts, revision }, unchanged, inTime());
+  // If an import of an earlier version has changed the day meanwhile, it is moved when it is read again.
+  await replaceEarlierParts(earlier);
 }
 
 /**
@@ -53,20 +115,24 @@ export function readDayParts(day: string): Promise<DayParts | undefined> {
  * @param read the day as its next parts were decided from; undefined if it was never published.
  * @returns false when the day has changed since it was read: nothing was decided, read it again.
  */
-export function takeDay(
+export async function takeDay(
   day: string,
   writer: string,
   until: number,
-  read: Pick<DayParts, "revision"> | undefined,
+  read: Pick<ReadParts, "isEarlier" | "revision"> | undefined,
 ): Promise<boolean> {
+  if (read?.isEarlier === true) {
+    await takeOverParts();
+    return false;
+  }
   const update =
     "SET parts = if_not_exists(parts, :none), writer = :writer, writerUntil = :until ADD revision :one";
   const values = { ":none": [], ":writer": writer, ":until": until, ":one": 1 };
   const condition =
     read === undefined
-      ? { condition: "attribute_not_exists(tile)", values }
+      ? { condition: "attribute_not_exists(kind)", values }
       : { condition: "revision = :read", values: { ...values, ":read": read.revision } };
-  return updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
+  return await updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());
 }
 
 /**
@@ -75,42 +141,49 @@ export function takeDay(
  * @param parts if undefined, the day keeps those that it has.
  * @returns false when the day is another import's by now.
  */
-export function listDayParts(
+export async function listDayParts(
   day: string,
-  parts: readonly ListedPart[],
+  parts: readonly ListedPart[] | undefined,
   writer: string,
   until: number,
 ): Promise<boolean> {
-  const update = "SET parts = :parts, writerUntil = :until ADD revision :one";
-  const values = { ":parts": parts, ":until": until, ":writer": writer, ":one": 1 };
-  const condition = { condition: "writer = :writer", values };
-  return updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
+  const change = parts === undefined ? "" : "parts = :parts, ";
+  const update = `SET ${change}writerUntil = :until ADD revision :one`;
+  const values = {
+    ...(parts === undefined ? {} : { ":parts": parts }),
+    ":until": until,
+    ":writer": writer,
+    ":one": 1,
+  };
+  const listing = { update, condition: "writer = :writer", values };
+  const listed = await updatedItem(densityImports, keyOfDay(day), listing, revised, inTime());
+  if (listed === undefined) return false;
+  await markPublished(day, listed.revision);
+  return true;
 }
+
+const revised = z.object({ revision: z.number() });
 
 /** @returns false when the day is another import's by now. */
 export function keepDay(day: string, writer: string, until: number): Promise<boolean> {
   const update = "SET writerUntil = :until";
   const condition = { condition: "writer = :writer", values: { ":until": until, ":writer": writer } };
-  return updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
+  return updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());
 }
 
 /** Lets other imports store the day. */
 export async function releaseDay(day: string, writer: string): Promise<void> {
   const update = "REMOVE writer, writerUntil";
   const condition = { condition: "writer = :writer", values: { ":writer": writer } };
-  await updateItem(densities, { tile: daysPartition, day }, { update, ...condition }, inTime());
+  await updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());
 }
 
-const coverageChunks = withSchema(
-  densities,
-  z.object({
-    day: z.string(),
-    /** Of the part's compressed cells. */
-    bytes: z.instanceof(Uint8Array),
-    /** How many there are. */
-    chunks: z.number(),
-  }),
-);
+const cellChunk = z.object({
+  /** Of the part's compressed cells. */
+  bytes: z.instanceof(Uint8Array),
+  /** How many there are. */
+  chunks: z.number(),
+});
 
 /** An item may have 400 KB. */
 const chunkBytes = 350_000;
@@ -118,44 +191,82 @@ const chunkBytes = 350_000;
 /** Where the cells of parts are. */
 export interface Coverages {
   readonly read: (part: ListedPart) => Promise<Part>;
+  /** Whether there is such a part. */
+  readonly isStored: (part: ListedPart) => Promise<boolean>;
   /** Stores the cells of a part, unless they are known to be stored. */
   readonly write: (part: Part) => Promise<void>;
 }
 
 /** The cells of parts: stored once for all days that have the same, and for ever like the parts. */
 export class PartCoverages implements Coverages {
-  /** Of the parts that are stored. */
-  readonly #known = new Map<string, Coverage>();
+  /** Of parts that were read or stored. */
+  readonly #read = new Map<string, Coverage>();
+  readonly #stored = new Set<string>();
 
-  async read({ id, precision }: ListedPart): Promise<Part> {
-    const coverage = this.#known.get(id) ?? (await readCoverage(id, precision));
-    this.#known.set(id, coverage);
+  async read(part: ListedPart): Promise<Part> {
+    const { id, precision } = part;
+    const coverage = await this.#coverageOf(part);
+    if (coverage === undefined) throw new Error(`the cells of part ${id} are gone`);
     return { id, precision, coverage };
   }
 
+  async isStored(part: ListedPart): Promise<boolean> {
+    return (await this.#coverageOf(part)) !== undefined;
+  }
+
+  async #coverageOf({ id, precision }: ListedPart): Promise<Coverage | undefined> {
+    const known = this.#read.get(id);
+    if (known !== undefined) return known;
+    const kept = await readCells(withSchema(densityImports, cellChunk), keyOfCells, id, precision);
+    if (kept !== undefined) this.#stored.add(id);
+    const earlier = withSchema(densities, cellChunk);
+    const coverage = kept ?? (await readCells(earlier, earlierKeyOfCells, id, precision));
+    if (coverage !== undefined) this.#read.set(id, coverage);
+    return coverage;
+  }
+
   async write({ id, coverage }: Part): Promise<void> {
-    if (this.#known.has(id)) return;
+    if (this.#stored.has(id)) return;
     const compressed = deflateRawSync(encodeCoverage(coverage));
     const chunks = Math.ceil(compressed.length / chunkBytes);
     for (let chunk = 0; chunk < chunks; chunk++) {
       const bytes = compressed.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes);
       // The same id always has the same cells.
-      await putItem(densities, { ...keyOf(id, chunk), bytes, chunks }, {}, inTime());
+      await putItem(densityImports, { ...keyOfCells(id, chunk), bytes, chunks }, {}, inTime());
     }
-    this.#known.set(id, coverage);
+    this.#stored.add(id);
+    this.#read.set(id, coverage);
   }
 }
 
-function keyOf(id: string, chunk: number) {
-  return { tile: `part/${id}`, day: `cells#${String(chunk).padStart(3, "0")}` };
+function keyOfCells(part: string, chunk: number) {
+  return { kind: `cells/${part}`, id: numbered(chunk) };
 }
 
-async function readCoverage(id: string, precision: number): Promise<Coverage> {
-  const first = await getItem(coverageChunks, keyOf(id, 0), inTime());
-  if (first === undefined) throw new Error(`the cells of part ${id} are gone`);
-  const keys = Array.from({ length: first.chunks - 1 }, (_, index) => keyOf(id, index + 1));
-  const others = await getItems(coverageChunks, keys, inTime());
-  if (others.length !== keys.length) throw new Error(`cells of part ${id} are gone`);
-  const chunks = [first, ...others].sort((one, other) => (one.day < other.day ? -1 : 1));
-  return decodeCoverage(inflateRawSync(Buffer.concat(chunks.map(({ bytes }) => bytes))), precision);
+function earlierKeyOfCells(part: string, chunk: number) {
+  return { tile: `part/${part}`, day: `cells#${numbered(chunk)}` };
+}
+
+function numbered(chunk: number): string {
+  return String(chunk).padStart(3, "0");
+}
+
+/** @returns undefined if the table does not have the part. */
+async function readCells(
+  table: Table<z.infer<typeof cellChunk>>,
+  keyOf: (part: string, chunk: number) => Key,
+  part: string,
+  precision: number,
+): Promise<Coverage | undefined> {
+  const first = await getItem(table, keyOf(part, 0), inTime());
+  if (first === undefined) return undefined;
+  const others: Promise<z.infer<typeof cellChunk> | undefined>[] = [];
+  for (let chunk = 1; chunk < first.chunks; chunk++) {
+    others.push(getItem(table, keyOf(part, chunk), inTime()));
+  }
+  const chunks = (await Promise.all(others)).map((chunk) => {
+    if (chunk === undefined) throw new Error(`cells of part ${part} are gone`);
+    return chunk.bytes;
+  });
+  return decodeCoverage(inflateRawSync(Buffer.concat([first.bytes, ...chunks])), precision);
 }

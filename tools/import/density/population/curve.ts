@@ -5,6 +5,9 @@ import { sharesIn } from "../city-week.ts";
 /** Which share of those who live somewhere is there at an instant. */
 export type Curve = (instant: Date) => number;
 
+/** The curves that are no files. */
+export const namedCurves: readonly string[] = ["flat", "residential"];
+
 const share = z.number().min(0).max(10);
 
 const curveFile = z

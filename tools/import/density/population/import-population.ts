@@ -10,16 +10,30 @@ import {
 } from "../../../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../../../functions/population-density/cover/polygon.ts";
 import { coveredBox } from "../../../../functions/population-density/import/covered-box.ts";
+import {
+  type PartsBefore,
+  partsOfDay,
+} from "../../../../functions/population-density/import/publish/day-division.ts";
 import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
-import type { Provenance } from "../../../../functions/population-density/tiles/data-set.ts";
+import {
+  beginEntry,
+  endEntry,
+  type ImportOptions,
+} from "../../../../functions/population-density/import/store/journal-store.ts";
+import {
+  checkParts,
+  takeOverParts,
+} from "../../../../functions/population-density/import/store/part-store.ts";
+import type { Provenance, Publishing } from "../../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
+import { importedFile } from "../../imported-file.ts";
 import { configuredDensities } from "../configured.ts";
 import { datesBefore } from "../generate-density.ts";
 import { type Layer, modelDays } from "../modelled-days.ts";
 import { h3CellsOf, pointsOf } from "./csv-rows.ts";
-import type { Curve } from "./curve.ts";
+import { type Curve, namedCurves } from "./curve.ts";
 import type { PopulationFile } from "./points.ts";
 import { pixelsOf } from "./raster.ts";
 
@@ -38,6 +52,12 @@ export interface PopulationImport {
   /** For callers to read. */
   readonly provenance: Provenance;
   readonly isDryRun: boolean;
+  /** Of the curve, for the journal: its name, or the path of its file. */
+  readonly curveName: string;
+  /** Supported lengths of geohashes, and K; those of the environment if absent. */
+  readonly publishing?: Publishing | undefined;
+  /** Makes an import again that was made before: see `DensityImport`. */
+  readonly partsBefore?: PartsBefore | undefined;
   readonly onProgress?: (progress: { readonly read: number; readonly day?: string }) => void;
 }
 
@@ -62,27 +82,50 @@ const week = datesBefore("2026-01-12", 1);
  * @throws {ImportError} for a box that is too large, for a bad file, and for one with nobody in the box.
  */
 export async function importPopulation(wanted: PopulationImport): Promise<PopulationImported> {
-  const { box, precision, curve, isDryRun, onProgress } = wanted;
+  const { box, precision, curve, isDryRun, onProgress, partsBefore } = wanted;
   requireFewCells(box, precision);
+  await (isDryRun ? checkParts() : takeOverParts());
   const population = await readPopulation(wanted);
   const layersOf = ({ geohash, cells }: Tile): Layer[] => {
     const all = population.tiles.get(geohash);
     return [{ people: Float64Array.from(cells, (cell) => all?.[cell] ?? 0), shareAt: curve }];
   };
-  const storage = { kind: "typical", isRecounted: true, ...configuredDensities() } as const;
+  const publishing = wanted.publishing ?? configuredDensities();
+  const storage = { kind: "typical", isRecounted: true, ...publishing } as const;
+  let importNumber: number | undefined;
   const total = { items: 0, changed: 0 };
   let covered: Box | undefined;
   for (const day of modelDays(box, { precision, dates: week, model: async () => layersOf })) {
     onProgress?.({ read: population.read, day: day.date });
-    await checkDay(day, storage);
+    const ofDay = { ...storage, partsBefore: partsOfDay(day.date, partsBefore) };
+    await checkDay(day, ofDay);
     if (isDryRun) continue;
-    const { items, changed } = await storeDay(day, storage);
+    if (partsBefore === undefined && importNumber === undefined) {
+      importNumber = await beginEntry(await optionsOf(wanted, publishing), [await importedFile(wanted.file)]);
+    }
+    const { items, changed } = await storeDay(day, { ...ofDay, importNumber });
     total.items += items;
     total.changed += changed;
     covered = coveredBox(day.coverage, precision, covered);
   }
   if (!isDryRun) await addToDataSet({ coverage: covered, provenance: wanted.provenance });
+  if (importNumber !== undefined) await endEntry(importNumber);
   return { ...total, people: population.people, peopleOutside: population.peopleOutside };
+}
+
+/** How an import is made, for the journal. */
+async function optionsOf(wanted: PopulationImport, publishing: Publishing): Promise<ImportOptions> {
+  const { kind, box, curveName, precision, provenance } = wanted;
+  return {
+    command: "population",
+    format: kind,
+    box,
+    curve: namedCurves.includes(curveName) ? curveName : await importedFile(curveName),
+    precision,
+    threshold: publishing.threshold,
+    precisions: [...publishing.precisions],
+    provenance,
+  };
 }
 
 function requireFewCells({ west, south, east, north }: Box, precision: number): void {

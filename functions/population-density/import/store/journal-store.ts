@@ -1,0 +1,167 @@
+/**
+ * What was imported, in which order and how, so that it can be imported again when densities are lost. It has names
+ * and hashes of files, and nothing that is in them.
+ */
+import * as z from "zod/mini";
+import { putItem, queryPartition, updatedItem, updateItem } from "../../../../shared/aws/database.ts";
+import { withSchema } from "../../../../shared/table.ts";
+import { provenance } from "../../tiles/data-set.ts";
+import { densityImports, type ListedPart, listedPart } from "./tables.ts";
+
+export const importedFile = z.object({
+  /** Without its folder; below what all keys begin with, if it was in a bucket. */
+  name: z.string(),
+  bytes: z.number(),
+  /** SHA-256, in hexadecimal digits. */
+  sha256: z.string(),
+});
+
+/** A file as an import has read it. */
+export type ImportedFile = z.infer<typeof importedFile>;
+
+const publishing = {
+  /** K. */
+  threshold: z.number(),
+  precisions: z.array(z.number()),
+};
+
+/** An import of counted people, as `ncs import density`. */
+const countedPeople = z.object({
+  command: z.literal("density"),
+  typical: z.boolean(),
+  isRecounted: z.boolean(),
+  marketShare: z.number(),
+  /** The file of the covered area; without it those cells are covered that any row names. */
+  coverage: z.optional(importedFile),
+  /** What the keys of the files began with, if they were in the bucket of the distributed import. */
+  prefix: z.optional(z.string()),
+  provenance: z.optional(provenance),
+  ...publishing,
+});
+
+/** An import of counted people. */
+export type CountedPeople = z.infer<typeof countedPeople>;
+
+/** An import of a grid of residents, as `ncs import population`. */
+const residents = z.object({
+  command: z.literal("population"),
+  format: z.enum(["points", "h3", "geotiff"]),
+  box: z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() }),
+  /** The name of a curve, or its file. */
+  curve: z.union([z.string(), importedFile]),
+  precision: z.number(),
+  provenance,
+  ...publishing,
+});
+
+const importOptions = z.discriminatedUnion("command", [countedPeople, residents]);
+
+/** How an import was made. */
+export type ImportOptions = z.infer<typeof importOptions>;
+
+const storedEntry = z.object({
+  options: importOptions,
+  /** Instants, as `Date` writes them. An import that has not ended has failed, or is under way. */
+  beganAt: z.string(),
+  endedAt: z.optional(z.string()),
+});
+
+/** An import of which something was stored. */
+export interface JournalEntry extends z.infer<typeof storedEntry> {
+  /** Imports are numbered in the order in which they began. */
+  readonly number: number;
+}
+
+const entries = withSchema(densityImports, z.extend(storedEntry, { id: z.string() }));
+const entriesPartition = "imports";
+
+/** Of files, as an item may have 400 KB. */
+const filesPerItem = 1_000;
+
+const fileLists = withSchema(densityImports, z.object({ files: z.array(importedFile) }));
+const daysBefore = withSchema(densityImports, z.object({ id: z.string(), parts: z.array(listedPart) }));
+
+const callMilliseconds = 60_000;
+const inTime = () => AbortSignal.timeout(callMilliseconds);
+
+/** Numbers have the order of their texts. */
+function numbered(number: number): string {
+  return String(number).padStart(9, "0");
+}
+
+function keyOf(number: number) {
+  return { kind: entriesPartition, id: numbered(number) };
+}
+
+/**
+ * Adds an import before it stores anything.
+ * @returns its number.
+ */
+export async function beginEntry(
+  options: ImportOptions,
+  files: readonly ImportedFile[],
+  now = new Date(),
+): Promise<number> {
+  const last = { kind: "last-import", id: "all" };
+  const next = {
+    update: "ADD lastNumber :one",
+    condition: "attribute_not_exists(parts)",
+    values: { ":one": 1 },
+  };
+  const counted = await updatedItem(
+    densityImports,
+    last,
+    next,
+    z.object({ lastNumber: z.number() }),
+    inTime(),
+  );
+  if (counted === undefined) throw new Error("the journal has given no number");
+  const number = counted.lastNumber;
+  for (let from = 0; from < files.length; from += filesPerItem) {
+    const item = { ...filesKeyOf(number, from), files: files.slice(from, from + filesPerItem) };
+    await putItem(densityImports, item, {}, inTime());
+  }
+  await putItem(densityImports, { ...keyOf(number), options, beganAt: now.toISOString() }, {}, inTime());
+  return number;
+}
+
+function filesKeyOf(number: number, from: number) {
+  return { kind: `import-files/${numbered(number)}`, id: numbered(from) };
+}
+
+/** Records which parts a day had before an import stored it: the same import again is divided by the same parts. */
+export async function recordDay(number: number, date: string, parts: readonly ListedPart[]): Promise<void> {
+  await putItem(densityImports, { kind: daysPartitionOf(number), id: date, parts }, {}, inTime());
+}
+
+function daysPartitionOf(number: number): string {
+  return `import-days/${numbered(number)}`;
+}
+
+/** Records that an import has stored everything. */
+export async function endEntry(number: number, now = new Date()): Promise<void> {
+  const change = {
+    update: "SET endedAt = :now",
+    condition: "attribute_exists(beganAt)",
+    values: { ":now": now.toISOString() },
+  };
+  await updateItem(densityImports, keyOf(number), change, inTime());
+}
+
+/** Every import, in the order of their numbers. */
+export async function readJournal(): Promise<JournalEntry[]> {
+  const found = await queryPartition(entries, entriesPartition, inTime());
+  return found.map(({ id, ...entry }) => ({ ...entry, number: Number(id) }));
+}
+
+/** The files of an import, in the order in which it read them. */
+export async function readFiles(number: number): Promise<ImportedFile[]> {
+  const found = await queryPartition(fileLists, `import-files/${numbered(number)}`, inTime());
+  return found.flatMap(({ files }) => files);
+}
+
+/** The parts that each day of an import had before it, by its date. */
+export async function readPartsBefore(number: number): Promise<ReadonlyMap<string, readonly ListedPart[]>> {
+  const found = await queryPartition(daysBefore, daysPartitionOf(number), inTime());
+  return new Map(found.map(({ id, parts }) => [id, parts]));
+}

@@ -1,0 +1,252 @@
+import { DynamoDBClient, PutItemCommand, paginateScan, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { expect, test, vi } from "vitest";
+import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
+import {
+  checkParts,
+  readDayParts,
+  takeDay,
+  takeOverParts,
+} from "../../../../functions/population-density/import/store/part-store.ts";
+import { densityImports } from "../../../../functions/population-density/import/store/tables.ts";
+import { observedDay, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
+import { densities } from "../../../../functions/population-density/tiles/table.ts";
+import { putItem } from "../../../../shared/aws/database.ts";
+import { ImportError } from "../../../../shared/import/import-error.ts";
+import { type Table, tableVariable } from "../../../../shared/table.ts";
+import { useOwnTable } from "../../../support/database.ts";
+import {
+  coarser,
+  dayOf,
+  freshTile,
+  friday,
+  monday,
+  observed,
+  peopleAt,
+  signal,
+  stored,
+  tileOf,
+  useOwnDensities,
+} from "../../../support/stored-days.ts";
+
+useOwnDensities();
+
+const storage: DayStorage = { ...observed, ...coarser };
+const city = { 0: 400, 1: 4, 2: 9 };
+const rest = { 3: 9, 4: 9, 5: 63 };
+const day = observedDay(friday);
+
+const storeCounts = (tile: string, counts: Readonly<Record<number, number>>, date = friday) =>
+  storeDay(dayOf(date, tileOf(tile, { 8: counts })), storage);
+
+/** The bytes that are published of a tile and of the tile at precision 6 around it. */
+async function publishedIn(tile: string): Promise<string[]> {
+  const items = [await stored(tile, day), await stored(tile.slice(0, -1), day)];
+  return items.map((item) => Buffer.from(item?.hours ?? []).toString("base64"));
+}
+
+async function itemsIn(table: Table): Promise<Record<string, unknown>[]> {
+  const client = new DynamoDBClient({});
+  const items: Record<string, unknown>[] = [];
+  const TableName = process.env[tableVariable(table)];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
+    items.push(...Items.map((item) => unmarshall(item)));
+  }
+  client.destroy();
+  return items;
+}
+
+async function putAll(table: Table, items: readonly Record<string, unknown>[]): Promise<void> {
+  for (const item of items) await putItem(table, item, {}, signal());
+}
+
+test("an import into an empty table of densities publishes each part as it was before the table was lost", async () => {
+  const tile = freshTile();
+  await storeCounts(tile, city);
+  await storeCounts(tile, rest);
+  const before = await publishedIn(tile);
+
+  await useOwnTable(densities);
+  await storeCounts(tile, { ...city, ...rest });
+
+  expect(await publishedIn(tile)).toEqual(before);
+  // Without the parts, all cells would be one, and the sums of the coarser cell others.
+  await useOwnTable(densities);
+  await useOwnTable(densityImports);
+  await storeCounts(tile, { ...city, ...rest });
+  expect(await publishedIn(tile)).not.toEqual(before);
+});
+
+test("an import of part of what a lost table had is refused unless it says what was published", async () => {
+  const tile = freshTile();
+  await storeCounts(tile, city);
+  await useOwnTable(densities);
+  await expect(storeCounts(tile, { 0: 400, 3: 50 })).rejects.toThrow("was published with another number");
+  await storeCounts(tile, city);
+  await storeCounts(tile, { 0: 400, 3: 50 });
+  expect(await peopleAt(tile, day, 8, 3)).toBe(50);
+});
+
+test.each([
+  ["of the same day", friday, city],
+  ["of other cells of the day", friday, rest],
+])("an import %s is refused when the parts of published densities are lost", async (_, date, counts) => {
+  const tile = freshTile();
+  await storeCounts(tile, city);
+  const before = await itemsIn(densities);
+
+  await useOwnTable(densityImports);
+
+  await expect(storeCounts(tile, counts, date)).rejects.toThrow(
+    "2026-11-20: densities were published, but their parts are not in the table of density-imports: " +
+      "without them an import could disclose suppressed counts. Restore that table as docs/recovery.md says",
+  );
+  expect(await itemsIn(densities)).toEqual(before);
+});
+
+test("checkParts names the first day whose parts are lost and counts the others", async () => {
+  await storeCounts(freshTile(), city);
+  await storeCounts(freshTile(), city, monday);
+  await expect(checkParts()).resolves.toHaveLength(2);
+  await useOwnTable(densityImports);
+  await expect(checkParts()).rejects.toThrow("2026-11-16 and 1 more: densities were published");
+});
+
+test("an import is refused when the parts are those from before the last import of the day", async () => {
+  const tile = freshTile();
+  await storeCounts(tile, city);
+  const earlier = await itemsIn(densityImports);
+  await storeCounts(tile, rest);
+
+  await useOwnTable(densityImports);
+  await putAll(densityImports, earlier);
+
+  await expect(storeCounts(tile, rest)).rejects.toThrow(ImportError);
+  await expect(checkParts()).rejects.toThrow("2026-11-20: densities were published");
+});
+
+/** Puts parts and their cells where earlier versions kept them. */
+async function moveToDensities(): Promise<void> {
+  const kept = await itemsIn(densityImports);
+  await useOwnTable(densityImports);
+  await putAll(
+    densities,
+    kept.map(({ kind, id, ...others }) =>
+      kind === "parts"
+        ? { tile: "parts", day: id, ...others }
+        : { tile: String(kind).replace("cells/", "part/"), day: `cells#${id}`, ...others },
+    ),
+  );
+}
+
+async function asEarlierVersionsStoredIt(tile: string): Promise<Record<string, unknown>[]> {
+  await storeCounts(tile, city);
+  await storeCounts(tile, rest);
+  await storeCounts(tile, city, monday);
+  const kept = await itemsIn(densityImports);
+  await moveToDensities();
+  return kept;
+}
+
+const sorted = (items: readonly Record<string, unknown>[]) =>
+  items.map((item) => JSON.stringify(item)).sort();
+
+test("takeOverParts moves the parts of every day and their cells from the table of densities", async () => {
+  const kept = await asEarlierVersionsStoredIt(freshTile());
+  expect(await itemsIn(densityImports)).toEqual([]);
+
+  await takeOverParts();
+
+  expect(sorted(await itemsIn(densityImports))).toEqual(sorted(kept));
+  await useOwnTable(densities);
+  expect((await readDayParts(day))?.parts).toHaveLength(2);
+});
+
+test("an import of a day whose parts are in the table of densities takes them over", async () => {
+  const tile = freshTile();
+  await asEarlierVersionsStoredIt(tile);
+  const before = await publishedIn(tile);
+
+  expect(await storeCounts(tile, { ...city, ...rest })).toMatchObject({ changed: 0 });
+
+  expect(await publishedIn(tile)).toEqual(before);
+  await useOwnTable(densityImports);
+  await expect(storeCounts(tile, city)).rejects.toThrow(
+    "their parts are not in the table of density-imports",
+  );
+});
+
+test("a dry run leaves parts in the table of densities, and reads them there", async () => {
+  await asEarlierVersionsStoredIt(freshTile());
+  await checkParts();
+  expect((await readDayParts(day))?.parts).toHaveLength(2);
+  expect(await itemsIn(densityImports)).toEqual([]);
+});
+
+test("takeOverParts that is interrupted at any write can be repeated", async () => {
+  const tile = freshTile();
+  const kept = await asEarlierVersionsStoredIt(tile);
+  const earlier = (await itemsIn(densities)).filter((item) => item.tile === "parts");
+  let writes = 0;
+  for (let isDone = false; !isDone; writes++) {
+    await useOwnTable(densityImports);
+    await putAll(densities, earlier);
+    const failing = failAfter(writes);
+    isDone = await takeOverParts().then(
+      () => true,
+      () => false,
+    );
+    failing.mockRestore();
+    await takeOverParts();
+    expect(sorted(await itemsIn(densityImports))).toEqual(sorted(kept));
+  }
+  // The cells of two parts, and the parts and the mark of two days.
+  expect(writes).toBeGreaterThan(6);
+  expect(await storeCounts(tile, { ...city, ...rest })).toMatchObject({ changed: 0 });
+});
+
+/** Fails each write after the first so many, as if the program were killed. */
+function failAfter(writes: number) {
+  const { send } = DynamoDBClient.prototype;
+  let left = writes;
+  return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDBClient,
+    ...sent
+  ) {
+    const isWrite = sent[0] instanceof PutItemCommand || sent[0] instanceof UpdateItemCommand;
+    if (isWrite && left-- <= 0) throw new Error("killed");
+    return await Reflect.apply(send, this, sent);
+  });
+}
+
+test("takeOverParts does not replace parts that an import has changed since they were moved", async () => {
+  const tile = freshTile();
+  await asEarlierVersionsStoredIt(tile);
+  const earlier = (await itemsIn(densities)).filter((item) => item.tile === "parts");
+  await takeOverParts();
+  await storeCounts(tile, { 6: 30 });
+  const changed = await readDayParts(day);
+  // As if the program had been killed before it could mark what it had moved.
+  await putAll(densities, earlier);
+
+  await takeOverParts();
+
+  expect(await readDayParts(day)).toEqual(changed);
+});
+
+test("takeOverParts leaves a day to the import of an earlier version that is storing it", async () => {
+  await asEarlierVersionsStoredIt(freshTile());
+  const earlier = (await itemsIn(densities)).filter((item) => item.tile === "parts" && item.day === day);
+  const writerUntil = Date.now() + 60_000;
+  await putAll(
+    densities,
+    earlier.map((item) => ({ ...item, writer: "earlier", writerUntil })),
+  );
+
+  await takeOverParts();
+
+  expect(await readDayParts(day)).toMatchObject({ writer: "earlier", isEarlier: true });
+  expect(await takeDay(day, "later", writerUntil, await readDayParts(day))).toBe(false);
+  expect(await readDayParts(typicalDay(5))).toBeUndefined();
+});

@@ -1,0 +1,249 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
+import { bodyOf } from "../../functions/population-density/answer/json.ts";
+import { boxOf } from "../../functions/population-density/cover/box.ts";
+import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
+import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
+import { readJournal } from "../../functions/population-density/import/store/journal-store.ts";
+import { densityImports } from "../../functions/population-density/import/store/tables.ts";
+import { askedHours } from "../../functions/population-density/query/intervals.ts";
+import type { DensityQuery } from "../../functions/population-density/query/parse.ts";
+import { densities } from "../../functions/population-density/tiles/table.ts";
+import { outputNames, tableOutput } from "../../infra/output-names.ts";
+import { stackNames } from "../../infra/stack-names.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { importDensity } from "../../tools/import/density/import-density.ts";
+import { curveOf } from "../../tools/import/density/population/curve.ts";
+import { importPopulation } from "../../tools/import/density/population/import-population.ts";
+import { replayImports } from "../../tools/import/density/replay.ts";
+import { useOwnDensityTables, useOwnTable, useTables } from "../support/database.ts";
+import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
+
+let folder: string;
+beforeAll(async () => {
+  useTables();
+  folder = await mkdtemp(join(tmpdir(), "replay-"));
+});
+beforeEach(async () => {
+  await useOwnDensityTables();
+  for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const [monday, friday, nextFriday] = ["2026-11-16", "2026-11-13", "2026-11-20"];
+const tile = "u05kq";
+const observed = { typical: false, precisions: [6, 7], threshold: 10 };
+
+async function fileOf(path: string, content: string): Promise<string> {
+  await mkdir(join(folder, path, ".."), { recursive: true });
+  await writeFile(join(folder, path), content);
+  return join(folder, path);
+}
+
+/** A file of people in cells of a tile, by their index, at eight o'clock. */
+async function counts(path: string, date: string, people: Readonly<Record<number, number>>): Promise<string> {
+  const rows = Object.entries(people).map(
+    ([cell, count]) => `${tile}${suffixesOf(2)[Number(cell)]},${date}T08:00:00Z,${count}`,
+  );
+  return await fileOf(path, `geohash,startTime,people\n${rows.join("\n")}\n`);
+}
+
+/** A box of some cells, beside the tile of the counts. */
+const box = { west: 8, south: 47, east: 8.004, north: 47.004 };
+
+/** Imports in every way: regions one by one, a correction, a raised K, a recount and a grid of residents. */
+async function importEverything(): Promise<void> {
+  const city = await counts("monday/city.csv", monday, { 0: 400, 1: 4, 2: 9 });
+  const rest = await counts("monday/rest.csv", monday, { 3: 9, 4: 9, 5: 63 });
+  await importDensity({ ...observed, files: [city], provenance: { source: "A", licence: "CC0-1.0" } });
+  await importDensity({ ...observed, files: [rest], marketShare: 0.5 });
+  const corrected = await counts("tuesday/city.csv", monday, { 0: 390, 1: 5, 2: 8 });
+  await importDensity({ ...observed, files: [corrected] });
+  await importDensity({ ...observed, files: [await counts("a.csv", friday, { 0: 70, 1: 8 })] });
+  const typical = { ...observed, typical: true };
+  await importDensity({ ...typical, files: [await counts("typical.csv", friday, { 0: 30, 1: 8, 7: 9 })] });
+  await importDensity({
+    ...typical,
+    isRecounted: true,
+    threshold: 20,
+    files: [await counts("recounted.csv", friday, { 1: 40, 7: 9, 8: 9 })],
+  });
+  await importDensity({
+    ...observed,
+    threshold: 20,
+    files: [await counts("b.csv", nextFriday, { 0: 90, 1: 18 })],
+  });
+  await importPopulation({
+    file: await fileOf("people.csv", "latitude,longitude,people\n47.002,8.002,900\n"),
+    kind: "points",
+    box,
+    curve: await curveOf("residential"),
+    curveName: "residential",
+    precision: 7,
+    provenance: { source: "B", licence: "CC-BY-4.0" },
+    publishing: { threshold: 20, precisions: [6, 7] },
+    isDryRun: false,
+  });
+}
+
+/** Every item of the densities, byte by byte; but how often it was written. */
+async function publishedItems(): Promise<string[]> {
+  const client = new DynamoDBClient({});
+  const items: string[] = [];
+  const TableName = process.env[tableVariable(densities)];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
+    for (const { revision: _, ...item } of Items) {
+      const attributes = Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1));
+      items.push(JSON.stringify(attributes));
+    }
+  }
+  client.destroy();
+  return items.sort();
+}
+
+/** The body that callers get of the tile on three days, and of the coarser one around it. */
+async function answered(): Promise<string> {
+  const { south, west, north, east } = boxOf(tile);
+  const polygon = polygonOf([
+    { latitude: south, longitude: west },
+    { latitude: south, longitude: east },
+    { latitude: north, longitude: east },
+    { latitude: north, longitude: west },
+  ]);
+  if (polygon === undefined) throw new Error("a tile is a polygon");
+  const now = new Date("2026-11-22T00:00:00Z");
+  const asked = [friday, monday, nextFriday, "2026-11-27"].flatMap((date) =>
+    askedHours({ first: Date.parse(`${date}T08:00:00Z`) / 3_600_000, count: 1 }, now),
+  );
+  const bodies: Buffer[] = [];
+  for (const precision of [7, 6]) {
+    const query = { polygon, asked, precision } as DensityQuery;
+    for await (const chunk of bodyOf(await answerTo(query, AbortSignal.timeout(60_000))))
+      bodies.push(Buffer.from(chunk));
+  }
+  return Buffer.concat(bodies).toString();
+}
+
+test("a replay after the loss of the table of densities stores the same bytes, and callers get the same", async () => {
+  await importEverything();
+  const [before, answer] = [await publishedItems(), await answered()];
+  const journal = await readJournal();
+
+  await useOwnTable(densities);
+  expect(await answered()).not.toBe(answer);
+  const replayed = await replayImports({ folder });
+
+  expect(replayed).toMatchObject({ imports: 8, unfinished: [] });
+  expect(await publishedItems()).toEqual(before);
+  expect(await answered()).toBe(answer);
+  expect(await readJournal()).toEqual(journal);
+}, 300_000);
+
+test("a replay that was interrupted can be repeated", async () => {
+  const monday1 = await counts("again/1.csv", monday, { 0: 400, 1: 4, 2: 9 });
+  const monday2 = await counts("again/2.csv", monday, { 0: 390, 1: 5, 2: 8, 3: 9, 4: 9 });
+  await importDensity({ ...observed, files: [monday1] });
+  await importDensity({ ...observed, threshold: 10, files: [monday2], marketShare: 0.5 });
+  const before = await publishedItems();
+
+  await useOwnTable(densities);
+  const spied = failingAt((tile, writes) => tile.startsWith("6/") && writes >= 12);
+  await expect(replayImports({ folder: join(folder, "again") })).rejects.toThrow("could not be stored");
+  spied.mockRestore();
+  expect(await publishedItems()).not.toEqual(before);
+  await replayImports({ folder: join(folder, "again") });
+
+  expect(await publishedItems()).toEqual(before);
+}, 300_000);
+
+/** Fails a write of a tile as if the program were killed. */
+function failingAt(isFatal: (tile: string, writes: number) => boolean) {
+  const sent = DynamoDBClient.prototype.send;
+  let writes = 0;
+  return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDBClient,
+    ...parameters
+  ) {
+    const { Item } = parameters[0].input as { Item?: { tile?: { S?: string } } };
+    const tile = Item?.tile?.S;
+    if (tile !== undefined && isFatal(tile, writes++)) throw new Error("killed");
+    return await Reflect.apply(sent, this, parameters);
+  });
+}
+
+test("a replay that finds a file changed or missing is refused before anything is stored", async () => {
+  await importEverything();
+  await useOwnTable(densities);
+  const copies = join(folder, "copies");
+  await cp(join(folder, "monday"), copies, { recursive: true });
+  await writeFile(join(copies, "rest.csv"), "geohash,startTime,people\n");
+
+  await expect(replayImports({ folder: copies })).rejects.toThrow(
+    /rest\.csv: differs from the file that import 2 has read\ncity\.csv: differs from the file that import 3 has read\na\.csv: is not there/,
+  );
+
+  expect(await publishedItems()).toEqual([]);
+});
+
+test("a replay is refused when the parts are not those of its imports", async () => {
+  const before = await counts("other/x.csv", monday, { 0: 40, 1: 4 });
+  const number = await importDensity({ ...observed, files: [before] }).then(
+    async () => (await readJournal())[0]?.number,
+  );
+  const partsBefore = new Map([[monday, []]]);
+  const others = await counts("other/y.csv", monday, { 0: 40, 1: 4, 2: 4 });
+  expect(number).toBe(1);
+  await expect(importDensity({ ...observed, files: [others], partsBefore })).rejects.toThrow(
+    "2026-11-16: covers other cells than it did",
+  );
+});
+
+test("a replay leaves out an import that had not ended", async () => {
+  const failing = await counts("failing.csv", monday, { 0: 40, 1: 4 });
+  await importDensity({ ...observed, files: [failing] });
+  const spied = failingAt((tile) => tile.startsWith("7/"));
+  await expect(
+    importDensity({ ...observed, files: [await counts("failing.csv", friday, { 0: 41, 1: 4 })] }),
+  ).rejects.toThrow();
+  spied.mockRestore();
+  await counts("failing.csv", monday, { 0: 40, 1: 4 });
+
+  expect(await replayImports({ folder })).toMatchObject({ imports: 1, unfinished: [2], changed: 0 });
+});
+
+test("ncs import replay compares the files with the journal and says what it makes again", async () => {
+  const [table, imports] = [densities, densityImports].map((one) => process.env[tableVariable(one)]);
+  await importDensity({ ...observed, files: [await counts("alone/a.csv", monday, { 0: 40, 1: 4 })] });
+  const outputs = await fileOf(
+    "outputs.json",
+    JSON.stringify({
+      [stackNames.dev]: {
+        [tableOutput(densities)]: table,
+        [tableOutput(densityImports)]: imports,
+        [outputNames.densityK]: "10",
+        [outputNames.densityPrecisions]: "6-7",
+      },
+    }),
+  );
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", sharedService.databaseEndpoint);
+  const replay = (...others: string[]) =>
+    runNcs(["import", "replay", join(folder, "alone"), "--outputs", outputs, ...others]);
+
+  expect(await replay("--dry-run")).toEqual({
+    code: 0,
+    stdout: `1 imports could be made again in ${stackNames.dev}; nothing was written\n`,
+    stderr: "",
+  });
+  expect(await replay()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^1: 20\d\d-.*Z density\n1 imports made again, 0 of \d+ items changed in /),
+  });
+});

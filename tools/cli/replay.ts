@@ -1,0 +1,74 @@
+import type { Command } from "commander";
+import type { ImportOptions } from "../../functions/population-density/import/store/journal-store.ts";
+import { wholeNumber } from "./options.ts";
+import type { Print } from "./print.ts";
+import { type StackOptions, useDensityImport, useStack, withStackOptions } from "./stack.ts";
+
+/** `ncs import replay`: makes imports of densities again, as the journal has them. */
+export function addReplay(importing: Command, print: Print): void {
+  const command = importing
+    .command("replay <folder>")
+    .description(
+      "make the imports of densities again that the journal has, in their order, from the same files: after the " +
+        "table of densities was lost",
+    );
+  withStackOptions(command)
+    .option(
+      "--bucket <s3://bucket/prefix>",
+      "where the files of imports from the bucket are, by the keys that they had",
+    )
+    .option("--first <number>", "begin with this import of the journal", wholeNumber(1, 999_999_999), 1)
+    .option("--dry-run", "find and compare the files, and write nothing")
+    .action(async (folder: string, options: ReplayOptions, command: Command) => {
+      if (options.bucket !== undefined && options.outputs === undefined) {
+        command.error("error: --bucket needs --outputs");
+      }
+      const stack = await useStack(options);
+      const { imports, unfinished, items, changed } = await run(folder, options, print);
+      if (unfinished.length > 0) {
+        print(`left out, as they had not ended: ${unfinished.join(", ")}`);
+      }
+      print(
+        options.dryRun === true
+          ? `${imports} imports could be made again in ${stack}; nothing was written`
+          : `${imports} imports made again, ${changed} of ${items} items changed in ${stack}`,
+      );
+    });
+}
+
+interface ReplayOptions extends StackOptions {
+  readonly first: number;
+  readonly bucket?: string;
+  readonly dryRun?: boolean;
+}
+
+async function run(
+  folder: string,
+  { first, bucket: source, outputs = "", dryRun: isDryRun }: ReplayOptions,
+  print: Print,
+) {
+  const bucket =
+    source === undefined ? undefined : { source, stateMachineArn: await useDensityImport(outputs) };
+  const [{ replayImports }, { withPatientCalls }, { checkConnection }, { densityImports }] =
+    await Promise.all([
+      import("../import/density/replay.ts"),
+      import("../../shared/aws/patient-calls.ts"),
+      import("../../shared/aws/connection.ts"),
+      import("../../functions/population-density/import/store/tables.ts"),
+    ]);
+  await checkConnection(densityImports);
+  return await withPatientCalls(() =>
+    replayImports({
+      folder,
+      bucket,
+      first,
+      isDryRun,
+      onImport: ({ number, beganAt, options }) => print(`${number}: ${beganAt} ${told(options)}`),
+    }),
+  );
+}
+
+function told(options: ImportOptions): string {
+  if (options.command === "population") return `population, ${options.format}`;
+  return options.typical ? "density, typical weekdays" : "density";
+}

@@ -1,0 +1,222 @@
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import {
+  type CountedPeople,
+  type ImportedFile,
+  type ImportOptions,
+  type JournalEntry,
+  readFiles,
+  readJournal,
+  readPartsBefore,
+} from "../../../functions/population-density/import/store/journal-store.ts";
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { statsOf } from "../file-stats.ts";
+import { importedFile } from "../imported-file.ts";
+import { type DensityImported, importDensity } from "./import-density.ts";
+import { importFromBucket } from "./import-from-bucket.ts";
+import { curveOf } from "./population/curve.ts";
+import { importPopulation } from "./population/import-population.ts";
+
+/** Files in the bucket of the distributed import. */
+interface ReplayBucket {
+  /** `s3://bucket/`, and what stands before the keys that the files had. */
+  readonly source: string;
+  /** Of the deployed state machine. */
+  readonly stateMachineArn: string;
+}
+
+/** Makes imports again that the journal has. */
+export interface Replay {
+  /** The folder that the files are in, at any depth. */
+  readonly folder: string;
+  /** Where the files of imports from a bucket are, if they are not in the folder. */
+  readonly bucket?: ReplayBucket | undefined;
+  /** The number of the first import that is made again; the first of all if absent. */
+  readonly first?: number | undefined;
+  /** Checks the files and stores nothing. */
+  readonly isDryRun?: boolean | undefined;
+  /** Called with each import before it is made. */
+  readonly onImport?: ((entry: JournalEntry) => void) | undefined;
+}
+
+/** The result of a replay. */
+export interface Replayed {
+  readonly imports: number;
+  /** Imports that had not ended: what they stored before they failed was stored again by who repeated them, or not at all. */
+  readonly unfinished: readonly number[];
+  readonly items: number;
+  readonly changed: number;
+}
+
+/**
+ * Makes the imports of the journal again, in their order, by the rules and beside the parts of their time, so that the
+ * same bytes are published. Done twice, or again after an interruption, it ends with the same.
+ * @throws {ImportError} before anything is stored, naming the files that are missing or differ.
+ */
+export async function replayImports({
+  folder,
+  bucket,
+  first = 1,
+  isDryRun,
+  onImport,
+}: Replay): Promise<Replayed> {
+  const entries = (await readJournal()).filter(({ number }) => number >= first);
+  const ended = entries.filter(({ endedAt }) => endedAt !== undefined);
+  const found = await findFiles(folder, ended, bucket);
+  const total = { items: 0, changed: 0 };
+  for (const entry of ended) {
+    if (isDryRun === true) break;
+    onImport?.(entry);
+    const { items, changed } = await importAgain(entry, found, bucket);
+    total.items += items;
+    total.changed += changed;
+  }
+  const unfinished = entries.filter(({ endedAt }) => endedAt === undefined).map(({ number }) => number);
+  return { imports: ended.length, unfinished, ...total };
+}
+
+async function importAgain(
+  { number, options }: JournalEntry,
+  found: FoundFiles,
+  bucket: ReplayBucket | undefined,
+): Promise<Pick<DensityImported, "changed" | "items">> {
+  if (bucket !== undefined && isFromBucket(options)) {
+    const { source, stateMachineArn } = bucket;
+    const coverage = options.coverage && found.pathOf(options.coverage);
+    const again = { ...options, coverage, replay: number, stateMachineArn };
+    return await importFromBucket({ ...again, source: `${source}${options.prefix}` });
+  }
+  const partsBefore = await readPartsBefore(number);
+  const files = (await readFiles(number)).map(found.pathOf);
+  const { threshold, precisions } = options;
+  if (options.command === "density") {
+    const { typical, isRecounted, marketShare, provenance } = options;
+    const coverage = options.coverage && found.pathOf(options.coverage);
+    return await importDensity({
+      files,
+      coverage,
+      typical,
+      isRecounted,
+      marketShare,
+      threshold,
+      precisions,
+      provenance,
+      partsBefore,
+    });
+  }
+  const curveName = typeof options.curve === "string" ? options.curve : found.pathOf(options.curve);
+  const [file = ""] = files;
+  return await importPopulation({
+    file,
+    kind: options.format,
+    box: options.box,
+    curve: await curveOf(curveName),
+    curveName,
+    precision: options.precision,
+    provenance: options.provenance,
+    publishing: { threshold, precisions },
+    isDryRun: false,
+    partsBefore,
+  });
+}
+
+function isFromBucket(options: ImportOptions): options is CountedPeople & { readonly prefix: string } {
+  return options.command === "density" && options.prefix !== undefined;
+}
+
+/** Files as they were imported. */
+interface FoundFiles {
+  readonly pathOf: (file: ImportedFile) => string;
+}
+
+/**
+ * Finds the files of imports by their names, at any depth of a folder, and compares their hashes.
+ * @throws {ImportError} naming those that are missing or differ.
+ */
+async function findFiles(
+  folder: string,
+  entries: readonly JournalEntry[],
+  bucket: ReplayBucket | undefined,
+): Promise<FoundFiles> {
+  const paths = await pathsByName(folder);
+  const hashes = new Map<string, string>();
+  const found = new Map<string, string>();
+  const problems: string[] = [];
+  for (const entry of entries) {
+    // The execution compares those in the bucket, before it stores anything.
+    const isElsewhere = bucket !== undefined && isFromBucket(entry.options);
+    const rows = isElsewhere ? [] : await readFiles(entry.number);
+    for (const file of [...rows, ...filesIn(entry)]) {
+      if (found.has(keyOf(file))) continue;
+      const candidates = paths.get(nameOf(file)) ?? [];
+      const path = await firstWith(file, candidates, hashes);
+      if (path !== undefined) found.set(keyOf(file), path);
+      else problems.push(problemOf(entry, file, candidates.length > 0));
+    }
+  }
+  refuse(problems);
+  return {
+    pathOf: (file) => {
+      const path = found.get(keyOf(file));
+      if (path === undefined) throw new Error("a file was not looked for");
+      return path;
+    },
+  };
+}
+
+/** Files that an import had beside those with people. */
+function filesIn({ options }: JournalEntry): ImportedFile[] {
+  if (options.command === "density") return options.coverage === undefined ? [] : [options.coverage];
+  return typeof options.curve === "string" ? [] : [options.curve];
+}
+
+async function pathsByName(folder: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const paths = new Map<string, string[]>();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    paths.set(entry.name, [...(paths.get(entry.name) ?? []), join(entry.parentPath, entry.name)]);
+  }
+  return paths;
+}
+
+/** @param hashes of files that were read before; each is read once. */
+async function firstWith(
+  { bytes, sha256 }: ImportedFile,
+  candidates: readonly string[],
+  hashes: Map<string, string>,
+): Promise<string | undefined> {
+  for (const path of candidates) {
+    if (statsOf(path)?.size !== bytes) continue;
+    const hash = hashes.get(path) ?? (await importedFile(path)).sha256;
+    hashes.set(path, hash);
+    if (hash === sha256) return path;
+  }
+  return undefined;
+}
+
+/** A file in a bucket is named below what all keys begin with. */
+function nameOf({ name }: ImportedFile): string {
+  return basename(name);
+}
+
+function keyOf(file: ImportedFile): string {
+  return `${file.sha256}/${nameOf(file)}`;
+}
+
+function problemOf({ number }: JournalEntry, { name }: ImportedFile, isThere: boolean): string {
+  return isThere
+    ? `${name}: differs from the file that import ${number} has read`
+    : `${name}: is not there, and import ${number} has read it`;
+}
+
+const problemsNamed = 20;
+
+function refuse(problems: readonly string[]): void {
+  const others = problems.length - problemsNamed;
+  if (problems.length > 0) {
+    throw new ImportError([
+      ...problems.slice(0, problemsNamed),
+      ...(others > 0 ? [`and ${others} more`] : []),
+    ]);
+  }
+}
