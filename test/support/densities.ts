@@ -1,7 +1,16 @@
 import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/cover/geohash.ts";
-import { tileName, writeTileDay } from "../../functions/population-density/tiles/store.ts";
-import { encodeTileDay, hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
+import { union } from "../../functions/population-density/privacy/parts.ts";
+import { hoursIn, spansOf, wholeDayOf } from "../../functions/population-density/tiles/span.ts";
+import { tileName } from "../../functions/population-density/tiles/store.ts";
+import { densities, type NewTileSpan } from "../../functions/population-density/tiles/table.ts";
+import {
+  encodeTileDay,
+  hoursOf,
+  hoursPerDay,
+  readTileDay,
+} from "../../functions/population-density/tiles/tile.ts";
 import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
+import { deleteItem, putItem, queryPartition } from "../../shared/aws/database.ts";
 
 /** A corner of an area. */
 export interface Corner {
@@ -63,11 +72,39 @@ export async function storeTile(
     if (slot === "low") stored.setSuppressed(cell);
     else stored.setEstimate(cell, slot, slot, slot);
   }
-  const encoded = Array.from({ length: hoursPerDay }, (_, hour) =>
-    hours.includes(hour) ? stored : undefined,
-  );
-  await writeTileDay(
-    { tile: tileName(precision, tile), day, hours: encodeTileDay(encoded), madeFrom: [] },
-    AbortSignal.timeout(60_000),
-  );
+  const known = Array.from({ length: hoursPerDay }, (_, hour) => (hours.includes(hour) ? stored : undefined));
+  await putDay({ tile: tileName(precision, tile), day, madeFrom: [] }, known);
+}
+
+/** Stores a day of a tile in place of any that is there. */
+export async function putDay(
+  { day, ...item }: Omit<NewTileSpan, "hours">,
+  hours: readonly (TileHour | undefined)[],
+  coverage?: Uint8Array,
+): Promise<void> {
+  const whole = readTileDay(encodeTileDay(hours, coverage));
+  for (const span of spansOf(day)) {
+    const ofSpan = encodeTileDay(hoursIn(span, hoursOf(whole)), whole.coverage);
+    await putItem(densities, { ...item, day: span, hours: ofSpan }, {}, AbortSignal.timeout(60_000));
+  }
+}
+
+/** Turns everything that is stored of a tile into what versions before stored: whole days, each in one item. */
+export async function joinSpans(tile: string): Promise<void> {
+  const inTime = () => AbortSignal.timeout(60_000);
+  const items = await queryPartition(densities, tile, inTime());
+  for (const day of new Set(items.map((item) => wholeDayOf(item.day)))) {
+    const spans = items.filter((item) => wholeDayOf(item.day) === day);
+    // A span of one part has no item for it.
+    const ofDay = /^part#([^#]+#[^#]+)/.exec(day)?.[1];
+    const undivided = items.filter((item) => wholeDayOf(item.day) === ofDay && !item.separate);
+    const opened = [...spans, ...undivided].map(({ hours }) => readTileDay(hours));
+    const hours = Array.from({ length: hoursPerDay }, (_, hour) =>
+      opened.map((each) => each.openHour(hour)).find((found) => found !== undefined),
+    );
+    const coverage = opened.map((each) => each.coverage).reduce(union);
+    for (const span of spans) await deleteItem(densities, { tile, day: span.day }, {}, inTime());
+    const item = { ...spans[0], tile, day, separate: spans.some(({ separate }) => separate) };
+    await putItem(densities, { ...item, hours: encodeTileDay(hours, coverage) }, {}, inTime());
+  }
 }

@@ -1,23 +1,25 @@
-import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import type { DayStorage } from "../../functions/population-density/import/publish/day-division.ts";
 import type { CountedDay, CountedTile } from "../../functions/population-density/privacy/counted.ts";
+import { spansOf } from "../../functions/population-density/tiles/span.ts";
 import {
+  type FoundSpan,
   observedDay,
-  readTileDays,
+  readSpans,
   tileName,
   typicalDay,
 } from "../../functions/population-density/tiles/store.ts";
-import { densities, type StoredTileDay } from "../../functions/population-density/tiles/table.ts";
 import {
   addToCoverage,
   coverageBytes,
+  encodeTileDay,
   isCovered,
   readTileDay,
 } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../functions/population-density/tiles/tile-hour.ts";
-import { useOwnTable, useTables } from "./database.ts";
+import { useOwnDensityTables, useTables } from "./database.ts";
 import { isWhole } from "./sample.ts";
 
 /** Gives each test around the call a table of its own, of which imports read what others have stored. */
@@ -26,7 +28,7 @@ export function useOwnDensities(): void {
     useTables();
   });
   beforeEach(async () => {
-    await useOwnTable(densities);
+    await useOwnDensityTables();
   });
   afterAll(() => {
     vi.unstubAllEnvs();
@@ -80,21 +82,31 @@ export function dayOf(date: string, ...tiles: CountedTile[]): CountedDay {
 /** A deadline that no test reaches. */
 export const signal = () => AbortSignal.timeout(60_000);
 
-/** The item of a tile on a day. */
-export async function stored(geohash: string, day: string): Promise<StoredTileDay | undefined> {
-  const [item] = await readTileDays([{ tile: tileName(geohash.length + 2, geohash), day }], signal());
-  return item;
+/** What the items of a tile have together on a day; it is separate if any of its spans is. */
+export type StoredDay = Omit<FoundSpan, "revision">;
+
+/** What is stored of a tile on a day, whose spans have the same coverage, parts, sources and expiry. */
+export async function stored(geohash: string, day: string): Promise<StoredDay | undefined> {
+  const spans = await readSpans(tileName(geohash.length + 2, geohash), spansOf(day), signal());
+  const [first, ...others] = spans.map(({ revision: _, separate: __, ...span }) => span);
+  if (first === undefined) return undefined;
+  const { coverage } = readTileDay(first.hours);
+  for (const other of others) {
+    const alike = { ...first, day: other.day, hours: other.hours };
+    expect({ ...other, coverage: readTileDay(other.hours).coverage }).toEqual({ ...alike, coverage });
+  }
+  expect(spans).toHaveLength(spansOf(day).length);
+  const hours = Array.from({ length: 24 }, (_, hour) =>
+    spans.map((span) => readTileDay(span.hours).openHour(hour)).find((opened) => opened !== undefined),
+  );
+  const separate = spans.some((span) => span.separate);
+  return { ...first, day, separate, hours: encodeTileDay(hours, coverage) };
 }
 
-/** All eight items of a tile after a date. */
-export async function everything(geohash: string, date: string): Promise<(StoredTileDay | undefined)[]> {
+/** Everything that is stored of a tile after a date: on it, and on each weekday. */
+export async function everything(geohash: string, date: string): Promise<(StoredDay | undefined)[]> {
   const days = [observedDay(date), ...[1, 2, 3, 4, 5, 6, 7].map(typicalDay)];
-  const tile = tileName(geohash.length + 2, geohash);
-  const items = await readTileDays(
-    days.map((day) => ({ tile, day })),
-    signal(),
-  );
-  return days.map((day) => items.find((item) => item.day === day));
+  return await Promise.all(days.map((day) => stored(geohash, day)));
 }
 
 /** People of a tile's cells, as well as their densities tell; `undefined` for an hour that is not stored. */
@@ -113,8 +125,8 @@ export async function peopleAt(geohash: string, day: string, hour: number, cell:
   return (await peopleOf(geohash, day))(hour, cell);
 }
 
-/** The cells that an item covers. */
-export function coverageOf(item: StoredTileDay | undefined): number[] {
+/** The cells that a stored day covers. */
+export function coverageOf(item: StoredDay | undefined): number[] {
   const coverage = item === undefined ? new Uint8Array() : readTileDay(item.hours).coverage;
   return Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) => isCovered(coverage, cell));
 }

@@ -1,5 +1,7 @@
 import { beforeAll, expect, vi } from "vitest";
 import { densityJobs } from "../../functions/population-density/delivery/tables.ts";
+import { spansOf } from "../../functions/population-density/tiles/span.ts";
+import { typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { densities as densityTable } from "../../functions/population-density/tiles/table.ts";
 import { putItem } from "../../shared/aws/database.ts";
 import { type Harness, pendingOf, run, storeDensities, storedJob, type storeJob } from "./jobs.ts";
@@ -96,8 +98,8 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
 /** Replaces the stored bytes of a tile by invalid ones. */
 export async function breakTile(tile: string): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
-  for (let day = 1; day <= 7; day++) {
-    const item = { tile: `7/${tile}`, day: `week#${day}`, hours: Buffer.from("not a tile"), madeFrom: [] };
+  for (const span of [1, 2, 3, 4, 5, 6, 7].flatMap((weekday) => spansOf(typicalDay(weekday)))) {
+    const item = { tile: `7/${tile}`, day: span, hours: Buffer.from("not a tile"), madeFrom: [] };
     await putItem(densityTable, item, {}, signal);
   }
 }

@@ -2,11 +2,12 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as z from "zod";
+import { hoursIn, spansOf } from "../../functions/population-density/tiles/span.ts";
 import {
   observedDay,
+  replaceSpan,
   tileName,
   typicalDay,
-  writeTileDay,
 } from "../../functions/population-density/tiles/store.ts";
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { functionRecords } from "../../infra/functions.ts";
@@ -74,12 +75,14 @@ const toCome = new Date((Math.floor(Date.now() / hourMilliseconds) + 1) * hourMi
 
 async function storeCity(): Promise<void> {
   const days = [typicalDay(pastHour.getUTCDay() || 7), observedDay(dateOf(pastHour))];
-  const encoded = [0, 1, 2, 3].map((tile) => encodeTileDay(dayOf(tile)));
+  const made = [0, 1, 2, 3].map((tile) => dayOf(tile));
   for (const [index, { geohash }] of coverOfCity().entries()) {
-    const hours = encoded[index % encoded.length];
-    if (hours === undefined) throw new Error("no day to store");
+    const hours = made[index % made.length] ?? [];
     const tile = tileName(precision, geohash);
-    await Promise.all(days.map((day) => writeTileDay({ tile, day, hours }, AbortSignal.timeout(60_000))));
+    for (const span of days.flatMap(spansOf)) {
+      const item = { tile, day: span, hours: encodeTileDay(hoursIn(span, hours)) };
+      await replaceSpan(item, undefined, AbortSignal.timeout(60_000));
+    }
   }
 }
 

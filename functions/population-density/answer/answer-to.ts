@@ -1,8 +1,9 @@
 import { coverOf, type Tile } from "../cover/cover.ts";
-import { type AskedHour, storedDaysOf } from "../query/intervals.ts";
+import type { AskedHour } from "../query/intervals.ts";
 import type { DensityQuery } from "../query/parse.ts";
-import { observedDay, publishedDays, tileName, typicalDay } from "../tiles/store.ts";
-import { isCovered, type TileDay } from "../tiles/tile.ts";
+import { spanAt } from "../tiles/span.ts";
+import { observedDay, publishedSpans, tileName, typicalDay } from "../tiles/store.ts";
+import { coverageBytes, isCovered, type TileDay } from "../tiles/tile.ts";
 import type { TileHour } from "../tiles/tile-hour.ts";
 import type { Answer } from "./json.ts";
 
@@ -17,11 +18,18 @@ export async function answerTo(
   signal: AbortSignal,
 ): Promise<Answer> {
   const tiles = coverOf(polygon, precision);
-  const { weekdays, dates } = storedDaysOf(asked);
-  const days = [...weekdays.map(typicalDay), ...dates.map(observedDay)];
   const names = tiles.map(({ geohash }) => tileName(precision, geohash));
-  const daysOf = await publishedDays(names, days, signal);
-  const status = statusOf(tiles, daysOf);
+  const observed = await publishedSpans(
+    names.map((tile) => ({ tile, spans: distinct(asked.map(observedSpan)) })),
+    signal,
+  );
+  const lacking = tiles.map((tile, index) => lackingSpans(tile, observed[index], asked));
+  const typical = await publishedSpans(
+    names.map((tile, index) => ({ tile, spans: lacking[index] ?? [] })),
+    signal,
+  );
+  const spansOf = tiles.map((_, index) => new Map([...(observed[index] ?? []), ...(typical[index] ?? [])]));
+  const status = statusOf(tiles, spansOf);
   if (status === "AREA_NOT_SUPPORTED") {
     return { status, precision, tiles: [], hours: [], openHour: () => undefined };
   }
@@ -30,29 +38,65 @@ export async function answerTo(
     precision,
     tiles,
     hours: asked.map(({ hour }) => hour),
-    openHour: (tile, hour) => openHour(daysOf[tile], asked[hour]),
+    openHour: (tile, hour) => openHour(spansOf[tile], asked[hour]),
   };
 }
 
+/** Spans of a tile by `spanAt`. */
+type Spans = ReadonlyMap<string, TileDay>;
+
+function observedSpan({ date, ofDay }: AskedHour): string | undefined {
+  return date === undefined ? undefined : spanAt(observedDay(date), ofDay);
+}
+
+function typicalSpan({ weekday, ofDay }: AskedHour): string {
+  return spanAt(typicalDay(weekday), ofDay);
+}
+
+function distinct(spans: readonly (string | undefined)[]): string[] {
+  return [...new Set(spans.filter((span) => span !== undefined))];
+}
+
+/**
+ * The spans of typical weekdays that a tile's answer needs: of hours that were not observed. If the observed days do
+ * not cover all of its cells, a weekday may: any of its spans says so.
+ */
+function lackingSpans({ cells }: Tile, observed: Spans = new Map(), asked: readonly AskedHour[]): string[] {
+  const coverage = coverageOf(observed);
+  const isAllCovered = cells.every((cell) => isCovered(coverage, cell));
+  const isObserved = (hour: AskedHour) =>
+    observed.get(observedSpan(hour) ?? "")?.hasHour(hour.ofDay) === true;
+  const weekdays = isAllCovered
+    ? []
+    : new Map(asked.map((hour) => [hour.weekday, typicalSpan(hour)])).values();
+  return distinct([...asked.filter((hour) => !isObserved(hour)).map(typicalSpan), ...weekdays]);
+}
+
+/** The cells that are covered on any of the days. */
+function coverageOf(spans: Spans): Uint8Array {
+  const all = new Uint8Array(coverageBytes);
+  for (const { coverage } of spans.values()) {
+    for (let byte = 0; byte < coverageBytes; byte++) all[byte] = (all[byte] ?? 0) | (coverage[byte] ?? 0);
+  }
+  return all;
+}
+
 /** How much of a cover is covered on any of the days. */
-function statusOf(tiles: readonly Tile[], daysOf: readonly ReadonlyMap<string, TileDay>[]) {
+function statusOf(tiles: readonly Tile[], spansOf: readonly Spans[]) {
   let covered = 0;
   let all = 0;
   for (const [index, { cells }] of tiles.entries()) {
-    const coverages = [...(daysOf[index]?.values() ?? [])].map(({ coverage }) => coverage);
+    const coverage = coverageOf(spansOf[index] ?? new Map());
     all += cells.length;
-    for (const cell of cells) if (coverages.some((coverage) => isCovered(coverage, cell))) covered++;
+    for (const cell of cells) if (isCovered(coverage, cell)) covered++;
   }
   if (covered === 0) return "AREA_NOT_SUPPORTED";
   return covered === all ? "SUPPORTED_AREA" : "PART_OF_AREA_NOT_SUPPORTED";
 }
 
-function openHour(
-  days: ReadonlyMap<string, TileDay> | undefined,
-  asked: AskedHour | undefined,
-): TileHour | undefined {
-  if (days === undefined || asked === undefined) return undefined;
-  const { date, weekday, ofDay } = asked;
-  const opened = date === undefined ? undefined : days.get(observedDay(date))?.openHour(ofDay);
-  return opened ?? days.get(typicalDay(weekday))?.openHour(ofDay);
+function openHour(spans: Spans | undefined, asked: AskedHour | undefined): TileHour | undefined {
+  if (spans === undefined || asked === undefined) return undefined;
+  const observed = observedSpan(asked);
+  const opened = observed === undefined ? undefined : spans.get(observed)?.openHour(asked.ofDay);
+  return opened ?? spans.get(typicalSpan(asked))?.openHour(asked.ofDay);
 }

@@ -10,8 +10,10 @@ type PutItems = (view: DataView, at: number, from: number, to: number) => number
 /** Bytes that become chunks of at most 64 KiB. */
 export class Chunks {
   readonly #bufferPool: Buffer[];
+  /** What chunks were made in. The length does not tell: that of the memory in which Node.js puts small buffers is the same. */
+  readonly #memories = new WeakSet<ArrayBufferLike>();
   #full: Buffer[] = [];
-  #chunk = Buffer.allocUnsafeSlow(chunkBytes);
+  #chunk = this.#newChunk();
   #view = viewOf(this.#chunk);
   #at = 0;
 
@@ -70,14 +72,19 @@ export class Chunks {
     return [...this.takeFull(), this.#chunk.subarray(0, this.#at)];
   }
 
+  #newChunk(): Buffer {
+    const chunk = Buffer.allocUnsafeSlow(chunkBytes);
+    this.#memories.add(chunk.buffer);
+    return chunk;
+  }
+
   #next(): void {
     const end = this.#at - this.#carriedBytes;
     const carried = this.#chunk.subarray(end, this.#at);
     this.#full.push(this.#chunk.subarray(0, end));
     // A chunk is cut off where its text ends; its memory is as long as it was.
     const memory = this.#bufferPool.pop()?.buffer;
-    const fits = memory instanceof ArrayBuffer && memory.byteLength === chunkBytes;
-    this.#chunk = fits ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
+    this.#chunk = memory !== undefined && this.#memories.has(memory) ? Buffer.from(memory) : this.#newChunk();
     this.#view = viewOf(this.#chunk);
     this.#at = carried.copy(this.#chunk);
   }

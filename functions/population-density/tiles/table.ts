@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import { table } from "../../../shared/table.ts";
 
-/** A day of a tile as the table holds it. */
-const storedTileDay = z.object({
+/** Some hours of a tile's day as the table holds them. */
+const storedTileSpan = z.object({
   tile: z.string(),
+  /** `spanAt`, or `partSpan`. */
   day: z.string(),
   /** Bytes of `encodeTileDay`. */
   hours: z.instanceof(Uint8Array),
@@ -22,11 +23,11 @@ const storedTileDay = z.object({
   revision: z._default(z.number(), 0),
 });
 
-/** A day of a tile as the table holds it. */
-export type StoredTileDay = z.infer<typeof storedTileDay>;
+/** Some hours of a tile's day as the table holds them. */
+export type StoredTileSpan = z.infer<typeof storedTileSpan>;
 
-/** A day of a tile as it is written. */
-export type NewTileDay = z.input<typeof storedTileDay>;
+/** The same as it is written. */
+export type NewTileSpan = z.input<typeof storedTileSpan>;
 
 /**
  * Population densities: a span of a tile's day by the tile's precision and geohash, such as `7/u05kq`, and by the day
@@ -42,5 +43,5 @@ export const densities = table({
   sortKey: "day",
   timeToLive: "expiresAt",
   reimportable: true,
-  schema: storedTileDay,
+  schema: storedTileSpan,
 });

@@ -150,6 +150,11 @@ export class TileDay {
     return this.#view.buffer.byteLength;
   }
 
+  /** Whether an hour, 0…23 UTC, is stored. */
+  hasHour(hour: number): boolean {
+    return hourLength(this.#view, hour) > 0;
+  }
+
   /** Unpacks one hour, 0…23 UTC, into a buffer of its own. Undefined for an hour that was not stored. */
   openHour(hour: number): TileHour | undefined {
     const length = hourLength(this.#view, hour);
@@ -178,6 +183,11 @@ export function readTileDay(bytes: Uint8Array): TileDay {
     throw new Error("a tile's day does not match its checksum");
   }
   return new TileDay(view);
+}
+
+/** All hours of a stored day, unpacked; undefined for those that are not stored. */
+export function hoursOf(day: TileDay): (TileHour | undefined)[] {
+  return Array.from({ length: hoursPerDay }, (_, hour) => day.openHour(hour));
 }
 
 function endOfHours(view: DataView): number {

@@ -8,6 +8,7 @@ import {
   readTileDay,
 } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile, maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { seeded } from "../../support/random.ts";
 import { runs } from "../../support/sample.ts";
 
 const density = fc.oneof(
@@ -56,7 +57,7 @@ describe("a slot", () => {
     expect(maxDensity).toBeGreaterThan(1_000_000);
   });
 
-  test("codes of densities are in the order of their values", () => {
+  test("codes of densities have the order of their values", () => {
     fc.assert(
       fc.property(density, density, (one, other) => {
         const [less, more] = [stored(Math.min(one, other)), stored(Math.max(one, other))];
@@ -147,7 +148,7 @@ describe("a slot", () => {
     expect(hour.kind(cell)).toBe("NO_DATA");
   });
 
-  test("TileHour tells no data, low density and an estimate of 0 apart", () => {
+  test("TileHour distinguishes no data, low density and an estimate of 0", () => {
     const hour = new TileHour();
     hour.setSuppressed(1);
     hour.setEstimate(2, 0, 0, 0);
@@ -164,18 +165,11 @@ describe("a slot", () => {
   });
 });
 
-/** Pseudo-random bytes; fast-check would take too long for 98,304 of them. */
-function* bytesFrom(seed: number): Generator<number, never> {
-  for (let state = seed >>> 0; ; ) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    yield state >>> 24;
-  }
-}
-
 /** Hours of which every bit is random in a share of the cells and the others have no data. */
 function randomDay(seed: number, share: number, absent: readonly number[] = []): (TileHour | undefined)[] {
-  const bytes = bytesFrom(seed);
-  const next = () => bytes.next().value;
+  // fast-check would take too long for 98,304 bytes.
+  const random = seeded(seed);
+  const next = () => Math.floor(256 * random());
   return Array.from({ length: hoursPerDay }, (_, index) => {
     if (absent.includes(index)) return undefined;
     const hour = new TileHour();
@@ -309,7 +303,7 @@ describe("bytes that are not a tile's day are refused", () => {
     expect(() => readTileDay(foreign)).toThrow("has version 2, not 1");
   });
 
-  test("readTileDay refuses no bytes", () => {
+  test("readTileDay refuses an empty buffer", () => {
     expect(() => readTileDay(new Uint8Array())).toThrow("is empty");
   });
 

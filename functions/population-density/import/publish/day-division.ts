@@ -8,11 +8,13 @@ import { PartAreas } from "../../privacy/part-areas.ts";
 import { cellsIn, type Division, divide, overlap, type Part } from "../../privacy/parts.ts";
 import { finestAreas } from "../../privacy/tile-pyramid.ts";
 import { weekdayOf } from "../../privacy/typical-week.ts";
+import { spansOf } from "../../tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
 import { type Coverages, PartCoverages, type ReadParts, readDayParts } from "../store/part-store.ts";
 import type { ListedPart } from "../store/tables.ts";
-import { type DayContext, StoredDays, storedParts } from "./tile-items.ts";
+import { StoredSpans } from "./stored-spans.ts";
+import { type DayContext, storedParts } from "./tile-items.ts";
 
 /** How a day is stored; precisions finer than what was counted are not stored. */
 export interface DayStorage extends Anonymity {
@@ -183,19 +185,22 @@ async function publishedHours(
   storage: DayStorage,
   found: Pick<FoundDay, "parts">,
 ): Promise<readonly (TileHour | undefined)[]> {
-  const name = tileName(day.precision, tile.geohash);
-  const key = dayKey(day, storage);
-  const days = new StoredDays(name);
-  const item = (await days.of([key])).get(key);
-  const parts = await storedParts(days, item, found.parts);
-  return mergedHours(
-    [...parts.values()].map((hours) => ({
-      hours,
-      areas: new Float64Array(),
-      bounds: new Uint32Array(),
-      boundPeople: 0,
-    })),
-  );
+  const spans = new StoredSpans(tileName(day.precision, tile.geohash));
+  const published: (TileHour | undefined)[] = [];
+  for (const span of spansOf(dayKey(day, storage))) {
+    const item = (await spans.of([span])).get(span);
+    const parts = await storedParts(spans, item, found.parts);
+    const merged = mergedHours(
+      [...parts.values()].map((hours) => ({
+        hours,
+        areas: new Float64Array(),
+        bounds: new Uint32Array(),
+        boundPeople: 0,
+      })),
+    );
+    for (const [hour, tileHour] of merged.entries()) published[hour] ??= tileHour;
+  }
+  return published;
 }
 
 /** The parts of a day from now on, once an import publishes it. */

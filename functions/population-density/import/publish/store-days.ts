@@ -17,7 +17,7 @@ import {
   refuseContradictions,
 } from "./day-division.ts";
 import { type DayStored, storeTiles } from "./store-tiles.ts";
-import { callMilliseconds } from "./tile-items.ts";
+import { callMilliseconds } from "./stored-spans.ts";
 
 /**
  * Whether a day may be stored beside what is published of it, and by these rules.

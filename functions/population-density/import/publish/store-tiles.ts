@@ -1,20 +1,14 @@
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import type { AnonymousTile } from "../../privacy/anonymous-tiles.ts";
+import type { PartCells } from "../../privacy/part-areas.ts";
 import { union } from "../../privacy/parts.ts";
 import { weekdayOf, weeksRemembered } from "../../privacy/typical-week.ts";
-import { observedDay, replaceTileDay, tileName, typicalDay } from "../../tiles/store.ts";
-import type { NewTileDay, StoredTileDay } from "../../tiles/table.ts";
+import { hoursIn, spanOn, spansOf } from "../../tiles/span.ts";
+import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
+import type { NewTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
-import {
-  averagedItems,
-  callMilliseconds,
-  coveringItem,
-  covers,
-  type DayContext,
-  isSame,
-  mergedItems,
-  StoredDays,
-} from "./tile-items.ts";
+import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
+import { averagedItems, coveringItem, covers, type DayContext, mergedItems } from "./tile-items.ts";
 
 /** The result of storing a day. */
 export interface DayStored {
@@ -93,59 +87,75 @@ async function storeTile(
   context: DayContext,
   held: HeldDay,
 ): Promise<DayStored> {
-  const { date, kind, key } = context;
-  const weekday = typicalDay(weekdayOf(date));
-  const days = new StoredDays(name);
-  const stored = await days.of(kind === "observed" ? [key, weekday] : [weekday]);
+  const spans = new StoredSpans(name);
+  const ofTile = { ...context, cellsOf: onceEach(context.cellsOf) };
+  let [items, changed] = [0, 0];
+  for (const span of spansOf(context.key)) {
+    const stored = await storeSpan(spans, span, tileIn(span, tile), ofTile, held);
+    items += stored.items;
+    changed += stored.changed;
+  }
+  await spans.expireWholeDays();
+  return { items, changed };
+}
+
+/** What a tile has in the hours of a span. */
+function tileIn(span: string, tile: AnonymousTile): AnonymousTile {
+  return { ...tile, parts: tile.parts.map((part) => ({ ...part, hours: hoursIn(span, part.hours) })) };
+}
+
+/** Computes the cells of a part once for all spans of a tile. */
+function onceEach(cellsOf: DayContext["cellsOf"]): DayContext["cellsOf"] {
+  const known = new Map<string, PartCells>();
+  return (part, precision, geohash) => {
+    const cells = known.get(part) ?? cellsOf(part, precision, geohash);
+    known.set(part, cells);
+    return cells;
+  };
+}
+
+/** Every span is stored on its own, with all that an import needs to know of it: it may end between two of them. */
+async function storeSpan(
+  spans: StoredSpans,
+  span: string,
+  tile: AnonymousTile,
+  context: DayContext,
+  held: HeldDay,
+): Promise<DayStored> {
+  const { date, kind } = context;
+  const weekday = spanOn(typicalDay(weekdayOf(date)), span);
+  const stored = await spans.of(kind === "observed" ? [span, weekday] : [weekday]);
   const coverage = tile.parts.map((part) => part.coverage).reduce(union);
   const typical = stored.get(weekday);
-  const others = weekdays.filter((other) => other !== weekday);
-  const wanted: NewTileDay[] = [];
+  const others = weekdays.map((other) => spanOn(other, span)).filter((other) => other !== weekday);
+  const wanted: NewTileSpan[] = [];
   if (typical === undefined || !covers(typical, coverage)) {
-    const ofWeek = await days.of(others);
-    wanted.push(...others.map((other) => coveringItem(name, other, coverage, ofWeek.get(other))));
+    const ofWeek = await spans.of(others);
+    wanted.push(...others.map((other) => coveringItem(spans.tile, other, coverage, ofWeek.get(other))));
   }
-  const { ofParts, merged } = await mergedItems(days, tile, coverage, stored.get(key), context);
+  const { ofParts, merged } = await mergedItems(spans, span, tile, coverage, context);
   wanted.push(...ofParts, merged);
   if (kind === "observed") {
     const dates = latestOf([date, ...(typical?.madeFrom ?? [])]);
-    const earlier = await days.of(dates.filter((each) => each !== date).map(observedDay));
+    const before = dates.filter((each) => each !== date).map((each) => spanOn(observedDay(each), span));
+    const earlier = await spans.of(before);
     const observed = [...earlier.values(), ...(dates.includes(date) ? [merged] : [])];
-    wanted.push(...averagedItems(name, weekday, coverage, typical, dates, observed));
+    wanted.push(...averagedItems(spans.tile, weekday, coverage, typical, dates, observed));
   }
+  let changed = 0;
   // The day's own weekday last: once it covers what the day covers, so do the others.
-  const before = await days.of(wanted.map(({ day }) => day));
-  const different = wanted.filter((item) => !isSame(item, before.get(item.day)));
-  for (const item of different) {
-    await held.hold();
-    await replace(item, before.get(item.day));
+  for (const item of wanted) {
+    if ((await spans.store(item, held)) && isAnswered(item.day)) changed++;
   }
-  const changed = different.filter(({ day }) => isAnswered(day)).length;
   return { items: others.length + (kind === "observed" ? 2 : 1), changed };
 }
 
-/** Whether callers are answered from a day; the others have what each part has in it. */
-function isAnswered(day: string): boolean {
-  return !day.startsWith("part#");
+/** Whether callers are answered from a span; the others have what each part has in it. */
+function isAnswered(span: string): boolean {
+  return !span.startsWith("part#");
 }
 
 const weekdays = Array.from({ length: 7 }, (_, index) => typicalDay(index + 1));
-
-/** @throws for an item that another import has written since it was read. */
-async function replace(item: NewTileDay, read: StoredTileDay | undefined): Promise<void> {
-  if (await replaceTileDay(item, read, AbortSignal.timeout(callMilliseconds))) return;
-  // The answer to a call may be lost, and the call be made again: then it is the item that is there.
-  const now = (await new StoredDays(item.tile).of([item.day])).get(item.day);
-  if (!isSame(item, now)) throw new ChangedMeanwhile(item.day);
-}
-
-/** Two imports store the same weekday of a tile at a time, of different dates; the day is in the message. */
-class ChangedMeanwhile extends Error {
-  constructor(day: string) {
-    super(`another import has changed ${day}: repeat this one when that has ended`);
-    this.name = "ChangedMeanwhile";
-  }
-}
 
 function latestOf(dates: readonly string[]): string[] {
   return [...new Set(dates)].sort().reverse().slice(0, weeksRemembered);

@@ -3,14 +3,13 @@ import { filledUp, type MergedPart, mergedHours } from "../../privacy/merged-par
 import type { PartCells } from "../../privacy/part-areas.ts";
 import { union } from "../../privacy/parts.ts";
 import { typicalHours } from "../../privacy/typical-week.ts";
-import { partDay, readTileDays } from "../../tiles/store.ts";
-import type { NewTileDay, StoredTileDay } from "../../tiles/table.ts";
-import { encodeTileDay, hoursPerDay, isCovered, readTileDay } from "../../tiles/tile.ts";
+import { partSpan } from "../../tiles/span.ts";
+import type { FoundSpan } from "../../tiles/store.ts";
+import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
+import { encodeTileDay, hoursOf, hoursPerDay, isCovered, readTileDay } from "../../tiles/tile.ts";
 import type { TileHour } from "../../tiles/tile-hour.ts";
 import type { ListedPart } from "../store/tables.ts";
-
-/** For one call to the table. */
-export const callMilliseconds = 60_000;
+import type { StoredSpans } from "./stored-spans.ts";
 
 /** What all tiles of a day have in common. */
 export interface DayContext {
@@ -24,32 +23,6 @@ export interface DayContext {
   readonly cellsOf: (part: string, precision: number, geohash: string) => PartCells;
   /** See `MergedPart`. */
   readonly boundPeopleOf: (part: string) => number;
-}
-
-/** The days of a tile as they are stored, each read once. */
-export class StoredDays {
-  readonly tile: string;
-  readonly #read = new Map<string, StoredTileDay | undefined>();
-
-  constructor(tile: string) {
-    this.tile = tile;
-  }
-
-  /** @returns those that are stored, by their names. */
-  async of(days: readonly string[]): Promise<Map<string, StoredTileDay>> {
-    const { tile } = this;
-    const unread = days.filter((day) => !this.#read.has(day));
-    const keys = unread.map((day) => ({ tile, day }));
-    const found = await readTileDays(keys, AbortSignal.timeout(callMilliseconds));
-    for (const day of unread) this.#read.set(day, undefined);
-    for (const item of found) this.#read.set(item.day, item);
-    return new Map(days.flatMap((day) => this.#pair(day)));
-  }
-
-  #pair(day: string): [string, StoredTileDay][] {
-    const item = this.#read.get(day);
-    return item === undefined ? [] : [[day, item]];
-  }
 }
 
 const daySeconds = 86_400;
@@ -70,8 +43,8 @@ function endOf(date: string): number {
  * @param listed the parts of the day: of others nobody knows what they were.
  */
 export async function storedParts(
-  days: StoredDays,
-  item: StoredTileDay | undefined,
+  spans: StoredSpans,
+  item: FoundSpan | undefined,
   listed: readonly ListedPart[],
 ): Promise<Map<string, readonly (TileHour | undefined)[]>> {
   const parts = new Map<string, readonly (TileHour | undefined)[]>();
@@ -79,21 +52,20 @@ export async function storedParts(
   if (item === undefined || (item.expiresAt ?? Number.POSITIVE_INFINITY) < seconds(Date.now())) return parts;
   const known = listed.map(({ id }) => id).filter((id) => item.parts.includes(id));
   if (!item.separate) {
-    for (const id of known) parts.set(id, hoursOf(item));
+    for (const id of known) parts.set(id, itemHours(item));
     return parts;
   }
-  const found = await days.of(known.map((id) => partDay(item.day, id)));
+  const found = await spans.of(known.map((id) => partSpan(item.day, id)));
   for (const id of known) {
-    const ofPart = found.get(partDay(item.day, id));
+    const ofPart = found.get(partSpan(item.day, id));
     if (ofPart === undefined) throw new Error(`part ${id} of ${item.day} is gone`);
-    parts.set(id, hoursOf(ofPart));
+    parts.set(id, itemHours(ofPart));
   }
   return parts;
 }
 
-function hoursOf({ hours }: Pick<StoredTileDay, "hours">): (TileHour | undefined)[] {
-  const day = readTileDay(hours);
-  return Array.from({ length: hoursPerDay }, (_, hour) => day.openHour(hour));
+function itemHours({ hours }: Pick<StoredTileSpan, "hours">): (TileHour | undefined)[] {
+  return hoursOf(readTileDay(hours));
 }
 
 /**
@@ -102,19 +74,20 @@ function hoursOf({ hours }: Pick<StoredTileDay, "hours">): (TileHour | undefined
  * an item of its own, which is to be stored first.
  */
 export async function mergedItems(
-  days: StoredDays,
+  spans: StoredSpans,
+  span: string,
   tile: AnonymousTile,
   coverage: Uint8Array,
-  item: StoredTileDay | undefined,
   context: DayContext,
-): Promise<{ readonly ofParts: NewTileDay[]; readonly merged: NewTileDay }> {
-  const before = await storedParts(days, item, context.parts);
+): Promise<{ readonly ofParts: NewTileSpan[]; readonly merged: NewTileSpan }> {
+  const item = (await spans.of([span])).get(span);
+  const before = await storedParts(spans, item, context.parts);
   const beforeHours =
     item === undefined
       ? []
       : before.size === 1 && !item.separate
         ? ([...before.values()][0] ?? [])
-        : hoursOf(item);
+        : itemHours(item);
   const parts = new Map<string, MergedPart>();
   // Their order must not depend on which came first: sums are rounded differently in another one.
   for (const id of [...new Set([...before.keys(), ...tile.parts.map(({ part }) => part)])].sort()) {
@@ -139,8 +112,8 @@ export async function mergedItems(
     context.kind === "observed" ? { expiresAt: endOf(context.date) + daysKept * daySeconds } : {};
   const separate = !isOnly || item?.separate === true;
   const merged = {
-    tile: days.tile,
-    day: context.key,
+    tile: spans.tile,
+    day: span,
     hours: encodeTileDay(hours, all),
     madeFrom: [],
     parts: [...parts.keys()],
@@ -149,20 +122,20 @@ export async function mergedItems(
   };
   const apart = separate ? [...parts] : [];
   return {
-    ofParts: apart.map(([id, part]) => partItem(days.tile, context.key, id, part.hours, expiry)),
+    ofParts: apart.map(([id, part]) => partItem(spans.tile, span, id, part.hours, expiry)),
     merged,
   };
 }
 
 function partItem(
   tile: string,
-  day: string,
+  span: string,
   id: string,
   hours: readonly (TileHour | undefined)[],
-  expiry: Pick<NewTileDay, "expiresAt">,
-): NewTileDay {
+  expiry: Pick<NewTileSpan, "expiresAt">,
+): NewTileSpan {
   const all = Array.from({ length: hoursPerDay }, (_, hour) => hours[hour]);
-  return { tile, day: partDay(day, id), hours: encodeTileDay(all), ...expiry };
+  return { tile, day: partSpan(span, id), hours: encodeTileDay(all), ...expiry };
 }
 
 /**
@@ -171,12 +144,12 @@ function partItem(
  */
 export function averagedItems(
   tile: string,
-  day: string,
+  span: string,
   coverage: Uint8Array,
-  stored: StoredTileDay | undefined,
+  stored: FoundSpan | undefined,
   madeFrom: string[],
-  observed: readonly Pick<StoredTileDay, "hours">[],
-): NewTileDay[] {
+  observed: readonly Pick<StoredTileSpan, "hours">[],
+): NewTileSpan[] {
   const before = stored && readTileDay(stored.hours);
   const averaged = typicalHours(observed.map(({ hours }) => readTileDay(hours)));
   const hours = averaged.map((hour, index) => {
@@ -186,47 +159,40 @@ export function averagedItems(
   const ownParts = stored?.parts ?? [];
   const item = {
     tile,
-    day,
+    day: span,
     hours: encodeTileDay(hours, before === undefined ? coverage : union(coverage, before.coverage)),
     madeFrom,
     parts: ownParts,
     separate: stored?.separate === true || ownParts.length > 0,
   };
   if (stored === undefined || stored.separate) return [item];
-  return [...ownParts.map((id) => partItem(tile, day, id, hoursOf(stored), {})), item];
+  return [...ownParts.map((id) => partItem(tile, span, id, itemHours(stored), {})), item];
 }
 
 /** An item that gives another weekday the same coverage, so that coverage does not depend on the weekday. */
 export function coveringItem(
   tile: string,
-  day: string,
+  span: string,
   coverage: Uint8Array,
-  stored: StoredTileDay | undefined,
-): NewTileDay {
+  stored: FoundSpan | undefined,
+): NewTileSpan {
   if (stored === undefined) {
-    return { tile, day, hours: encodeTileDay(Array(hoursPerDay).fill(undefined), coverage), madeFrom: [] };
+    return {
+      tile,
+      day: span,
+      hours: encodeTileDay(Array(hoursPerDay).fill(undefined), coverage),
+      madeFrom: [],
+    };
   }
   if (covers(stored, coverage)) return stored;
   const all = union(coverage, readTileDay(stored.hours).coverage);
-  return { ...stored, hours: encodeTileDay(hoursOf(stored), all) };
+  return { ...stored, hours: encodeTileDay(itemHours(stored), all) };
 }
 
-/** Whether a day of a tile covers the cells of a coverage. */
-export function covers({ hours }: StoredTileDay, coverage: Uint8Array): boolean {
+/** Whether a span of a tile covers the cells of a coverage. */
+export function covers({ hours }: Pick<StoredTileSpan, "hours">, coverage: Uint8Array): boolean {
   const stored = readTileDay(hours).coverage;
   return isEqual(union(stored, coverage), stored);
-}
-
-/** Whether an item would be written as it is stored. */
-export function isSame(item: NewTileDay, stored: StoredTileDay | undefined): boolean {
-  return (
-    stored !== undefined &&
-    isEqual(item.hours, stored.hours) &&
-    (item.madeFrom ?? []).join() === stored.madeFrom.join() &&
-    (item.parts ?? []).join() === stored.parts.join() &&
-    (item.separate ?? false) === stored.separate &&
-    item.expiresAt === stored.expiresAt
-  );
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {

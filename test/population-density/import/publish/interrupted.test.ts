@@ -5,20 +5,16 @@ import { storeDay } from "../../../../functions/population-density/import/publis
 import { readDayParts } from "../../../../functions/population-density/import/store/part-store.ts";
 import type { CountedDay, CountedTile } from "../../../../functions/population-density/privacy/counted.ts";
 import { coverageOf } from "../../../../functions/population-density/privacy/parts.ts";
-import {
-  observedDay,
-  readTileDays,
-  typicalDay,
-} from "../../../../functions/population-density/tiles/store.ts";
-import { densities } from "../../../../functions/population-density/tiles/table.ts";
+import { spanAt } from "../../../../functions/population-density/tiles/span.ts";
+import { observedDay, readSpans, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { readTileDay } from "../../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
-import { useOwnTable, useTables } from "../../../support/database.ts";
+import { useOwnDensityTables, useTables } from "../../../support/database.ts";
 
 beforeEach(async () => {
   useTables();
-  await useOwnTable(densities);
+  await useOwnDensityTables();
 });
 afterAll(() => {
   vi.unstubAllEnvs();
@@ -46,7 +42,7 @@ function dayOf(counts: Readonly<Record<number, number>>): CountedDay & { readonl
 
 /** The density of the tile's first cell. */
 async function publishedIn(day: string): Promise<number | undefined> {
-  const [item] = await readTileDays([{ tile: `7/${tile}`, day }], AbortSignal.timeout(60_000));
+  const [item] = await readSpans(`7/${tile}`, [spanAt(day, 8)], AbortSignal.timeout(60_000));
   return item && readTileDay(item.hours).openHour(8)?.value(0);
 }
 
@@ -71,8 +67,8 @@ function beforeFirstWrite(act: () => Promise<unknown>) {
 async function endLease(): Promise<void> {
   await new DynamoDBClient({}).send(
     new UpdateItemCommand({
-      TableName: process.env.TABLE_DENSITIES,
-      Key: { tile: { S: "parts" }, day: { S: observedDay(date) } },
+      TableName: process.env.TABLE_DENSITY_IMPORTS,
+      Key: { kind: { S: "parts" }, id: { S: observedDay(date) } },
       UpdateExpression: "SET writerUntil = :past",
       ExpressionAttributeValues: { ":past": { N: "0" } },
     }),

@@ -9,14 +9,11 @@ import {
 } from "../../../../functions/population-density/cover/geohash.ts";
 import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
-import {
-  observedDay,
-  tileName,
-  typicalDay,
-  writeTileDay,
-} from "../../../../functions/population-density/tiles/store.ts";
-import { coverageBytes, encodeTileDay } from "../../../../functions/population-density/tiles/tile.ts";
+import { spansOf } from "../../../../functions/population-density/tiles/span.ts";
+import { observedDay, tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
+import { coverageBytes } from "../../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
+import { putDay } from "../../../support/densities.ts";
 import { runs } from "../../../support/sample.ts";
 import {
   coarser,
@@ -30,7 +27,6 @@ import {
   observed,
   peopleAt,
   peopleOf,
-  signal,
   stored,
   tileOf,
   typical,
@@ -39,13 +35,16 @@ import {
 
 useOwnDensities();
 
+/** Items of a day. */
+const spans = spansOf(observedDay(friday)).length;
+
 describe("an observed day", () => {
   test("storeDay stores an observed day as its date and as its weekday at every supported precision", async () => {
     const tile = freshTile();
     const day = dayOf(friday, tileOf(tile, { 8: { 0: 100, 31: 3, 32: 200 } }));
     const result = await storeDay(day, { ...observed, ...coarser });
 
-    expect(result).toEqual({ items: 16, changed: 16 });
+    expect(result).toEqual({ items: 16 * spans, changed: 16 * spans });
     for (const day of [observedDay(friday), typicalDay(5)]) {
       const people = await peopleOf(tile, day);
       expect(people(8, 0)).toBe(100);
@@ -131,11 +130,8 @@ describe("an observed day", () => {
 
   test("storeDay keeps naming earlier days of a weekday that have expired", async () => {
     const tile = freshTile();
-    const name = tileName(7, tile);
-    await writeTileDay(
-      { tile: name, day: typicalDay(5), hours: encodeTileDay(Array(24)), madeFrom: ["2026-08-07"] },
-      signal(),
-    );
+    const item = { tile: tileName(7, tile), day: typicalDay(5), madeFrom: ["2026-08-07"] };
+    await putDay(item, Array(24).fill(undefined));
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 70 } })), observed);
     expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual([friday, "2026-08-07"]);
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(70);
@@ -174,7 +170,10 @@ describe("a typical day", () => {
     });
     const day = dayOf(monday, tileOf(tile, { 9: { 0: 300, 1: 30 } }));
 
-    expect(await storeDay(day, { ...typical, ...coarser })).toEqual({ items: 14, changed: 8 });
+    expect(await storeDay(day, { ...typical, ...coarser })).toEqual({
+      items: 14 * spans,
+      changed: 8 * spans,
+    });
 
     expect(await stored(tile, typicalDay(1))).toMatchObject({ madeFrom: [] });
     const people = await peopleOf(tile, typicalDay(1));
@@ -182,7 +181,7 @@ describe("a typical day", () => {
     expect(people(8, 1)).toBe("NO_DATA");
     expect(people(9, 0)).toBe(300);
     expect(await peopleAt(tile, observedDay(monday), 9, 0)).toBe(200);
-    expect(await storeDay(day, { ...typical, ...coarser })).toEqual({ items: 14, changed: 0 });
+    expect(await storeDay(day, { ...typical, ...coarser })).toEqual({ items: 14 * spans, changed: 0 });
   });
 
   test("storeDay keeps hours of a typical day that are never observed", async () => {
@@ -299,7 +298,7 @@ test("storeDay stores all of many tiles", async () => {
   // More than are stored at a time.
   const letters = suffixesOf(1).slice(0, runs(32, 12));
   const tiles = letters.map((letter) => tileOf(root + letter, { 8: { 0: 100 } }));
-  const items = (tiles.length + 1) * 8;
+  const items = (tiles.length + 1) * 8 * spans;
   expect(await storeDay(dayOf(friday, ...tiles), { ...observed, ...coarser })).toEqual({
     items,
     changed: items,

@@ -1,0 +1,126 @@
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { expect, test, vi } from "vitest";
+import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
+import { tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
+import { densities } from "../../../../functions/population-density/tiles/table.ts";
+import { queryPartition } from "../../../../shared/aws/database.ts";
+import { useOwnDensityTables } from "../../../support/database.ts";
+import { joinSpans } from "../../../support/densities.ts";
+import { isWhole } from "../../../support/sample.ts";
+import {
+  coarser,
+  dayOf,
+  everything,
+  freshTile,
+  friday,
+  observed,
+  signal,
+  tileOf,
+  typical,
+  useOwnDensities,
+} from "../../../support/stored-days.ts";
+
+useOwnDensities();
+
+const lastFriday = "2026-11-13";
+
+/** Imports that meet in every way: parts of a day, some of its hours, corrections, weekdays of both kinds. */
+function importsOf(tile: string): readonly (() => Promise<unknown>)[] {
+  const store = (date: string, counts: Parameters<typeof tileOf>[1], storage = observed) => {
+    return () => storeDay(dayOf(date, tileOf(tile, counts)), { ...storage, ...coarser });
+  };
+  return [
+    store(friday, { 3: { 0: 100, 1: 60 }, 20: { 0: 90, 1: 4 } }, typical),
+    store(lastFriday, { 3: { 0: 70, 1: 30 }, 9: { 0: 200, 1: 3 } }),
+    store(friday, { 3: { 0: 80, 1: 40 }, 20: { 0: 20, 1: 5 } }),
+    store(friday, { 3: { 40: 300, 41: 2 } }),
+    store(friday, { 9: { 0: 120, 1: 2 } }),
+    store(friday, { 20: { 2: 9, 0: 30, 1: 50 } }, typical),
+    store(lastFriday, { 3: { 0: 75, 1: 35 } }),
+  ];
+}
+
+/** What is published of the tile, and of the one that it is in. */
+async function published(tile: string) {
+  const all = [tile, tile.slice(0, -1)].flatMap((geohash) => [
+    everything(geohash, friday),
+    everything(geohash, lastFriday),
+  ]);
+  return await Promise.all(all);
+}
+
+test("imports store the same beside whole days of versions before as beside spans", async () => {
+  const tile = freshTile();
+  const imports = importsOf(tile);
+  for (const store of imports) await store();
+  const wanted = await published(tile);
+
+  for (const stop of isWhole ? imports.keys() : [3]) {
+    await useOwnDensityTables();
+    for (const [index, store] of imports.entries()) {
+      await store();
+      if (index !== stop) continue;
+      await joinSpans(tileName(7, tile));
+      await joinSpans(tileName(6, tile.slice(0, -1)));
+    }
+    expect(await published(tile)).toEqual(wanted);
+  }
+});
+
+test("an import lets a whole day expire once it has stored each of its spans, and no other one", async () => {
+  const tile = freshTile();
+  const day = dayOf(friday, tileOf(tile, { 3: { 0: 100 } }));
+  await storeDay(day, typical);
+  await joinSpans(tileName(7, tile));
+
+  await storeDay(day, typical);
+
+  const items = await queryPartition(densities, tileName(7, tile), signal());
+  const expiring = items.filter(({ expiresAt }) => expiresAt !== undefined).map((item) => item.day);
+  expect(expiring).toEqual([typicalDay(5)]);
+  expect(items.map((item) => item.day)).toContain(typicalDay(4));
+});
+
+test("an import that failed at any write publishes the same when it is repeated", async () => {
+  const tile = freshTile();
+  const imports = importsOf(tile);
+  const correction = 4;
+  for (const store of imports) await store();
+  const wanted = await published(tile);
+  const before = async () => {
+    await useOwnDensityTables();
+    for (const store of imports.slice(0, correction)) await store();
+  };
+  await before();
+  const writes = await writesOf(imports[correction]);
+
+  for (let failing = 1; failing <= writes; failing += isWhole ? 1 : Math.ceil(writes / 2)) {
+    await before();
+    await expect(writesOf(imports[correction], failing)).rejects.toThrow("could not be stored");
+    for (const store of imports.slice(correction)) await store();
+    expect(await published(tile)).toEqual(wanted);
+  }
+}, 300_000);
+
+/**
+ * How many items of tiles an import writes.
+ * @param failing the write that fails, from 1 on; none if absent.
+ */
+async function writesOf(store: (() => Promise<unknown>) | undefined, failing?: number): Promise<number> {
+  const { send } = DynamoDBClient.prototype;
+  let writes = 0;
+  const spied = vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDBClient,
+    ...sent
+  ) {
+    const isTile = sent[0] instanceof PutItemCommand && /^\d/.test(sent[0].input.Item?.tile?.S ?? "");
+    if (isTile && ++writes === failing) throw new Error("killed");
+    return await Reflect.apply(send, this, sent);
+  });
+  try {
+    await store?.();
+    return writes;
+  } finally {
+    spied.mockRestore();
+  }
+}
