@@ -1,13 +1,15 @@
 import * as z from "zod/mini";
 
 const callerSchema = z.object({
-  /** The client whose quota counts: the token's `client_id`, else its `sub`, within its issuer. */
+  /** The client to which the quota applies: the token's `client_id`, or else its `sub`, within its issuer. */
   client: z.string().check(z.minLength(1)),
   scopes: z.array(z.string()),
   /** Epoch second at which the token expires. */
   expires: z.number(),
-  /** The subscription a 3-legged token is tied to; a 2-legged token has none. */
+  /** The subscription that a 3-legged token is bound to; a 2-legged token has none. */
   subscription: z.optional(z.string().check(z.minLength(1))),
+  /** For which purposes it calls, as its token says: one, or several with spaces between them. */
+  purpose: z.optional(z.string().check(z.minLength(1))),
 });
 
 /** The caller, from the verified token. */
@@ -19,6 +21,7 @@ const contextSchema = z.object({
   scope: z.string(),
   expires: z.string(),
   subscription: z.optional(z.string()),
+  purpose: z.optional(z.string()),
 });
 
 /** The caller as the flat context of an authorizer's result. */
@@ -28,10 +31,11 @@ export function contextOf(caller: Caller): Record<string, string> {
     scope: caller.scopes.join(" "),
     expires: String(caller.expires),
     ...(caller.subscription === undefined ? {} : { subscription: caller.subscription }),
+    ...(caller.purpose === undefined ? {} : { purpose: caller.purpose }),
   };
 }
 
-/** Reads the caller from a request's context; `undefined` without one, so that a function fails closed. */
+/** Reads the caller from a request's context; `undefined` if there is none, so that functions fail closed. */
 export function callerIn(context: unknown): Caller | undefined {
   const { success, data } = contextSchema.safeParse(context);
   if (!success) return undefined;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Misconfigured } from "./errors.ts";
+import { nearestName } from "./nearest-name.ts";
 import { type AllowedNetwork, parseAllowedNetworks } from "./sinks/networks.ts";
 
 /** Signature algorithms of tokens: asymmetric only, so that verification needs no secret. */
@@ -19,16 +20,37 @@ const signatureAlgorithms = [
 
 const trustedIssuer = () => {
   const text = z.string().check(z.minLength(1));
-  return z.strictObject({
-    issuer: text,
-    jwksUri: z.string().check(z.refine(isHttpsOrLocal)),
-    audience: text,
-    algorithms: z.array(z.enum(signatureAlgorithms)).check(z.minLength(1)),
-    /** The claim that names the subscription of a person's token. */
-    subscriptionClaim: z.optional(text),
-    /** Whether every token without that claim is an application's, whatever its subject. */
-    applicationsOnly: z.optional(z.boolean()),
-  });
+  const word = z.string().check(z.regex(/^\S+$/));
+  return z
+    .strictObject({
+      /** A client is known by `issuer name`, so a space would make two clients one. */
+      issuer: word,
+      jwksUri: z.string().check(z.refine(isHttpsOrLocal, "must be https")),
+      /** A token must be for one of these. */
+      audience: z.union([text, z.array(text).check(z.minLength(1))]),
+      /** The claim with the audience; `aud` unless set. */
+      audienceClaim: z.optional(text),
+      algorithms: z.array(z.enum(signatureAlgorithms)).check(z.minLength(1)),
+      /** The claim with the scopes, as a list or as text with spaces between them; `scope` unless set. */
+      scopeClaim: z.optional(text),
+      /** What every scope of this service begins with in the issuer's tokens; other scopes do not count. */
+      scopePrefix: z.optional(word),
+      /** The claim with the client; `client_id` unless set, or else `azp`. With `sub`, a person would be a client. */
+      clientClaim: z.optional(text.check(z.refine((claim) => claim !== "sub", "must not be sub"))),
+      /** The claim with the subscription of a user's token. */
+      subscriptionClaim: z.optional(text),
+      /** Whether every token without that claim belongs to an application, whatever its subject. */
+      applicationsOnly: z.optional(z.boolean()),
+      /** The claim, and its exact value, that only the tokens of applications have. */
+      applicationWhen: z.optional(z.strictObject({ claim: text, equals: text })),
+    })
+    .check(
+      z.refine(
+        ({ applicationsOnly, applicationWhen }) =>
+          applicationsOnly === undefined || applicationWhen === undefined,
+        "must not have both applicationsOnly and applicationWhen",
+      ),
+    );
 };
 
 /** An authorization server of the operator, whose tokens are accepted in addition to our own. */
@@ -36,6 +58,21 @@ export type TrustedIssuer = z.infer<ReturnType<typeof trustedIssuer>>;
 
 function haveOneEntryEach(issuers: readonly { readonly issuer: string }[]): boolean {
   return new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length;
+}
+
+/** What is wrong with an entry, by the place and without the value. */
+function issuerProblem(issues: readonly z.core.$ZodIssue[]): string {
+  const unknown = issues.find((issue) => issue.code === "unrecognized_keys");
+  const [index, ...members] = (unknown ?? issues[0])?.path ?? [];
+  const entry = index === undefined ? "the array" : `entry ${Number(index) + 1}`;
+  const place = members.length === 0 ? entry : `${members.join(".")} of ${entry}`;
+  if (unknown === undefined) {
+    const [first] = issues;
+    return `${place} ${first?.code === "custom" ? first.message : "is missing or malformed"}`;
+  }
+  const known = members.length === 0 ? Object.keys(trustedIssuer().shape) : ["claim", "equals"];
+  const nearest = nearestName(unknown.keys[0] ?? "", known);
+  return `${place} has an unknown member${nearest === undefined ? "" : `; the nearest name is ${nearest}`}`;
 }
 
 /** The log stream name of local functions. On Lambda the name is assigned, and is never this one. */
@@ -60,6 +97,8 @@ interface Format<Value> {
   readonly read: (text: string) => Value | undefined;
   /** Describes the format: the end of the sentence "it must …". */
   readonly must: string;
+  /** Says what is wrong with a malformed text, without its values. */
+  readonly problem?: (text: string) => string | undefined;
 }
 
 const text: Format<string> = {
@@ -144,16 +183,28 @@ const allowedNetworks: Format<readonly AllowedNetwork[]> = {
 /**
  * The schema is made when the variable is read: making it at import would slow down the cold start of all functions.
  */
-function json<Value>(schema: () => z.ZodMiniType<Value>, must: string): Format<Value> {
-  const read = (value: string) => {
+function json<Value>(
+  schema: () => z.ZodMiniType<Value>,
+  must: string,
+  problemIn?: (issues: readonly z.core.$ZodIssue[]) => string,
+): Format<Value> {
+  const parse = (text: string) => {
     try {
-      return schema().safeParse(JSON.parse(value)).data;
+      return schema().safeParse(JSON.parse(text));
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
       throw error;
     }
   };
-  return { read, must };
+  return {
+    read: (text) => parse(text)?.data,
+    must,
+    problem: (text) => {
+      const parsed = parse(text);
+      if (parsed === undefined) return "it is not JSON";
+      return parsed.success ? undefined : problemIn?.(parsed.error.issues);
+    },
+  };
 }
 
 /**
@@ -166,10 +217,12 @@ export const configuration = {
   TOKEN_LIFETIME_SECONDS: { ...count(1, 86_400), default: "3600" },
   TRUSTED_ISSUERS: {
     ...json(
-      () => z.array(trustedIssuer()).check(z.refine(haveOneEntryEach)),
-      "be a JSON array with one object {issuer, jwksUri, audience, algorithms, subscriptionClaim?, applicationsOnly?} " +
-        "for each issuer and no other member, its jwksUri https, its applicationsOnly true or false, " +
-        `its algorithms a list of ${signatureAlgorithms.join(", ")}`,
+      () => z.array(trustedIssuer()).check(z.refine(haveOneEntryEach, "has two entries for one issuer")),
+      "be a JSON array with one object for each issuer, which has issuer (without spaces), jwksUri (https), audience " +
+        `(text or a list) and algorithms (a list of ${signatureAlgorithms.join(", ")}), and may have audienceClaim, ` +
+        "scopeClaim, scopePrefix, clientClaim and subscriptionClaim (text), and either applicationsOnly (true or " +
+        "false) or applicationWhen ({claim, equals})",
+      issuerProblem,
     ),
     default: "[]",
   },
@@ -248,9 +301,13 @@ export function setting<N extends AnyName>(
   name: N,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Value<N> {
-  const { read, must } = variables[name];
-  const value = read(environment[name] ?? "");
-  if (value === undefined) throw new Misconfigured(`${name} must ${must}`);
+  const { read, must, problem }: Format<unknown> = variables[name];
+  const text = environment[name] ?? "";
+  const value = read(text);
+  if (value === undefined) {
+    const details = problem?.(text);
+    throw new Misconfigured(`${name} must ${must}${details === undefined ? "" : `: ${details}`}`);
+  }
   return value as Value<N>;
 }
 

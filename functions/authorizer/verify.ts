@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import type { Caller } from "../../shared/caller.ts";
 import { isSubscriptionId } from "../../shared/devices/subscription.ts";
 import type { TrustedIssuer } from "../../shared/environment.ts";
+import { purposeForm } from "../../shared/tokens/purpose.ts";
 import {
   accessTokenClaims,
   clockToleranceSeconds,
@@ -46,17 +47,19 @@ function isAccessToken(type: unknown): boolean {
 
 const text = z.string().check(z.minLength(1));
 
-/** What another issuer's token must say (RFC 9068, with what authorization servers leave out optional). */
-const foreignClaims = z.object({
+/** What every token must say, whatever its issuer calls its other claims. */
+const commonClaims = z.object({
   sub: text,
   client_id: z.optional(text),
   azp: z.optional(text),
-  scope: z._default(z.string(), ""),
   iat: z.optional(z.number()),
   exp: z.number(),
   /** A token that is bound to a key (RFC 7800) is refused: the proof of possession is not checked here. */
   cnf: z.optional(z.never()),
 });
+
+/** Authorization servers write scopes as text (RFC 9068) or as a list; a token without the claim has none. */
+const writtenScopes = z._default(z.union([z.string(), z.array(z.string())]), "");
 
 /**
  * Verifies a bearer token and says who calls.
@@ -81,7 +84,6 @@ export async function callerOf(
       (header, input) => issuer.keys.keyFor(header, input, now.getTime()),
       {
         issuer: trusted.issuer,
-        audience: trusted.audience,
         algorithms: [...trusted.algorithms],
         clockTolerance: clockToleranceSeconds,
         currentDate: now,
@@ -102,31 +104,86 @@ async function callerFrom(
   { trusted, own, onMissingSubscription }: Issuer,
   now: Date,
 ): Promise<Caller | undefined> {
-  const claims = own ? accessTokenClaims.safeParse(payload).data : foreignClaims.safeParse(payload).data;
-  if (claims === undefined || isFuture(claims.iat, now)) return undefined;
+  if (own && !accessTokenClaims.safeParse(payload).success) return undefined;
+  const claims = commonClaims.safeParse(payload).data;
+  if (claims === undefined || isFuture(claims.iat, now) || !isForUs(payload, trusted)) return undefined;
+  const scopes = scopesIn(payload, trusted);
+  if (scopes === undefined) return undefined;
   const subscription =
-    trusted.subscriptionClaim === undefined ? undefined : payload[trusted.subscriptionClaim];
+    trusted.subscriptionClaim === undefined ? undefined : claimIn(payload, trusted.subscriptionClaim);
   if (subscription !== undefined && !isSubscriptionId(subscription)) return undefined;
-  const client = claims.client_id ?? ("azp" in claims ? claims.azp : undefined);
-  if (subscription === undefined && !isApplication(claims.sub, client, trusted)) {
+  const named =
+    trusted.clientClaim === undefined ? undefined : text.safeParse(claimIn(payload, trusted.clientClaim));
+  if (named?.success === false) return undefined;
+  const clients = [named?.data, claims.client_id, claims.azp].filter((client) => client !== undefined);
+  if (subscription === undefined && !isApplication(payload, clients, trusted)) {
     await onMissingSubscription();
     return undefined;
   }
-  const name = client ?? claims.sub;
+  const client = clients[0] ?? claims.sub;
+  const purpose = purposeAmong(scopes);
   return {
-    client: own ? name : `${trusted.issuer} ${name}`,
-    scopes: [...new Set(claims.scope.split(" ").filter(Boolean))],
+    client: own ? client : `${trusted.issuer} ${client}`,
+    scopes,
     expires: claims.exp,
     ...(subscription === undefined ? {} : { subscription }),
+    ...(purpose === undefined ? {} : { purpose }),
   };
+}
+
+/** The purposes among the scopes of a token, separated by spaces. */
+function purposeAmong(scopes: readonly string[]): string | undefined {
+  return scopes.filter((scope) => purposeForm.test(scope)).join(" ") || undefined;
+}
+
+/** A claim of the token itself: an operator may name one `constructor`, which every object inherits. */
+function claimIn(payload: JWTPayload, name: string): unknown {
+  return Object.hasOwn(payload, name) ? payload[name] : undefined;
 }
 
 /**
  * Whether a token is for this service. `aud` must say so wherever it is present (RFC 7519 section 4.1.3), also beside
  * another claim that the issuer uses in its place.
  */
-function isApplication(subject: string, client: string | undefined, trusted: TrustedIssuer): boolean {
-  return trusted.applicationsOnly === true || subject === client;
+function isForUs(payload: JWTPayload, { audience, audienceClaim = "aud" }: TrustedIssuer): boolean {
+  const names = [audience].flat();
+  const namesUs = (claim: unknown) => [claim].flat().some((one) => names.some((name) => name === one));
+  const aud = claimIn(payload, "aud");
+  return namesUs(claimIn(payload, audienceClaim)) && (aud === undefined || namesUs(aud));
+}
+
+/**
+ * The scopes of this service, each once and without the issuer's prefix, and purposes, which need no prefix; `undefined`
+ * if the claim is malformed.
+ */
+function scopesIn(
+  payload: JWTPayload,
+  { scopeClaim: name = "scope", scopePrefix = "" }: TrustedIssuer,
+): string[] | undefined {
+  const claim = writtenScopes.safeParse(claimIn(payload, name)).data;
+  const written = typeof claim === "string" ? claim.split(" ") : claim;
+  const scopes = written?.flatMap((scope) => {
+    if (scope.startsWith(scopePrefix)) return [scope.slice(scopePrefix.length)];
+    return purposeForm.test(scope) ? [scope] : [];
+  });
+  // The scopes of a caller are passed on as text with spaces between them: one of a list must not become two.
+  return scopes && [...new Set(scopes.filter((scope) => scope !== "" && !scope.includes(" ")))];
+}
+
+/**
+ * Whether a token is an application's own, by the one rule of its issuer's entry: it has the claim that only
+ * applications' tokens have, or the issuer has no others, or its subject is its client (RFC 9068 section 2.2). Any other
+ * token may be a person's, and so may one that names several clients.
+ */
+function isApplication(
+  payload: JWTPayload,
+  clients: readonly string[],
+  { applicationsOnly, applicationWhen }: TrustedIssuer,
+): boolean {
+  if (new Set(clients).size > 1) return false;
+  if (applicationWhen !== undefined)
+    return claimIn(payload, applicationWhen.claim) === applicationWhen.equals;
+  return applicationsOnly === true || payload.sub === clients[0];
 }
 
 function isFuture(issuedAt: number | undefined, now: Date): boolean {

@@ -21,8 +21,7 @@ export const logEntries = {
   TOKEN_WITHOUT_SUBSCRIPTION: {
     id: "NCS-023",
     level: "warn",
-    message:
-      "token refused: its subject is not its client, so it may be a person's, and it names no subscription",
+    message: "token refused: nothing in it says that it is an application's, and it names no subscription",
   },
   MESSAGE_MALFORMED: { id: "NCS-030", level: "error", message: "malformed queue message" },
   MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "visibility of a queue message not changed" },
@@ -60,6 +59,9 @@ interface Fields {
   /** A token issuer: configuration, not data. */
   readonly issuer?: string;
   readonly step?: string;
+  /** How a token was granted, and the purpose for which, both of a list: a client's record has them. */
+  readonly grant?: string;
+  readonly purpose?: string;
   readonly operationId?: string;
   readonly outcome?: string;
   /** Why a job ended: a fixed text of the service, with the status of the sink's response if there is one. */

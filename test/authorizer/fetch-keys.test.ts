@@ -78,7 +78,7 @@ test("fetchKeys rejects every redirect and does not follow it", async () => {
   expect(elsewhere.requests()).toBe(0);
 });
 
-test("fetchKeys rejects after two seconds when the answer or its end does not come", async () => {
+test("fetchKeys rejects after two seconds when no response or only a part of it comes", async () => {
   const silent: RequestListener = () => {};
   const slow: RequestListener = (_, response) => {
     response.writeHead(200).write('{"keys":[');

@@ -30,13 +30,13 @@ export const own: Issuer = {
   onMissingSubscription: () => {},
 };
 
-export const foreignTrust: TrustedIssuer = {
+export const foreignTrust = {
   issuer: "https://operator.example",
   jwksUri: "https://operator.example/keys",
   audience: "operator-audience",
   algorithms: ["RS256"],
   subscriptionClaim: "line",
-};
+} satisfies TrustedIssuer;
 export const foreign: Issuer = {
   trusted: foreignTrust,
   own: false,
@@ -66,6 +66,12 @@ export const foreignClaims = {
   scope: "qos-profiles:read",
   exp: second + 600,
 };
+
+/** The other issuer, with these members in its entry. */
+export const foreignWith = (members: Partial<TrustedIssuer>): Issuer => ({
+  ...foreign,
+  trusted: { ...foreignTrust, ...members },
+});
 
 export type Members = Readonly<Record<string, unknown>>;
 

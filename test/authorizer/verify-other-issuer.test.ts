@@ -60,6 +60,7 @@ const people: Record<string, Members> = {
     Line: "sub-7",
   },
   "whose subject is its authorized party but not its client": { sub: "party", azp: "party" },
+  "whose subject is its client but not its authorized party": { azp: "party" },
   "whose subject is not its authorized party": { client_id: undefined, azp: "party" },
   "with a subscription in a claim that the operator does not name": { sub: "ada", subscription: "sub-8" },
 };
@@ -191,8 +192,6 @@ const wrong: Record<string, Members> = {
   "has a subject that is null": { sub: null },
   "has an empty subject": { sub: "" },
   "has a list of subjects": { sub: ["their-client"] },
-  "has a scope that is a list": { scope: ["qos-profiles:read"] },
-  "has a scope that is null": { scope: null },
   "has an empty client": { client_id: "" },
   "has an empty authorized party": { azp: "" },
   "has a list of authorized parties": { client_id: undefined, azp: ["their-client"] },

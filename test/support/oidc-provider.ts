@@ -32,12 +32,10 @@ export interface OidcProvider {
   tokensOfPerson(
     wanted: TokenRequest & { readonly person: string },
   ): Promise<{ readonly access_token: string; readonly id_token?: string | undefined }>;
-  /** Signs with new keys from now on; the keys before are published further, or withdrawn. */
-  rotate(before: "kept" | "withdrawn"): void;
+  /** Signs with new keys from now on, and publishes the keys before as well. */
+  rotate(): void;
   /** Cuts every connection from now on, or no longer. */
   setDown(isDown: boolean): void;
-  /** How often its keys were fetched. */
-  keyFetches(): number;
   close(): Promise<void>;
 }
 
@@ -51,6 +49,8 @@ interface TokenRequest {
   readonly dpop?: ((method: string, address: string) => Promise<string>) | undefined;
 }
 
+type Claims = Readonly<Record<string, unknown>>;
+
 interface OidcProviderOptions {
   /** Client ids of applications that ask for themselves. */
   readonly applications: readonly string[];
@@ -58,6 +58,8 @@ interface OidcProviderOptions {
   readonly apps: readonly string[];
   /** The subscriptions of people by their names; a person who is not among them has none. */
   readonly subscriptions: Readonly<Record<string, string>>;
+  /** The claims of access tokens in another form, as of servers older than RFC 9068; unchanged unless given. */
+  readonly reshape?: (claims: Claims, isApplication: boolean) => Claims;
 }
 
 const secretOf = (client: string) => `secret of ${client}, which is long enough`;
@@ -68,21 +70,18 @@ export async function openOidcProvider(options: OidcProviderOptions): Promise<Oi
   const adapter = memory();
   let handle: RequestListener = () => {};
   let isDown = false;
-  let keyFetches = 0;
   const server = createServer((request, response) => {
     if (isDown) {
       request.socket.destroy();
       return;
     }
-    if (request.url === "/jwks") keyFetches++;
     handle(request, response);
   });
   const { url: issuer, close } = await listen(server, 0);
 
   let keys: JWK[] = [];
-  const rotate: OidcProvider["rotate"] = (before) => {
-    const fresh = [privateJwkOf(rsaKey()), privateJwkOf(ellipticKey())];
-    keys = before === "kept" ? [...fresh, ...keys] : fresh;
+  const rotate = () => {
+    keys = [privateJwkOf(rsaKey()), privateJwkOf(ellipticKey()), ...keys];
     const provider = new Provider(issuer, configurationOf(options, adapter, keys));
     const answer = provider.callback();
     handle = (request, response) => {
@@ -90,7 +89,7 @@ export async function openOidcProvider(options: OidcProviderOptions): Promise<Oi
       else void answer(request, response);
     };
   };
-  rotate("withdrawn");
+  rotate();
 
   return {
     issuer,
@@ -112,13 +111,12 @@ export async function openOidcProvider(options: OidcProviderOptions): Promise<Oi
     setDown: (down) => {
       isDown = down;
     },
-    keyFetches: () => keyFetches,
     close,
   };
 }
 
 function configurationOf(
-  { applications, apps, subscriptions }: OidcProviderOptions,
+  { applications, apps, subscriptions, reshape = (claims) => claims }: OidcProviderOptions,
   adapter: (model: string) => Adapter,
   keys: JWK[],
 ): Configuration {
@@ -159,10 +157,11 @@ function configurationOf(
     },
     formats: {
       customizers: {
-        jwt: async (_, token, { payload }) => {
+        jwt: async (_, token, parts) => {
+          parts.payload = { ...reshape(parts.payload, token.kind === "ClientCredentials") };
           if (token.resourceServer?.identifier() !== ourResourceLongAgo) return;
           const ended = Math.floor(Date.now() / 1_000) - 60;
-          Object.assign(payload, { iat: ended - 600, exp: ended });
+          Object.assign(parts.payload, { iat: ended - 600, exp: ended });
         },
       },
     },
