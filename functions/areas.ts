@@ -1,4 +1,6 @@
+import { accessRecords } from "../shared/access-records/table.ts";
 import { devices } from "../shared/devices/table.ts";
+import { pseudonymKeys } from "../shared/pseudonym-keys/table.ts";
 import { quotas } from "../shared/quota/table.ts";
 import { signingKeys } from "../shared/tokens/table.ts";
 import { consoleWebsite } from "./console/website.ts";
@@ -36,7 +38,7 @@ export const websites = [consoleWebsite] as const;
 export type WebsiteId = (typeof websites)[number]["id"];
 
 /** What several areas use. */
-const sharedTables = [devices, quotas, signingKeys] as const;
+const sharedTables = [devices, quotas, signingKeys, accessRecords, pseudonymKeys] as const;
 
 type ListedTable = ListedArea["tables"][number] | (typeof sharedTables)[number];
 

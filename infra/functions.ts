@@ -53,6 +53,9 @@ type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "im
 
 /** Every endpoint that needs a token counts the caller's requests. */
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
+/** Every function that answers with data about a subscriber records it; the first one ever makes the key. */
+const accessTables = { "access-records": ["PutItem"], "pseudonym-keys": ["GetItem", "PutItem"] } as const;
+const accessVariable = "ACCESS_RECORD_DAYS";
 /** Of functions that answer from what they have read before. */
 const cacheVariable = "CACHE_SECONDS";
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
@@ -86,12 +89,12 @@ export const functionRecords: Readonly<
     memoryMegabytes: 1_769,
   },
   "qos-profiles/retrieve": {
-    tables: { "qos-profiles": ["Query"], devices: ["GetItem"], ...quotaTable },
-    variables: [cacheVariable, ...quotaVariables],
+    tables: { "qos-profiles": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
+    variables: [accessVariable, cacheVariable, ...quotaVariables],
   },
   "qos-profiles/get-by-name": {
-    tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...quotaTable },
-    variables: [cacheVariable, ...quotaVariables],
+    tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...accessTables, ...quotaTable },
+    variables: [accessVariable, cacheVariable, ...quotaVariables],
   },
   "population-density/retrieve": {
     tables: {
@@ -175,8 +178,8 @@ export const functionRecords: Readonly<
     impact: "Callers wait for densities whose message was lost",
   },
   "number-recycling/check": {
-    tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...quotaTable },
-    variables: quotaVariables,
+    tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
+    variables: [accessVariable, ...quotaVariables],
   },
   "device-identifier/retrieve": {
     tables: { devices: ["GetItem"], ...quotaTable },

@@ -226,6 +226,8 @@ export const configuration = {
     ),
     default: "[]",
   },
+  /** For how many days it is kept who read what about whom; 0: it is not recorded. */
+  ACCESS_RECORD_DAYS: { ...count(0, 3_650), default: "365" },
   RATE_LIMIT_PER_MINUTE: { ...count(0, 1_000_000_000), default: "1200" },
   DAILY_QUOTA: { ...count(0, 1_000_000_000), default: "100000" },
   /** Maximum of failed logins in 15 minutes to one account from one source address. */

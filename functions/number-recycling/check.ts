@@ -1,3 +1,4 @@
+import { recordAccess } from "../../shared/access-records/record-access.ts";
 import { dayOf } from "../../shared/calendar.ts";
 import { phoneIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
@@ -8,7 +9,8 @@ import { begunBy, isRecycled } from "./rules.ts";
 import { historyOf } from "./store.ts";
 
 /** Returns whether the number sent, or that of the token's subject, has changed hands. */
-export const handler = serve(checkNumberRecycling, async ({ body, caller, now, signal, reply, refuse }) => {
+export const handler = serve(checkNumberRecycling, async (request) => {
+  const { body, caller, now, signal, reply, refuse } = request;
   const { specifiedDate, phoneNumber } = body;
   const today = dayOf(now);
   if (specifiedDate > today) {
@@ -25,7 +27,10 @@ export const handler = serve(checkNumberRecycling, async ({ body, caller, now, s
     number === undefined ? [] : historyOf(number, signal),
   ]);
   const history = begunBy(today, assigned);
-  if (history.length === 0) throw refuse("IDENTIFIER_NOT_FOUND");
+  const last = history.at(-1);
+  if (last === undefined) throw refuse("IDENTIFIER_NOT_FOUND");
   if (device?.notApplicable?.includes("number-recycling")) throw refuse("SERVICE_NOT_APPLICABLE");
+  const subscription = device?.subscription ?? last.subscriber;
+  await recordAccess({ subscription, kind: "number-history", by: caller }, request);
   return reply(200, { phoneNumberRecycled: isRecycled(history, specifiedDate, today) });
 });

@@ -22,7 +22,8 @@ export function isRecycled(history: readonly Assignment[], specifiedDate: string
   return history.some(({ subscriber, from }) => from > specifiedDate && subscriber !== then);
 }
 
-function holderOn(day: string, history: readonly Assignment[]): string | undefined {
+/** Who held a number on a day. */
+export function holderOn(day: string, history: readonly Assignment[]): string | undefined {
   return history.find(({ from, to }) => from <= day && (to === undefined || day <= to))?.subscriber;
 }
 

@@ -38,6 +38,19 @@ test("a request that cannot be counted is answered without rate limit headers an
   expect(lines.filter(({ QuotaNotCounted }) => QuotaNotCounted === 1)).toHaveLength(1);
 });
 
+test("a read about a subscriber that cannot be recorded is answered with 503 and without data", async () => {
+  stopWrites("access-records");
+  const { handler } = await import("../../functions/device-identifier/retrieve.ts");
+  const scope = "device-identifier:retrieve-identifier";
+  const event = eventOf({ authorizer: authorizerContext({ scope, subscription: "s-0001" }), body: "{}" });
+
+  const { statusCode, body } = await handler(event, plenty);
+
+  expect(statusCode).toBe(503);
+  expect(JSON.parse(body)).toMatchObject({ code: "UNAVAILABLE" });
+  expect(body).not.toContain("490154203237518");
+});
+
 test("a login whose failures cannot be counted is answered with 503 before its password is read", async () => {
   const EmailAddress = `${crypto.randomUUID()}@example.com`;
   const account = { ID: 9, Username: "U", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };

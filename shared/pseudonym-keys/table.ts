@@ -1,0 +1,14 @@
+import * as z from "zod/mini";
+import { table } from "../table.ts";
+
+/** The keys that make pseudonyms, apart from them: without its key nobody knows whom or what a pseudonym stands for. */
+export const pseudonymKeys = table({
+  name: "pseudonym-keys",
+  partitionKey: "use",
+  // Credentials.
+  personalData: true,
+  schema: z.object({
+    /** In base64url. */
+    key: z.string(),
+  }),
+});
