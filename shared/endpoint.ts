@@ -33,6 +33,18 @@ interface Callback {
   readonly answers: Readonly<Record<string, string>>;
 }
 
+/** A release of CAMARA as which the aliases of an operation answer, where it differs from the specification. */
+interface Release {
+  /** Its API and version, such as `qos-profiles 1.1.0`. */
+  readonly name: string;
+  /** What differs, in sentences for the OpenAPI document. */
+  readonly differences: string;
+  /** In the place of the operation's own schema; parses to the same. Its `x-camara-release` is the name. */
+  readonly body?: z.ZodMiniType;
+  /** In the place of the operation's own schemas; they take the same. */
+  readonly responses?: Readonly<Record<number, z.ZodMiniType>>;
+}
+
 interface Operation {
   /** `<area>/<operation>`: the handler's file below `functions/`, and the folder and name of its events. */
   readonly id: `${string}/${string}`;
@@ -47,6 +59,8 @@ interface Operation {
   readonly path: `/${string}`;
   /** Further paths that run the same function, with the same parameters. */
   readonly aliases: readonly `/${string}`[];
+  /** How the aliases differ, if they do. */
+  readonly release?: Release;
   /** One schema for each `{parameter}` of the path. */
   readonly parameters?: Readonly<Record<string, z.ZodMiniType>>;
   /** One schema for each query parameter; values are text. Undeclared parameters are ignored. */
@@ -128,6 +142,23 @@ export function endpoint<const D extends Endpoint>(declaration: D & Checked<D>):
 /** Every path of an endpoint: the specification's, then the aliases. */
 export function pathsOf({ path, aliases }: Pick<Endpoint, "path" | "aliases">): readonly string[] {
   return [path, ...aliases];
+}
+
+/** An endpoint as it is at one of its paths: at an alias, with the schemas of its release. */
+export function endpointAt<E extends Endpoint>(endpoint: E, path: string): E {
+  const { release } = endpoint;
+  if (release === undefined || !isAlias(endpoint, path)) return endpoint;
+  const { body = endpoint.body, responses } = release;
+  return {
+    ...endpoint,
+    ...(body === undefined ? {} : { body }),
+    responses: { ...endpoint.responses, ...responses },
+  };
+}
+
+/** Whether a path is one of an endpoint's aliases. */
+export function isAlias({ aliases }: Pick<Endpoint, "aliases">, path: string): boolean {
+  return (aliases as readonly string[]).includes(path);
 }
 
 /** The verbs that an endpoint's function answers. */

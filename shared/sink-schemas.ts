@@ -27,6 +27,23 @@ export const idempotencyKey = z.optional(
   ),
 );
 
+const accessToken = z
+  .string()
+  .check(
+    z.regex(/^[\x20-\x7e]{1,8192}$/, "must be 1 to 8192 printable ASCII characters"),
+    z.meta({ description: "Sent to the sink as bearer token." }),
+  );
+const accessTokenExpiresUtc = dateTime("When the token ceases to be valid.");
+const isBearer = z.refine(
+  (type) => typeof type === "string" && type.toLowerCase() === "bearer",
+  asks("INVALID_TOKEN"),
+);
+const accessTokenTypeMeta = z.meta({
+  type: "string",
+  enum: ["bearer"],
+  description: "Compared without case.",
+});
+
 /** What the service presents to a sink. */
 export const sinkCredential = z
   .object({
@@ -35,26 +52,32 @@ export const sinkCredential = z
       z.refine((type) => type === "ACCESSTOKEN", asks("INVALID_CREDENTIAL")),
       z.meta({ type: "string", enum: ["ACCESSTOKEN"], description: "The only type that is supported." }),
     ),
-    accessToken: z.optional(
-      z
-        .string()
-        .check(
-          z.regex(/^[\x20-\x7e]{1,8192}$/, "must be 1 to 8192 printable ASCII characters"),
-          z.meta({ description: "Sent to the sink as bearer token." }),
-        ),
-    ),
-    accessTokenExpiresUtc: z.optional(dateTime("When the token ceases to be valid.")),
-    accessTokenType: z.optional(
-      z.unknown().check(
-        z.refine(
-          (type) => typeof type === "string" && type.toLowerCase() === "bearer",
-          asks("INVALID_TOKEN"),
-        ),
-        z.meta({ type: "string", enum: ["bearer"], description: "Compared without case." }),
-      ),
-    ),
+    accessToken: z.optional(accessToken),
+    accessTokenExpiresUtc: z.optional(accessTokenExpiresUtc),
+    accessTokenType: z.optional(z.unknown().check(isBearer, accessTokenTypeMeta)),
   })
   .check(z.meta({ id: "SinkCredential", description: "What the service presents to the sink." }));
+
+/** What the service presents to a sink, with every member that a release of CAMARA requires. */
+export const completeSinkCredential = (release: string) =>
+  z
+    .object({
+      ...sinkCredential.shape,
+      accessToken,
+      accessTokenExpiresUtc,
+      accessTokenType: z.unknown().check(
+        z.refine((type) => type !== undefined, { abort: true }),
+        isBearer,
+        accessTokenTypeMeta,
+      ),
+    })
+    .check(
+      z.meta({
+        id: "CompleteSinkCredential",
+        "x-camara-release": release,
+        description: "What the service presents to the sink: every member is required.",
+      }),
+    );
 
 /** What the service presents to a sink. */
 export type SinkCredential = z.infer<typeof sinkCredential>;

@@ -17,5 +17,9 @@ function withoutAliases(document: Awaited<ReturnType<typeof servedDocument>>) {
   const paths = Object.entries(document.paths).filter(
     ([, item]) => !JSON.stringify(item).includes('"x-alias-of"'),
   );
-  return { ...document, paths: Object.fromEntries(paths) };
+  const schemas = Object.entries(document.components.schemas).filter(
+    ([, schema]) => !("x-camara-release" in schema),
+  );
+  const components = { ...document.components, schemas: Object.fromEntries(schemas) };
+  return { ...document, paths: Object.fromEntries(paths), components };
 }

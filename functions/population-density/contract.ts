@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
 import { asks, between, dateTime, described } from "../../shared/schemas.ts";
-import { idempotencyKey, sink, sinkCredential } from "../../shared/sink-schemas.ts";
+import { completeSinkCredential, idempotencyKey, sink, sinkCredential } from "../../shared/sink-schemas.ts";
 import { maxPoints, minPoints } from "./query/limits.ts";
 
 const point = z
@@ -46,6 +46,22 @@ const precision = z._default(z.int().check(...between(1, 12)), 7).check(
   }),
 );
 
+const retrievalExample = {
+  area: {
+    areaType: "POLYGON",
+    boundary: [
+      { latitude: 45.754114, longitude: 4.860374 },
+      { latitude: 45.753845, longitude: 4.863185 },
+      { latitude: 45.75249, longitude: 4.861876 },
+      { latitude: 45.751224, longitude: 4.861125 },
+      { latitude: 45.751442, longitude: 4.859827 },
+    ],
+  },
+  startTime: "2026-11-23T11:25:00Z",
+  endTime: "2026-11-23T12:45:00Z",
+  precision: 7,
+};
+
 const retrieval = z
   .object({
     area,
@@ -59,23 +75,20 @@ const retrieval = z
     z.meta({
       id: "PopulationDensityRequest",
       description: "Which area, when, and how finely.",
-      examples: [
-        {
-          area: {
-            areaType: "POLYGON",
-            boundary: [
-              { latitude: 45.754114, longitude: 4.860374 },
-              { latitude: 45.753845, longitude: 4.863185 },
-              { latitude: 45.75249, longitude: 4.861876 },
-              { latitude: 45.751224, longitude: 4.861125 },
-              { latitude: 45.751442, longitude: 4.859827 },
-            ],
-          },
-          startTime: "2026-11-23T11:25:00Z",
-          endTime: "2026-11-23T12:45:00Z",
-          precision: 7,
-        },
-      ],
+      examples: [retrievalExample],
+    }),
+  );
+
+const release = "population-density-data 0.3.0";
+
+const releasedRetrieval = z
+  .object({ ...retrieval.shape, sinkCredential: z.optional(completeSinkCredential(release)) })
+  .check(
+    z.meta({
+      id: "PopulationDensityRequestV03",
+      "x-camara-release": release,
+      description: "Which area, when, and how finely, as CAMARA's release has it.",
+      examples: [retrievalExample],
     }),
   );
 
@@ -224,6 +237,11 @@ export const retrievePopulationDensity = endpoint({
   method: "POST",
   path: "/populationdensitydata/retrieve",
   aliases: ["/population-density-data/v0.3/retrieve"],
+  release: {
+    name: release,
+    differences: "A `sinkCredential` must have `accessToken`, `accessTokenExpiresUtc` and `accessTokenType`.",
+    body: releasedRetrieval,
+  },
   scope: "population-density-data:read",
   requestHeaders: { "Idempotency-Key": idempotencyKey },
   body: retrieval,

@@ -102,6 +102,22 @@ const exampleProfile = {
   serviceClass: "real_time_interactive",
 };
 
+const serviceClasses = [
+  "vendor_voice",
+  "vendor_audio_video",
+  "real_time_interactive",
+  "multimedia_streaming",
+  "broadcast_video",
+  "low_latency_data",
+  "high_throughput_data",
+  "low_priority_data",
+  "standard",
+] as const;
+
+const serviceClassMeta = {
+  description: `The class of differentiated services (RFC 4594). ${experimental}`,
+};
+
 /** A QoS profile as a caller sees it (specification 2.3). */
 export const qosProfile = z
   .object({
@@ -141,21 +157,7 @@ export const qosProfile = z
           z.meta({ description: `The kind of queue for low latency, low loss traffic. ${experimental}` }),
         ),
     ),
-    serviceClass: z.optional(
-      z
-        .enum([
-          "vendor_voice",
-          "vendor_audio_video",
-          "real_time_interactive",
-          "multimedia_streaming",
-          "broadcast_video",
-          "low_latency_data",
-          "high_throughput_data",
-          "low_priority_data",
-          "standard",
-        ])
-        .check(z.meta({ description: `The class of differentiated services (RFC 4594). ${experimental}` })),
-    ),
+    serviceClass: z.optional(z.enum(serviceClasses).check(z.meta(serviceClassMeta))),
   })
   .check(
     z.meta({
@@ -168,6 +170,44 @@ export const qosProfile = z
 /** A QoS profile as a caller sees it (specification 2.3). */
 export type QosProfile = z.infer<typeof qosProfile>;
 
+/** The service classes whose names differ in CAMARA's release. */
+const releasedNames: Readonly<Record<string, string>> = {
+  vendor_voice: "microsoft_voice",
+  vendor_audio_video: "microsoft_audio_video",
+};
+const releasedNameOf = (name: string) => releasedNames[name] ?? name;
+
+const release = {
+  name: "qos-profiles 1.1.0",
+  differences:
+    "The `serviceClass` is `microsoft_voice` and `microsoft_audio_video` in the place of `vendor_voice` and " +
+    "`vendor_audio_video`.",
+} as const;
+
+const releasedProfile = z
+  .object({
+    ...qosProfile.shape,
+    serviceClass: z.optional(
+      z.pipe(
+        z.transform(releasedNameOf),
+        z.enum(serviceClasses.map(releasedNameOf)).check(z.meta(serviceClassMeta)),
+      ),
+    ),
+  })
+  .check(
+    z.meta({
+      id: "QosProfileV1",
+      "x-camara-release": release.name,
+      description: "A named set of network quality parameters, as CAMARA's release has it.",
+      examples: [exampleProfile],
+    }),
+  );
+
+const matching = {
+  description: "The profiles that match, by name; empty when none does.",
+  examples: [[exampleProfile]],
+};
+
 /** `POST /qualityondemand/retrieve-qos-profiles` (specification 4.2). */
 export const retrieveQosProfiles = endpoint({
   id: "qos-profiles/retrieve",
@@ -179,6 +219,14 @@ export const retrieveQosProfiles = endpoint({
   method: "POST",
   path: "/qualityondemand/retrieve-qos-profiles",
   aliases: ["/qos-profiles/v1/retrieve-qos-profiles"],
+  release: {
+    ...release,
+    responses: {
+      200: z
+        .array(releasedProfile)
+        .check(z.meta({ id: "QosProfilesV1", "x-camara-release": release.name, ...matching })),
+    },
+  },
   scope: "qos-profiles:read",
   body: z
     .object({
@@ -194,13 +242,7 @@ export const retrieveQosProfiles = endpoint({
       }),
     ),
   responses: {
-    200: z.array(qosProfile).check(
-      z.meta({
-        id: "QosProfiles",
-        description: "The profiles that match, by name; empty when none does.",
-        examples: [[exampleProfile]],
-      }),
-    ),
+    200: z.array(qosProfile).check(z.meta({ id: "QosProfiles", ...matching })),
   },
   errors: [
     "INVALID_ARGUMENT",
@@ -227,6 +269,7 @@ export const getQosProfile = endpoint({
   method: "GET",
   path: "/qualityondemand/qos-profiles/{name}",
   aliases: ["/qos-profiles/v1/qos-profiles/{name}"],
+  release: { ...release, responses: { 200: releasedProfile } },
   scope: "qos-profiles:read",
   parameters: { name: qosProfileName },
   responses: { 200: qosProfile },

@@ -1,3 +1,4 @@
+import { recordAccess } from "../../shared/access-records/record-access.ts";
 import { subscriptionIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { serve } from "../../shared/http/serve.ts";
@@ -7,7 +8,8 @@ import { findQosProfile } from "./store.ts";
 import type { QosProfileRecord } from "./tables.ts";
 
 /** Reads one profile; to a 3-legged token it exists only if it is available to the subject. */
-export const handler = serve(getQosProfile, async ({ parameters, caller, signal, reply, refuse }) => {
+export const handler = serve(getQosProfile, async (request) => {
+  const { parameters, caller, signal, reply, refuse } = request;
   const { subscription } = caller;
   const [device, profile] = await Promise.all([
     subscription === undefined ? undefined : findDevice(subscriptionIdentifier(subscription), signal),
@@ -19,6 +21,9 @@ export const handler = serve(getQosProfile, async ({ parameters, caller, signal,
     throw refuse("NOT_FOUND", {
       message: "There is no QoS profile with this name, or none for this subject.",
     });
+  }
+  if (subscription !== undefined) {
+    await recordAccess({ subscription, kind: "qos-profiles", by: caller }, request);
   }
   return reply(200, profile);
 });

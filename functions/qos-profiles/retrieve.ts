@@ -1,3 +1,4 @@
+import { recordAccess } from "../../shared/access-records/record-access.ts";
 import { identifiersOf } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { subjectOf } from "../../shared/devices/subject.ts";
@@ -7,7 +8,8 @@ import { isListed } from "./rules.ts";
 import { allQosProfiles } from "./store.ts";
 
 /** Lists the profiles that match; those available to the subject when there is one. */
-export const handler = serve(retrieveQosProfiles, async ({ body, caller, signal, reply, refuse }) => {
+export const handler = serve(retrieveQosProfiles, async (request) => {
+  const { body, caller, signal, reply, refuse } = request;
   const subject = subjectOf(caller, body.device && identifiersOf(body.device));
   if (subject === undefined)
     return reply(200, (await allQosProfiles(signal)).filter(isListed(undefined, body)));
@@ -19,5 +21,7 @@ export const handler = serve(retrieveQosProfiles, async ({ body, caller, signal,
   ]);
   if (device === undefined) throw refuse("IDENTIFIER_NOT_FOUND");
   if (device.notApplicable?.includes("qos-profiles")) throw refuse("SERVICE_NOT_APPLICABLE");
+  const { subscription } = device;
+  await recordAccess({ subscription, kind: "qos-profiles", by: caller }, request);
   return reply(200, profiles.filter(isListed(device, body)));
 });

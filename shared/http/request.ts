@@ -30,6 +30,8 @@ export interface Request<E extends Endpoint> {
   readonly address: string | undefined;
   /** The called path of the endpoint. */
   readonly path: string;
+  /** Whether that path is an alias, which answers as the endpoint's `release` says. */
+  readonly isAlias: boolean;
   /** The `x-correlator` of the response. */
   readonly correlator: string;
   /** A header of the request; its name is case-insensitive. */

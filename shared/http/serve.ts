@@ -3,7 +3,7 @@ import { DependencyTimes, timeCalls } from "../aws/dependency-times.ts";
 import { causeOf, log } from "../aws/log.ts";
 import type { Count } from "../aws/metrics.ts";
 import type { Caller } from "../caller.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, endpointAt, isAlias } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota/quota.ts";
@@ -80,7 +80,7 @@ interface SentBody {
  * authorizer have checked route, token and scope; token and scope are checked again here because policies are cached.
  */
 export async function respond<const E extends Endpoint>(
-  endpoint: E,
+  declared: E,
   handle: Handle<E>,
   event: unknown,
   invocation: Invocation,
@@ -88,6 +88,7 @@ export async function respond<const E extends Endpoint>(
   const started = performance.now();
   const deadline = startDeadline(invocation);
   const incoming = incomingRequest(event);
+  const endpoint = endpointAt(declared, incoming.resource);
   const context: RequestContext = {
     endpoint,
     incoming,
@@ -206,6 +207,7 @@ async function reply<E extends Endpoint>(
     sourceIp: incoming.sourceIp,
     address: incoming.address,
     path: incoming.resource === "" ? endpoint.path : incoming.resource,
+    isAlias: isAlias(endpoint, incoming.resource),
     correlator: correlation.value,
     header: incoming.header,
     listHeader: incoming.listHeader,

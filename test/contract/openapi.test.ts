@@ -33,6 +33,7 @@ const operation = z.object({
   security: z.array(z.record(z.string(), z.array(z.string()))),
   "x-required-scopes": z.array(z.string()).optional(),
   "x-alias-of": z.string().optional(),
+  "x-camara-release": z.string().optional(),
   parameters: z.array(z.object({ name: z.string(), in: z.string(), required: z.boolean().default(false) })),
   requestBody: z.object({ required: z.literal(true), content }).optional(),
   callbacks: members.optional(),
@@ -289,6 +290,8 @@ test.each(addressed)("%s is described as an alias exactly if it is one", (_, one
   const { endpoint, isAlias, operation: described } = one;
   expect(described.operationId === endpoint.operationId).toBe(!isAlias);
   expect(described["x-alias-of"]).toBe(isAlias ? endpoint.operationId : undefined);
+  expect(described["x-camara-release"]).toBe(isAlias ? endpoint.release?.name : undefined);
+  if (isAlias) expect(described.description).toContain(endpoint.release?.differences ?? "another address");
 });
 
 /** A part of the document with each reference replaced by what it refers to. */

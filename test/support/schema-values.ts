@@ -23,6 +23,7 @@ const schemaForm = z.strictObject({
   description: z.unknown().optional(),
   examples: z.unknown().optional(),
   default: z.unknown().optional(),
+  "x-camara-release": z.unknown().optional(),
 });
 
 const ofFormat: Readonly<Record<string, fc.Arbitrary<string>>> = {

@@ -10,7 +10,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 import type { ServiceArea } from "../../shared/area.ts";
-import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { type Endpoint, endpointAt, pathsOf } from "../../shared/endpoint.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
 import { correlator, errorBody } from "../../shared/schemas.ts";
 import { callbacksOf, sinkToken } from "./callbacks.ts";
@@ -134,7 +134,7 @@ function pathItems(areas: readonly ServiceArea[]): ZodOpenApiPathsObject {
     for (const endpoint of area.endpoints) {
       const callbacks = callbacksAt(endpoint);
       for (const [index, path] of pathsOf(endpoint).entries()) {
-        const described = operation(area, endpoint, index, callbacks);
+        const described = operation(area, endpointAt(endpoint, path), index, callbacks);
         paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described };
       }
     }
