@@ -225,6 +225,50 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/deviceidentifier/retrieve-type": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Retrieve the type of a device
+         * @description The type of the device that a subscriber uses, and nothing by which the device itself could be recognised. The subscriber is the one sent, or the subject of the token.
+         *
+         *     Needs the scope `device-identifier:retrieve-type`.
+         */
+        readonly post: operations["retrieveType"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/deviceidentifier/retrieve-ppid": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Retrieve a pseudonym of a device
+         * @description A pairwise pseudonymous identifier (PPID) of the device that a subscriber uses: the same for each request of one client about one device, another one for every other client. The subscriber is the one sent, or the subject of the token.
+         *
+         *     Needs the scope `device-identifier:retrieve-ppid`.
+         */
+        readonly post: operations["retrievePpid"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/.well-known/jwks.json": {
         readonly parameters: {
             readonly query?: never;
@@ -1280,6 +1324,48 @@ export interface components {
             readonly manufacturer: string;
         };
         /**
+         * @description The type of a device. The member `device` is there when several identifiers were sent: the one that was used.
+         * @example {
+         *       "lastChecked": "2026-02-20T10:41:38.657Z",
+         *       "tac": "49015420",
+         *       "model": "3110",
+         *       "manufacturer": "Nokia"
+         *     }
+         */
+        readonly DeviceType: {
+            /** @description The identifier that was used; absent when one was sent. */
+            readonly device?: components["schemas"]["Device"];
+            /**
+             * Format: date-time
+             * @description When the operator last confirmed this.
+             */
+            readonly lastChecked: string;
+            /** @description The type of the device. */
+            readonly tac: string;
+            /** @description The name of the model. */
+            readonly model: string;
+            /** @description Who makes the model. */
+            readonly manufacturer: string;
+        };
+        /**
+         * @description A pseudonym of a device. The member `device` is there when several identifiers were sent: the one that was used.
+         * @example {
+         *       "lastChecked": "2026-02-20T10:41:38.657Z",
+         *       "ppid": "b083f65ccdad365d7489fff24b6d5074b30c12b6d81db3404d25964ffd908813"
+         *     }
+         */
+        readonly DevicePpid: {
+            /** @description The identifier that was used; absent when one was sent. */
+            readonly device?: components["schemas"]["Device"];
+            /**
+             * Format: date-time
+             * @description When the operator last confirmed this.
+             */
+            readonly lastChecked: string;
+            /** @description The device, for this client alone. */
+            readonly ppid: string;
+        };
+        /**
          * @description A JSON Web Key Set (RFC 7517).
          * @example {
          *       "keys": [
@@ -1771,6 +1857,8 @@ export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type RedeliveryOperation = components['schemas']['RedeliveryOperation'];
 export type NumberRecyclingResult = components['schemas']['NumberRecyclingResult'];
 export type DeviceIdentifier = components['schemas']['DeviceIdentifier'];
+export type DeviceType = components['schemas']['DeviceType'];
+export type DevicePpid = components['schemas']['DevicePpid'];
 export type KeySet = components['schemas']['KeySet'];
 export type PublicKey = components['schemas']['PublicKey'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
@@ -2635,6 +2723,210 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["DeviceIdentifier"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `OUT_OF_RANGE`: A value of the request is outside its range.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["IDENTIFIER_NOT_FOUND"];
+            /**
+             * @description Unprocessable Entity.
+             *
+             *     - `SERVICE_NOT_APPLICABLE`: The service does not apply to this device or number.
+             *     - `UNSUPPORTED_IDENTIFIER`: None of the identifiers sent is supported.
+             *     - `UNNECESSARY_IDENTIFIER`: The access token already identifies the device: send no identifier.
+             *     - `MISSING_IDENTIFIER`: The access token identifies no device: send an identifier.
+             */
+            readonly 422: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly retrieveType: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DeviceIdentifierRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The type of a device. The member `device` is there when several identifiers were sent: the one that was used. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeviceType"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `OUT_OF_RANGE`: A value of the request is outside its range.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            readonly 404: components["responses"]["IDENTIFIER_NOT_FOUND"];
+            /**
+             * @description Unprocessable Entity.
+             *
+             *     - `SERVICE_NOT_APPLICABLE`: The service does not apply to this device or number.
+             *     - `UNSUPPORTED_IDENTIFIER`: None of the identifiers sent is supported.
+             *     - `UNNECESSARY_IDENTIFIER`: The access token already identifies the device: send no identifier.
+             *     - `MISSING_IDENTIFIER`: The access token identifies no device: send an identifier.
+             */
+            readonly 422: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly retrievePpid: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DeviceIdentifierRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description A pseudonym of a device. The member `device` is there when several identifiers were sent: the one that was used. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DevicePpid"];
                 };
             };
             /**

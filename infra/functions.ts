@@ -182,8 +182,17 @@ export const functionRecords: Readonly<
     variables: [accessVariable, ...quotaVariables],
   },
   "device-identifier/retrieve": {
-    tables: { devices: ["GetItem"], ...quotaTable },
-    variables: quotaVariables,
+    tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
+    variables: [accessVariable, ...quotaVariables],
+  },
+  "device-identifier/retrieve-type": {
+    tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
+    variables: [accessVariable, ...quotaVariables],
+  },
+  // The key of the pseudonyms that it returns is beside that of access records.
+  "device-identifier/retrieve-ppid": {
+    tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
+    variables: [accessVariable, ...quotaVariables],
   },
   "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
   "openapi/publish": {},

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 
 /**
@@ -13,6 +14,14 @@ interface EquipmentNumbers {
 export function equipmentNumbers({ imei, softwareVersion }: DeviceRecord): EquipmentNumbers {
   const withoutCheckDigit = imei.slice(0, 14);
   return { imei, imeisv: withoutCheckDigit + softwareVersion, tac: imei.slice(0, 8) };
+}
+
+/**
+ * A client's pseudonym of a device: stable, unlike every other client's, and not to be computed without the key,
+ * although there are few enough IMEIs to try them all. An IMEI has 15 digits, so no two pairs make one text.
+ */
+export function ppidOf(imei: string, client: string, key: string): string {
+  return createHmac("sha256", Buffer.from(key, "base64url")).update(`${imei} ${client}`).digest("hex");
 }
 
 /**

@@ -51,12 +51,9 @@ describe("200", () => {
     ["all of them", { ...reserved, ...ipv6, ...ipv4, ...phone }, phone],
     ["one beside a reserved one", { ...phone, ...reserved }, phone],
     ["a known one beside an unknown one", { ...phone, ...unknown }, phone],
-  ])(
-    "POST /retrieve-identifier returns the identifier it used as it was sent: %s",
-    async (_, device, used) => {
-      expect((await retrieve({ device })).body).toEqual({ device: used, ...first });
-    },
-  );
+  ])("POST /retrieve-identifier returns the identifier it used unchanged: %s", async (_, device, used) => {
+    expect((await retrieve({ device })).body).toEqual({ device: used, ...first });
+  });
 
   test("POST /retrieve-identifier returns the device of a 3-legged token's subject, with or without consent", async () => {
     expect((await retrieve({}, { subscription: "s-0001" })).body).toEqual(first);
@@ -94,61 +91,22 @@ describe("400", () => {
     }
   });
 
+  test("the alias of POST /retrieve-identifier does not tell whether identifiers belong to one device", async () => {
+    const device = { ...phone, ...ofAnother };
+    const { status, body } = await retrieve({ device }, {}, alias);
+    expect({ status, body }).toEqual({ status: 200, body: { device: phone, ...first } });
+  });
+
   test("POST /retrieve-identifier returns 400 OUT_OF_RANGE for an invalid port", async () => {
     const device = { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 65_536 } };
     expect(await retrieve({ device })).toMatchObject(refused(400, "OUT_OF_RANGE"));
   });
 });
 
-describe("401 and 403", () => {
-  test("POST /retrieve-identifier returns 401 without a token and 403 for a token of another scope", async () => {
-    expect(await call(path, { body: {} })).toMatchObject(refused(401, "UNAUTHENTICATED"));
-    expect(await retrieve({}, { scope: "qos-profiles:read" })).toMatchObject(
-      refused(403, "PERMISSION_DENIED"),
-    );
-  });
-
+describe("403", () => {
   test("POST /retrieve-identifier returns 403 for a subscriber without consent and a 2-legged token", async () => {
     const answer = await retrieve({ device: { phoneNumber: "+34600000005" } });
     expect(answer).toMatchObject(refused(403, "PERMISSION_DENIED"));
     expect(answer.body).toMatchObject({ message: "The subscriber has not consented to this." });
-  });
-});
-
-describe("404 IDENTIFIER_NOT_FOUND", () => {
-  test("POST /retrieve-identifier returns 404 for an unknown identifier, even before a known one", async () => {
-    for (const device of [unknown, { phoneNumber: "+34699999999", ...ipv6 }]) {
-      expect(await retrieve({ device })).toMatchObject(refused(404, "IDENTIFIER_NOT_FOUND"));
-    }
-  });
-
-  test("POST /retrieve-identifier returns 404 for a token of a deleted subscription", async () => {
-    expect(await retrieve({}, { subscription: crypto.randomUUID() })).toMatchObject(
-      refused(404, "IDENTIFIER_NOT_FOUND"),
-    );
-  });
-});
-
-describe("422", () => {
-  test("POST /retrieve-identifier returns 422 MISSING_IDENTIFIER for a 2-legged token without a device", async () => {
-    expect(await retrieve({})).toMatchObject(refused(422, "MISSING_IDENTIFIER"));
-  });
-
-  test("POST /retrieve-identifier returns 422 UNNECESSARY_IDENTIFIER for a device and a 3-legged token", async () => {
-    for (const device of [phone, reserved]) {
-      expect(await retrieve({ device }, { subscription: "s-0001" })).toMatchObject(
-        refused(422, "UNNECESSARY_IDENTIFIER"),
-      );
-    }
-  });
-
-  test("POST /retrieve-identifier returns 422 UNSUPPORTED_IDENTIFIER for an access identifier alone", async () => {
-    expect(await retrieve({ device: reserved })).toMatchObject(refused(422, "UNSUPPORTED_IDENTIFIER"));
-  });
-
-  test("POST /retrieve-identifier returns 422 SERVICE_NOT_APPLICABLE for a device outside the service", async () => {
-    const notApplicable = refused(422, "SERVICE_NOT_APPLICABLE");
-    expect(await retrieve({ device: { phoneNumber: "+34600000004" } })).toMatchObject(notApplicable);
-    expect(await retrieve({}, { subscription: "s-0004" })).toMatchObject(notApplicable);
   });
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { areInconsistent, equipmentNumbers } from "../../functions/device-identifier/rules.ts";
+import { areInconsistent, equipmentNumbers, ppidOf } from "../../functions/device-identifier/rules.ts";
 import { plainDevice as device } from "../support/device.ts";
 
-test("equipmentNumbers returns an IMEI, IMEISV and TAC that agree, the check digit left out of the IMEISV", () => {
+test("equipmentNumbers returns an IMEI, IMEISV and TAC that agree, with no check digit in the IMEISV", () => {
   const digits = (length: number) => fc.stringMatching(new RegExp(`^[0-9]{${length}}$`));
   fc.assert(
     fc.property(digits(15), digits(2), (imei, softwareVersion) => {
@@ -16,6 +16,23 @@ test("equipmentNumbers returns an IMEI, IMEISV and TAC that agree, the check dig
       expect(numbers.tac).toHaveLength(8);
     }),
   );
+});
+
+test("ppidOf is the HMAC-SHA-256 of the IMEI and the client by the key, in hexadecimal", () => {
+  // printf '490154203237518 shop' | openssl dgst -sha256 -mac HMAC -macopt hexkey:6b6579
+  expect(ppidOf("490154203237518", "shop", "a2V5")).toBe(
+    "e3997df3dced6bd099a7edbecc1af43ceb444f931b925edc68560ffbab4406d9",
+  );
+});
+
+test("ppidOf differs for each key, each client and each device", () => {
+  const pairs = [
+    ["490154203237518", "shop", "a2V5"],
+    ["490154203237518", "shop", "b3RoZXI"],
+    ["490154203237518", "bank", "a2V5"],
+    ["356938035643809", "shop", "a2V5"],
+  ] as const;
+  expect(new Set(pairs.map(([imei, client, key]) => ppidOf(imei, client, key))).size).toBe(pairs.length);
 });
 
 describe("identifiers", () => {

@@ -64,7 +64,7 @@ test("POST /v3/profile/authenticate returns 200 with exactly the specified membe
         EmailAddress: "app@example.com",
         IsProfilePublic: false,
         Permissions:
-          "qos-profiles:read population-density-data:read number-recycling:check device-identifier:retrieve-identifier",
+          "qos-profiles:read population-density-data:read number-recycling:check device-identifier:retrieve-identifier device-identifier:retrieve-type device-identifier:retrieve-ppid",
       },
     },
     Metadata: { StatusCode: 200 },
