@@ -1500,6 +1500,13 @@ export interface components {
                     /** @description The media type of what is there. */
                     readonly type?: string;
                 }[];
+                /** @description Of an API: its description for people and agents. */
+                readonly "service-doc"?: readonly {
+                    /** @description Where the link leads. */
+                    readonly href: string;
+                    /** @description The media type of what is there. */
+                    readonly type?: string;
+                }[];
             }[];
         };
         /** @description The body of every error. */

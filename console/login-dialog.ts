@@ -1,6 +1,6 @@
 import { announce, element, html } from "./dom.ts";
 import { ApiError } from "./http.ts";
-import { currentLogin, type Login, logIn, logOut, onLoginChange } from "./session.ts";
+import { currentLogin, type Login, logIn, logOut, onLoginChange, useToken } from "./session.ts";
 
 /** The login of the demo data (`tools/demo/profiles.json`), filled in if this machine serves the page. */
 const demo = { emailaddress: "app@example.com", password: "correct horse battery staple" };
@@ -42,7 +42,7 @@ function showAccount(login: Login | undefined, onLogOut: () => void): void {
 
 function openDialog(dialog: HTMLDialogElement, message: string | undefined): void {
   const submit = html("button", { class: "primary wide" }, "Log in");
-  dialog.replaceChildren(loginForm(submit, message));
+  dialog.replaceChildren(loginForm(submit, message), tokenForm());
   if (!dialog.open) dialog.showModal();
   if (currentLogin() === undefined) submit.focus();
 }
@@ -88,5 +88,30 @@ function loginForm(submit: HTMLButtonElement, message: string | undefined): HTML
     password,
     submit,
     isLocal && html("p", { class: "note" }, "The login of the demo data is filled in."),
+  );
+}
+
+/** For clients with a key, which have no password: their token is issued elsewhere. */
+function tokenForm(): HTMLElement {
+  const token = html("input", { id: "login-token", type: "password", autocomplete: "off", required: true });
+  const problem = html("p", { class: "problem", role: "alert" });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    problem.textContent = useToken(token.value.trim())
+      ? ""
+      : "An access token is a JWT: three parts with dots between them.";
+  };
+  return html(
+    "details",
+    {},
+    html("summary", {}, "Use an access token"),
+    html(
+      "form",
+      { method: "dialog", submit },
+      problem,
+      html("label", { for: "login-token" }, "Access token"),
+      token,
+      html("button", { class: "wide" }, "Use the token"),
+    ),
   );
 }

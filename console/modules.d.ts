@@ -17,6 +17,7 @@ declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
     readonly tryItOutEnabled: boolean;
     readonly syntaxHighlight: { readonly activated: boolean; readonly theme: string };
     readonly onComplete: () => void;
+    readonly plugins: readonly object[];
     readonly requestInterceptor: (request: Request) => Request;
   }
 

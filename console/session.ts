@@ -33,6 +33,32 @@ export async function logIn(emailaddress: string, password: string): Promise<voi
   setLogin({ token: Data.access_token, username: Data.UserProfile.Username });
 }
 
+/**
+ * Uses a token that was issued elsewhere, as to a client with a key. Whether the API accepts it shows at the first request.
+ * @returns whether it is a JWT.
+ */
+export function useToken(token: string): boolean {
+  const username = holderOf(token);
+  if (username === undefined) return false;
+  setLogin({ token, username });
+  return true;
+}
+
+/** Who a token says it is for; undefined for what is no JWT. */
+function holderOf(token: string): string | undefined {
+  try {
+    const [, payload = ""] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? [];
+    const claims = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))) as {
+      readonly client_id?: unknown;
+      readonly sub?: unknown;
+    };
+    return String(claims.client_id ?? claims.sub ?? "the holder of a token");
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof DOMException) return undefined;
+    throw error;
+  }
+}
+
 /** Forgets the token. */
 export function logOut(): void {
   setLogin(undefined);

@@ -7,6 +7,7 @@ import { consoleWebsite } from "./console/website.ts";
 import { deviceIdentifierArea } from "./device-identifier/area.ts";
 import { keysArea } from "./keys/area.ts";
 import { numberRecyclingArea } from "./number-recycling/area.ts";
+import { oauth2Area } from "./oauth2/area.ts";
 import { openApiArea } from "./openapi/area.ts";
 import { populationDensityArea } from "./population-density/area.ts";
 import { profileArea } from "./profile/area.ts";
@@ -31,6 +32,15 @@ export const endpoints = areas.flatMap((area): readonly ListedArea["endpoints"][
 /** The id of an endpoint. */
 export type EndpointId = (typeof endpoints)[number]["id"];
 
+/** Areas of protocols whose clients know them: they are beside the API, and its document leaves them out. */
+export const protocolAreas = [oauth2Area] as const;
+
+/** Every endpoint of a protocol. */
+export const protocolEndpoints = protocolAreas.flatMap(({ endpoints }) => endpoints);
+
+/** The id of a protocol's endpoint. */
+export type ProtocolEndpointId = (typeof protocolEndpoints)[number]["id"];
+
 /** Every website: paths of the same stage that are no part of the API. */
 export const websites = [consoleWebsite] as const;
 
@@ -40,11 +50,13 @@ export type WebsiteId = (typeof websites)[number]["id"];
 /** What several areas use. */
 const sharedTables = [devices, quotas, signingKeys, accessRecords, pseudonymKeys] as const;
 
-type ListedTable = ListedArea["tables"][number] | (typeof sharedTables)[number];
+type ListedTable =
+  | (ListedArea | (typeof protocolAreas)[number])["tables"][number]
+  | (typeof sharedTables)[number];
 
 /** Every table of the service. */
 export const tables: readonly ListedTable[] = [
-  ...areas.flatMap((area): readonly ListedTable[] => area.tables),
+  ...[...areas, ...protocolAreas].flatMap((area): readonly ListedTable[] => area.tables),
   ...sharedTables,
 ];
 

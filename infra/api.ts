@@ -16,6 +16,7 @@ import { Firewall } from "./constructs/firewall.ts";
 import { addOtherVerbs } from "./constructs/other-verbs.ts";
 import { ServiceApi } from "./constructs/service-api.ts";
 import type { FunctionId } from "./functions.ts";
+import { servedEndpoints } from "./served.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 import { stageThrottling } from "./throttling.ts";
@@ -70,7 +71,8 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
       }),
     ]),
   );
-  for (const endpoint of endpoints) {
+  const served = servedEndpoints(settings);
+  for (const endpoint of served) {
     const integration = new LambdaIntegration(live(endpoint.id), {
       allowTestInvoke: false,
       responseTransferMode:
@@ -101,7 +103,7 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
       acknowledgeAuthorization(method, publicBecause);
     }
   }
-  for (const [path, answering] of endpointsByPath(endpoints)) {
+  for (const [path, answering] of endpointsByPath(served)) {
     addOtherVerbs(api.root.resourceForPath(path), answering, corsOrigins);
   }
   return api;

@@ -2,7 +2,7 @@ import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
 import { DataStack, tableNamesOf } from "./data.ts";
 import { DensityImportStack } from "./density-import.ts";
-import { localSettings, settingsIn } from "./settings.ts";
+import { settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
 import {
   dataStackName,
@@ -11,14 +11,14 @@ import {
   stackName,
   stackNames,
 } from "./stack-names.ts";
-import { type Stage, stages } from "./stage.ts";
+import { stages } from "./stage.ts";
 
 interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
   readonly outdir?: string;
   readonly bundles?: string;
-  /** The stage of a local run, which has settings of its own; both override the context. */
-  readonly stage?: Stage;
+  /** Settings that override the context: those of a local run. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Whether CDK validates the finished template, which takes longer than making it. */
   readonly validation?: boolean;
 }
@@ -27,7 +27,7 @@ interface Synthesis {
 export function networkCapabilities({
   outdir,
   bundles = defaultBundles,
-  stage,
+  settings: overriding,
   validation = true,
 }: Synthesis = {}): App {
   const app = new App({
@@ -48,7 +48,7 @@ export function networkCapabilities({
       // Alarms that a release shall not heed are taken off what CodeDeploy watches.
       "@aws-cdk/aws-codedeploy:removeAlarmsFromDeploymentGroup": true,
     },
-    ...(stage === undefined ? {} : { postCliContext: { stage, ...localSettings } }),
+    ...(overriding === undefined ? {} : { postCliContext: overriding }),
     ...(outdir === undefined ? {} : { outdir }),
   });
   const settings = settingsIn(app.node);

@@ -1,4 +1,4 @@
-import type { EndpointId, TableName, WebsiteId } from "../functions/areas.ts";
+import type { EndpointId, ProtocolEndpointId, TableName, WebsiteId } from "../functions/areas.ts";
 import type { VariableName } from "../shared/environment.ts";
 import { streamingSeconds } from "../shared/http/deadline.ts";
 import { type QueueName, workerSeconds } from "../shared/sqs/queues.ts";
@@ -9,6 +9,7 @@ type InternalFunctionId =
   | "keys/rotate"
   | "population-density/deliver"
   | "population-density/sweep"
+  | ProtocolEndpointId
   | WebsiteId;
 
 /** A function of the service: its area and the name of its handler's file. */
@@ -195,11 +196,35 @@ export const functionRecords: Readonly<
     variables: [accessVariable, ...quotaVariables],
   },
   "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
-  "openapi/publish": {},
+  "openapi/publish": { variables: ["TOKEN_ENDPOINT", "TOKEN_ISSUER"] },
   "openapi/catalog": {},
   "console/publish": {
     variables: ["MAP_STYLE"],
     impact: "People cannot open the map and the reference; the API is not affected",
+  },
+  "oauth2/token": {
+    tables: {
+      clients: ["GetItem"],
+      "used-assertions": ["PutItem"],
+      devices: ["GetItem"],
+      "signing-keys": ["PutItem"],
+      ...accessTables,
+    },
+    signingKey: ["GetSecretValue"],
+    variables: [
+      "TOKEN_ISSUER",
+      "TOKEN_AUDIENCE",
+      "TOKEN_LIFETIME_SECONDS",
+      "SIGNING_KEY_SECRET_ARN",
+      "SINK_ALLOWED_NETWORKS",
+      accessVariable,
+      cacheVariable,
+    ],
+    impact: "Clients get no tokens by their keys",
+  },
+  "oauth2/metadata": {
+    variables: ["TOKEN_ISSUER", "ROUTES_BY_SCOPE"],
+    impact: "Clients do not find where tokens are issued",
   },
   "keys/rotate": {
     tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },

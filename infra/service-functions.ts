@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
-import { endpoints, tables } from "../functions/areas.ts";
+import { endpoints, protocolEndpoints, tables } from "../functions/areas.ts";
 import { configuration, metricNamespaceVariable, type VariableName } from "../shared/environment.ts";
 import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
@@ -56,7 +56,9 @@ function environmentOf(scope: Construct, id: FunctionId, { data, signingKey, set
     if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));
     return settings.configuration[name] ?? configuration[name].default;
   };
-  const endpointVariables: readonly VariableName[] = endpoints.some((endpoint) => endpoint.id === id)
+  const endpointVariables: readonly VariableName[] = [...endpoints, ...protocolEndpoints].some(
+    (endpoint) => endpoint.id === id,
+  )
     ? ["CORS_ORIGINS"]
     : [];
   const named = tables.filter(({ name }) => granted[name] !== undefined);

@@ -1,9 +1,9 @@
 import type { Node } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
 import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
-import { functionIds } from "./bundles.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { parseOrigins } from "./origins.ts";
+import { servedFunctions } from "./served.ts";
 import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 import { requestRateOf } from "./throttling.ts";
 
@@ -47,8 +47,17 @@ export interface Settings {
   readonly gatewayMayLog: boolean;
 }
 
-/** The settings of a local run: its alarms notify nobody, and pages from any port of the machine may use it. */
-export const localSettings = { alarmTopicArn: "none", corsOrigins: "http://localhost:*,http://127.0.0.1:*" };
+/**
+ * The settings of a local run: its alarms notify nobody, pages from any port of the machine may use it, and clients get
+ * tokens.
+ */
+export const localSettings = {
+  alarmTopicArn: "none",
+  corsOrigins: "http://localhost:*,http://127.0.0.1:*",
+  TOKEN_ENDPOINT: "on",
+  // The run's own address takes its place: `ownIssuer` in `tools/local/demo-service.ts`.
+  TOKEN_ISSUER: configuration.TOKEN_ISSUER.default,
+};
 
 /**
  * Reads the settings of a deployment from its context.
@@ -104,6 +113,7 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
     arn("certificateArn", "acm", "certificate/.+", "the ARN of a certificate"),
     text("hostedZoneId", /^(?:none|Z[A-Z0-9]+)$/, "the id of a Route 53 hosted zone, or none"),
   );
+  const chosen = configurationIn(node);
   return {
     stage,
     ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
@@ -127,8 +137,9 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
         "a list such as profile/authenticate:50",
       ),
       maxWorkers,
+      servedFunctions({ configuration: chosen, signingKeySecretArn }),
     ),
-    configuration: configurationIn(node),
+    configuration: chosen,
     releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
     gatewayMayLog: text("gatewayLogRole", /^(?:own|existing)$/, "own or existing") === "existing",
   };
@@ -161,12 +172,17 @@ function originsIn(list: unknown): readonly string[] {
 }
 
 /** A worker needs at least `maxWorkers` executions: with fewer, messages are received for which none is left. */
-function reservationsIn(list: string | undefined, maxWorkers: number): Settings["reservedConcurrency"] {
+function reservationsIn(
+  list: string | undefined,
+  maxWorkers: number,
+  functions: readonly FunctionId[],
+): Settings["reservedConcurrency"] {
   if (list === undefined) return {};
   const reserved = list.split(",").map((item) => {
     const [name, count] = item.split(":");
-    const id = functionIds.find((one) => one === name);
-    if (id === undefined) throw new Error(`reservedConcurrency names ${name}, which is not a function`);
+    const id = functions.find((one) => one === name);
+    if (id === undefined)
+      throw new Error(`reservedConcurrency names ${name}, which is not a function of the stage`);
     const min = functionRecords[id].consumes === undefined ? 1 : maxWorkers;
     if (Number(count) < min) throw new Error(`reservedConcurrency of ${id} must be at least ${min}`);
     return [id, Number(count)] as const;
@@ -188,5 +204,17 @@ function configurationIn(node: Pick<Node, "tryGetContext">): Settings["configura
     setting(name, { [name]: written });
     return [[name, written]];
   });
-  return Object.fromEntries(given);
+  const chosen: Settings["configuration"] = Object.fromEntries(given);
+  if (chosen.TOKEN_ENDPOINT === "on" && !isAddress(chosen.TOKEN_ISSUER ?? "")) {
+    throw new Error(
+      "TOKEN_ISSUER must be the https address of the stage, without a slash at its end, where TOKEN_ENDPOINT is on: " +
+        "clients find the metadata there",
+    );
+  }
+  return chosen;
+}
+
+/** Whether an issuer is an address below which its metadata can be found (OpenID Connect Discovery 1.0, section 4). */
+function isAddress(issuer: string): boolean {
+  return /^https:\/\/[^\s?#]*[^\s?#/]$/.test(issuer);
 }

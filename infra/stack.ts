@@ -6,7 +6,6 @@ import type { Construct } from "constructs";
 import { configuration } from "../shared/environment.ts";
 import { addAlarms, addFaultAlarms } from "./alarms.ts";
 import { addApi } from "./api.ts";
-import { functionIds } from "./bundles.ts";
 import { Releases } from "./constructs/releases.ts";
 import { removalPolicyIn } from "./constructs/removal-policy.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
@@ -17,6 +16,7 @@ import { type FunctionId, functionRecords } from "./functions.ts";
 import { addObjectives, addTrafficAlarm } from "./objectives.ts";
 import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
+import { servedFunctions } from "./served.ts";
 import { addFunction } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
@@ -55,7 +55,7 @@ export class NetworkCapabilitiesStack extends Stack {
 
     // An operator's own secret is rotated by the operator.
     const isOurs = settings.signingKeySecretArn === undefined;
-    const made = functionIds.filter((name) => isOurs || name !== rotation);
+    const made = servedFunctions(settings);
     const context = { bundles, data, signingKey, settings, traits };
     const functions = Object.fromEntries(
       made.map((name) => [name, addFunction(this, name, context)]),
@@ -92,12 +92,12 @@ export class NetworkCapabilitiesStack extends Stack {
   /** What callers of a function invoke: an alias that shifts gradually; for the rotation, the function itself. */
   #release(
     functions: Readonly<Record<FunctionId, ServiceFunction>>,
-    { releasesAtOnce }: Settings,
+    settings: Settings,
     topic: ITopic | undefined,
   ): (id: FunctionId) => IFunction {
-    const releases = new Releases(this, "Releases", { atOnce: releasesAtOnce });
+    const releases = new Releases(this, "Releases", { atOnce: settings.releasesAtOnce });
     const aliases: Partial<Record<FunctionId, IFunction>> = {};
-    for (const id of functionIds) {
+    for (const id of servedFunctions(settings)) {
       // Secrets Manager invokes the rotation and retries it after a failure.
       if (id === rotation) continue;
       aliases[id] = releases.add(functions[id], addFaultAlarms(this, id, functions[id], topic));

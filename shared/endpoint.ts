@@ -85,7 +85,12 @@ interface Operation {
   readonly replyHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
   /** The metric of response times, if the operation has an objective of its own. */
   readonly durationMetric?: DurationMetric;
-  /** API Gateway passes the response on while the function writes it: of any size, from the first chunk on. */
+  /**
+   * Whether it is one of OAuth 2: the body is form-encoded (RFC 6749, appendix B), and errors also have the members
+   * that its clients read (section 5.2).
+   */
+  readonly oauth2?: true;
+  /** Whether the response is streamed: of any size, and sent from the first chunk on. */
   readonly streamed?: true;
   /** The codes that the specification lists for the operation; the handler can refuse with no others. */
   readonly errors: readonly Code[];

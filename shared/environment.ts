@@ -228,6 +228,8 @@ export const configuration = {
   },
   /** For how many days it is kept who read what about whom; 0: it is not recorded. */
   ACCESS_RECORD_DAYS: { ...count(0, 3_650), default: "365" },
+  /** Whether clients get tokens at `/oauth2/token`; a stage without it has none of its paths and functions. */
+  TOKEN_ENDPOINT: { ...oneOf("off", "on"), default: "off" },
   RATE_LIMIT_PER_MINUTE: { ...count(0, 1_000_000_000), default: "1200" },
   DAILY_QUOTA: { ...count(0, 1_000_000_000), default: "100000" },
   /** Maximum of failed logins in 15 minutes to one account from one source address. */

@@ -8,6 +8,8 @@ interface ErrorRow {
   readonly retryAfterSeconds?: number;
   /** API Gateway's gateway responses that mean the same and are rendered from this row. */
   readonly gatewayResponses?: readonly string[];
+  /** The `error` of OAuth 2 that means the same (RFC 6749, section 5.2), where an endpoint is one of OAuth 2. */
+  readonly oauthError?: string;
 }
 
 /**
@@ -24,6 +26,7 @@ export const errors = {
   INVALID_ARGUMENT: {
     status: 400,
     message: "The request has an invalid argument.",
+    oauthError: "invalid_request",
     gatewayResponses: [
       "BAD_REQUEST_BODY",
       "BAD_REQUEST_PARAMETERS",
@@ -60,6 +63,31 @@ export const errors = {
     status: 400,
     message: "The period is longer than 7 days.",
   },
+  INVALID_GRANT: {
+    status: 400,
+    message: "The assertion is invalid, expired or used before, or its subject is unknown.",
+    oauthError: "invalid_grant",
+  },
+  INVALID_SCOPE: {
+    status: 400,
+    message: "The scope is missing or malformed, or the client may not have it.",
+    oauthError: "invalid_scope",
+  },
+  UNAUTHORIZED_CLIENT: {
+    status: 400,
+    message: "The client may not use this grant.",
+    oauthError: "unauthorized_client",
+  },
+  UNSUPPORTED_GRANT_TYPE: {
+    status: 400,
+    message: "There is no such grant.",
+    oauthError: "unsupported_grant_type",
+  },
+  INVALID_CLIENT: {
+    status: 401,
+    message: "The client is not authenticated.",
+    oauthError: "invalid_client",
+  },
   UNAUTHENTICATED: {
     status: 401,
     message: "Credentials are missing, invalid or expired.",
@@ -68,6 +96,8 @@ export const errors = {
   PERMISSION_DENIED: {
     status: 403,
     message: "The credentials do not permit this operation.",
+    // RFC 8628, section 3.5, and CIBA have it at the token endpoint.
+    oauthError: "access_denied",
     gatewayResponses: ["ACCESS_DENIED", "WAF_FILTERED", "INVALID_API_KEY"],
   },
   NOT_FOUND: {
@@ -150,6 +180,15 @@ export const errors = {
 /** A code of the catalogue; the `code` member of an error body. */
 export type Code = keyof typeof errors;
 
+/** What every endpoint answers with that needs a token. */
+export const callerErrors = [
+  "INVALID_ARGUMENT",
+  "UNAUTHENTICATED",
+  "PERMISSION_DENIED",
+  "QUOTA_EXCEEDED",
+  "TOO_MANY_REQUESTS",
+] as const satisfies readonly Code[];
+
 /** A row of the catalogue, with its optional members visible to the type checker. */
 export function errorRow(code: Code): ErrorRow {
   return errors[code];
@@ -171,6 +210,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** The allowance of the exceeded limit, if it has a window. */
   readonly allowance?: Allowance;
+  /** The challenge in `WWW-Authenticate`; without it, that of a resource for bearer tokens. */
+  readonly challenge?: string;
 }
 
 /** An error of the catalogue. `serve` turns it into a response. */

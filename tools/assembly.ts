@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { constructName } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
-import type { Stage } from "../infra/stage.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { installed, keptFolder } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
@@ -33,14 +32,15 @@ export const assemblySources = [
 /**
  * Builds the functions and synthesizes the stack into a new temporary folder. If the same sources were built before,
  * its kept files are given, under names of their own.
+ * @param tokenEndpoint whether clients get tokens, as `TOKEN_ENDPOINT` says it.
  */
-export async function makeAssembly(stage: Stage = "dev"): Promise<MadeAssembly> {
+export async function makeAssembly(tokenEndpoint = "on"): Promise<MadeAssembly> {
   const { path, remove } = temporaryFolder("network-capabilities-");
   const made = { assembly: join(path, "assembly"), bundles: join(path, "functions"), remove };
   try {
-    const kept = keptFolder(`assembly-${stage}`, { sources: assemblySources });
+    const kept = keptFolder(`assembly-tokens-${tokenEndpoint}`, { sources: assemblySources });
     if (kept.restore(path)) return made;
-    const parameters = [made.bundles, made.assembly, stage];
+    const parameters = [made.bundles, made.assembly, tokenEndpoint];
     // Settings are for deployments; an assembly that is kept follows from its sources alone.
     const { CDK_CONTEXT_JSON: _, ...environment } = process.env;
     await runProgram(new URL("./make-assembly.ts", import.meta.url), parameters, environment);

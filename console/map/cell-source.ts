@@ -78,7 +78,6 @@ export class CellSource {
       const kind = isSuppressed ? "suppressed" : state.state === noDataState ? "none" : "coloured";
       drawn[kind].add(id);
     }
-    container.dataset.drawnHour = container.dataset.hour ?? "";
     container.dataset.colouredCells = String(drawn.coloured.size);
     container.dataset.suppressedCells = String(drawn.suppressed.size);
     container.dataset.noDataCells = String(drawn.none.size);

@@ -7,8 +7,11 @@ const names: Readonly<Record<string, string>> = {
   "select:not(#servers, .examples-select-element, .content-type)": "Value",
 };
 
-/** Boxes that scroll, which only become reachable by the keyboard with a `tabindex`. */
-const scrolling = "pre.microlight:not([tabindex]), .highlight-code > *:not([tabindex])";
+/** Names for its scrolling boxes, which need a `tabindex` to be reachable by keyboard. */
+const scrolling: Readonly<Record<string, string>> = {
+  ":is(pre.microlight, .highlight-code > *)": "Code",
+  ".info__description": "About the service",
+};
 
 /** Makes Swagger UI accessible: whenever it renders, names its controls and makes all of it reachable by keyboard. */
 export function nameControls(root: HTMLElement): void {
@@ -18,10 +21,12 @@ export function nameControls(root: HTMLElement): void {
         control.setAttribute("aria-label", label);
       }
     }
-    for (const box of root.querySelectorAll(scrolling)) {
-      box.setAttribute("tabindex", "0");
-      box.setAttribute("role", "region");
-      box.setAttribute("aria-label", "Code");
+    for (const [selector, label] of Object.entries(scrolling)) {
+      for (const box of root.querySelectorAll(`${selector}:not([tabindex])`)) {
+        box.setAttribute("tabindex", "0");
+        box.setAttribute("role", "region");
+        box.setAttribute("aria-label", label);
+      }
     }
   };
   new MutationObserver(name).observe(root, { childList: true, subtree: true });

@@ -39,6 +39,7 @@ function createReference(): Reference {
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     persistAuthorization: false,
+    plugins: [withoutClientScheme],
     tryItOutEnabled: true,
     syntaxHighlight: { activated: true, theme: "nord" },
     onComplete: () => {
@@ -53,6 +54,21 @@ function createReference(): Reference {
     },
   });
   return reference;
+}
+
+/**
+ * Takes away the scheme of clients with keys: Swagger UI would ask for a secret, which no client has. Such a client logs
+ * in to the page with a token.
+ */
+function withoutClientScheme() {
+  type Update = (document: { components: { securitySchemes: { openId?: object } } }) => unknown;
+  const updateJsonSpec =
+    (update: Update): Update =>
+    (document) => {
+      delete document.components.securitySchemes.openId;
+      return update(document);
+    };
+  return { statePlugins: { spec: { wrapActions: { updateJsonSpec } } } };
 }
 
 async function loadStyle(): Promise<void> {

@@ -94,6 +94,9 @@ export const publishCatalog = endpoint({
               "service-desc": z
                 .optional(links)
                 .check(z.meta({ description: "Of an API: its description for programs." })),
+              "service-doc": z
+                .optional(links)
+                .check(z.meta({ description: "Of an API: its description for people and agents." })),
             }),
           )
           .check(z.meta({ description: "The catalogue itself, then each of the APIs." })),

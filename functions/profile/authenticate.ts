@@ -46,11 +46,11 @@ export const handler = serve(authenticate, async (request) => {
     // The code that signs is loaded while another thread hashes, which shortens the cold start.
     const [matches, { accessToken }] = await Promise.all([
       passwordMatches(password, profile?.passwordHash),
-      import("./access-token.ts"),
+      import("../../shared/tokens/access-token.ts"),
     ]);
     if (profile === undefined || !matches) break;
     const [{ token, keyAgeDays }, recorded] = await Promise.all([
-      accessToken(profile, now, signal),
+      accessToken(holderOf(profile), now, signal),
       recordLogin(profile, at, signal),
       withdrawAttempt(attempt, counters, signal),
     ]);
@@ -63,6 +63,11 @@ export const handler = serve(authenticate, async (request) => {
   await failAttempt(attempt, counters, signal);
   throw failure("UNAUTHENTICATED");
 });
+
+/** The scopes are the words of the profile's permissions (behaviour section 4). */
+function holderOf({ ID, Permissions = "", subscription }: ProfileRecord) {
+  return { client: String(ID), subject: String(ID), scope: Permissions, subscription };
+}
 
 /** A login that has taken longer does not renew the hash, because it must end within the request's time. */
 const renewalMilliseconds = 2_500;

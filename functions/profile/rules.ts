@@ -32,7 +32,10 @@ export function countersOf(address: string, sourceIp: string, now: Date, limits:
   const window = Math.floor(now.getTime() / 1_000 / windowSeconds);
   const source = sourceOf(sourceIp);
   return [
-    { key: `account-and-source#${hashed(`${address} ${source}`)}#${window}`, limit: limits.accountAndSource },
+    {
+      key: `account-and-source#${hashed(address)}#${hashed(source)}#${window}`,
+      limit: limits.accountAndSource,
+    },
     { key: `source#${hashed(source)}#${window}`, limit: limits.source },
     { key: `account#${hashed(address)}#${window}`, limit: limits.account },
   ];

@@ -23,6 +23,8 @@ export const logEntries = {
     level: "warn",
     message: "token refused: nothing in it says that it is an application's, and it names no subscription",
   },
+  TOKEN_ISSUED: { id: "NCS-024", level: "info", message: "access token issued to a client" },
+  CLIENT_KEYS_UNREACHABLE: { id: "NCS-025", level: "warn", message: "keys of a client not fetched" },
   MESSAGE_MALFORMED: { id: "NCS-030", level: "error", message: "malformed queue message" },
   MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "visibility of a queue message not changed" },
   ATTEMPT: { id: "NCS-032", level: "info", message: "delivery attempt ended" },

@@ -21,8 +21,8 @@ export class CallerTooSlow extends Error {
   }
 }
 
-/** The maximum duration of a request, if the function's own time-out is longer. */
-const deadlineMilliseconds = 5_000;
+/** The maximum duration of a request, unless the function's time-out is shorter. */
+export const deadlineMilliseconds = 5_000;
 
 /** The maximum duration of a streamed body, from its first byte. */
 const bodyMilliseconds = 20_000;

@@ -14,7 +14,7 @@ import type {
 } from "../endpoint.ts";
 import { ApiError, type ErrorDetails } from "../errors.ts";
 import { clockToleranceSeconds } from "../tokens/token.ts";
-import { parseJsonObject } from "./body.ts";
+import { parseForm, parseJsonObject } from "./body.ts";
 import type { IncomingRequest } from "./event.ts";
 import { invalid } from "./invalid.ts";
 
@@ -164,7 +164,8 @@ function decoded(name: string, encoded: string | undefined): string | undefined 
 /** @throws {ApiError} if the body is not a JSON object or a form, or does not match the endpoint's schema. */
 export function parseBody<E extends Endpoint>(endpoint: E, incoming: IncomingRequest): BodyOf<E> {
   if (endpoint.body === undefined) return undefined as BodyOf<E>;
-  const value = parseJsonObject(incoming.body, incoming.isBase64Encoded);
+  const parse = endpoint.oauth2 ? parseForm : parseJsonObject;
+  const value = parse(incoming.body, incoming.isBase64Encoded);
   const parsed = endpoint.body.safeParse(value);
   if (!parsed.success) throw invalid(parsed.error.issues, value);
   return parsed.data as BodyOf<E>;

@@ -43,36 +43,60 @@ export async function replyResponse(
 export function errorResponse(
   error: unknown,
   logged: { readonly operation: string; readonly correlator: string },
+  { oauth2 }: Pick<Endpoint, "oauth2"> = {},
 ): HttpResponse {
-  if (error instanceof ApiError) return codeResponse(error.code, error.details);
+  const { code, details } = refusalOf(error, logged);
+  return codeResponse(code, details, oauth2 === true);
+}
+
+function refusalOf(
+  error: unknown,
+  logged: Parameters<typeof errorResponse>[1],
+): Pick<ApiError, "code" | "details"> {
+  if (error instanceof ApiError) return error;
   if (error instanceof DeadlinePassed) {
     log("DEADLINE_PASSED", logged);
-    return codeResponse("TIMEOUT");
+    return { code: "TIMEOUT", details: {} };
   }
   if (error instanceof Unavailable) {
     log("DEPENDENCY_FAILED", { ...logged, cause: error.message });
-    return codeResponse("UNAVAILABLE");
+    return { code: "UNAVAILABLE", details: {} };
   }
   log("CRASH", { ...logged, cause: causeOf(error) });
-  return codeResponse("INTERNAL");
+  return { code: "INTERNAL", details: {} };
 }
 
-function codeResponse(code: Code, details: ErrorDetails = {}): HttpResponse {
-  const { status, message, retryAfterSeconds, allowance } = { ...errorRow(code), ...details };
+function codeResponse(code: Code, details: ErrorDetails, isOAuth2: boolean): HttpResponse {
+  const { status, message, retryAfterSeconds, allowance, oauthError, challenge } = {
+    ...errorRow(code),
+    ...details,
+  };
   return {
     status,
     code,
     headers: {
-      ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+      ...challengeOf(status, isOAuth2, challenge),
+      ...(isOAuth2 ? { pragma: "no-cache" } : {}),
       ...(status === 406 ? { vary: "accept" } : {}),
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
       ...rateLimitHeaders(allowance),
     },
-    body: JSON.stringify({ status, code, message }),
+    body: JSON.stringify({
+      status,
+      code,
+      message,
+      ...(isOAuth2 && oauthError !== undefined ? { error: oauthError, error_description: message } : {}),
+    }),
   };
 }
 
-/** What is left of a caller's limits (behaviour section 9). */
+function challengeOf(status: number, isOAuth2: boolean, challenge: string | undefined) {
+  if (challenge !== undefined) return { "www-authenticate": challenge };
+  // A client of OAuth 2 would take the challenge for one of a resource.
+  return status === 401 && !isOAuth2 ? { "www-authenticate": "Bearer" } : {};
+}
+
+/** The headers with the caller's remaining allowance (behaviour section 9). */
 export function rateLimitHeaders(allowance: Allowance | undefined): Readonly<Record<string, string>> {
   if (allowance === undefined) return {};
   return {

@@ -106,7 +106,7 @@ export async function respond<const E extends Endpoint>(
       Promise.race([answer(endpoint, handle, context), deadline.passed]),
     );
   } catch (error) {
-    response = withAllowance(errorResponse(error, loggedOf(context)), context.allowance);
+    response = withAllowance(errorResponse(error, loggedOf(context), endpoint), context.allowance);
   } finally {
     deadline.stop();
   }

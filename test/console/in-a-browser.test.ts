@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findChromium, startChromium } from "../../tools/chromium.ts";
+import { demoClientsToken } from "../oauth2/test-client.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole } from "../support/sample.ts";
 import {
@@ -47,7 +48,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   /** One of its own: other tests store densities in places where the demo has none. */
   let service: OwnService;
   beforeAll(async () => {
-    service = await startOwnService({}, { hasDemoData: true });
+    service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
     browser = await startChromium(chromium ?? "");
   }, patience);
   afterAll(async () => {
@@ -243,7 +244,29 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
-  test("the reference forgets token and response when its person logs out", {
+  test("the reference sends a request with a token that a client was issued, and offers it no secret", {
+    timeout: 2 * patience,
+  }, async () => {
+    const token = await demoClientsToken(service, "qos-profiles:read");
+    const opened = await openConsole(browser, `${service.url}/reference`);
+    const { page } = opened;
+    await page.click("#login summary");
+    await page.fill("#login-token", "secret");
+    await page.click("#login details button");
+    expect(await page.textContent("#login details .problem")).toContain("JWT");
+    await page.fill("#login-token", token);
+    await page.click("#login details button");
+    await page.locator(".opblock").first().waitFor();
+
+    expect((await tryGetQosProfile(page)).status()).toBe(200);
+    expect(await page.textContent("#account")).toContain("demo-client");
+    await page.click("#reference .auth-wrapper button.authorize");
+    expect(await page.textContent("#reference .modal-ux")).not.toMatch(/openId|client_secret/);
+    expectNoProblems(opened);
+    await page.context().close();
+  });
+
+  test("the reference forgets token and response at logout", {
     timeout: 2 * patience,
   }, async () => {
     const opened = await openConsole(browser, `${service.url}/reference`);

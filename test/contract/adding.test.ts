@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { areas, endpoints, tables } from "../../functions/areas.ts";
+import { areas, endpoints, protocolAreas, protocolEndpoints, tables } from "../../functions/areas.ts";
 import { bundledIds, constructName, functionIds, handlerPath } from "../../infra/bundles.ts";
 import { functionRecords } from "../../infra/functions.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
@@ -28,7 +28,7 @@ function endpointsIn(module: Exports): unknown[] {
   );
 }
 
-const declared: readonly Endpoint[] = endpoints;
+const declared: readonly Endpoint[] = [...endpoints, ...protocolEndpoints];
 const identified = declared.map((endpoint) => [endpoint.id, endpoint] as const);
 const idOf = ({ id }: Endpoint) => id as keyof typeof functionRecords;
 
@@ -70,7 +70,7 @@ test.each(files.filter((file) => /\/tables?\.ts$/.test(file)))(
     const exported = Object.values(await load(file)).filter(
       (value) => typeof value === "object" && value !== null && "partitionKey" in value,
     );
-    const area = areas.find(({ name }) => file.startsWith(`${name}/`));
+    const area = [...areas, ...protocolAreas].find(({ name }) => file.startsWith(`${name}/`));
     expect(area?.tables).toEqual(expect.arrayContaining(exported));
   },
 );

@@ -252,7 +252,7 @@ test.each(addressed)(
   "%s is described with its scope, if it has one",
   (_, { endpoint, operation: described }) => {
     const { scope } = endpoint;
-    expect(described.security).toEqual(scope === null ? [] : [{ bearer: [] }]);
+    expect(described.security).toEqual(scope === null ? [] : [{ bearer: [] }, { openId: [scope] }]);
     expect(described["x-required-scopes"]).toEqual(scope === null ? undefined : [scope]);
   },
 );

@@ -1,6 +1,14 @@
-import { type EndpointId, endpoints } from "../../functions/areas.ts";
+import {
+  type EndpointId,
+  endpoints,
+  type ProtocolEndpointId,
+  protocolEndpoints,
+} from "../../functions/areas.ts";
+import { jwtBearer } from "../../functions/oauth2/rules.ts";
+import { configuration } from "../../shared/environment.ts";
 import type { Code } from "../../shared/errors.ts";
 import { sampleRequests } from "../../tools/verify/sample-requests.ts";
+import { clientCredentials } from "../oauth2/test-client.ts";
 import { boxIn } from "../support/densities.ts";
 import { requestIn } from "../support/jobs.ts";
 import { sampleOf } from "../support/sample.ts";
@@ -23,12 +31,14 @@ import {
   unknownNumber,
 } from "./privacy-canaries.ts";
 
+type Id = EndpointId | ProtocolEndpointId;
+
 /** A request, and what comes of it. */
 export interface Flow {
   /** What comes of it: the status, and the code of an error. */
   readonly ends: `${2 | 4 | 5}${number}` | `${4 | 5}${number} ${Code}`;
   /** The function that answers, or what refuses before one is called. */
-  readonly by: EndpointId | "gateway";
+  readonly by: Id | "gateway";
   readonly path: string;
   readonly method?: string;
   readonly authorization?: string;
@@ -36,12 +46,14 @@ export interface Flow {
   readonly body?: unknown;
 }
 
-const paths = Object.fromEntries(endpoints.map(({ id, path }) => [id, path])) as Record<EndpointId, string>;
+const paths = Object.fromEntries(
+  [...endpoints, ...protocolEndpoints].map(({ id, path }) => [id, path]),
+) as Record<Id, string>;
 
 /** Makes the URL of a sink that answers as it is told. */
 type SinkOf = (...given: readonly SinkAnswer[]) => string;
 
-function flowsOf(endpoint: EndpointId, ...flows: readonly Partial<Flow>[]): Flow[] {
+function flowsOf(endpoint: Id, ...flows: readonly Partial<Flow>[]): Flow[] {
   return flows.map((flow) => ({ ends: "200", by: endpoint, path: paths[endpoint], ...flow }));
 }
 
@@ -84,8 +96,52 @@ function logins(): Flow[] {
 }
 
 function publications(): Flow[] {
-  const ids = ["keys/publish", "openapi/publish"] as const;
+  const ids = ["keys/publish", "openapi/publish", "oauth2/metadata"] as const;
   return ids.flatMap((id) => flowsOf(id, {}, { ...badCorrelator, ends: "400 INVALID_ARGUMENT" }));
+}
+
+/** The key of a client that is stored. */
+export const clientKey = ellipticKey("zq-client-key");
+export const keyedClient = "zq-client-keyed";
+
+/** The form of a client's request for a token about itself, or about a subscriber. */
+function formOf(
+  grant: "client_credentials" | typeof jwtBearer,
+  claims: Readonly<Record<string, unknown>>,
+): string {
+  const payload = {
+    iss: keyedClient,
+    sub: keyedClient,
+    aud: configuration.TOKEN_ISSUER.default,
+    exp: Math.floor(Date.now() / 1_000) + 60,
+    jti: `zq-jti-${crypto.randomUUID()}`,
+    ...claims,
+  };
+  sent.push(JSON.stringify(payload));
+  const assertion = tokenOf({ alg: "ES256", kid: clientKey.kid }, payload, signedBy(clientKey));
+  return new URLSearchParams(
+    grant === jwtBearer
+      ? { grant_type: grant, assertion }
+      : { ...clientCredentials(assertion, "qos-profiles:read"), client_id: String(payload.iss) },
+  ).toString();
+}
+
+function tokenRequests(): Flow[] {
+  const scope = "qos-profiles:read dpv:ServiceProvision";
+  const about = (number: string, claims = {}) =>
+    formOf(jwtBearer, { sub: `tel:${number}`, scope, ...claims });
+  return flowsOf(
+    "oauth2/token",
+    { body: formOf("client_credentials", {}) },
+    { body: about(phoneNumber) },
+    { body: formOf("client_credentials", { iss: "zq-client-unknown" }), ends: "401 INVALID_CLIENT" },
+    { body: formOf("client_credentials", { aud: "https://zq-host.example" }), ends: "401 INVALID_CLIENT" },
+    { body: about(unknownNumber), ends: "400 INVALID_GRANT" },
+    { body: about("zq-number"), ends: "400 INVALID_GRANT" },
+    { body: about(phoneNumber, { scope: "zq-token" }), ends: "400 INVALID_SCOPE" },
+    { body: "grant_type=zq-token", ends: "400 UNSUPPORTED_GRANT_TYPE" },
+    { body: "zq-body=1", ends: "400 INVALID_ARGUMENT" },
+  );
 }
 
 function qosRequests(): Flow[] {
@@ -286,6 +342,7 @@ export async function everyFlow(good: string, broken: string, sinkOf: SinkOf): P
   return [
     ...logins(),
     ...publications(),
+    ...tokenRequests(),
     ...qosRequests(),
     ...numberRequests(),
     ...deviceRequests(),

@@ -2,7 +2,8 @@ import { ScanCommand } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { endpoints, tables } from "../../functions/areas.ts";
+import { endpoints as apiEndpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
+import { jwtBearer } from "../../functions/oauth2/rules.ts";
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { countersOf, windowSeconds } from "../../functions/profile/rules.ts";
@@ -36,10 +37,12 @@ import {
   privateAddress,
   sent,
 } from "./privacy-canaries.ts";
-import { deadIssuer, everyFlow, type Flow, issuer, key } from "./privacy-flows.ts";
+import { clientKey, deadIssuer, everyFlow, type Flow, issuer, key, keyedClient } from "./privacy-flows.ts";
 
 // Every kind of request is made once, of a service that writes all it ever writes, with values that occur nowhere by
 // chance; then whatever was written down, answered to an error or queued is searched for them.
+
+const endpoints: readonly Endpoint[] = [...apiEndpoints, ...protocolEndpoints];
 
 interface Answered {
   readonly flow: Flow;
@@ -198,6 +201,13 @@ async function storeEverything(good: string, broken: string): Promise<void> {
     subscription: "zq-subscription-3",
     ipv4Addresses: [damaged],
     imei: damagedImei,
+  });
+  await store("clients", {
+    clientId: keyedClient,
+    jwks: { keys: [clientKey.jwk] },
+    scopes: ["qos-profiles:read"],
+    grants: ["client_credentials", jwtBearer],
+    purposes: ["dpv:ServiceProvision"],
   });
   await store("number-assignments", { phoneNumber, subscriber: "zq-subscription", from: "2021-05-04" });
   await store("qos-profiles", { catalogue: "qos-profiles", name: "zq-name", status: "ACTIVE" });

@@ -2,7 +2,13 @@ import { Agent, request as httpRequest } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import { type EndpointId, endpoints } from "../../functions/areas.ts";
+import {
+  endpoints as apiEndpoints,
+  type EndpointId,
+  type ProtocolEndpointId,
+  protocolEndpoints,
+} from "../../functions/areas.ts";
+import { assertionType, jwtBearer } from "../../functions/oauth2/rules.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
@@ -19,19 +25,24 @@ import { openSink, type TestSink } from "../support/sink.ts";
 /** To make the requests of a failure again: `RANDOM_INPUT_SEED=… npx vitest run test/contract/random-input.test.ts`. */
 const seed = Number(process.env.RANDOM_INPUT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
+const endpoints = [...apiEndpoints, ...protocolEndpoints];
+type Id = EndpointId | ProtocolEndpointId;
+
 /** How many of an operation. A login whose body is good costs a quarter of a second of hashing. */
 const count = runs(1_200, 20);
-const counts: Readonly<Partial<Record<EndpointId, number>>> = {
+const counts: Readonly<Partial<Record<Id, number>>> = {
   "profile/authenticate": runs(260, 6),
   "qos-profiles/retrieve": runs(1_400, 30),
   "qos-profiles/get-by-name": runs(900, 20),
   "population-density/retrieve": runs(1_400, 30),
   "keys/publish": runs(120, 6),
   "openapi/publish": runs(60, 4),
+  "oauth2/metadata": runs(60, 4),
 };
 
-/** Operations that are the caller's own, and these callers have none; and logins, whose passwords are wrong. */
-const neverAnswered: readonly EndpointId[] = [
+/** Operations that are the caller's own, and these callers have none; and logins and clients that prove nothing. */
+const neverAnswered: readonly Id[] = [
+  "oauth2/token",
   "profile/authenticate",
   "population-density/read-operation",
   "population-density/cancel-operation",
@@ -210,7 +221,7 @@ const population = () =>
     precision: fc.oneof(orOdd(7, 6, 5, 3, 12, 13), oddNumber),
   });
 
-const bodies: Readonly<Partial<Record<EndpointId, () => fc.Arbitrary<unknown>>>> = {
+const bodies: Readonly<Partial<Record<Id, () => fc.Arbitrary<unknown>>>> = {
   "profile/authenticate": () => object({ emailaddress: oddValue, password: oddValue }),
   "qos-profiles/retrieve": () =>
     object({ device, name: orOdd("QOS_E", "QOS_X", "Q"), status: orOdd("ACTIVE", "INACTIVE", "NONE") }),
@@ -248,7 +259,7 @@ const bodies: Readonly<Partial<Record<EndpointId, () => fc.Arbitrary<unknown>>>>
 const good200 = (await goodRequests()).filter(({ status }) => status === 200);
 
 /** Bodies of an operation that are answered with 200, for bytes to be changed in. */
-function goodBodiesOf(id: EndpointId): readonly Buffer[] {
+function goodBodiesOf(id: Id): readonly Buffer[] {
   // An address of the wrong type keeps it from being hashed for, until a changed byte makes it another.
   if (id === "profile/authenticate") return [asText({ emailaddress: ["nobody@example.com"], password: "p" })];
   return good200
@@ -287,7 +298,54 @@ const asText = (value: unknown) => Buffer.from(JSON.stringify(value) ?? "null");
 const withOwnNames = (text: Buffer) =>
   Buffer.from(text.toString().replace("{", '{"__proto__":{"device":1},'));
 
-function bodyOf(id: EndpointId): fc.Arbitrary<Buffer | undefined> {
+/** Half a character has no percent-encoding. */
+const encoded = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+
+/** A part of a JWT: JSON as it must be encoded, or another text. */
+const jwtPart = (value: fc.Arbitrary<unknown>) =>
+  fc.oneof(
+    { weight: 9, arbitrary: value.map((one) => asText(one).toString("base64url")) },
+    { weight: 1, arbitrary: oddText },
+  );
+
+/** An assertion that nobody has signed, of the demo's client or of nobody. */
+const assertion = fc
+  .tuple(
+    jwtPart(object({ alg: orOdd("ES256", "none", "HS256", "RS256"), kid: orOdd("demo"), crit: oddValue })),
+    jwtPart(
+      object({
+        iss: orOdd("demo-client", "nobody"),
+        sub: orOdd("demo-client", "tel:+34600000001"),
+        aud: orOdd("https://network-capabilities.example"),
+        exp: fc.oneof(orOdd(Math.floor(Date.now() / 1_000) + 60), oddNumber),
+        jti: orOdd("1"),
+        scope: orOdd("qos-profiles:read"),
+      }),
+    ),
+    fc.oneof(fc.constant("AA".repeat(43)), oddText),
+  )
+  .map((parts) => parts.join("."));
+
+/** A form of the token endpoint, with each parameter as it should be, odd, twice or not at all. */
+const tokenForm = fc
+  .array(
+    fc.oneof(
+      fc.tuple(fc.constant("grant_type"), orOdd("client_credentials", jwtBearer)),
+      fc.tuple(fc.constantFrom("client_assertion", "assertion"), assertion),
+      fc.tuple(fc.constant("client_assertion_type"), orOdd(assertionType)),
+      fc.tuple(fc.constantFrom("scope", "client_id", "client_secret"), oddText),
+      fc.tuple(oddText, oddText),
+    ),
+    { maxLength: 7 },
+  )
+  .map((pairs) =>
+    Buffer.from(pairs.map((pair) => pair.map((one) => encoded(String(one))).join("=")).join("&")),
+  );
+
+function bodyOf(id: Id): fc.Arbitrary<Buffer | undefined> {
+  if (id === "oauth2/token") {
+    return fc.oneof(tokenForm, tokenForm.chain(changedBytes), oddValue.map(asText));
+  }
   const goodBodies = goodBodiesOf(id);
   if (goodBodies.length === 0) return fc.constant(undefined);
   const changed = fc.constantFrom(...goodBodies).chain(changedBytes);
@@ -329,11 +387,8 @@ const headers: fc.Arbitrary<Record<string, string>> = fc.oneof(
   oddHeaders.map((some) => ({ ...some })),
 );
 
-/** Half a character has no percent-encoding. */
-const encoded = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
-
 /** Values of parameters, good ones of an operation among them. */
-const pathText = (id: EndpointId) =>
+const pathText = (id: Id) =>
   fc.oneof(
     ...good200
       .filter(({ endpoint }) => endpoint.id === id)
@@ -343,7 +398,7 @@ const pathText = (id: EndpointId) =>
     oddText.map((text) => encoded(text)),
   );
 
-function requests(endpoint: Endpoint, id: EndpointId): fc.Arbitrary<RandomRequest> {
+function requests(endpoint: Endpoint, id: Id): fc.Arbitrary<RandomRequest> {
   const query = fc.oneof(
     fc.constant(""),
     fc

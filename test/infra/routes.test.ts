@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints, websites } from "../../functions/areas.ts";
+import { endpoints, protocolEndpoints, websites } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import {
   attribute,
@@ -68,10 +68,12 @@ const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
 const paths = [...new Set(declared.map(({ path }) => path))];
 const pages = websites.flatMap(({ id, paths }) => paths.map((path) => ({ route: `GET ${path}`, id })));
 
-test("only the login, the public keys and the API's descriptions need no token", () => {
-  const open = endpoints.filter(({ scope }) => scope === null);
+test("only logins, tokens of clients, the public keys and descriptions need no token", () => {
+  const open = [...endpoints, ...protocolEndpoints].filter(({ scope }) => scope === null);
   expect(open.map(({ id }) => id).sort()).toEqual([
     "keys/publish",
+    "oauth2/metadata",
+    "oauth2/token",
     "openapi/catalog",
     "openapi/publish",
     "profile/authenticate",

@@ -42,6 +42,9 @@ describe("settings", () => {
     ["DENSITY_K", { DENSITY_K: "many" }],
     ["TRUSTED_ISSUERS", { TRUSTED_ISSUERS: '[{"issuer":"https://op.example"}]' }],
     ["SINK_ALLOWED_NETWORKS", { SINK_ALLOWED_NETWORKS: "10.0.0.0/8:443" }],
+    ["TOKEN_ISSUER", { TOKEN_ENDPOINT: "on" }],
+    ["TOKEN_ISSUER", { TOKEN_ENDPOINT: "on", TOKEN_ISSUER: "api.operator.example" }],
+    ["TOKEN_ISSUER", { TOKEN_ENDPOINT: "on", TOKEN_ISSUER: "https://api.operator.example/" }],
     ["corsOrigins", { corsOrigins: "*" }],
     ["corsOrigins", { corsOrigins: "https://app.example/" }],
     ["corsOrigins", { corsOrigins: "" }],
@@ -55,6 +58,7 @@ describe("settings", () => {
     ["maxWorkers", { maxWorkers: "201" }],
     ["reservedConcurrency", { reservedConcurrency: "50" }],
     ["reservedConcurrency names", { reservedConcurrency: "profile/login:5" }],
+    ["reservedConcurrency names oauth2/token, which", { reservedConcurrency: "oauth2/token:5" }],
     ["reservedConcurrency of profile/authenticate", { reservedConcurrency: "profile/authenticate:0" }],
     // Lambda would receive messages that no execution is left for, until they are dead.
     [

@@ -106,6 +106,9 @@ describe("a signing key that exists already", () => {
     );
     expect(
       holders.map(({ properties }) => [properties.Description, properties.Environment.Variables]),
-    ).toEqual([["profile/authenticate", expect.objectContaining({ SIGNING_KEY_SECRET_ARN: arn })]]);
+    ).toEqual([
+      ["profile/authenticate", expect.objectContaining({ SIGNING_KEY_SECRET_ARN: arn })],
+      ["oauth2/token", expect.objectContaining({ SIGNING_KEY_SECRET_ARN: arn })],
+    ]);
   });
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import type { TableName } from "../../functions/areas.ts";
-import { constructName } from "../../infra/bundles.ts";
+import { endpoints, protocolEndpoints, type TableName } from "../../functions/areas.ts";
+import { constructName, functionIds } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import { dataStackName, stackName, stackNames } from "../../infra/stack-names.ts";
 import type { Stage } from "../../infra/stage.ts";
@@ -106,6 +106,14 @@ const templates: Readonly<Record<Stage, Template>> = { dev: template, prod: depl
 
 /** Every stage with its template, for `describe.each`. */
 export const eachStage = Object.entries(templates) as (readonly [stage: Stage, template: Template])[];
+
+const protocolIds: readonly string[] = protocolEndpoints.map(({ id }) => id);
+
+/** What each stage has without any setting. The template of dev is that of a local run, where clients get tokens. */
+export const servedIn = {
+  dev: { endpoints: [...endpoints, ...protocolEndpoints], functionIds },
+  prod: { endpoints, functionIds: functionIds.filter((id) => !protocolIds.includes(id)) },
+} as const satisfies Readonly<Record<Stage, unknown>>;
 
 /** A resource with its properties parsed. */
 interface Found<Properties> {

@@ -51,6 +51,8 @@ describe("throttling", () => {
       "/populationdensitydata/capabilities/GET",
       "/openapi.json/GET",
       "/.well-known/jwks.json/GET",
+      "/oauth2/token/POST",
+      "/.well-known/openid-configuration/GET",
       "/assets/{name}/GET",
       "//GET",
     ])

@@ -31,7 +31,7 @@ async function eventIn(name: string) {
   return proxyEvent.parse((await readEventFile(`events/openapi/${name}.json`)).event);
 }
 
-test("GET /openapi.json is answered without a token with the document, to be kept for five minutes", async () => {
+test("GET /openapi.json returns the document without a token, cacheable for five minutes", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "o-1" } });
 
   expect(status).toBe(200);
@@ -54,7 +54,7 @@ test("GET /openapi.json?aliases=no is answered with 400", async () => {
   expect(body).toMatchObject({ message: "aliases must be true or false." });
 });
 
-test("GET /openapi.json is answered with 400, not to be kept, when the correlator is malformed", async () => {
+test("GET /openapi.json returns an uncacheable 400 when the correlator is malformed", async () => {
   const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
 
   expect(status).toBe(400);
@@ -62,7 +62,7 @@ test("GET /openapi.json is answered with 400, not to be kept, when the correlato
   expect(headers.get("cache-control")).toBe("no-store");
 });
 
-test("the first server of the document is the address of a service on one machine, over http", async () => {
+test("the first server of the document in a local run is its address, over http", async () => {
   const { body } = await call(path);
   const urls = withServers.parse(body).servers.map(({ url }) => url);
   expect(urls).toEqual([sharedService.url, local]);
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test("the first server of the document is not what headers say of host and scheme", async () => {
+test("the first server of the document ignores headers about host and scheme", async () => {
   const event = await eventIn("publish.200-custom-domain");
   const headers = {
     ...event.headers,
@@ -101,7 +101,7 @@ test("the first server of the document is not what headers say of host and schem
   expect(await serversFor({ ...event, headers })).toEqual(["https://api.example.com", local]);
 });
 
-test("the document has its own servers alone when the event names no host", async () => {
+test("the document has only its own servers when the event names no host", async () => {
   const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
   const { domainName: _, ...unnamed } = requestContext;
   expect(await serversFor({ ...event, requestContext: unnamed })).toEqual([local]);

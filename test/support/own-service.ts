@@ -10,8 +10,10 @@ import { type ConfigurationName, configuration } from "../../shared/environment.
 import { tableVariable } from "../../shared/table.ts";
 import { type PrivateJwk, privateJwk } from "../../shared/tokens/token.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
-import { loadDemo } from "../../tools/local/demo-service.ts";
+import { loadDemo, ownIssuer } from "../../tools/local/demo-service.ts";
 import { makeDemoTables } from "../../tools/local/demo-tables.ts";
+import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
+import { chosenPort } from "../../tools/local/servers/listening-server.ts";
 import { type LocalBackend, type LocalService, startLocalService } from "../../tools/local/service.ts";
 import { tableNamesIn } from "../../tools/local/store-environment.ts";
 import { busyMachine } from "./busy-machine.ts";
@@ -21,7 +23,7 @@ import { storeSampleOperations } from "./sample-operations.ts";
 import { sharedService } from "./service.ts";
 import { uncached } from "./uncached.ts";
 
-const aws = { region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
+const aws = { region: "eu-west-1", credentials: embeddedCredentials };
 
 /** A service for one test file, with a signing key of its own. */
 export interface OwnService extends LocalService {
@@ -49,17 +51,18 @@ type Endpoint = "AWS_ENDPOINT_URL_DYNAMODB" | "AWS_ENDPOINT_URL_SQS";
  */
 export async function startOwnService(
   environment: Readonly<Partial<Record<ConfigurationName | Endpoint, string>>> = {},
-  { hasDemoData = false } = {},
+  { hasDemoData = false, isIssuer = false } = {},
 ): Promise<OwnService> {
   const written: Uint8Array[] = [];
+  const port = await chosenPort(0);
   const service = await startLocalService({
     assembly: sharedService.assembly,
-    environment: { ...environment },
+    environment: { ...(isIssuer ? ownIssuer(port) : {}), ...environment },
     configuration: Object.keys(configuration),
     extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function again, which takes longer than the few requests of a sample.
     maxThreadsOf: () => runs(10, 1),
-    port: 0,
+    port,
     ...(hasDemoData ? { beforeListening: importDemo } : {}),
     logs: { write: (chunk) => written.push(Buffer.from(chunk)) },
   });

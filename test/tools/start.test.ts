@@ -72,9 +72,16 @@ describe("`npm start`", () => {
     // Without densities of its own it gets those of the demo city, which takes longer than the rest.
     const row = "u05kqxy,2026-11-20T12:00:00Z,20";
     if (!isWhole) writeFileSync(join(data.path, "density.csv"), `geohash,startTime,people\n${row}\n`);
-    const elsewhere = { AWS_PROFILE: "no-such-profile", AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
-    const started = npmStartIn(elsewhere, "--port", "0", "--data", data.path);
-    await listening(started);
+    const shell = {
+      AWS_PROFILE: "no-such-profile",
+      AWS_ENDPOINT_URL: "http://127.0.0.1:1",
+      // Another assembly, which takes longer than the rest to make.
+      TOKEN_ENDPOINT: isWhole ? "off" : "on",
+    };
+    const started = npmStartIn(shell, "--port", "0", "--data", data.path);
+    const url = await listening(started);
+    const metadata = await fetch(`${url}/.well-known/openid-configuration`);
+    expect(metadata.status).toBe(isWhole ? 404 : 200);
     data.remove();
     await expectNothingLeftAfter("closing the terminal", started);
   }, 120_000);

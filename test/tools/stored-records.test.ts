@@ -74,6 +74,16 @@ const kinds = [
     { phoneNumber: `+4478${unique}`, subscriber: `leaver-${unique}`, from: "2020-01-01" },
     `+4478${unique}`,
   ],
+  [
+    "clients",
+    {
+      clientId: `leaver-${unique}`,
+      jwksUri: "https://keys.example.com/jwks",
+      scopes: ["qos-profiles:read"],
+      grants: ["client_credentials"],
+    },
+    `leaver-${unique}`,
+  ],
 ] as const;
 
 test.each(kinds)("ncs imports, lists, exports and deletes %s", async (kind, record, identity) => {

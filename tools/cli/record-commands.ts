@@ -12,6 +12,7 @@ const identities: Readonly<Record<RecordKind, string>> = {
   "qos-profiles": "names",
   devices: "subscriptions, or phone numbers",
   "number-assignments": "phone numbers, with their whole history",
+  clients: "the ids of clients; tokens that they have stay valid until they expire",
 };
 
 const kinds = Object.keys(recordFiles) as RecordKind[];

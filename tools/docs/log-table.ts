@@ -28,9 +28,15 @@ const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: st
     "Nothing: the next login does it",
   ],
   TOKEN_WITHOUT_SUBSCRIPTION: [
-    "A token was refused that may be a person's: its `sub` is not its client, and it names no subscription",
-    "If it is an application's: [its issuer's entry](#trust-your-own-authorization-server). Otherwise nothing: the " +
-      "person has no subscription",
+    "A token was refused that may be a person's: nothing in it says that it is an application's, and it names no " +
+      "subscription",
+    "If it is an application's: [its issuer's entry](authorization-servers.md#who-is-an-application). Otherwise " +
+      "nothing: the person has no subscription",
+  ],
+  TOKEN_ISSUED: ["A client got an access token, with the `purpose` that it named"],
+  CLIENT_KEYS_UNREACHABLE: [
+    "The keys of a client with a `jwksUri` were not fetched; its assertions are refused",
+    "Ask the client: its address does not answer, is not public, or has no key set",
   ],
   MESSAGE_MALFORMED: [
     "A queue message is malformed; logged at its first receive",
@@ -39,7 +45,11 @@ const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: st
   MESSAGE_NOT_HIDDEN: ["A message's visibility was not changed; it is received again later than planned"],
   ATTEMPT: ["A delivery attempt ended, with its outcome"],
   JOB_ENDED: ["A delivery ended: `delivered`, or `refused` by the sink"],
-  JOB_FAILED: ["A delivery failed, with its `reason`", "As `…JobsFailed`"],
+  JOB_FAILED: [
+    "A delivery failed, with its `reason`",
+    "An unreachable sink is its owner's to fix, and so is a token that expired (`token expired`). `NCS-032` before it, " +
+      "of the same `operationId`, says more",
+  ],
   JOB_GONE: ["A message names a delivery that does not exist, or no longer exists"],
   JOB_EXPIRED: ["A delivery expired, and its sink got nothing", "As `JobsExpired`"],
 };

@@ -9,10 +9,12 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
+import { clientScheme } from "../../functions/openapi/client-scheme.ts";
 import type { ServiceArea } from "../../shared/area.ts";
 import { type Endpoint, endpointAt, pathsOf } from "../../shared/endpoint.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
 import { correlator, errorBody } from "../../shared/schemas.ts";
+import { below, discoveryPath } from "../../shared/tokens/issuer.ts";
 import { callbacksOf, sinkToken } from "./callbacks.ts";
 import {
   codesOf,
@@ -31,6 +33,9 @@ import {
   responseExamples,
 } from "./examples.ts";
 import { reference } from "./reference.ts";
+
+/** The address of a local run. */
+const localAddress = "http://127.0.0.1:3000";
 
 /**
  * The OpenAPI 3.1 document of some areas, as a stage with a token endpoint has it. The same declarations give the same document, member by member.
@@ -56,7 +61,7 @@ export function openApiDocument(areas: readonly ServiceArea[], version: string):
       },
       servers: [
         {
-          url: "http://127.0.0.1:3000",
+          url: localAddress,
           description: "A local run. A deployed stage has an address of its own.",
         },
       ],
@@ -91,6 +96,13 @@ export function openApiDocument(areas: readonly ServiceArea[], version: string):
             bearerFormat: "JWT",
             description: tokenDescription(areas),
           },
+          [clientScheme]: {
+            type: "openIdConnect",
+            openIdConnectUrl: below(localAddress, discoveryPath),
+            description:
+              "How a client that has a key gets a `bearer` token: the metadata names the grants and how the client is " +
+              "authenticated. Only where the stage has a token endpoint.",
+          },
           ...sinkToken(endpoints),
         },
         examples: exampleComponents(areas),
@@ -124,7 +136,10 @@ const openObject: ZodOpenApiOverride = ({ jsonSchema, zodSchema }) => {
 function tokenDescription(areas: readonly ServiceArea[]): string {
   const scopes = areas.flatMap((area) => Object.entries(area.scopes));
   const permissions = scopes.map(([scope, permits]) => `- \`${scope}\`: ${permits}`);
-  return ["An access token. Each operation names the scope it needs.", "", ...permissions].join("\n");
+  const token =
+    "An access token. Each operation names the scope it needs. Proof of possession is not supported: a token that is " +
+    "bound to a key (`cnf`: DPoP, mutual TLS) is refused.";
+  return [token, "", ...permissions].join("\n");
 }
 
 function pathItems(areas: readonly ServiceArea[]): ZodOpenApiPathsObject {
@@ -148,16 +163,17 @@ function operation(
   pathIndex: number,
   callbacks: ZodOpenApiCallbacksObject | undefined,
 ): ZodOpenApiOperationObject {
-  const { summary, scope, parameters, query, requestHeaders, body } = endpoint;
+  const { summary, scope, parameters, query, requestHeaders, body, release } = endpoint;
   return {
     operationId: operationIdOf(endpoint, pathIndex),
     tags: [area.name],
     summary,
     description: operationDescription(endpoint, pathIndex),
-    // Linters accept names in a requirement of OAuth only.
-    security: scope === null ? [] : [{ bearer: [] }],
+    // A linter accepts no scopes in the requirement of `bearer`.
+    security: scope === null ? [] : [{ bearer: [] }, { [clientScheme]: [scope] }],
     ...(scope === null ? {} : { "x-required-scopes": [scope] }),
     ...(pathIndex === 0 ? {} : { "x-alias-of": endpoint.operationId }),
+    ...(pathIndex === 0 || release === undefined ? {} : { "x-camara-release": release.name }),
     requestParams: {
       ...(parameters === undefined ? {} : { path: z.object(parameters) }),
       ...(query === undefined ? {} : { query: z.object(query) }),
@@ -182,11 +198,15 @@ function operation(
   };
 }
 
-function operationDescription({ description, scope, method, path }: Endpoint, pathIndex: number): string {
+function operationDescription(endpoint: Endpoint, pathIndex: number): string {
+  const { description, scope, method, path, release } = endpoint;
+  const same = `The same operation as \`${method} ${path}\`, under another address`;
+  const differently =
+    release === undefined ? "" : ` It answers as CAMARA's ${release.name}. ${release.differences}`;
   return [
     description,
     ...(scope === null ? [] : [`Needs the scope \`${scope}\`.`]),
-    ...(pathIndex === 0 ? [] : [`The same operation as \`${method} ${path}\`, under another address.`]),
+    ...(pathIndex === 0 ? [] : [`${same}.${differently}`]),
   ].join("\n\n");
 }
 

@@ -7,6 +7,7 @@ export const recordFiles = {
   "qos-profiles": "qos-profiles.json",
   devices: "devices.json",
   "number-assignments": "number-assignments.json",
+  clients: "clients.json",
 } as const;
 
 /** A kind of records. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type * as z from "zod";
+import { clients } from "./clients.ts";
 import { type RecordKind, requireDataFolder } from "./data-files.ts";
 import { importDensityFolder } from "./density/density-folder.ts";
 import { devices } from "./devices.ts";
@@ -15,6 +16,7 @@ export const importKinds = {
   "qos-profiles": qosProfiles,
   devices,
   "number-assignments": numberAssignments,
+  clients,
 } as const satisfies Readonly<Record<RecordKind, unknown>>;
 
 /**

@@ -1,5 +1,7 @@
 import { historyOf, replaceHistory } from "../../functions/number-recycling/store.ts";
 import { numberAssignment, numberAssignments } from "../../functions/number-recycling/tables.ts";
+import { deleteClient, findClient } from "../../functions/oauth2/store.ts";
+import { clientRecord, clients } from "../../functions/oauth2/tables.ts";
 import { addressOf } from "../../functions/profile/rules.ts";
 import { deleteProfile, findProfile } from "../../functions/profile/store.ts";
 import { profileRecord, profiles } from "../../functions/profile/tables.ts";
@@ -85,6 +87,15 @@ const kinds: Readonly<Record<RecordKind, StoredKind>> = {
       if (history.length > 0 && !isDryRun) await replaceHistory(phoneNumber, [], signal);
       return history.length > 0;
     },
+  },
+  clients: {
+    table: clients,
+    read: (item) => {
+      const content = clientRecord.parse(item);
+      return { identity: content.clientId, content };
+    },
+    delete: async (clientId, isDryRun, signal) =>
+      isDryRun ? (await findClient(clientId, signal)) !== undefined : await deleteClient(clientId, signal),
   },
 };
 

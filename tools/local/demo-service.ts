@@ -27,7 +27,15 @@ interface DemoServiceOptions
 /** Allows sinks on this machine, which no deployed stage does. */
 const localSinks = "127.0.0.1/32:1024-65535";
 
-/** Serves an assembly with data in its tables. */
+/**
+ * Issues tokens to clients at the service's own address, so that they find it by its metadata.
+ * @param port the one it is going to have.
+ */
+export function ownIssuer(port: number) {
+  return { TOKEN_ISSUER: `http://127.0.0.1:${port}` };
+}
+
+/** Serves an assembly, with data in its tables. */
 export async function startDemoService(options: DemoServiceOptions): Promise<LocalService> {
   const { data, kept } = options;
   // The SDK would warn about the local Node.js version, which is not that of the deployed functions.

@@ -21,7 +21,7 @@ const { makeAssembly } = await import("../assembly.ts");
 const { requireDataFolder } = await import("../import/data-files.ts");
 const { fromInvocationFolder } = await import("../invocation-folder.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
-const { requireFreePort } = await import("./servers/listening-server.ts");
+const { chosenPort, requireFreePort } = await import("./servers/listening-server.ts");
 
 function readArguments() {
   try {
@@ -56,12 +56,12 @@ function readArguments() {
  */
 async function serve(
   making: Promise<MadeAssembly>,
-  { port, data: folder, throttle }: NonNullable<ReturnType<typeof readArguments>>,
+  { port: wanted, data: folder, throttle }: NonNullable<ReturnType<typeof readArguments>>,
   kept: KeptState | undefined,
-  environment: NodeJS.ProcessEnv,
+  shell: NodeJS.ProcessEnv,
 ) {
   const [
-    { startDemoService },
+    { ownIssuer, startDemoService },
     { demoData },
     { nextSteps },
     { isReadable, readableLines },
@@ -75,6 +75,8 @@ async function serve(
     import("./running-service.ts"),
     import("./lambda/account-executions.ts"),
   ]);
+  const port = await chosenPort(wanted);
+  const environment: NodeJS.ProcessEnv = { ...ownIssuer(port), ...shell };
   const data = folder ?? kept?.firstStart?.data ?? demoData;
   const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
   const assembly = making.then((made) => made.assembly);
@@ -142,7 +144,7 @@ try {
   await requireFreePort(wanted.port);
   const { keep, data } = wanted;
   const kept = keep === undefined ? undefined : await openKeptState(keep, data, environment);
-  const making = makeAssembly();
+  const making = makeAssembly(environment.TOKEN_ENDPOINT);
   const [made, service] = await Promise.all([making, serve(making, wanted, kept, environment)]);
   await stop;
   await service.close();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../shared/errors.ts";
-import { parseJsonObject } from "../../../shared/http/body.ts";
+import { parseForm, parseJsonObject } from "../../../shared/http/body.ts";
 
 /** The message of the refusal of a body. */
 function refusalOf(body: string | null, isBase64Encoded = false): string | undefined {
@@ -110,4 +110,29 @@ test("parseJsonObject treats __proto__ and constructor as plain members", () => 
   expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
   expect(body).not.toHaveProperty("polluted");
   expect({}).not.toHaveProperty("polluted");
+});
+
+describe("a form", () => {
+  test("parseForm reads parameters from text and from base64 alike", () => {
+    const text = "scope=a%3Aread+b%3Aread&word=gr%C3%BC%C3%9Fe&__proto__=x";
+    const read = [parseForm(text, false), parseForm(base64(text), true)].map(Object.entries);
+    const expected = [
+      ["scope", "a:read b:read"],
+      ["word", "grüße"],
+      ["__proto__", "x"],
+    ];
+    expect(read).toEqual([expected, expected]);
+  });
+
+  test("parseForm takes a parameter without a value for one that is not there", () => {
+    expect(parseForm("a=&b=1&a=2", false)).toEqual({ a: "2", b: "1" });
+  });
+
+  test.each([
+    ["no body", null],
+    ["a parameter that is there twice", "a=1&b=2&a=1"],
+    ["more than 64 KiB", `a=${"x".repeat(65_535)}`],
+  ])("parseForm refuses %s", (_, body) => {
+    expect(() => parseForm(body, false)).toThrow(ApiError);
+  });
 });

@@ -39,6 +39,14 @@ export async function requireFreePort(port: number): Promise<void> {
   await probe.close();
 }
 
+/** A port of 127.0.0.1 that is free at the moment, in place of 0; any other port as it is. */
+export async function chosenPort(port: number): Promise<number> {
+  if (port !== 0) return port;
+  const probe = await listen(createServer(), 0);
+  await probe.close();
+  return Number(new URL(probe.url).port);
+}
+
 function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));

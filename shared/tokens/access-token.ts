@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { importJWK, SignJWT } from "jose";
-import { secretText } from "../../shared/aws/secrets.ts";
-import { setting } from "../../shared/environment.ts";
-import { Unavailable } from "../../shared/errors.ts";
-import { publish } from "../../shared/tokens/signing-keys.ts";
+import { secretText } from "../aws/secrets.ts";
+import { setting } from "../environment.ts";
+import { Unavailable } from "../errors.ts";
+import { publish } from "./signing-keys.ts";
 import {
   type AccessTokenClaims,
   keysFrom,
@@ -14,8 +14,7 @@ import {
   signingSecret,
   tokenAlgorithm,
   tokenType,
-} from "../../shared/tokens/token.ts";
-import type { ProfileRecord } from "./tables.ts";
+} from "./token.ts";
 
 interface Signer extends Pick<SigningKey, "kid" | "signsFrom"> {
   readonly key: Awaited<ReturnType<typeof importJWK>>;
@@ -32,13 +31,19 @@ interface IssuedToken {
   readonly keyAgeDays: number | undefined;
 }
 
-/**
- * Issues an access token for a login (behaviour section 4).
- *
- * The scopes are the words of the profile's permissions; the subscription makes the token 3-legged.
- */
+/** For whom a token is issued. */
+interface TokenHolder {
+  readonly client: string;
+  readonly subject: string;
+  /** Scopes, separated by spaces. */
+  readonly scope: string;
+  /** Makes the token 3-legged. */
+  readonly subscription?: string | undefined;
+}
+
+/** Issues an access token of ours, signed with the key that signs now. */
 export async function accessToken(
-  profile: ProfileRecord,
+  { client, subject, scope, subscription }: TokenHolder,
   now: Date,
   signal: AbortSignal,
 ): Promise<IssuedToken> {
@@ -47,13 +52,13 @@ export async function accessToken(
   const claims: AccessTokenClaims = {
     iss: setting("TOKEN_ISSUER"),
     aud: setting("TOKEN_AUDIENCE"),
-    sub: String(profile.ID),
-    client_id: String(profile.ID),
-    scope: profile.Permissions ?? "",
+    sub: subject,
+    client_id: client,
+    scope,
     iat: issuedAt,
     exp: issuedAt + setting("TOKEN_LIFETIME_SECONDS"),
     jti: randomUUID(),
-    ...(profile.subscription === undefined ? {} : { subscription: profile.subscription }),
+    ...(subscription === undefined ? {} : { subscription }),
   };
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid })

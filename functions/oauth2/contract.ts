@@ -1,0 +1,79 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../shared/endpoint.ts";
+import { described } from "../../shared/schemas.ts";
+import { discoveryPath } from "../../shared/tokens/issuer.ts";
+import { maxAssertionCharacters } from "./limits.ts";
+
+const text = z.string().check(z.minLength(1));
+const texts = z.array(text);
+const assertion = z.optional(text.check(z.maxLength(maxAssertionCharacters)));
+
+/** `POST /oauth2/token` (RFC 6749, section 3.2). */
+export const issueToken = endpoint({
+  id: "oauth2/token",
+  operationId: "issueToken",
+  summary: "Issue an access token",
+  description:
+    "Exchanges a client's assertion for an access token: for the client itself, or for a subscriber whom it names.",
+  method: "POST",
+  path: "/oauth2/token",
+  aliases: [],
+  scope: null,
+  publicBecause:
+    "Where a client gets its token: it cannot have one yet. It proves who it is by a signature, once.",
+  oauth2: true,
+  body: z.object({
+    grant_type: described(text, "How the token is granted."),
+    scope: described(z.optional(text), "Scopes and at most one purpose, separated by spaces."),
+    assertion: described(assertion, "The JWT of a jwt-bearer grant (RFC 7523, section 2.1)."),
+    client_id: described(z.optional(text), "The client, which its assertion names too."),
+    client_assertion_type: described(z.optional(text), "What `client_assertion` is."),
+    client_assertion: described(assertion, "The JWT that authenticates the client (RFC 7523, section 2.2)."),
+    client_secret: described(z.optional(text), "Refused: clients have keys, and no secrets."),
+  }),
+  responses: {
+    200: z.object({
+      access_token: described(text, "A JWT to send as a bearer token."),
+      token_type: described(z.literal("Bearer"), "How to send it."),
+      expires_in: described(z.int(), "The seconds for which it is valid."),
+      scope: described(text, "What was granted."),
+    }),
+  },
+  headers: { pragma: "no-cache" },
+  errors: [
+    "INVALID_ARGUMENT",
+    "INVALID_CLIENT",
+    "INVALID_GRANT",
+    "INVALID_SCOPE",
+    "UNAUTHORIZED_CLIENT",
+    "UNSUPPORTED_GRANT_TYPE",
+    "PERMISSION_DENIED",
+  ],
+});
+
+/** The metadata of the issuer (RFC 8414, OpenID Connect Discovery 1.0), for clients to find the rest. */
+export const publishMetadata = endpoint({
+  id: "oauth2/metadata",
+  operationId: "publishMetadata",
+  summary: "Metadata of the token issuer",
+  description: "Where tokens are issued and how: what exists, and nothing else.",
+  method: "GET",
+  path: discoveryPath,
+  aliases: ["/.well-known/oauth-authorization-server"],
+  scope: null,
+  publicBecause: "Where tokens are issued, and how: the same for everybody.",
+  responses: {
+    200: z.object({
+      issuer: described(text, "The `iss` of the tokens."),
+      token_endpoint: described(text, "Where tokens are issued."),
+      jwks_uri: described(text, "The keys that verify the tokens."),
+      scopes_supported: described(texts, "The scopes of the API."),
+      response_types_supported: described(texts, "None: there is no authorization endpoint."),
+      grant_types_supported: described(texts, "How tokens are granted."),
+      token_endpoint_auth_methods_supported: described(texts, "How clients are authenticated."),
+      token_endpoint_auth_signing_alg_values_supported: described(texts, "How assertions are signed."),
+    }),
+  },
+  headers: { "cache-control": "public, max-age=300" },
+  errors: ["INVALID_ARGUMENT"],
+});

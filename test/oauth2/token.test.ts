@@ -1,0 +1,416 @@
+import { decodeJwt } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { assertionType, jwtBearer } from "../../functions/oauth2/rules.ts";
+import type { ClientRecord } from "../../functions/oauth2/tables.ts";
+import { logId } from "../../shared/aws/log.ts";
+import type { DeviceRecord } from "../../shared/devices/record.ts";
+import { plainDevice } from "../support/device.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { countingServer, ellipticKey, hmacWith, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
+import {
+  askForToken,
+  claimsFor,
+  clientCredentials,
+  signed,
+  storeClient,
+  subscribersToken,
+} from "./test-client.ts";
+
+const read = "qos-profiles:read";
+const identify = "device-identifier:retrieve-identifier";
+const purpose = "dpv:FraudPreventionAndDetection";
+const both: ClientRecord["grants"] = ["client_credentials", jwtBearer];
+
+const shopKey = ellipticKey("shop-1");
+const rsa = rsaKey("shop-2");
+const nextKey = { ...rsa, jwk: { ...rsa.jwk, alg: "PS256" } };
+const bankKey = ellipticKey("bank-1");
+const remoteKey = ellipticKey("remote-1");
+
+const ada: DeviceRecord = {
+  ...plainDevice,
+  subscription: "line-of-ada",
+  phoneNumber: "+34600000201",
+  identifierConsent: true,
+};
+const ben: DeviceRecord = {
+  ...plainDevice,
+  subscription: "line-of-ben",
+  phoneNumber: "+34600000202",
+  identifierConsent: false,
+};
+
+let service: OwnService;
+/** Serves the keys of one client. */
+let remote: Awaited<ReturnType<typeof countingServer>>;
+
+beforeAll(async () => {
+  remote = await countingServer((_, response) => response.end(JSON.stringify({ keys: [remoteKey.jwk] })));
+  service = await startOwnService({ SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535" }, { isIssuer: true });
+  const scopes = [read, identify];
+  const purposes = [purpose, "dpv:Marketing"];
+  await storeClient(service, { clientId: "shop", keys: [shopKey, nextKey], scopes, purposes, grants: both });
+  await storeClient(service, {
+    clientId: "bank",
+    keys: [bankKey],
+    scopes: [read],
+    grants: ["client_credentials"],
+  });
+  const others = { scopes: [read], grants: both };
+  await storeClient(service, { ...others, clientId: "remote", jwksUri: `${remote.url}/keys` });
+  await storeClient(service, { ...others, clientId: "inside", jwksUri: "http://169.254.169.254/keys" });
+  for (const device of [ada, ben]) await service.putDevice(device);
+});
+afterAll(async () => {
+  await Promise.all([service, remote].map((server) => server?.close()));
+});
+
+const ofShop = (changed: Readonly<Record<string, unknown>> = {}) => claimsFor(service, "shop", changed);
+const withAssertion = async (assertion: string, scope: string | undefined = read) =>
+  await askForToken(service, clientCredentials(assertion, scope));
+const asShop = async (changed: Readonly<Record<string, unknown>> = {}, scope: string | undefined = read) =>
+  await withAssertion(await signed(shopKey, ofShop(changed)), scope);
+const forSubscriber = async (changed: Readonly<Record<string, unknown>> = {}) =>
+  await askForToken(
+    service,
+    subscribersToken(
+      await signed(
+        shopKey,
+        ofShop({ sub: `tel:${ada.phoneNumber}`, scope: `${read} ${purpose}`, ...changed }),
+      ),
+    ),
+  );
+
+const invalidClient = { status: 401, body: { error: "invalid_client", code: "INVALID_CLIENT" } };
+const invalidGrant = { status: 400, body: { error: "invalid_grant" } };
+const invalidScope = { status: 400, body: { error: "invalid_scope" } };
+
+async function useToken(token: string | undefined, path: string, body: object = {}) {
+  return await service.call(path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+}
+const profiles = "/qualityondemand/retrieve-qos-profiles";
+const identifier = "/deviceidentifier/retrieve-identifier";
+
+describe("client_credentials", () => {
+  test("POST /oauth2/token gives a client a 2-legged token that the API accepts, not to be cached", async () => {
+    const { status, headers, body } = await asShop({}, `${read} ${purpose}`);
+
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        access_token: expect.any(String),
+        token_type: "Bearer",
+        expires_in: 3_600,
+        scope: `${read} ${purpose}`,
+      },
+    });
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("pragma")).toBe("no-cache");
+    expect(decodeJwt(body.access_token ?? "")).toMatchObject({
+      iss: service.url,
+      sub: "shop",
+      client_id: "shop",
+      scope: `${read} ${purpose}`,
+    });
+    expect(decodeJwt(body.access_token ?? "")).not.toHaveProperty("subscription");
+    expect(await useToken(body.access_token, profiles)).toMatchObject({ status: 200 });
+    expect(await useToken(body.access_token, identifier)).toMatchObject({ status: 403 });
+  });
+
+  test("POST /oauth2/token accepts each key of a client, with its kid or without one", async () => {
+    for (const key of [shopKey, nextKey]) {
+      expect(await withAssertion(await signed(key, ofShop()))).toMatchObject({ status: 200 });
+      expect(await withAssertion(await signed(key, ofShop(), { kid: undefined }))).toMatchObject({
+        status: 200,
+      });
+    }
+  });
+
+  test("POST /oauth2/token accepts the token endpoint as audience", async () => {
+    expect(await asShop({ aud: `${service.url}/oauth2/token` })).toMatchObject({ status: 200 });
+  });
+
+  test("POST /oauth2/token needs a scope, and gives none that the client does not have", async () => {
+    expect(await withAssertion(await signed(shopKey, ofShop()), "")).toMatchObject(invalidScope);
+    for (const scope of [
+      "number-recycling:check",
+      `${read} number-recycling:check`,
+      "*",
+      "openid",
+      purpose,
+    ]) {
+      expect(await asShop({}, scope)).toMatchObject(invalidScope);
+    }
+    // The scope of its other grant does not count here.
+    expect(await asShop({ scope: read }, "")).toMatchObject(invalidScope);
+  });
+
+  test("POST /oauth2/token needs a client assertion, and takes no other authentication", async () => {
+    const { client_assertion: _, ...none } = clientCredentials("", read);
+    expect(await askForToken(service, none)).toMatchObject(invalidClient);
+    const valid = clientCredentials(await signed(shopKey, ofShop()), read);
+    expect(await askForToken(service, { ...valid, client_secret: "guess" })).toMatchObject(invalidClient);
+    const basic = await askForToken(service, valid, { authorization: "Basic c2hvcDpndWVzcw==" });
+    expect(basic).toMatchObject(invalidClient);
+    const challengeIn = ({ headers }: typeof basic) =>
+      headers.get("www-authenticate") ?? headers.get("x-amzn-remapped-www-authenticate");
+    expect(challengeIn(basic)).toBe('Basic realm="clients"');
+    expect(challengeIn(await askForToken(service, none))).toBeNull();
+    expect(await askForToken(service, { ...valid, client_assertion_type: "other" })).toMatchObject(
+      invalidClient,
+    );
+    expect(await askForToken(service, { ...valid, client_id: "bank" })).toMatchObject(invalidClient);
+    // None of these has used the assertion.
+    expect(await askForToken(service, { ...valid, client_id: "shop" })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("an attack with an assertion", () => {
+  test("POST /oauth2/token accepts an assertion once, also of many at the same time", async () => {
+    const assertion = await signed(shopKey, ofShop());
+    const answers = await Promise.all(Array.from({ length: 6 }, () => withAssertion(assertion)));
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401, 401]);
+    expect(await withAssertion(assertion)).toMatchObject(invalidClient);
+  });
+
+  test("POST /oauth2/token accepts a jti once, whatever else an assertion says, and for each client", async () => {
+    const jti = crypto.randomUUID();
+    expect(await asShop({ jti })).toMatchObject({ status: 200 });
+    expect(await asShop({ jti, exp: Math.floor(Date.now() / 1_000) + 100 })).toMatchObject(invalidClient);
+    const ofBank = await signed(bankKey, claimsFor(service, "bank", { jti }));
+    expect(await withAssertion(ofBank)).toMatchObject({ status: 200 });
+  });
+
+  test("POST /oauth2/token refuses wrong audiences, and an assertion for several", async () => {
+    for (const aud of [
+      "https://other.test",
+      `${service.url}/`,
+      [service.url, "https://other.test"],
+      undefined,
+    ]) {
+      expect(await asShop({ aud })).toMatchObject(invalidClient);
+    }
+  });
+
+  test("POST /oauth2/token refuses assertions that expired, expire too late, or are not valid yet", async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    for (const changed of [
+      { exp: now - 10 },
+      { exp: now + 400 },
+      { exp: 9_999_999_999 },
+      { exp: undefined },
+      { iat: now + 60 },
+      { nbf: now + 60 },
+      { iat: now - 290, exp: now + 60 },
+      { jti: undefined },
+      { jti: "" },
+    ]) {
+      expect(await asShop(changed), JSON.stringify(changed)).toMatchObject(invalidClient);
+    }
+  });
+
+  test("POST /oauth2/token refuses unsigned assertions, and HS256 with the public key as its secret", async () => {
+    const pem = shopKey.privateKey.export({ format: "pem", type: "pkcs8" });
+    const secrets = [JSON.stringify(shopKey.jwk), String(shopKey.jwk.x), pem];
+    const tries = [
+      tokenOf({ alg: "none" }, ofShop(), () => Buffer.alloc(0)),
+      tokenOf({ alg: "ES256", kid: shopKey.kid }, ofShop(), () => Buffer.alloc(0)),
+      tokenOf({ alg: "ES256", kid: shopKey.kid }, ofShop(), () => Buffer.alloc(64)),
+      ...secrets.map((secret) => tokenOf({ alg: "HS256", kid: shopKey.kid }, ofShop(), hmacWith(secret))),
+    ];
+    for (const assertion of tries) expect(await withAssertion(assertion)).toMatchObject(invalidClient);
+  });
+
+  test("POST /oauth2/token refuses a key that the assertion itself brings", async () => {
+    const own = ellipticKey("own");
+    for (const header of [{ jwk: own.jwk }, { jku: `${remote.url}/keys` }, { x5u: remote.url }]) {
+      const assertion = tokenOf({ alg: "ES256", ...header }, ofShop(), signedBy(own));
+      expect(await withAssertion(assertion)).toMatchObject(invalidClient);
+    }
+  });
+
+  test("POST /oauth2/token refuses critical header members that it does not know", async () => {
+    const assertion = tokenOf({ alg: "ES256", crit: ["exp"], exp: 1 }, ofShop(), signedBy(shopKey));
+    expect(await withAssertion(assertion)).toMatchObject(invalidClient);
+  });
+
+  test("POST /oauth2/token refuses another client's key, and an assertion about another client", async () => {
+    expect(await withAssertion(await signed(bankKey, ofShop()))).toMatchObject(invalidClient);
+    expect(await withAssertion(await signed({ ...bankKey, kid: "shop-1" }, ofShop()))).toMatchObject(
+      invalidClient,
+    );
+    expect(await asShop({ sub: "bank" })).toMatchObject(invalidClient);
+    expect(await asShop({ iss: "bank" })).toMatchObject(invalidClient);
+  });
+
+  test("POST /oauth2/token answers an unknown client as one with another key", async () => {
+    const unknown = await withAssertion(await signed(shopKey, claimsFor(service, "nobody")));
+    const wrong = await withAssertion(await signed(bankKey, ofShop()));
+    expect(unknown).toMatchObject(invalidClient);
+    expect(unknown.body).toEqual(wrong.body);
+  });
+
+  test("POST /oauth2/token refuses what is no assertion, and one that is too large", async () => {
+    for (const assertion of ["x", "..", "a.b.c", tokenOf({}, {}, () => Buffer.alloc(1))]) {
+      expect(await withAssertion(assertion)).toMatchObject(invalidClient);
+    }
+    const large = await asShop({ more: "x".repeat(8_192) });
+    expect(large).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    expect(await asShop({ iss: "i".repeat(300) })).toMatchObject(invalidClient);
+  });
+});
+
+describe("jwt-bearer", () => {
+  test("POST /oauth2/token gives a 3-legged token of the number's subscription, and no refresh token", async () => {
+    const { status, body } = await forSubscriber({ scope: `${identify} ${purpose}` });
+
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        access_token: expect.any(String),
+        token_type: "Bearer",
+        expires_in: 3_600,
+        scope: `${identify} ${purpose}`,
+      },
+    });
+    const claims = decodeJwt(body.access_token ?? "");
+    expect(claims).toMatchObject({ client_id: "shop", subscription: ada.subscription });
+    expect(JSON.stringify(claims)).not.toContain("34600000201");
+    expect(await useToken(body.access_token, identifier)).toMatchObject({
+      status: 200,
+      body: { imei: ada.imei },
+    });
+    expect(
+      await useToken(body.access_token, identifier, { device: { phoneNumber: ben.phoneNumber } }),
+    ).toMatchObject({
+      status: 422,
+    });
+  });
+
+  test("POST /oauth2/token gives a token for device identifiers only if the subscriber has consented", async () => {
+    const sub = `tel:${ben.phoneNumber}`;
+    const refused = await forSubscriber({ sub, scope: `${identify} ${purpose}` });
+
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { code: "PERMISSION_DENIED", error: "access_denied" },
+    });
+    expect(await forSubscriber({ sub })).toMatchObject({ status: 200 });
+  });
+
+  test("POST /oauth2/token needs one purpose of the client for a subscriber's token", async () => {
+    for (const scope of [read, `${read} ${purpose} dpv:Marketing`, `${read} dpv:Sell`, undefined]) {
+      expect(await forSubscriber({ scope })).toMatchObject(invalidScope);
+    }
+  });
+
+  test("POST /oauth2/token refuses subjects that are no known number", async () => {
+    for (const sub of ["tel:+34600999999", "tel:0034", "shop", ada.subscription, `ipport:203.0.113.1:80`]) {
+      expect(await forSubscriber({ sub })).toMatchObject(invalidGrant);
+    }
+  });
+
+  test("POST /oauth2/token accepts an assertion about a subscriber once", async () => {
+    const jti = crypto.randomUUID();
+    expect(await forSubscriber({ jti })).toMatchObject({ status: 200 });
+    expect(await forSubscriber({ jti })).toMatchObject(invalidGrant);
+  });
+
+  test("POST /oauth2/token takes client authentication beside the assertion only of the same client", async () => {
+    const about = { sub: `tel:${ada.phoneNumber}`, scope: `${read} ${purpose}` };
+    const grant = async () => subscribersToken(await signed(shopKey, ofShop(about)));
+    const of = (client_assertion: string) => ({ client_assertion_type: assertionType, client_assertion });
+    const ofBank = of(await signed(bankKey, claimsFor(service, "bank")));
+    const own = of(await signed(shopKey, ofShop()));
+
+    expect(await askForToken(service, { ...(await grant()), ...own })).toMatchObject({ status: 200 });
+    expect(await askForToken(service, { ...(await grant()), ...ofBank })).toMatchObject(invalidClient);
+    expect(await askForToken(service, { ...(await grant()), client_secret: "guess" })).toMatchObject(
+      invalidClient,
+    );
+  });
+
+  test("POST /oauth2/token refuses a scope beside the assertion that is not the assertion's", async () => {
+    const about = { sub: `tel:${ada.phoneNumber}`, scope: `${read} ${purpose}` };
+    const grant = subscribersToken(await signed(shopKey, ofShop(about)));
+    expect(await askForToken(service, { ...grant, scope: `${identify} ${purpose}` })).toMatchObject(
+      invalidScope,
+    );
+  });
+
+  test("POST /oauth2/token refuses a grant that the client does not have", async () => {
+    const assertion = await signed(
+      bankKey,
+      claimsFor(service, "bank", { sub: `tel:${ada.phoneNumber}`, scope: `${read} ${purpose}` }),
+    );
+    expect(await askForToken(service, subscribersToken(assertion))).toMatchObject({
+      status: 400,
+      body: { error: "unauthorized_client" },
+    });
+  });
+});
+
+describe("a client with a jwksUri", () => {
+  test("POST /oauth2/token accepts a key that the client's address serves", async () => {
+    const assertion = await signed(remoteKey, claimsFor(service, "remote"));
+    expect(await withAssertion(assertion)).toMatchObject({ status: 200 });
+  });
+
+  test("POST /oauth2/token refuses a client whose address is not public, and tells the operator", async () => {
+    const assertion = await signed(remoteKey, claimsFor(service, "inside"));
+    expect(await withAssertion(assertion)).toMatchObject(invalidClient);
+    expect(service.output()).toContain(logId("CLIENT_KEYS_UNREACHABLE"));
+  });
+});
+
+describe("a request that is none of OAuth 2", () => {
+  test("POST /oauth2/token refuses unknown grants, missing ones and repeated parameters", async () => {
+    const grants = ["password", "authorization_code", "refresh_token", "CLIENT_CREDENTIALS"];
+    for (const grant_type of grants) {
+      expect(await askForToken(service, { grant_type })).toMatchObject({
+        status: 400,
+        body: { error: "unsupported_grant_type" },
+      });
+    }
+    for (const form of [
+      "",
+      "a=b",
+      "grant_type=",
+      "grant_type=client_credentials&grant_type=client_credentials",
+      "{}",
+    ]) {
+      const { status, headers, body } = await askForToken(service, form);
+      expect({ status, body }).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("pragma")).toBe("no-cache");
+      expect(body.error_description).toMatch(/^[ !#-[\]-~]+$/);
+    }
+  });
+
+  test("POST /oauth2/token sends no challenge that a client would take for one of a resource", async () => {
+    const { headers } = await withAssertion("x");
+    expect(headers.get("www-authenticate")).toBeNull();
+  });
+});
+
+test("the log has the purpose of each token, and neither number, client, jti nor assertion", async () => {
+  const claims = ofShop({ sub: `tel:${ada.phoneNumber}`, scope: `${read} ${purpose}` });
+  const assertion = await signed(shopKey, claims);
+  const { body } = await askForToken(service, subscribersToken(assertion), { "x-correlator": "purpose-1" });
+  const lines = service
+    .output()
+    .split("\n")
+    .filter((line) => line.includes(logId("TOKEN_ISSUED")) && line.includes("purpose-1"))
+    .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
+
+  expect(lines).toEqual([expect.objectContaining({ purpose, grant: jwtBearer })]);
+  for (const secret of ["34600000201", "shop-1", String(claims.jti), assertion, body.access_token ?? "?"]) {
+    expect(service.output()).not.toContain(secret);
+  }
+});

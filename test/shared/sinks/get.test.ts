@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from "vitest";
+import { type GetOptions, get } from "../../../shared/sinks/get.ts";
+import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
+import { certificate, closeSinks, httpSink, httpsSink } from "./sink-server.ts";
+
+afterEach(closeSinks);
+
+const allowed = parseAllowedNetworks("127.0.0.0/8:1-65535") ?? [];
+
+async function read(url: string, options: Partial<GetOptions> = {}): Promise<string | undefined> {
+  const body = await get({
+    url,
+    accept: "application/json",
+    maxBytes: 1_000,
+    maxMilliseconds: 60_000,
+    allowed,
+    runtimeApi: undefined,
+    ...options,
+  });
+  if (!(body instanceof Error)) return body.toString();
+  return "code" in body ? String(body.code) : body.name;
+}
+
+test("get returns the body of a 200, and sends what it accepts", async () => {
+  const { port } = await httpSink(({ method, url, headers }, response) => {
+    response.write(`${method} ${url} ${headers.accept} `);
+    response.end(headers.host);
+  });
+  const place = `127.0.0.1:${port}`;
+  expect(await read(`http://${place}/keys?a=1`)).toBe(`GET /keys?a=1 application/json ${place}`);
+});
+
+test("get verifies the certificate of an https address", async () => {
+  const { port } = await httpsSink((_, response) => response.end("keys"));
+  expect(await read(`https://127.0.0.1:${port}/`, { ca: certificate.cert })).toBe("keys");
+  expect(await read(`https://127.0.0.1:${port}/`)).not.toBe("keys");
+});
+
+test("get connects to no address that is neither public nor allowed", async () => {
+  const { port, connections } = await httpSink((_, response) => response.end("secret"));
+  expect(await read(`http://127.0.0.1:${port}/`, { allowed: [] })).toBe("SINK");
+  const byName = { allowed: [], resolve: async () => ["127.0.0.1"] };
+  expect(await read(`https://keys.example.com:${port}/`, byName)).toBe("ADDRESS");
+  expect(await read("http://169.254.169.254/latest/meta-data")).toBe("SINK");
+  expect(connections()).toBe(0);
+});
+
+test.each([[204], [302], [404], [500]])(
+  "get returns an error for status %i, and follows nothing",
+  async (status) => {
+    const { port, connections } = await httpSink((_, response) => {
+      response.writeHead(status, { location: "/other" });
+      response.end();
+    });
+    expect(await read(`http://127.0.0.1:${port}/`)).toBe(`STATUS_${status}`);
+    expect(connections()).toBe(1);
+  },
+);
+
+test("get reads no more than its maximum", async () => {
+  const { port } = await httpSink((_, response) => response.end("x".repeat(1_001)));
+  expect(await read(`http://127.0.0.1:${port}/`)).toBe("TOO_LARGE");
+});
+
+test("get gives up on a server that does not answer, or not to the end", async () => {
+  const silent = await httpSink(() => {});
+  const slow = await httpSink((_, response) => response.write("x"));
+  for (const { port } of [silent, slow]) {
+    expect(await read(`http://127.0.0.1:${port}/`, { maxMilliseconds: 200 })).toMatch(/OVERTIME|STALLED/);
+  }
+});
