@@ -1,21 +1,23 @@
 import { Duration, Validations } from "aws-cdk-lib";
-import {
-  AuthorizationType,
-  LambdaIntegration,
-  type Method,
-  ResponseTransferMode,
-  TokenAuthorizer,
-} from "aws-cdk-lib/aws-apigateway";
+import { AuthorizationType, type Method } from "aws-cdk-lib/aws-apigateway";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { endpoints, websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import { configuration, setting } from "../shared/environment.ts";
+import {
+  functionIntegration,
+  permitApi,
+  permitAuthorizers,
+  ServiceAuthorizer,
+} from "./constructs/api-functions.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { addOtherVerbs } from "./constructs/other-verbs.ts";
 import { ServiceApi } from "./constructs/service-api.ts";
 import type { FunctionId } from "./functions.ts";
+import { outputNames } from "./output-names.ts";
+import { addOutput } from "./outputs.ts";
 import { servedEndpoints } from "./served.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
@@ -48,7 +50,8 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     hasOwnHost: domain === undefined,
     corsOrigins,
   });
-  if (domain !== undefined) new CustomDomain(scope, "Domain", api, domain);
+  if (domain === undefined) addOutput(scope, outputNames.apiAddress, api.url);
+  else new CustomDomain(scope, "Domain", api, domain);
   if (waf) {
     const rate = setting("RATE_LIMIT_PER_MINUTE", { RATE_LIMIT_PER_MINUTE });
     new Firewall(scope, "Firewall", api.deploymentStage, rate);
@@ -61,10 +64,11 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
         "on logins protect the API.",
     });
   }
+  permitAuthorizers(api, live("authorizer/authorize"));
   const authorizers = new Map(
     scopesOf(endpoints).map((needed) => [
       needed,
-      new TokenAuthorizer(scope, `Authorizer ${needed}`, {
+      new ServiceAuthorizer(scope, `Authorizer ${needed}`, {
         handler: live("authorizer/authorize"),
         resultsCacheTtl: authorizerCache,
         validationRegex: bearerToken,
@@ -72,12 +76,10 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     ]),
   );
   const served = servedEndpoints(settings);
+  for (const id of new Set([...served, ...websites].map((one): FunctionId => one.id)))
+    permitApi(api, live(id));
   for (const endpoint of served) {
-    const integration = new LambdaIntegration(live(endpoint.id), {
-      allowTestInvoke: false,
-      responseTransferMode:
-        "streamed" in endpoint ? ResponseTransferMode.STREAM : ResponseTransferMode.BUFFERED,
-    });
+    const integration = functionIntegration(live(endpoint.id), { streamed: "streamed" in endpoint });
     const authorizer = endpoint.scope === null ? undefined : authorizers.get(endpoint.scope);
     const authorization =
       authorizer === undefined
@@ -92,10 +94,7 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     }
   }
   for (const { id, paths, publicBecause } of websites) {
-    const integration = new LambdaIntegration(live(id), {
-      allowTestInvoke: false,
-      responseTransferMode: ResponseTransferMode.BUFFERED,
-    });
+    const integration = functionIntegration(live(id));
     for (const path of paths) {
       const method = api.root
         .resourceForPath(path)

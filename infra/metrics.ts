@@ -6,7 +6,7 @@ import type { TableName } from "../functions/areas.ts";
 import type { MetricName, metrics } from "../shared/aws/metrics.ts";
 import { functionRecords } from "./functions.ts";
 
-/** The CloudWatch namespace of a stage's metrics: the name of its stack, which differs between stages. */
+/** The CloudWatch namespace of a stage's metrics: its stack's name, so that stages are told apart. */
 export function metricNamespaceOf(scope: Construct): string {
   return Stack.of(scope).stackName;
 }
@@ -21,7 +21,7 @@ export function serviceMetric(scope: Construct, metricName: Undivided, statistic
   return new Metric({ namespace: metricNamespaceOf(scope), metricName, statistic });
 }
 
-/** Throttled reads or writes, for each table that one of some functions may read or write. */
+/** Throttled reads or writes, for each table that a function may read or write. */
 export function throttled(
   tables: Readonly<Record<TableName, ITable>>,
   kind: "Read" | "Write",

@@ -9,6 +9,9 @@ export const dataStackName = `${stackName}Data`;
 /** The CloudFormation stack of each stage, beside its tables: a deployment of one never changes the other. */
 export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-dev`, prod: stackName };
 
+/** The name of the template with the alarms of the whole service in the assembly, in any stage. */
+export const monitoringStackName = `${stackName}Monitoring`;
+
 /** The name of the template that imports densities in the assembly, in any stage. */
 export const densityImportStackName = `${stackName}DensityImport`;
 

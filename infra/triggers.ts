@@ -35,7 +35,7 @@ export function addTriggers(
       reportBatchItemFailures: true,
       maxConcurrency: maxWorkers,
     });
-    mapping.node.addDependency(worker.role ?? worker);
+    mapping.node.addDependency(worker.role);
   }
   if (everyMinutes !== undefined) {
     new Rule(scope, `${constructName(id)}Schedule`, {

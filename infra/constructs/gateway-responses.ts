@@ -3,19 +3,15 @@ import { type Code, errorRow, errors } from "../../shared/errors.ts";
 import { correlatorHeader, requestIdHeader } from "../../shared/http/correlator.ts";
 import { exposedHeaders } from "../../shared/http/cors.ts";
 
-const noPath = "There is no operation with this path.";
-
 /**
  * Messages that say more than the catalogue's. The authorizer's context names the scope:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
 const ownMessages: Readonly<Record<string, string>> = {
   ACCESS_DENIED: "The access token lacks the scope $context.authorizer.neededScope.",
-  MISSING_AUTHENTICATION_TOKEN: noPath,
-  // An unknown path is one of these when the request has a bearer token (docs/decisions/0001).
-  DEFAULT_4XX: noPath,
-  INVALID_SIGNATURE: noPath,
-  // Of a body in another coding, and of a verb that the path does not have with a body of a rare type.
+  // An unknown path, with and without a bearer token (docs/decisions/0001).
+  DEFAULT_4XX: "There is no operation with this path.",
+  // For an unsupported Content-Encoding, and for an unsupported verb whose body has a rare type.
   UNSUPPORTED_MEDIA_TYPE:
     "The Content-Encoding must be gzip or deflate and fit the body, or the path does not take this verb.",
   REQUEST_TOO_LARGE: "The body is too large.",
@@ -33,7 +29,8 @@ const ownMessages: Readonly<Record<string, string>> = {
 export function addGatewayResponses(api: RestApi, corsOrigins: readonly string[]): void {
   for (const code of Object.keys(errors) as Code[]) {
     const { status, message, retryAfterSeconds, gatewayResponses = [] } = errorRow(code);
-    for (const type of gatewayResponses) {
+    const byDefault = gatewayResponses.find((type) => type.startsWith("DEFAULT_"));
+    for (const type of byDefault === undefined ? gatewayResponses : [byDefault]) {
       api.addGatewayResponse(type, {
         type: ResponseType.of(type),
         statusCode: String(status),

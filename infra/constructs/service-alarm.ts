@@ -1,6 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import {
   Alarm,
+  type AlarmBase,
   ComparisonOperator,
   type MathExpression,
   type Metric,
@@ -36,6 +37,13 @@ export class ServiceAlarm extends Alarm {
       alarmDescription: impact,
       ...(isPercentile ? { evaluateLowSampleCountPercentile: "ignore" } : {}),
     });
-    if (topic !== undefined) this.addAlarmAction(new SnsAction(topic));
+    if (topic !== undefined) notify(this, topic);
   }
+}
+
+/** Notifies a topic when an alarm is raised and when it is over, so that an incident tool can close the incident. */
+export function notify(alarm: AlarmBase, topic: ITopic): void {
+  const action = new SnsAction(topic);
+  alarm.addAlarmAction(action);
+  alarm.addOkAction(action);
 }

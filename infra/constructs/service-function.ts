@@ -1,9 +1,9 @@
 import { Duration, RemovalPolicy, Size, Validations } from "aws-cdk-lib";
-import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import type { StageTraits } from "../stage.ts";
 import { ServiceLog } from "./service-log.ts";
+import { ServiceRole } from "./service-role.ts";
 
 /** What every function runs on. `package.json` has the same release of Node.js for development. */
 export const runtime = Runtime.NODEJS_24_X;
@@ -28,11 +28,13 @@ interface ServiceFunctionProps {
  * retention, and a role that may write logs, write traces in a traced stage, and nothing else until it is granted more.
  */
 export class ServiceFunction extends LambdaFunction {
+  declare readonly role: ServiceRole;
+
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     const { bundle, description, environment, traits, reservedConcurrency, diskMegabytes } = props;
     const { timeoutSeconds = 10, memoryMegabytes = 512 } = props;
     const logGroup = new ServiceLog(scope, `${id}Logs`, traits);
-    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    const role = new ServiceRole(scope, `${id}Role`, "lambda.amazonaws.com");
     logGroup.grantWrite(role);
     super(scope, id, {
       code: Code.fromAsset(bundle),

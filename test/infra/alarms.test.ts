@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, tables } from "../../functions/areas.ts";
-import { retryDelay } from "../../functions/population-density/delivery/rules.ts";
+import { type AttemptResult, retryDelay } from "../../functions/population-density/delivery/rules.ts";
 import { functionIds } from "../../infra/bundles.ts";
-import { type FunctionId, type FunctionRecord, functionRecords } from "../../infra/functions.ts";
+import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { logId } from "../../shared/aws/log.ts";
 import { metrics } from "../../shared/aws/metrics.ts";
@@ -22,6 +22,7 @@ import {
   queueOf,
   reference,
   resourcesOf,
+  servedIn,
   type Template,
   tableNameOf,
   template,
@@ -37,8 +38,9 @@ const alarmProperties = z
     /** None for what the functions count, and for the whole account. */
     Dimensions: z
       .array(z.strictObject({ Name: z.string(), Value: z.union([z.string(), reference, attribute]) }))
-      .max(1)
+      .max(2)
       .default([]),
+    OKActions: z.array(z.unknown()).default([]),
     EvaluateLowSampleCountPercentile: z.literal("ignore").optional(),
     EvaluationPeriods: z.number(),
     ExtendedStatistic: z.string().optional(),
@@ -59,6 +61,7 @@ const alarmProperties = z
 const anyAlarm = z.looseObject({
   AlarmDescription: z.string(),
   AlarmActions: z.array(z.unknown()).default([]),
+  OKActions: z.array(z.unknown()).default([]),
 });
 
 const isPart = ({ AlarmDescription }: z.output<typeof anyAlarm>) =>
@@ -93,11 +96,9 @@ const shareProperties = z.object({
   AlarmDescription: z.string(),
   ComparisonOperator: z.literal("GreaterThanOrEqualToThreshold"),
   EvaluationPeriods: z.literal(1),
-  Metrics: z.tuple([
-    z.object({ Expression: z.string(), ReturnData: z.literal(true) }),
-    statisticOf,
-    statisticOf,
-  ]),
+  Metrics: z
+    .tuple([z.object({ Expression: z.string(), ReturnData: z.literal(true) }), statisticOf, statisticOf])
+    .rest(statisticOf),
   Threshold: z.number(),
   TreatMissingData: z.literal("notBreaching"),
 });
@@ -126,11 +127,21 @@ function ofFunction(id: FunctionId) {
   return [{ Name: "FunctionName", Value: { Ref: functionOf(id) } }];
 }
 
+function ofIndex(table: (typeof tableNames)[number], index: string, stage: "dev" | "prod") {
+  return [
+    { Name: "GlobalSecondaryIndexName", Value: index },
+    { Name: "TableName", Value: tableNameOf(table, stage) },
+  ];
+}
+
 /** Whose metrics an alarm may look at. */
 const owners: Readonly<Record<string, readonly unknown[]>> = {
   "AWS/ApiGateway": Object.values(stackNames).map((api) => [{ Name: "ApiName", Value: api }]),
-  "AWS/DynamoDB": tableNames.flatMap((name) =>
-    (["dev", "prod"] as const).map((stage) => [{ Name: "TableName", Value: tableNameOf(name, stage) }]),
+  "AWS/DynamoDB": (["dev", "prod"] as const).flatMap((stage) =>
+    tables.flatMap(({ name, indexes = [] }) => [
+      [{ Name: "TableName", Value: tableNameOf(name, stage) }],
+      ...indexes.map((index) => ofIndex(name, index.name, stage)),
+    ]),
   ),
   // Without a dimension it is the whole account's.
   "AWS/Lambda": [[], ...functionIds.map(ofFunction)],
@@ -239,17 +250,17 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
     }
   });
 
-  test(`the alarms of ${stage} watch the throttling of every table that is read or written`, () => {
+  test(`the alarms of ${stage} watch the throttling of every table that its functions read or write`, () => {
     const watching = (metric: string) =>
       alarms
-        .filter(({ properties }) => properties.MetricName === metric)
+        .filter(({ properties }) => properties.MetricName === metric && properties.Dimensions.length === 1)
         .map(({ properties }) => textOf(properties.Dimensions[0]?.Value))
         .sort();
     const used = (pattern: RegExp) =>
       tableNames
         .filter((name) =>
-          Object.values(functionRecords).some((line: FunctionRecord) =>
-            line.tables?.[name]?.some((action) => pattern.test(action)),
+          servedIn[stage].functionIds.some((id) =>
+            functionRecords[id].tables?.[name]?.some((action) => pattern.test(action)),
           ),
         )
         .map((name) => tableNameOf(name, stage))
@@ -258,6 +269,16 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
     expect(watching("WriteThrottleEvents")).toEqual(used(/Put|Update|Delete/));
   });
 });
+
+test.each(tables.flatMap(({ name, indexes = [] }) => indexes.map((index) => [name, index.name] as const)))(
+  "the alarms watch the throttling of reads and writes of the index of %s %s",
+  (name, index) => {
+    const watching = alarmsIn(template)
+      .filter(({ properties }) => isDeepStrictEqual(properties.Dimensions, ofIndex(name, index, "dev")))
+      .map(({ properties }) => properties.MetricName);
+    expect(watching.sort()).toEqual(["ReadThrottleEvents", "WriteThrottleEvents"]);
+  },
+);
 
 const alarms = alarmsIn(template);
 
@@ -283,7 +304,6 @@ describe("nobody waits in vain without an alarm", () => {
   );
 
   const ending = [
-    ["JOB_FAILED", "population-density/deliver"],
     ["JOB_EXPIRED", "population-density/deliver"],
     ["JOB_EXPIRED", "population-density/sweep"],
   ] as const;
@@ -297,6 +317,24 @@ describe("nobody waits in vain without an alarm", () => {
     );
     expect(filter.FilterPattern).toBe(`{ $.id = "${logId(entry)}" }`);
     expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
+  });
+
+  test("an alarm is raised at the first answer that cannot be computed, and not for a sink that does not take it", () => {
+    const ofWorker = countedIn(template).filter(({ LogGroupName }) =>
+      isDeepStrictEqual(LogGroupName, logGroupOf("population-density/deliver")),
+    );
+    const filter = only(
+      ofWorker.filter(({ FilterPattern }) => FilterPattern.includes(logId("ATTEMPT"))),
+      "filters",
+    );
+    const outcome = "not computed" satisfies AttemptResult["outcome"];
+    expect(filter.FilterPattern).toBe(`{ ($.id = "${logId("ATTEMPT")}") && ($.outcome = "${outcome}") }`);
+    expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
+    expect(ofWorker.filter(({ FilterPattern }) => FilterPattern.includes(logId("JOB_FAILED")))).toEqual([]);
+  });
+
+  test("an alarm is raised when the account's functions are throttled every three seconds, not once", () => {
+    expect(alarmOn("Throttles", [])).toMatchObject({ Threshold: 100, Period: 300 });
   });
 
   test("an alarm is raised for jobs that no worker begins within an hour", () => {
@@ -404,18 +442,19 @@ describe("objectives", () => {
   });
 });
 
-test("every alarm notifies the topic that is set, except parts of composite alarms", () => {
+test("every alarm notifies the topic that is set, when it is raised and when it is over, except parts of composite alarms", () => {
   const parts = resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, configured).filter(({ properties }) =>
     isPart(properties),
   );
-  expect(parts.flatMap(({ properties }) => properties.AlarmActions)).toEqual([]);
+  const actionsOf = ({ properties }: (typeof parts)[number]) => [
+    properties.AlarmActions,
+    properties.OKActions,
+  ];
+  expect(parts.flatMap(actionsOf).flat()).toEqual([]);
   const notifying = allAlarmsIn(configured);
   expect(notifying.length).toBeGreaterThan(20);
-  expect(
-    notifying.filter(
-      ({ properties }) => !isDeepStrictEqual(properties.AlarmActions, [everySetting.alarmTopicArn]),
-    ),
-  ).toEqual([]);
+  const topic = [everySetting.alarmTopicArn];
+  expect(notifying.filter((one) => !isDeepStrictEqual(actionsOf(one), [topic, topic]))).toEqual([]);
 });
 
 describe("dashboard", () => {
@@ -435,7 +474,7 @@ describe("dashboard", () => {
 });
 
 test("an alarm of each endpoint's function names the endpoint's summary", () => {
-  const descriptions = alarmsIn(deployed).map(({ properties }) => properties.AlarmDescription);
+  const descriptions = allAlarmsIn(deployed).map(({ properties }) => properties.AlarmDescription);
   const unnamed = endpoints.filter(
     ({ summary }) => !descriptions.some((one) => one.includes(`"${summary}"`)),
   );

@@ -129,7 +129,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     const patches = properties.MethodSettings.flatMap(
       ({ HttpMethod: _verb, ResourcePath: _path, ...fields }) => Object.keys(fields),
     );
-    expect(patches.length).toBeLessThanOrEqual(stage === "prod" ? 80 : 120);
+    expect(patches.length).toBeLessThanOrEqual(stage === "prod" ? 90 : 120);
   });
 
   test(`the stage ${stage} traces requests only if it is prod`, () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { densityImportDefinition } from "../../infra/density-import-definition.ts";
 import { densityImportStackName } from "../../infra/stack-names.ts";
+import { policiesOf } from "../../tools/cli/grants.ts";
 import { sharedService } from "../support/service.ts";
 import { parseOne, resourcesOf, sharedFolder, textOf } from "./template.ts";
 
@@ -52,6 +53,18 @@ describe("the stack of the import", () => {
     expect(existsSync(join(sharedService.assembly, `${densityImportStackName}.template.json`))).toBe(false);
   });
 
+  // AWS limits the account's policy that permits other logs to 5,120 characters.
+  test("the state machine logs below /aws/vendedlogs/, to a name that no deleted stack has left", () => {
+    const named = resourcesOf("AWS::Logs::LogGroup", z.object({ LogGroupName: z.unknown().optional() }), made)
+      .map(({ properties }) => textOf(properties.LogGroupName ?? ""))
+      .filter((name) => name !== "");
+    expect(named).toEqual([
+      expect.stringMatching(
+        /^\/aws\/vendedlogs\/states\/NetworkCapabilities-dev-density-import-.*AWS::StackId/,
+      ),
+    ]);
+  });
+
   test("the bucket of the import is encrypted, not public, requires TLS and expires its objects", () => {
     const [bucket] = resourcesOf(
       "AWS::S3::Bucket",
@@ -74,31 +87,36 @@ describe("the stack of the import", () => {
   });
 
   test("the stack of the import grants what its steps need and nothing to everybody", () => {
-    const statements = resourcesOf(
-      "AWS::IAM::Policy",
-      z.object({
-        PolicyDocument: z.object({
-          Statement: z.array(
-            z.object({
-              Action: z.union([z.string().transform((one) => [one]), z.array(z.string())]),
-              Resource: z.unknown(),
-            }),
-          ),
-        }),
-      }),
-      made,
-    ).flatMap(({ properties }) => properties.PolicyDocument.Statement);
+    const statements = policiesOf(made).flatMap((policy) => policy.statements);
     const actions = statements.flatMap(({ Action }) => Action);
     expect(actions.filter((action) => action.includes("*"))).toEqual([]);
-    expect(actions.filter((action) => action.startsWith("dynamodb:")).sort()).toEqual(
-      ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"].map((action) => `dynamodb:${action}`),
+    const ofTables = statements.flatMap(({ Action, Resource }) =>
+      Action.filter((action) => action.startsWith("dynamodb:")).map((action) => [
+        action.replace("dynamodb:", ""),
+        textOf(Resource[0])
+          .replace(/^.*-density-imports$/, "density-imports")
+          .replace(/^.*-densities$/, "densities"),
+      ]),
     );
+    expect(ofTables.sort()).toEqual([
+      ["BatchGetItem", "densities"],
+      ["GetItem", "densities"],
+      ["GetItem", "density-imports"],
+      ["PutItem", "densities"],
+      ["PutItem", "density-imports"],
+      ["Query", "densities"],
+      ["Query", "density-imports"],
+      ["UpdateItem", "densities"],
+      ["UpdateItem", "density-imports"],
+    ]);
     const invoked = statements.filter(({ Action }) => Action.includes("lambda:InvokeFunction"));
     // Of every version: an execution that began before a release goes on with the one before.
-    expect(invoked.map(({ Resource }) => textOf(Resource))).toEqual([
+    expect(invoked.map(({ Resource }) => textOf(Resource[0]))).toEqual([
       expect.stringMatching(/ImportDensities.*:\*$/),
     ]);
-    const everywhere = statements.filter(({ Resource }) => Resource === "*").flatMap(({ Action }) => Action);
+    const everywhere = statements
+      .filter(({ Resource }) => Resource.includes("*"))
+      .flatMap(({ Action }) => Action);
     expect(everywhere.filter((action) => !/^(?:logs|xray):/.test(action))).toEqual([]);
   });
 });

@@ -317,8 +317,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
   test(`only the login and the rotation of ${stage} may read the private key`, () => {
     const readers = functionIds.filter((id) => functionRecords[id].signingKey?.includes("GetSecretValue"));
-    const ofClients = stage === "dev" ? ["oauth2/token"] : [];
-    expect(readers.sort()).toEqual(["keys/rotate", ...ofClients, "profile/authenticate"]);
+    expect(readers.sort()).toEqual(["keys/rotate", "profile/authenticate"]);
   });
 
   test(`the template of ${stage} has nothing of a local run`, () => {
@@ -338,23 +337,8 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
 test("the functions have the same logical ids in every stage", () => {
   const namesIn = (from: Template) =>
-    resourcesOf("AWS::Lambda::Function", z.unknown(), from)
-      .map(({ logicalId }) => logicalId)
-      .filter((name) => !name.startsWith("ReleasesCheck"));
-  expect(namesIn(sharedTemplate("localProd"))).toEqual(namesIn(template));
-});
-
-test("a stage that does not ask for the token endpoint has nothing of it but its tables", () => {
-  const ofTokens = (from: Template) =>
-    Object.entries(from.Resources)
-      .filter(([logicalId, resource]) => /oauth2/i.test(logicalId + JSON.stringify(resource)))
-      .map(([logicalId]) => logicalId);
-  const tablesIn = (from: Template) =>
-    resourcesOf("AWS::DynamoDB::Table", z.unknown(), from).map(({ logicalId }) => logicalId);
-
-  expect(ofTokens(deployed)).toEqual([]);
-  expect(ofTokens(configured).length).toBeGreaterThan(20);
-  expect(tablesIn(deployed)).toEqual(tablesIn(configured));
+    resourcesOf("AWS::Lambda::Function", z.unknown(), from).map(({ logicalId }) => logicalId);
+  expect(namesIn(deployed)).toEqual(namesIn(template));
 });
 
 test("the setting reservedConcurrency reserves executions for the named functions alone", () => {

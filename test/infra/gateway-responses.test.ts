@@ -11,7 +11,13 @@ const responseProperties = z.object({
 });
 
 const rows = (Object.keys(errors) as Code[]).flatMap((code) =>
-  (errorRow(code).gatewayResponses ?? []).map((type) => ({ type, code, ...errorRow(code) })),
+  (errorRow(code).gatewayResponses ?? []).map((type, _, types) => ({
+    type,
+    // The default of a class of errors stands for every type of its row.
+    answeredBy: types.find((one) => one.startsWith("DEFAULT_")) ?? type,
+    code,
+    ...errorRow(code),
+  })),
 );
 
 /** Every refusal that the CDK of this project knows API Gateway to have. */
@@ -27,18 +33,18 @@ describe("gateway responses", () => {
     ({ properties }) => properties,
   );
 
-  test("each gateway response type of the catalogue has one response, and no other type has", () => {
+  test("each gateway response type of the catalogue has one response, its own or a default, and no other type has", () => {
     expect(responses.map(({ ResponseType: type }) => type).sort()).toEqual(
-      rows.map(({ type }) => type).sort(),
+      [...new Set(rows.map(({ answeredBy }) => answeredBy))].sort(),
     );
   });
 
   test.each(rows.map((row) => [`${row.type} is ${row.code}`, row] as const))(
     "the gateway response %s has the status, code and headers of the catalogue",
-    (_name, { type, code, status, retryAfterSeconds }) => {
+    (_name, { type, answeredBy, code, status, retryAfterSeconds }) => {
       const response = only(
-        responses.filter((made) => made.ResponseType === type),
-        type,
+        responses.filter((made) => made.ResponseType === answeredBy),
+        answeredBy,
       );
       const body = response.ResponseTemplates["application/json"] ?? "";
       const header = (name: string) => response.ResponseParameters[`gatewayresponse.header.${name}`];

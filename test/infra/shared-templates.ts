@@ -18,6 +18,8 @@ export const everySetting = {
   signingKeySecretArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:operators-key-AbCdEf",
   throttlingBurst: "60",
   throttlingRate: "40",
+  TOKEN_ENDPOINT: "on",
+  TOKEN_ISSUER: "https://api.operator.example",
   waf: "true",
 } as const;
 
@@ -51,11 +53,24 @@ export const triedSettings = {
   ],
 } as const;
 
+/** The settings with which the stack of the service has the most resources. */
+const largest = {
+  stage: "prod",
+  certificateArn,
+  corsOrigins: everySetting.corsOrigins,
+  domainName,
+  hostedZoneId: everySetting.hostedZoneId,
+  TOKEN_ENDPOINT: "on",
+  TOKEN_ISSUER: `https://${domainName}`,
+  waf: "true",
+} as const;
+
 /** The syntheses that tests look at, by what stands behind `-c` on the command line of `cdk`. */
 export const contexts = {
   deployed: {},
   deployedAgain: { stage: "prod" },
   configured: everySetting,
+  largest,
   someSettings,
   triedSettings,
   densityImport: { stage: "dev", densityImport: "true" },

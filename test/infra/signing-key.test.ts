@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { everySetting } from "./shared-templates.ts";
-import { configured, deployed, eachStage, functionOf, only, reference, resourcesOf } from "./template.ts";
+import {
+  attribute,
+  configured,
+  deployed,
+  eachStage,
+  functionOf,
+  only,
+  reference,
+  resourcesOf,
+  statementsOf,
+} from "./template.ts";
 
 const rotationProperties = z.object({
   SecretId: reference,
@@ -63,7 +73,7 @@ describe("signing key", () => {
     expect(schedule.dependsOn).toContain(permission.logicalId);
   });
 
-  test("the template gives the login the ARN of the signing key and never its value", () => {
+  test("the template gives the login the ARN of the signing key, and nothing else, and never its value", () => {
     const environments = resourcesOf("AWS::Lambda::Function", functionProperties, deployed);
     const holders = environments.filter(({ properties }) =>
       JSON.stringify(properties.Environment.Variables).includes(secret.logicalId),
@@ -83,24 +93,21 @@ describe("a signing key that exists already", () => {
   });
 
   test("the login may read exactly the operator's secret", () => {
-    const policies = resourcesOf(
-      "AWS::IAM::Policy",
-      z.object({ PolicyDocument: z.object({ Statement: z.array(z.unknown()) }), Roles: z.array(reference) }),
-      configured,
+    const { properties } = only(
+      resourcesOf("AWS::Lambda::Function", z.object({ Role: attribute }), configured).filter(
+        ({ logicalId }) => logicalId === functionOf("profile/authenticate"),
+      ),
+      "functions",
     );
-    const role = resourcesOf("AWS::Lambda::Function", z.object({ Role: z.unknown() }), configured).find(
-      ({ logicalId }) => logicalId === functionOf("profile/authenticate"),
-    )?.properties.Role;
-    const statements = policies
-      .filter(({ properties }) =>
-        properties.Roles.some(({ Ref }) => JSON.stringify(role).includes(`"${Ref}"`)),
-      )
-      .flatMap(({ properties }) => properties.PolicyDocument.Statement)
-      .filter((statement) => JSON.stringify(statement).includes("secretsmanager:"));
-    expect(statements).toEqual([{ Effect: "Allow", Action: "secretsmanager:GetSecretValue", Resource: arn }]);
+    const statements = statementsOf(properties.Role["Fn::GetAtt"][0], configured).filter(({ Action }) =>
+      Action.some((action) => action.startsWith("secretsmanager:")),
+    );
+    expect(statements).toEqual([
+      { Effect: "Allow", Action: ["secretsmanager:GetSecretValue"], Resource: [arn] },
+    ]);
   });
 
-  test("the login alone is given the ARN of the operator's secret", () => {
+  test("only what issues tokens is given the ARN of the operator's secret", () => {
     const holders = resourcesOf("AWS::Lambda::Function", functionProperties, configured).filter(
       ({ properties }) => JSON.stringify(properties.Environment.Variables).includes(arn),
     );

@@ -26,9 +26,14 @@ const broken: Readonly<Record<keyof typeof rules, readonly string[]>> = {
     withResource("AWS::Lambda::Function", { MemorySize: 10_241 }),
   ],
   "policies of a role within 10,240 characters": [
-    withResource("AWS::IAM::Policy", {
-      Roles: [{ Ref: "Role" }],
-      PolicyDocument: { Statement: [{ Resource: Array.from({ length: 90 }, () => ({ Ref: "F" })) }] },
+    withResource("AWS::IAM::Role", {
+      Policies: Array.from({ length: 2 }, () => ({
+        PolicyDocument: {
+          Statement: [
+            { Effect: "Allow", Action: "a", Resource: Array.from({ length: 45 }, () => ({ Ref: "F" })) },
+          ],
+        },
+      })),
     }),
   ],
   "alarms that CloudWatch can evaluate": [

@@ -3,6 +3,7 @@
  * cfn-lint 1.51 finds: `checks.test.ts` holds what CDK and cdk-nag find, `.ci/run` runs cfn-lint where it is installed.
  */
 import * as z from "zod";
+import { policiesOf } from "../../tools/cli/grants.ts";
 import { resourcesOf, type Template } from "./template.ts";
 
 /** Finds the resources of a template that break a rule, each with what breaks it. */
@@ -46,13 +47,12 @@ function isKnownWhenDeployed(value: unknown): boolean {
  * size of 10240 bytes exceeded for role …`.
  */
 const policiesOfARoleFit: Rule = (template) => {
-  const policy = z.object({ PolicyDocument: z.unknown(), Roles: z.array(z.object({ Ref: z.string() })) });
   const sizes = new Map<string, number>();
-  for (const { properties } of resourcesOf("AWS::IAM::Policy", policy, template)) {
-    const deployed = JSON.stringify(properties.PolicyDocument, (_, value) =>
+  for (const { role, statements } of policiesOf(template)) {
+    const deployed = JSON.stringify({ Version: "2012-10-17", Statement: statements }, (_, value) =>
       isKnownWhenDeployed(value) ? "x".repeat(unknownCharacters) : value,
     );
-    for (const { Ref } of properties.Roles) sizes.set(Ref, (sizes.get(Ref) ?? 0) + deployed.length);
+    sizes.set(role, (sizes.get(role) ?? 0) + deployed.length);
   }
   return [...sizes].filter(([, size]) => size > 10_240).map(([role, size]) => `${role}: ${size}`);
 };

@@ -4,10 +4,11 @@ import * as z from "zod";
 import { endpoints, protocolEndpoints, type TableName } from "../../functions/areas.ts";
 import { constructName, functionIds } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
-import { dataStackName, stackName, stackNames } from "../../infra/stack-names.ts";
+import { dataStackName, monitoringStackName, stackName, stackNames } from "../../infra/stack-names.ts";
 import type { Stage } from "../../infra/stage.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { policiesOf, type Statement } from "../../tools/cli/grants.ts";
 import { sharedService } from "../support/service.ts";
 import { type Notes, notesFile, notesSchema, type SharedName } from "./shared-templates.ts";
 
@@ -43,6 +44,7 @@ export function sharedFolder(name: SharedName): string {
 interface Written {
   readonly data: string;
   readonly service: string;
+  readonly monitoring: string;
 }
 
 /** The templates of a synthesis, as they are written. */
@@ -62,7 +64,7 @@ export function readNotes(): Notes {
 
 function readText(assembly: string): Written {
   const text = (name: string) => readFileSync(join(assembly, `${name}.template.json`), "utf8");
-  return { data: text(dataStackName), service: text(stackName) };
+  return { data: text(dataStackName), service: text(stackName), monitoring: text(monitoringStackName) };
 }
 
 /** One template of an assembly. */
@@ -78,9 +80,10 @@ function parse(written: Written): Template {
     typeof value?.["Fn::ImportValue"] === "string" ? exported.get(value["Fn::ImportValue"]) : value,
   );
   const service = document.parse(imported);
+  const monitoring = parseOne(written.monitoring);
   return {
-    Parameters: { ...data.Parameters, ...service.Parameters },
-    Resources: { ...data.Resources, ...service.Resources },
+    Parameters: { ...data.Parameters, ...service.Parameters, ...monitoring.Parameters },
+    Resources: { ...data.Resources, ...service.Resources, ...monitoring.Resources },
     Outputs: service.Outputs,
   };
 }
@@ -192,6 +195,13 @@ export function tableArnOf(name: TableName, stage: Stage, part = ""): unknown {
 /** The logical id of a queue. */
 export function queueOf(name: QueueName): string {
   return logicalIdOf("AWS::SQS::Queue", queueVariable(name).replaceAll("_", ""));
+}
+
+/** What the policies of a role say. */
+export function statementsOf(role: string, from: Template): Statement[] {
+  return policiesOf(from)
+    .filter((policy) => policy.role === role)
+    .flatMap(({ statements }) => statements);
 }
 
 /** `{"Ref": …}`. */

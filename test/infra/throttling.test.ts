@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endpoints } from "../../functions/areas.ts";
+import { endpoints, protocolEndpoints } from "../../functions/areas.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
 import { requestRateOf, stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
@@ -10,18 +10,35 @@ const loginOf = (context: Readonly<Record<string, unknown>>) =>
 
 const stageNames = Object.keys(stages) as Stage[];
 
-const methods = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
-  pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`)),
-);
+const methodsOf = (served: readonly Endpoint[]) =>
+  served.flatMap((endpoint) =>
+    pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`)),
+  );
+const withTokens = { TOKEN_ENDPOINT: "on", TOKEN_ISSUER: "https://api.operator.example" };
+const everyMethod = methodsOf([...endpoints, ...protocolEndpoints]);
 
 describe("throttling", () => {
   test("stageThrottling names every verb of every endpoint and never ANY", () => {
-    for (const context of [{}, { corsOrigins: "https://app.example" }]) {
-      const { named, others } = stageThrottling(settingsOf(context));
-      expect(Object.keys(named)).toEqual(expect.arrayContaining(methods));
-      expect(Object.keys(named).filter((method) => method.endsWith("/ANY"))).toEqual([]);
-      expect(others).toEqual({ rate: 2, burst: 2 });
-    }
+    const { named, others } = stageThrottling(settingsOf(withTokens));
+    expect(Object.keys(named)).toEqual(expect.arrayContaining(everyMethod));
+    expect(Object.keys(named).filter((method) => method.endsWith("/ANY"))).toEqual([]);
+    expect(others).toEqual({ rate: 7, burst: 4 });
+  });
+
+  test("stageThrottling names no method of the token endpoint while it is off, and changes no other", () => {
+    const { named: on } = stageThrottling(settingsOf(withTokens));
+    const { named: off } = stageThrottling(settingsOf({}));
+    const ofTokens = methodsOf(protocolEndpoints);
+    expect(off).toEqual(Object.fromEntries(Object.entries(on).filter(([name]) => !ofTokens.includes(name))));
+  });
+
+  // Each setting of a method is two changes in one update of the stage.
+  test("corsOrigins changes no method setting, and the limit of other verbs is the lowest", () => {
+    const without = stageThrottling(settingsOf({}));
+    expect(stageThrottling(settingsOf({ corsOrigins: "https://app.example" }))).toEqual(without);
+    expect(Object.keys(without.named).filter((method) => method.endsWith("/OPTIONS"))).toEqual([]);
+    const rates = Object.values(without.named).map(({ rate }) => rate);
+    expect(without.others.rate).toBeLessThanOrEqual(Math.min(...rates));
   });
 
   test("settingsOf makes the burst half the rate unless throttlingBurst is set", () => {
@@ -42,7 +59,7 @@ describe("throttling", () => {
   );
 
   test("stageThrottling limits what needs no token below what does, and each operation below retrieve", () => {
-    const { named } = stageThrottling(settingsOf({}));
+    const { named } = stageThrottling(settingsOf(withTokens));
     const rateOf = (method: string) => named[method]?.rate ?? Number.NaN;
     const retrieve = rateOf("/populationdensitydata/retrieve/POST");
     for (const method of [
@@ -75,18 +92,14 @@ describe("throttling", () => {
   });
 
   test("totalThrottling sums all methods and all other verbs of the API's paths", () => {
-    const paths = new Set((endpoints as readonly Endpoint[]).flatMap(pathsOf));
-    for (const [stage, corsOrigins, ofOptions] of [
-      ["dev", undefined, 0],
-      ["prod", undefined, 0],
-      ["prod", "https://app.example", paths.size],
-    ] as const) {
-      const settings = settingsOf({ stage, corsOrigins });
+    const paths = new Set(endpoints.flatMap((endpoint) => pathsOf(endpoint)));
+    for (const stage of stageNames) {
+      const settings = settingsOf({ stage });
       const named = Object.values(stageThrottling(settings).named);
-      const others = 7 * paths.size - methods.length - ofOptions;
+      const others = 7 * paths.size - methodsOf(endpoints).length;
       expect(totalThrottling(settings)).toEqual({
-        rate: named.reduce((sum, { rate }) => sum + rate, 0) + others * 2,
-        burst: named.reduce((sum, { burst }) => sum + burst, 0) + others * 2,
+        rate: named.reduce((sum, { rate }) => sum + rate, 0) + others * 7,
+        burst: named.reduce((sum, { burst }) => sum + burst, 0) + others * 4,
       });
     }
   });
@@ -97,7 +110,7 @@ describe("throttling", () => {
       const rate = requestRateOf(stage);
       expect(settingsOf({ stage }).throttling).toEqual({ rate, burst: Math.ceil(rate / 2) });
       const isWithin = (context: Readonly<Record<string, unknown>>) => {
-        const total = totalThrottling(settingsOf({ stage, corsOrigins: "https://app.example", ...context }));
+        const total = totalThrottling(settingsOf({ stage, ...withTokens, ...context }));
         return total.rate <= 10_000 && total.burst <= 5_000;
       };
       expect(isWithin({})).toBe(true);

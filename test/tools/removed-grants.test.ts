@@ -27,13 +27,16 @@ async function templateOf(
   statements: readonly Statement[],
   written = JSON.stringify,
 ): Promise<string> {
+  const Policies = [{ PolicyName: "Rights", PolicyDocument: { Statement: allowing(statements) } }];
+  return await writeTemplate(name, { Role: { Type: "AWS::IAM::Role", Properties: { Policies } } }, written);
+}
+
+function allowing(statements: readonly Statement[]): readonly Statement[] {
+  return statements.map((one) => ({ Effect: "Allow", ...one }));
+}
+
+async function writeTemplate(name: string, Resources: object, written = JSON.stringify): Promise<string> {
   const file = join(folder, `${name}.json`);
-  const Statement = statements.map((one) => ({ Effect: "Allow", ...one }));
-  const Properties = { PolicyDocument: { Statement }, Roles: [{ Ref: "Role" }] };
-  const Resources = {
-    Role: { Type: "AWS::IAM::Role" },
-    Policy: { Type: "AWS::IAM::Policy", Properties },
-  };
   await writeFile(file, written({ Resources }));
   return file;
 }
@@ -57,6 +60,17 @@ test("ncs removed-grants exits with 0 when a release divides, joins or adds gran
   expect(await compare(deployed, next)).toEqual({ code: 0, stdout: "No right is removed\n", stderr: "" });
 });
 
+test("ncs removed-grants compares a policy beside its role, as earlier versions have it", async () => {
+  const Properties = { PolicyDocument: { Statement: allowing(before) }, Roles: [{ Ref: "Role" }] };
+  const deployed = await writeTemplate("beside", {
+    Role: { Type: "AWS::IAM::Role" },
+    Policy: { Type: "AWS::IAM::Policy", Properties },
+  });
+  expect((await compare(deployed, await templateOf("within", before))).code).toBe(0);
+  const less = await compare(deployed, await templateOf("less", before.slice(1)));
+  expect(less).toMatchObject({ code: 1, stderr: expect.stringMatching(/^2 rights are removed/) });
+});
+
 test("ncs removed-grants exits with 1 and lists each action and condition that is gone", async () => {
   const deployed = await templateOf("before", before);
   const next = await templateOf("less", [
@@ -78,8 +92,7 @@ test("ncs removed-grants ignores Deny statements and roles that are removed with
   ]);
   expect((await compare(deployed, await templateOf("nothing", []))).code).toBe(0);
 
-  const gone = join(folder, "gone.json");
-  await writeFile(gone, JSON.stringify({ Resources: {} }));
+  const gone = await writeTemplate("gone", {});
   expect((await compare(await templateOf("before", before), gone)).code).toBe(0);
 });
 

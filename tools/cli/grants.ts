@@ -3,17 +3,21 @@ import * as z from "zod";
 const oneOrMore = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([z.array(schema), schema.transform((one) => [one])]);
 
-const policy = z.object({
-  PolicyDocument: z.object({
-    Statement: z.array(
-      z.object({
-        Effect: z.enum(["Allow", "Deny"]),
-        Action: oneOrMore(z.string()),
-        Resource: oneOrMore(z.unknown()),
-        Condition: z.unknown().optional(),
-      }),
-    ),
-  }),
+const statement = z.object({
+  Effect: z.enum(["Allow", "Deny"]),
+  Action: oneOrMore(z.string()),
+  Resource: oneOrMore(z.unknown()),
+  Condition: z.unknown().optional(),
+});
+
+const document = z.object({ Statement: z.array(statement) });
+
+/** A role with the policies that are part of it. */
+const roleProperties = z.object({ Policies: z.array(z.object({ PolicyDocument: document })).default([]) });
+
+/** A policy beside its roles: those of earlier versions are. */
+const policyProperties = z.object({
+  PolicyDocument: document,
   Roles: z.array(z.object({ Ref: z.string() })),
 });
 
@@ -46,25 +50,49 @@ export function removedGrants(deployed: Template, next: Template): readonly Gran
   return grantsOf(deployed).filter((grant) => grant.role in next.Resources && !kept.has(textOf(grant)));
 }
 
-function grantsOf({ Resources }: Template): Grant[] {
-  return Object.values(Resources)
-    .filter(({ Type }) => Type === "AWS::IAM::Policy")
-    .map(({ Properties }) => policy.parse(Properties))
-    .flatMap(({ PolicyDocument, Roles }) =>
-      PolicyDocument.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(
-        ({ Action, Resource, Condition }) =>
-          Roles.flatMap(({ Ref }) =>
-            Action.flatMap((action) =>
-              Resource.map((resource) => ({
-                role: Ref,
-                action,
-                resource: JSON.stringify(resource),
-                condition: JSON.stringify(Condition),
-              })),
-            ),
-          ),
+function grantsOf(template: Template): Grant[] {
+  return policiesOf(template).flatMap(({ role, statements }) =>
+    statements
+      .filter(({ Effect }) => Effect === "Allow")
+      .flatMap(({ Action, Resource, Condition }) =>
+        Action.flatMap((action) =>
+          Resource.map((resource) => ({
+            role,
+            action,
+            resource: JSON.stringify(resource),
+            condition: JSON.stringify(Condition),
+          })),
+        ),
       ),
-    );
+  );
+}
+
+/** What a policy allows or denies. */
+export type Statement = z.output<typeof statement>;
+
+/** A policy of a role. */
+interface RolePolicy {
+  readonly role: string;
+  readonly statements: readonly Statement[];
+}
+
+/**
+ * Every policy of every role, in whichever form a template has it.
+ * @throws {z.ZodError} for a policy of a form that this stack does not use.
+ */
+export function policiesOf({ Resources }: Template): RolePolicy[] {
+  return Object.entries(Resources).flatMap(([logicalId, { Type, Properties }]) => {
+    if (Type === "AWS::IAM::Role") {
+      const { Policies } = roleProperties.parse(Properties);
+      return Policies.map(({ PolicyDocument }) => ({
+        role: logicalId,
+        statements: PolicyDocument.Statement,
+      }));
+    }
+    if (Type !== "AWS::IAM::Policy") return [];
+    const { PolicyDocument, Roles } = policyProperties.parse(Properties);
+    return Roles.map(({ Ref }) => ({ role: Ref, statements: PolicyDocument.Statement }));
+  });
 }
 
 function textOf({ role, action, resource, condition }: Grant): string {

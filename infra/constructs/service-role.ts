@@ -1,0 +1,33 @@
+import { Lazy } from "aws-cdk-lib";
+import {
+  type AddToPrincipalPolicyResult,
+  type CfnRole,
+  PolicyDocument,
+  type PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+
+/**
+ * A role with all its rights in one policy of its own, not in a resource beside it: a stack takes 500 resources, and
+ * what uses the role depends on its rights too.
+ */
+export class ServiceRole extends Role {
+  readonly #rights = new PolicyDocument();
+
+  /** @param service that assumes it, such as `lambda.amazonaws.com`. */
+  constructor(scope: Construct, id: string, service: string) {
+    super(scope, id, { assumedBy: new ServicePrincipal(service) });
+    // Another name than that of the resource that earlier versions had: deleting that deletes the policy of its name.
+    const policies = () => [{ policyName: "Rights", policyDocument: this.#rights }];
+    (this.node.defaultChild as CfnRole).policies = Lazy.any({
+      produce: () => (this.#rights.isEmpty ? undefined : policies()),
+    });
+  }
+
+  override addToPrincipalPolicy(statement: PolicyStatement): AddToPrincipalPolicyResult {
+    this.#rights.addStatements(statement);
+    return { statementAdded: true, policyDependable: this };
+  }
+}
