@@ -1,3 +1,4 @@
+import type { Stack } from "aws-cdk-lib";
 import { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { FilterPattern, type IFilterPattern } from "aws-cdk-lib/aws-logs";
@@ -5,20 +6,29 @@ import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { endpoints, type TableName } from "../functions/areas.ts";
 import { logId } from "../shared/aws/log.ts";
-import { CallerTooSlow } from "../shared/http/deadline.ts";
+import { type MetricName, metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
+import { liveAlias } from "./constructs/releases.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import type { ServiceApi } from "./constructs/service-api.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { ServiceQueue } from "./constructs/service-queue.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
-import { metricNamespaceOf, serviceMetric, throttled } from "./metrics.ts";
+import { metricNamespaceOf, serviceMetric, throttled, throttledIndexes } from "./metrics.ts";
 
-/** The resources that alarms and dashboard watch. */
-export interface Watched {
+/** What CloudWatch finds by names that are known before the deployment. */
+export interface WatchedByName {
+  /** The stack of the service, whose name its metrics have. */
+  readonly service: Stack;
   readonly api: ServiceApi;
+  /** What the stage has: no other function uses a table. */
+  readonly functions: readonly FunctionId[];
   readonly tables: Readonly<Record<TableName, ITable>>;
+}
+
+/** Everything that alarms and dashboard watch. */
+export interface Watched extends WatchedByName {
   readonly queues: Readonly<Record<QueueName, ServiceQueue>>;
   /** The functions that send densities or failures to sinks. */
   readonly workers: readonly ServiceFunction[];
@@ -39,21 +49,41 @@ interface AlarmLine {
   readonly minutes?: number;
 }
 
-/** Adds the alarms of the whole service; those of single functions belong to their releases. */
-export function addAlarms(scope: Construct, watched: Watched, topic: ITopic | undefined): void {
+/**
+ * Adds the alarms of the whole service whose metrics are found by names known before the deployment, so that they can
+ * be in a stack of their own.
+ */
+export function addServiceAlarms(
+  scope: Construct,
+  watched: WatchedByName & { readonly rotatesKey: boolean },
+  topic: ITopic | undefined,
+): void {
   const lines = {
-    ...requestAlarms(scope, watched),
+    ...requestAlarms(watched),
     ...tableAlarms(watched),
-    ...loginAlarms(scope, watched),
-    ...deliveryAlarms(scope, watched),
+    ...loginAlarms(watched),
+    ...waitingAlarms(watched),
   };
+  addLines(scope, lines, topic);
+}
+
+/** Adds the alarms on queues and functions, whose names are made with them; those of releases are apart. */
+export function addResourceAlarms(scope: Construct, watched: Watched, topic: ITopic | undefined): void {
+  addLines(scope, { ...rotationAlarms(watched), ...deliveryAlarms(watched) }, topic);
+}
+
+function addLines(
+  scope: Construct,
+  lines: Readonly<Record<string, AlarmLine>>,
+  topic: ITopic | undefined,
+): void {
   for (const [id, line] of Object.entries(lines)) new ServiceAlarm(scope, id, { ...line, topic });
 }
 
 /** A share is computed of at least this many requests in five minutes. */
 const minRequests = 20;
 
-function requestAlarms(scope: Construct, { api }: Watched): Record<string, AlarmLine> {
+function requestAlarms({ service, api }: WatchedByName): Record<string, AlarmLine> {
   return {
     RequestsFailing: {
       metric: new MathExpression({
@@ -78,76 +108,113 @@ function requestAlarms(scope: Construct, { api }: Watched): Record<string, Alarm
         "after five seconds. Large densities count until their caller has read them.",
     },
     FunctionsThrottled: {
-      // Of all functions of the account, because they share its concurrency.
+      // Counts all functions of the account, which share its concurrency. A function that reads a queue may be
+      // throttled occasionally without loss; 100 in five minutes means that executions are missing.
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "sum" }),
-      threshold: 1,
+      threshold: 100,
       impact:
         "Callers get 5xx: the account's concurrency, or the reserved concurrency of one function, is used up.",
     },
     RequestsUncounted: {
-      metric: serviceMetric(scope, "QuotaNotCounted"),
+      metric: serviceMetric(service, "QuotaNotCounted"),
       threshold: 10,
       impact: "Callers are served without being counted: one of them may use the capacity of all.",
     },
   };
 }
 
-function tableAlarms({ tables }: Watched): Record<string, AlarmLine> {
+function tableAlarms({ functions, tables }: WatchedByName): Record<string, AlarmLine> {
   const lines = (["Read", "Write"] as const).flatMap((kind) =>
-    throttled(tables, kind).map(([name, metric]) => {
+    throttled(tables, kind, functions).map(([name, metric]) => {
       const impact = `Callers wait longer or are refused: DynamoDB throttles ${kind.toLowerCase()}s of ${name}.`;
       return [`${tableVariable({ name })}${kind}sThrottled`, { metric, threshold: 1, impact }] as const;
     }),
   );
-  return Object.fromEntries(lines);
+  const ofIndexes = throttledIndexes(tables).map(([{ table, index, kind }, metric]) => {
+    const impact =
+      `Callers wait longer or are refused: DynamoDB throttles ${kind.toLowerCase()}s of the index ${index} of ` +
+      `${table}${kind === "Write" ? ", and with them writes of the table" : ""}.`;
+    const id = `${tableVariable({ name: table })}${index.replaceAll("-", "")}${kind}sThrottled`;
+    return [id, { metric, threshold: 1, impact }] as const;
+  });
+  return Object.fromEntries([...lines, ...ofIndexes]);
 }
 
 /** A key is replaced after 30 days; the rest is time for Secrets Manager to repeat a failed rotation. */
 const maxKeyAgeDays = 45;
 
-function loginAlarms(scope: Construct, { rotation }: Watched): Record<string, AlarmLine> {
+function loginAlarms({
+  service,
+  rotatesKey,
+}: WatchedByName & { readonly rotatesKey: boolean }): Record<string, AlarmLine> {
   return {
     LoginsFailing: {
-      metric: serviceMetric(scope, "LoginFailures"),
+      metric: serviceMetric(service, "LoginFailures"),
       threshold: 300,
       impact: "People cannot log in, or somebody guesses passwords.",
     },
     IssuerKeysUnreachable: {
-      metric: serviceMetric(scope, "IssuerKeysUnreachable"),
+      metric: serviceMetric(service, "IssuerKeysUnreachable"),
       threshold: 3,
       impact:
         "Callers with tokens of one issuer are refused, or soon will be, because its keys cannot be " +
         "fetched. The authorizer's log names the issuer.",
     },
-    ...(rotation === undefined
-      ? {}
-      : {
-          SigningKeyNotRenewed: {
-            metric: rotation.metricErrors({ statistic: "sum" }),
-            threshold: 1,
-            impact: `${functionRecords["keys/rotate"].impact}.`,
-          },
+    ...(rotatesKey
+      ? {
           SigningKeyOld: {
-            metric: serviceMetric(scope, "SigningKeyAgeDays", "max"),
+            metric: serviceMetric(service, "SigningKeyAgeDays", "max"),
             threshold: maxKeyAgeDays,
             minutes: 60,
             impact: "People who log in get tokens of a key that should have been replaced two weeks ago.",
           },
-        }),
+        }
+      : {}),
   };
 }
 
-function deliveryAlarms(scope: Construct, { queues, workers, sweep }: Watched): Record<string, AlarmLine> {
-  const failed = workers.map((worker) => {
-    const JobsFailed = FilterPattern.stringValue("$.id", "=", logId("JOB_FAILED"));
+function rotationAlarms({ rotation }: Watched): Record<string, AlarmLine> {
+  if (rotation === undefined) return {};
+  return {
+    SigningKeyNotRenewed: {
+      metric: rotation.metricErrors({ statistic: "sum" }),
+      threshold: 1,
+      impact: `${functionRecords["keys/rotate"].impact}.`,
+    },
+  };
+}
+
+function waitingAlarms({ service }: WatchedByName): Record<string, AlarmLine> {
+  return {
+    JobsWaiting: {
+      metric: serviceMetric(service, "OldestUnstartedJobSeconds", "max"),
+      threshold: 15 * 60,
+      impact:
+        "Callers have waited 15 minutes for deliveries without a first attempt: the workers do not keep up.",
+    },
+    JobsLate: {
+      metric: serviceMetric(service, "OldestJobSeconds", "max"),
+      threshold: 23.5 * 3_600,
+      impact:
+        "Callers have waited almost a day for a delivery; in half an hour it expires, and its sink gets nothing.",
+    },
+  };
+}
+
+function deliveryAlarms({ service, queues, workers, sweep }: Watched): Record<string, AlarmLine> {
+  // Only our own failures: a failing sink is for its owner to fix, and the caller sees it in the operation.
+  const JobsNotComputed = FilterPattern.all(
+    FilterPattern.stringValue("$.id", "=", logId("ATTEMPT")),
+    FilterPattern.stringValue("$.outcome", "=", "not computed"),
+  );
+  const notComputed = workers.map((worker) => {
     const line = {
-      metric: lineCount(worker, "JobsFailed", { JobsFailed }),
+      metric: lineCounts(service, [worker], `${worker.node.id}JobsNotComputed`, { JobsNotComputed }),
       threshold: 1,
       impact:
-        "Callers do not get accepted densities: these could not be computed, or the sink was " +
-        "unreachable. See `reason` in the log line.",
+        "Callers do not get accepted densities: these could not be computed. See `cause` in the log line.",
     };
-    return [`${worker.node.id}JobsFailed`, line] as const;
+    return [`${worker.node.id}JobsNotComputed`, line] as const;
   });
   const recursive = workers.map((worker) => {
     const line = {
@@ -165,28 +232,35 @@ function deliveryAlarms(scope: Construct, { queues, workers, sweep }: Watched): 
       threshold: 1,
       impact: "Callers get neither accepted densities nor a failure. See `ncs jobs list`.",
     },
-    ...Object.fromEntries([...failed, ...recursive]),
+    ...Object.fromEntries([...notComputed, ...recursive]),
     JobsExpired: {
-      metric: lineCounts(scope, [...workers, sweep], "JobsExpired", { JobsExpired }),
+      metric: lineCounts(service, [...workers, sweep], "JobsExpired", { JobsExpired }),
       threshold: 1,
       impact: "Callers got neither densities accepted a day ago nor a failure.",
-    },
-    JobsWaiting: {
-      metric: serviceMetric(scope, "OldestUnstartedJobSeconds", "max"),
-      threshold: 15 * 60,
-      impact:
-        "Callers have waited 15 minutes for deliveries without a first attempt: the workers do not keep up.",
-    },
-    JobsLate: {
-      metric: serviceMetric(scope, "OldestJobSeconds", "max"),
-      threshold: 23.5 * 3_600,
-      impact:
-        "Callers have waited almost a day for a delivery; in half an hour it expires, and its sink gets nothing.",
     },
   };
 }
 
-/** The alarms on faults of one function, which roll back its release: each is raised by the first fault. */
+/** The share of failed invocations from which an alarm is raised. */
+interface FaultLimit {
+  /** The fewest invocations in five minutes of which a share is computed. */
+  readonly min: number;
+  readonly percent: number;
+}
+
+/** Two failures of ten. */
+const usualLimit: FaultLimit = { min: 10, percent: 15 };
+
+/** For a function that runs once a minute. */
+const scheduledLimit: FaultLimit = { min: 3, percent: 50 };
+
+/** For a function whose callers cause failures too: how much the share exceeds that of all versions together. */
+const excessLimit: FaultLimit = { min: 50, percent: 30 };
+
+/**
+ * The alarms on failures of a function's newest version, which roll back its release. After the release, when all
+ * requests go to that version, they watch the function.
+ */
 export function addFaultAlarms(
   scope: Construct,
   id: FunctionId,
@@ -194,47 +268,90 @@ export function addFaultAlarms(
   topic: ITopic | undefined,
 ): ServiceAlarm[] {
   const summary = endpoints.find((endpoint) => endpoint.id === id)?.summary;
-  const impact = functionRecords[id].impact ?? `Callers of "${summary}" get 5xx`;
-  const alarm = (name: string, metric: Metric, cause: string) =>
+  const { impact = `Callers of "${summary}" get 5xx`, everyMinutes } = functionRecords[id];
+  const limit = everyMinutes === undefined ? usualLimit : scheduledLimit;
+  const alarm = (name: string, metric: MathExpression, { percent }: FaultLimit, cause: string) =>
     new ServiceAlarm(scope, `${watched.node.id}${name}`, {
       metric,
-      threshold: 1,
-      minutes: 1,
+      threshold: percent,
       impact: `${impact}: ${cause}.`,
       topic,
     });
-  if (id === "authorizer/authorize")
-    return [alarm("Failing", failuresExcept(watched, "Unauthorized"), `${id} fails`)];
-  const streams = endpoints.some((endpoint) => endpoint.id === id && "streamed" in endpoint);
-  const ended = streams
-    ? failuresExcept(watched, CallerTooSlow.name)
-    : watched.metricErrors({ statistic: "sum" });
-  const Crash = FilterPattern.stringValue("$.id", "=", logId("CRASH"));
-  return [
-    alarm("Ending", ended, `executions of ${id} break off`),
-    // A crash is answered with 500, which Lambda counts as a success.
-    alarm("Crashing", lineCount(watched, "Crashes", { Crash }), `${id} crashes`),
-  ];
+  // A refused token, and a streamed response that is cut, end the invocation with an error.
+  const ending = () =>
+    alarm("Ending", excessOf(watched), excessLimit, `more executions of ${id} break off than before`);
+  if (id === "authorizer/authorize") return [ending()];
+  if (endpoints.some((one) => one.id === id && "streamed" in one)) {
+    return [ending(), alarm("Crashing", crashesOf(scope, watched, limit), limit, `${id} crashes`)];
+  }
+  return [alarm("Faults", faultsOf(scope, watched, limit), limit, `executions of ${id} break off or crash`)];
 }
 
 /**
- * Lambda counts it as an error too when the authorizer refuses a token, and when a caller does not read a streamed
- * response; only the log distinguishes them from failures.
+ * A Lambda metric of the version that the alias gets.
+ * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-view.html
  */
-function failuresExcept(watched: ServiceFunction, expected: string): Metric {
-  return lineCount(watched, "Failures", {
-    Broken: FilterPattern.literal(`"Invoke Error" -${expected}`),
-    Ended: FilterPattern.anyTerm("Uncaught Exception", "Task timed out", "Runtime exited"),
+function ofVersion(watched: ServiceFunction, metricName: string, statistic: string): Metric {
+  const { version: ExecutedVersion } = watched.currentVersion;
+  const dimensionsMap = { ...ofAlias(watched), ExecutedVersion };
+  return new Metric({ namespace: "AWS/Lambda", metricName, statistic, dimensionsMap });
+}
+
+function ofAlias({ functionName }: ServiceFunction): Record<string, string> {
+  return { FunctionName: functionName, Resource: `${functionName}:${liveAlias}` };
+}
+
+/** How much the share of invocations that broke off exceeds that of all versions of the alias. */
+function excessOf(watched: ServiceFunction): MathExpression {
+  return new MathExpression({
+    expression: `IF(requests >= ${excessLimit.min}, 100 * (failed - usual), 0)`,
+    usingMetrics: {
+      ...invocationsOf(watched),
+      usual: new Metric({
+        namespace: "AWS/Lambda",
+        metricName: "Errors",
+        statistic: "avg",
+        dimensionsMap: ofAlias(watched),
+      }),
+    },
+    label: "percent of invocations that failed, beyond those of all versions",
   });
 }
 
-/** Counts the lines of a function's log that match one of some patterns. */
-function lineCount(
-  watched: ServiceFunction,
-  name: string,
-  patterns: Readonly<Record<string, IFilterPattern>>,
-): Metric {
-  return lineCounts(watched, [watched], `${watched.node.id}${name}`, patterns);
+/** The share of invocations that crashed. Without a crash it has no value, which does not raise an alarm. */
+function crashesOf(scope: Construct, watched: ServiceFunction, { min }: FaultLimit): MathExpression {
+  const { requests } = invocationsOf(watched);
+  return new MathExpression({
+    expression: `IF(requests >= ${min}, 100 * crashes / requests, 0)`,
+    usingMetrics: { crashes: crashCountOf(scope, watched), requests },
+    label: "percent of invocations that crashed",
+  });
+}
+
+/**
+ * The share of invocations that broke off or crashed. None does both: a crash is answered with 500, or its message is
+ * reported, which Lambda counts as a success. Without a crash their count has no data.
+ */
+function faultsOf(scope: Construct, watched: ServiceFunction, { min }: FaultLimit): MathExpression {
+  return new MathExpression({
+    expression: `IF(requests >= ${min}, 100 * (failed + FILL(crashes, 0) / requests), 0)`,
+    usingMetrics: { ...invocationsOf(watched), crashes: crashCountOf(scope, watched) },
+    label: "percent of invocations that failed or crashed",
+  });
+}
+
+/** The invocations of the newest version, each of which counts as 0 or 1: their number, and the share that broke off. */
+function invocationsOf(watched: ServiceFunction): Readonly<Record<"failed" | "requests", Metric>> {
+  return { failed: ofVersion(watched, "Errors", "avg"), requests: ofVersion(watched, "Errors", "n") };
+}
+
+function crashCountOf(scope: Construct, { functionName, currentVersion }: ServiceFunction): Metric {
+  return new Metric({
+    namespace: metricNamespaceOf(scope),
+    metricName: "Crashes" satisfies MetricName,
+    statistic: "sum",
+    dimensionsMap: { [metrics.Crashes]: `${functionName}:${currentVersion.version}` },
+  });
 }
 
 /** Counts the lines of some functions' logs that match one of some patterns. */

@@ -1,17 +1,20 @@
 import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
-import { DataStack, tableNamesOf } from "./data.ts";
+import { DataStack } from "./data.ts";
 import { DensityImportStack } from "./density-import.ts";
+import { MonitoringStack } from "./monitoring.ts";
 import { settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
 import {
   dataStackName,
   densityImportStackName,
   densityImportStackOf,
+  monitoringStackName,
   stackName,
   stackNames,
 } from "./stack-names.ts";
 import { stages } from "./stage.ts";
+import { tableNamesOf } from "./table-names.ts";
 
 interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
@@ -39,13 +42,13 @@ export function networkCapabilities({
     context: {
       "@aws-cdk/aws-iam:minimizePolicies": true,
       "@aws-cdk/core:checkSecretUsage": true,
-      // What CloudFormation would refuse ends the synthesis, and is no mere warning.
+      // Synthesis fails for what CloudFormation would refuse, instead of warning.
       "@aws-cdk/core:validateAgainstDefaultRules": true,
       // The stack of the tables cannot be deleted while functions use its key.
       "@aws-cdk/core:defaultCrossStackReferences": "strong",
-      // A stage keeps serving the authorizer it was deployed with.
+      // Without a new deployment of the API, a stage would keep its previous authorizer.
       "@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId": true,
-      // Alarms that a release shall not heed are taken off what CodeDeploy watches.
+      // A release that ignores alarms removes them from its deployment group.
       "@aws-cdk/aws-codedeploy:removeAlarmsFromDeploymentGroup": true,
     },
     ...(overriding === undefined ? {} : { postCliContext: overriding }),
@@ -55,9 +58,12 @@ export function networkCapabilities({
   const { stage: chosenStage, tableNames: chosenNames } = settings;
   const name = stackNames[chosenStage];
   const tableNames = tableNamesOf(name, chosenNames);
+  // CloudFormation adds a stack's tags to all of its resources that support tags.
+  const tags = { service: "network-capabilities", stage: chosenStage };
   const data = new DataStack(app, dataStackName, {
     description: "Tables of the Network Capabilities Service",
     stackName: `${name}-data`,
+    tags,
     traits: stages[chosenStage],
     tableNames,
     chosenNames,
@@ -65,20 +71,30 @@ export function networkCapabilities({
   const service = new NetworkCapabilitiesStack(app, stackName, {
     description: "Network Capabilities Service",
     stackName: name,
+    tags,
     bundles,
     settings,
     dataKey: data.key,
     tableNames,
   });
   service.addStackDependency(data);
+  const monitoring = new MonitoringStack(app, monitoringStackName, {
+    description: "Alarms of the Network Capabilities Service",
+    stackName: `${name}-monitoring`,
+    tags,
+    settings,
+    watched: service.watched,
+  });
+  monitoring.addStackDependency(service);
   if (settings.densityImport) {
     const densityImport = new DensityImportStack(app, densityImportStackName, {
       description: "Import of densities into the Network Capabilities Service",
       stackName: densityImportStackOf(name),
+      tags,
       bundles,
       settings,
       dataKey: data.key,
-      tableName: tableNames.densities,
+      tableNames,
     });
     densityImport.addStackDependency(data);
   }

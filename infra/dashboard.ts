@@ -13,18 +13,21 @@ import type { Watched } from "./alarms.ts";
 import { metricNamespaceOf, serviceMetric, throttled } from "./metrics.ts";
 
 /** A metric with a dimension: one line for each value that occurred in the last two weeks. */
-function split(scope: Construct, metricName: "Requests" | "Errors" | "Deliveries"): MathExpression {
+function split(
+  scope: Construct,
+  metricName: "Requests" | "Errors" | "Crashes" | "Deliveries",
+): MathExpression {
   const search = `SEARCH('{${metricNamespaceOf(scope)},${metrics[metricName]}} MetricName="${metricName}"', 'Sum')`;
   return new MathExpression({ expression: search, label: "" });
 }
 
 /** One dashboard: requests, errors, latency, throttling, deliveries and queues. */
-export function addDashboard(scope: Construct, { api, tables, queues }: Watched): void {
+export function addDashboard(scope: Construct, { api, functions, tables, queues }: Watched): void {
   const graph = (title: string, ...left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const ofLambda = (metricName: string, statistic: string) =>
     new Metric({ namespace: "AWS/Lambda", metricName, statistic });
   const throttles = (["Read", "Write"] as const).flatMap((kind) =>
-    throttled(tables, kind).map(([name, metric]) => metric.with({ label: `${kind}s of ${name}` })),
+    throttled(tables, kind, functions).map(([name, metric]) => metric.with({ label: `${kind}s of ${name}` })),
   );
   const ages = (Object.keys(queues) as QueueName[]).map((name) =>
     queues[name].metricApproximateAgeOfOldestMessage({ statistic: "max", label: name }),
@@ -73,6 +76,7 @@ export function addDashboard(scope: Construct, { api, tables, queues }: Watched)
           serviceMetric(scope, "LoginFailures"),
           serviceMetric(scope, "IssuerKeysUnreachable"),
           serviceMetric(scope, "QuotaNotCounted"),
+          split(scope, "Crashes"),
         ),
         graph("Age of the signing key in days", serviceMetric(scope, "SigningKeyAgeDays", "max")),
       ],

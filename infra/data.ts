@@ -12,19 +12,7 @@ import { ServiceTable } from "./constructs/service-table.ts";
 import { addTableOutput } from "./outputs.ts";
 import { addQueues } from "./queues.ts";
 import type { StageTraits } from "./stage.ts";
-
-/** The deployed name of every table. */
-export type TableNames = Readonly<Record<TableName, string>>;
-
-/**
- * The deployed names of all tables. They are known before the deployment, so that the stack of the functions needs
- * nothing of the stack of the tables that would keep a table from being replaced by a restored one.
- * @param prefix of the names that are not chosen; the stacks of a stage have it too.
- */
-export function tableNamesOf(prefix: string, chosen: Readonly<Partial<TableNames>>): TableNames {
-  const names = tables.map(({ name }) => [name, chosen[name] ?? `${prefix}-${name}`]);
-  return Object.fromEntries(names);
-}
+import type { TableNames } from "./table-names.ts";
 
 interface DataStackProps extends StackProps {
   readonly traits: StageTraits;

@@ -1,24 +1,27 @@
 import { join } from "node:path";
 import { ArnFormat, Duration, RemovalPolicy, Stack, type StackProps, Validations } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
-import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
-import { Topic } from "aws-cdk-lib/aws-sns";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
+import { tables } from "../functions/areas.ts";
 import { bucketVariable, configuration, metricNamespaceVariable } from "../shared/environment.ts";
 import { tableVariable } from "../shared/table.ts";
+import { alarmTopicOf } from "./alarm-topic.ts";
 import { constructName } from "./bundles.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import { ServiceLog } from "./constructs/service-log.ts";
+import { ServiceRole } from "./constructs/service-role.ts";
 import { densityImportDefinition } from "./density-import-definition.ts";
 import { type OptionalFunctionId, optionalFunctionRecords } from "./functions.ts";
 import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
+import type { TableNames } from "./table-names.ts";
 
 interface DensityImportProps extends StackProps {
   /** The folder with the bundles. */
@@ -26,8 +29,7 @@ interface DensityImportProps extends StackProps {
   readonly settings: Settings;
   /** Of the stack with the tables; it encrypts the bucket. */
   readonly dataKey: IKey;
-  /** The deployed name of the table of densities. */
-  readonly tableName: string;
+  readonly tableNames: TableNames;
 }
 
 const importId = "population-density/import-densities" satisfies OptionalFunctionId;
@@ -38,22 +40,18 @@ const importId = "population-density/import-densities" satisfies OptionalFunctio
  */
 export class DensityImportStack extends Stack {
   constructor(scope: ConstructorParameters<typeof Stack>[0], id: string, props: DensityImportProps) {
-    const { bundles, settings, dataKey, tableName, ...others } = props;
+    const { bundles, settings, dataKey, tableNames, ...others } = props;
     super(scope, id, others);
     const bucket = addBucket(this, dataKey);
-    const made = addImportFunction(this, { bundles, settings, tableName, bucket });
-    permitObjects(made.role ?? made, bucket, dataKey, [
-      "s3:GetObject",
-      "s3:PutObject",
-      "s3:AbortMultipartUpload",
-    ]);
+    const made = addImportFunction(this, { bundles, settings, tableNames, bucket });
+    permitObjects(made.role, bucket, dataKey, ["s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload"]);
     const machine = addStateMachine(this, made, bucket, dataKey, settings);
     addOutput(this, outputNames.densityImportBucket, bucket.bucketName);
     addOutput(this, outputNames.densityImportStateMachine, machine.ref);
   }
 }
 
-/** Counts below the threshold are in it: files are forgotten after a month, and what executions leave after days. */
+/** It holds counts below the threshold: files are deleted after a month, and what executions leave after three days. */
 function addBucket(scope: DensityImportStack, key: IKey): Bucket {
   const bucket = new Bucket(scope, "Bucket", {
     encryption: BucketEncryption.KMS,
@@ -78,16 +76,16 @@ function addBucket(scope: DensityImportStack, key: IKey): Bucket {
   return bucket;
 }
 
-interface ImportFunctionProps extends Pick<DensityImportProps, "bundles" | "settings" | "tableName"> {
+interface ImportFunctionProps extends Pick<DensityImportProps, "bundles" | "settings" | "tableNames"> {
   readonly bucket: Bucket;
 }
 
 function addImportFunction(
   scope: DensityImportStack,
-  { bundles, settings, tableName, bucket }: ImportFunctionProps,
+  { bundles, settings, tableNames, bucket }: ImportFunctionProps,
 ): ServiceFunction {
   const {
-    tables = {},
+    tables: granted = {},
     variables = [],
     timeoutSeconds,
     memoryMegabytes,
@@ -98,13 +96,14 @@ function addImportFunction(
   const names = ["LOG_LEVEL", ...variables].filter(
     (name): name is keyof typeof configuration => name in configuration,
   );
+  const named = tables.filter(({ name }) => granted[name] !== undefined);
   const made = new ServiceFunction(scope, constructName(importId), {
     bundle: join(bundles, importId),
     description: importId,
     environment: {
       ...Object.fromEntries(names.map((name) => [name, configured(name)])),
       [metricNamespaceVariable]: scope.stackName,
-      [tableVariable({ name: "densities" })]: tableName,
+      ...Object.fromEntries(named.map((table) => [tableVariable(table), tableNames[table.name]])),
       [bucketVariable]: bucket.bucketName,
     },
     traits: stages[settings.stage],
@@ -112,24 +111,21 @@ function addImportFunction(
     ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),
     ...(diskMegabytes === undefined ? {} : { diskMegabytes }),
   });
-  made.addToRolePolicy(
-    new PolicyStatement({
-      actions: (tables.densities ?? []).map((action) => `dynamodb:${action}`),
-      resources: [scope.formatArn({ service: "dynamodb", resource: "table", resourceName: tableName })],
-    }),
-  );
+  for (const { name } of named) {
+    const resourceName = tableNames[name];
+    made.addToRolePolicy(
+      new PolicyStatement({
+        actions: (granted[name] ?? []).map((action) => `dynamodb:${action}`),
+        resources: [scope.formatArn({ service: "dynamodb", resource: "table", resourceName })],
+      }),
+    );
+  }
   return made;
 }
 
 /** Permits to use the objects of a bucket, and its key through S3 alone. */
-function permitObjects(
-  role: ServiceFunction | Role | NonNullable<ServiceFunction["role"]>,
-  bucket: Bucket,
-  key: IKey,
-  actions: string[],
-): void {
-  const principal = role.grantPrincipal;
-  const permit = (statement: PolicyStatement) => void principal.addToPrincipalPolicy(statement);
+function permitObjects(role: ServiceRole, bucket: Bucket, key: IKey, actions: string[]): void {
+  const permit = (statement: PolicyStatement) => void role.addToPolicy(statement);
   permit(new PolicyStatement({ actions: ["s3:ListBucket"], resources: [bucket.bucketArn] }));
   permit(new PolicyStatement({ actions, resources: [bucket.arnForObjects("*")] }));
   permit(
@@ -157,13 +153,11 @@ function addStateMachine(
   const stateMachineName = scope.stackName;
   const arnOf = (resource: string, resourceName: string) =>
     scope.formatArn({ service: "states", resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
-  const role = new Role(scope, "StateMachineRole", {
-    assumedBy: new ServicePrincipal("states.amazonaws.com"),
-  });
+  const role = new ServiceRole(scope, "StateMachineRole", "states.amazonaws.com");
   const permit = (actions: string[], ...resources: string[]) =>
     role.addToPolicy(new PolicyStatement({ actions, resources }));
   const { functionArn } = made.currentVersion;
-  // An execution ends with the version that it began with, also when another one was deployed meanwhile.
+  // An execution uses the version that it started with, even if another one is deployed before it ends.
   permit(["lambda:InvokeFunction"], `${made.functionArn}:*`);
   permitObjects(role, bucket, key, ["s3:GetObject"]);
   // https://docs.aws.amazon.com/step-functions/latest/dg/iam-policies-eg-dist-map.html
@@ -199,7 +193,8 @@ function addStateMachine(
       reason: "A map starts executions of this state machine, whose names Step Functions makes.",
     },
   );
-  const log = new ServiceLog(scope, "StateMachineLogs", traits);
+  // Logs with this prefix add nothing to the account's policy for logs, which is limited to 5,120 characters.
+  const log = new ServiceLog(scope, "StateMachineLogs", traits, `/aws/vendedlogs/states/${stateMachineName}`);
   const machine = new CfnStateMachine(scope, "StateMachine", {
     stateMachineName,
     roleArn: role.roleArn,
@@ -218,13 +213,12 @@ function addStateMachine(
     const reason = "Only a stage for callers is traced, where traces are worth their price.";
     Validations.of(machine).acknowledge({ id: "AwsSolutions-SF2", reason });
   }
-  addAlarm(scope, machine, settings);
+  addAlarms(scope, machine, settings);
   return machine;
 }
 
-function addAlarm(scope: DensityImportStack, machine: CfnStateMachine, { alarmTopicArn }: Settings): void {
-  const topic =
-    alarmTopicArn === undefined ? undefined : Topic.fromTopicArn(scope, "AlarmTopic", alarmTopicArn);
+function addAlarms(scope: DensityImportStack, machine: CfnStateMachine, settings: Settings): void {
+  const topic = alarmTopicOf(scope, settings);
   for (const [name, impact] of [
     [
       "ExecutionsFailed",

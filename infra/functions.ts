@@ -236,8 +236,8 @@ export const functionRecords: Readonly<
   },
 };
 
-/** A function of a stack that is deployed only where an operator wants it. */
-export type OptionalFunctionId = "population-density/import-densities";
+/** A function that only some deployments have: of a stack that an operator wants, or of stages with releases. */
+export type OptionalFunctionId = "population-density/import-densities" | "releases/check";
 
 /** Every such function. They have no release of their own. */
 export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, FunctionRecord>> = {
@@ -254,4 +254,6 @@ export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, Functi
     // For a file that is not compressed, and its rows.
     diskMegabytes: 6_144,
   },
+  // Three attempts of 40 seconds, and the pauses between them.
+  "releases/check": { timeoutSeconds: 150 },
 };

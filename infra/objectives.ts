@@ -9,10 +9,10 @@ import {
   type Metric,
   TreatMissingData,
 } from "aws-cdk-lib/aws-cloudwatch";
-import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
-import type { ServiceApi } from "./constructs/service-api.ts";
+import type { WatchedByName } from "./alarms.ts";
+import { notify } from "./constructs/service-alarm.ts";
 import { serviceMetric, type Undivided } from "./metrics.ts";
 
 /** What callers of a stage can rely on: the share of good events, over 30 days. */
@@ -28,8 +28,8 @@ interface Objective {
 }
 
 /** The objectives of the service, by the beginning of their alarms' names. */
-function objectivesOf(scope: Construct, api: ServiceApi): Readonly<Record<string, Objective>> {
-  const within = (name: Undivided, limit: number) => serviceMetric(scope, name, `PR(:${limit})`);
+function objectivesOf({ service, api }: WatchedByName): Readonly<Record<string, Objective>> {
+  const within = (name: Undivided, limit: number) => serviceMetric(service, name, `PR(:${limit})`);
   return {
     Availability: {
       percent: 99.9,
@@ -75,8 +75,8 @@ const burnRates = {
 const minEvents = { long: 200, short: 20 } as const;
 
 /** Adds two alarms for each objective, one for a fast and one for a slow use of its budget. */
-export function addObjectives(scope: Construct, api: ServiceApi, topic: ITopic | undefined): void {
-  for (const [name, objective] of Object.entries(objectivesOf(scope, api))) {
+export function addObjectives(scope: Construct, watched: WatchedByName, topic: ITopic | undefined): void {
+  for (const [name, objective] of Object.entries(objectivesOf(watched))) {
     for (const [speed, { factor, longMinutes, shortMinutes, budgetDays }] of Object.entries(burnRates)) {
       const threshold = Number((factor * (100 - objective.percent)).toFixed(3));
       const id = `${name}${speed}`;
@@ -128,14 +128,18 @@ function composite(
   const alarmRule = AlarmRule.allOf(...all.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM)));
   const compositeAlarmName = `${Stack.of(scope).stackName}-${id}`;
   const made = new CompositeAlarm(scope, id, { compositeAlarmName, alarmRule, alarmDescription });
-  if (topic !== undefined) made.addAlarmAction(new SnsAction(topic));
+  if (topic !== undefined) notify(made, topic);
 }
 
 /** Requests of the last day from which on a quarter of an hour without any is no coincidence: seven a minute. */
 const busyDayRequests = 10_000;
 
 /** Adds the alarm that is raised when a busy API gets no requests at all. */
-export function addTrafficAlarm(scope: Construct, api: ServiceApi, topic: ITopic | undefined): void {
+export function addTrafficAlarm(
+  scope: Construct,
+  { api }: Pick<WatchedByName, "api">,
+  topic: ITopic | undefined,
+): void {
   const requests = api.metricCount({ statistic: "sum" });
   const none = new Alarm(scope, "TrafficStoppedNow", {
     metric: requests.with({ period: Duration.minutes(15) }),

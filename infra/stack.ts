@@ -1,25 +1,35 @@
+import { join } from "node:path";
 import { Stack, type StackProps } from "aws-cdk-lib";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
+import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
-import { configuration } from "../shared/environment.ts";
-import { addAlarms, addFaultAlarms } from "./alarms.ts";
+import { endpoints } from "../functions/areas.ts";
+import { configuration, metricNamespaceVariable } from "../shared/environment.ts";
+import { alarmTopicOf } from "./alarm-topic.ts";
+import { addFaultAlarms, addResourceAlarms, type WatchedByName } from "./alarms.ts";
 import { addApi } from "./api.ts";
+import { constructName } from "./bundles.ts";
 import { Releases } from "./constructs/releases.ts";
 import { removalPolicyIn } from "./constructs/removal-policy.ts";
-import type { ServiceFunction } from "./constructs/service-function.ts";
+import { ServiceFunction } from "./constructs/service-function.ts";
 import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
-import { addData, type TableNames } from "./data.ts";
-import { type FunctionId, functionRecords } from "./functions.ts";
-import { addObjectives, addTrafficAlarm } from "./objectives.ts";
+import { addData } from "./data.ts";
+import {
+  type FunctionId,
+  functionRecords,
+  type OptionalFunctionId,
+  optionalFunctionRecords,
+} from "./functions.ts";
 import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
+import { routesByScope } from "./routes-by-scope.ts";
 import { servedFunctions } from "./served.ts";
 import { addFunction } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
+import type { TableNames } from "./table-names.ts";
 import { addTriggers } from "./triggers.ts";
 import { warnOfIssuer } from "./warnings.ts";
 
@@ -33,12 +43,16 @@ interface NetworkCapabilitiesProps extends StackProps {
 }
 
 const rotation = "keys/rotate" satisfies FunctionId;
+const releaseCheck = "releases/check" satisfies OptionalFunctionId;
 
 /**
  * The service without its tables: queues, signing key, functions and their releases, what invokes them, API,
- * monitoring.
+ * the dashboard, and alarms on queues and functions.
  */
 export class NetworkCapabilitiesStack extends Stack {
+  /** What alarms of another stack watch. */
+  readonly watched: WatchedByName;
+
   constructor(scope: Construct, id: string, props: NetworkCapabilitiesProps) {
     const { bundles, settings, dataKey, tableNames, ...others } = props;
     const traits = stages[settings.stage];
@@ -62,18 +76,16 @@ export class NetworkCapabilitiesStack extends Stack {
     ) as Record<FunctionId, ServiceFunction>;
     if (isOurs) rotate(this, signingKey, functions[rotation]);
 
-    const { alarmTopicArn } = settings;
-    const topic =
-      alarmTopicArn === undefined ? undefined : Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
+    const topic = alarmTopicOf(this, settings);
     const live = traits.releasesGradually
-      ? this.#release(functions, settings, topic)
+      ? this.#release(functions, props, topic)
       : (name: FunctionId) => functions[name];
     for (const name of made) addTriggers(this, name, data, settings, functions[name], live(name));
     const api = addApi(this, { settings, traits, live });
 
+    this.watched = { service: this, api, functions: made, tables: data.tables };
     const watched = {
-      api,
-      tables: data.tables,
+      ...this.watched,
       queues: data.queues,
       workers: made
         .filter((name) => functionRecords[name].consumes !== undefined)
@@ -81,21 +93,27 @@ export class NetworkCapabilitiesStack extends Stack {
       sweep: functions["population-density/sweep"],
       ...(isOurs ? { rotation: functions[rotation] } : {}),
     };
-    addAlarms(this, watched, topic);
-    if (traits.objectives) {
-      addObjectives(this, api, topic);
-      addTrafficAlarm(this, api, topic);
-    }
+    addResourceAlarms(this, watched, topic);
     if (traits.dashboard) addDashboard(this, watched);
   }
 
   /** What callers of a function invoke: an alias that shifts gradually; for the rotation, the function itself. */
   #release(
     functions: Readonly<Record<FunctionId, ServiceFunction>>,
-    settings: Settings,
+    { bundles, settings }: Pick<NetworkCapabilitiesProps, "bundles" | "settings">,
     topic: ITopic | undefined,
   ): (id: FunctionId) => IFunction {
-    const releases = new Releases(this, "Releases", { atOnce: settings.releasesAtOnce });
+    const releases = new Releases(this, "Releases", {
+      atOnce: settings.releasesAtOnce,
+      check: new ServiceFunction(this, constructName(releaseCheck), {
+        bundle: join(bundles, releaseCheck),
+        description: releaseCheck,
+        environment: { [metricNamespaceVariable]: this.stackName },
+        traits: stages[settings.stage],
+        ...optionalFunctionRecords[releaseCheck],
+      }),
+      scopes: Object.keys(routesByScope(endpoints)),
+    });
     const aliases: Partial<Record<FunctionId, IFunction>> = {};
     for (const id of servedFunctions(settings)) {
       // Secrets Manager invokes the rotation and retries it after a failure.

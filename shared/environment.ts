@@ -335,7 +335,13 @@ export function metricNamespace(): string {
   return process.env[metricNamespaceVariable] || "NetworkCapabilities";
 }
 
-/** `host:port` of the interface through which Lambda gives this function its events; undefined elsewhere. */
+/** The function and its version, as the alarm that rolls back a release names them; Lambda sets both. */
+export function releaseName(): string {
+  const { AWS_LAMBDA_FUNCTION_NAME = "", AWS_LAMBDA_FUNCTION_VERSION = "" } = process.env;
+  return `${AWS_LAMBDA_FUNCTION_NAME}:${AWS_LAMBDA_FUNCTION_VERSION}`;
+}
+
+/** `host:port` of Lambda's runtime API; undefined outside Lambda. */
 export function lambdaRuntimeApi(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;
 }

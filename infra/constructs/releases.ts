@@ -1,14 +1,22 @@
-import { Stack, Validations } from "aws-cdk-lib";
+import { CustomResource, Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
 import type { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from "aws-cdk-lib/aws-codedeploy";
-import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Alias, type CfnFunction, type IFunction, type IVersion } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { ServiceFunction } from "./service-function.ts";
+import { ServiceRole } from "./service-role.ts";
+
+/** The alias of the version that gets requests. */
+export const liveAlias = "live";
 
 interface ReleasesProps {
   /** Whether a release gets all requests at once, without a check and whatever the alarms say. */
   readonly atOnce: boolean;
+  /** The function `releases/check`. */
+  readonly check: ServiceFunction;
+  /** Every scope that an endpoint needs. */
+  readonly scopes: readonly string[];
 }
 
 /**
@@ -18,13 +26,28 @@ interface ReleasesProps {
  */
 export class Releases extends Construct {
   readonly #application: LambdaApplication;
-  readonly #role: Role;
+  readonly #role: ServiceRole;
   readonly #atOnce: boolean;
+  readonly #check: ServiceFunction;
+  readonly #checked: CustomResource;
+  readonly #versions: string[] = [];
 
-  constructor(scope: Construct, id: string, { atOnce }: ReleasesProps) {
+  constructor(scope: Construct, id: string, { atOnce, check, scopes }: ReleasesProps) {
     super(scope, id);
+    this.#check = check;
+    this.#checked = new CustomResource(this, "Checked", {
+      resourceType: "Custom::ReleaseCheck",
+      serviceToken: check.functionArn,
+      serviceTimeout: Duration.minutes(10),
+      properties: {
+        Versions: Lazy.list({ produce: () => this.#versions }),
+        Scopes: scopes.join(" "),
+        AtOnce: String(atOnce),
+      },
+    });
+    this.#checked.node.addDependency(check.role);
     this.#application = new LambdaApplication(this, "Application");
-    this.#role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
+    this.#role = new ServiceRole(this, "Role", "codedeploy.amazonaws.com");
     this.#atOnce = atOnce;
     this.#permit(["cloudwatch:DescribeAlarms"], "*");
     this.#acknowledge(
@@ -37,16 +60,25 @@ export class Releases extends Construct {
   add(released: ServiceFunction, alarms: Alarm[]): IFunction {
     // CDK's types are not written for `exactOptionalPropertyTypes`, so this needs a cast.
     const version = released.currentVersion as IVersion;
-    const alias = new Alias(released, "Live", { aliasName: "live", version });
-    // Of AWS's policy for CodeDeploy, which is for every function of the account, what shifting this alias takes.
+    const alias = new Alias(released, "Live", { aliasName: liveAlias, version });
+    // The alarms watch the new version before it gets its first request.
+    alias.node.addDependency(this.#checked, ...alarms);
+    this.#versions.push(version.functionArn);
+    // What shifting this alias needs of AWS's managed policy, which permits it for every function of the account.
     const actions = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"];
     const versions = `${released.functionArn}:*`;
     this.#permit(actions, released.functionArn, versions);
-    this.#acknowledge(
-      `<${Stack.of(this).getLogicalId(released.node.defaultChild as CfnFunction)}.Arn>:*`,
-      "The aliases and versions of one function, which CodeDeploy shifts; a version has no number " +
-        "before it is published.",
+    // For all versions: IAM may take seconds to apply a new permission, and the check runs at once.
+    this.#check.addToRolePolicy(
+      new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [versions] }),
     );
+    const resource = `<${Stack.of(this).getLogicalId(released.node.defaultChild as CfnFunction)}.Arn>:*`;
+    const reason = "of one function; a version has no number before it is published.";
+    this.#acknowledge(resource, `The aliases and versions ${reason}`);
+    Validations.of(this.#check.role).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::${resource}]`,
+      reason: `The versions ${reason}`,
+    });
     const group = new LambdaDeploymentGroup(released, "Release", {
       application: this.#application,
       role: this.#role.withoutPolicyUpdates(),

@@ -1,3 +1,4 @@
+import { Fn, Stack } from "aws-cdk-lib";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import type { StageTraits } from "../stage.ts";
@@ -8,7 +9,17 @@ import { removalPolicyIn } from "./removal-policy.ts";
  * be readable when our key is disabled.
  */
 export class ServiceLog extends LogGroup {
-  constructor(scope: Construct, id: string, traits: StageTraits) {
-    super(scope, id, { retention: traits.logRetentionDays, removalPolicy: removalPolicyIn(traits) });
+  /** @param prefix of the name where AWS prescribes one; CloudFormation makes the name otherwise. */
+  constructor(scope: Construct, id: string, traits: StageTraits, prefix?: string) {
+    super(scope, id, {
+      retention: traits.logRetentionDays,
+      removalPolicy: removalPolicyIn(traits),
+      ...(prefix === undefined ? {} : { logGroupName: `${prefix}-${idOfStack(scope)}` }),
+    });
   }
+}
+
+/** Eight digits that the next stack of the same name does not have, as the log of a deleted one may still be there. */
+function idOfStack(scope: Construct): string {
+  return Fn.select(0, Fn.split("-", Fn.select(2, Fn.split("/", Stack.of(scope).stackId))));
 }

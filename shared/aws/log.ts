@@ -1,4 +1,5 @@
 import { Logger } from "@aws-lambda-powertools/logger";
+import { releaseName } from "../environment.ts";
 import { Misconfigured, Unavailable } from "../errors.ts";
 import { type Count, embedded, writeMetrics } from "./metrics.ts";
 
@@ -85,7 +86,9 @@ const levels = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL", "SILENT"]
  * Writes one line. Fields are flat and primitive, so that writing them cannot throw.
  * @param metrics metrics in the same line; they are written even if the line's level is not.
  */
-export function log(entry: keyof typeof logEntries, fields: Fields, counts: readonly Count[] = []): void {
+export function log(entry: keyof typeof logEntries, fields: Fields, metrics: readonly Count[] = []): void {
+  const counts =
+    entry === "CRASH" ? [...metrics, { metric: "Crashes", release: releaseName() } as const] : metrics;
   logger ??= new Logger({ serviceName: "network-capabilities" });
   const { id, level, message } = logEntries[entry];
   const isWritten = levels.indexOf(level.toUpperCase()) >= levels.indexOf(logger.getLevelName());

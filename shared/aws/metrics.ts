@@ -10,7 +10,9 @@ export const metrics = {
   Requests: "operation",
   /** Requests that a function answered with an error. */
   Errors: "code",
-  /** How long functions took to answer, for all operations whose endpoint names no metric of its own. */
+  /** Internal errors that a function caught, for its release: the function's name and version. */
+  Crashes: "release",
+  /** Response times of the operations whose endpoint names no other metric. */
   RequestMilliseconds: undefined,
   /** Response times of requests for densities. */
   DensityMilliseconds: undefined,

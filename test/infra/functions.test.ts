@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints, tables } from "../../functions/areas.ts";
-import { functionIds } from "../../infra/bundles.ts";
-import { type FunctionId, functionRecords } from "../../infra/functions.ts";
+import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
+import { type FunctionId, functionRecords, type OptionalFunctionId } from "../../infra/functions.ts";
 import { originsPattern } from "../../infra/origins.ts";
 import { localSettings } from "../../infra/settings.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { configuration, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { policiesOf } from "../../tools/cli/grants.ts";
 import {
   arnOf,
   attribute,
@@ -20,7 +20,9 @@ import {
   queueOf,
   reference,
   resourcesOf,
+  servedIn,
   sharedTemplate,
+  statementsOf,
   type Template,
   tableArnOf,
   tableNameOf,
@@ -45,21 +47,6 @@ const functionProperties = z.object({
 
 const logGroupProperties = z.object({ RetentionInDays: z.number() });
 
-const oneOrMore = <Schema extends z.ZodType>(schema: Schema) =>
-  z.union([z.array(schema), schema.transform((one) => [one])]);
-
-const statement = z.strictObject({
-  Effect: z.literal("Allow"),
-  Action: oneOrMore(z.string()),
-  Condition: z.unknown().optional(),
-  Resource: oneOrMore(z.unknown()),
-});
-
-const policyProperties = z.object({
-  PolicyDocument: z.object({ Statement: z.array(statement) }),
-  Roles: z.array(reference),
-});
-
 const roleProperties = z.object({
   AssumeRolePolicyDocument: z.object({
     Statement: z.tuple([
@@ -71,14 +58,16 @@ const roleProperties = z.object({
     ]),
   }),
   ManagedPolicyArns: z.unknown().optional(),
-  Policies: z.unknown().optional(),
 });
 
 /** AWS's limit for the environment of one function, names and values together. */
 const environmentBytes = 4 * 1024;
 
 /** Functions for whose answer API Gateway waits, for 29 seconds. */
-const awaited: readonly FunctionId[] = [...endpoints.map(({ id }) => id), "authorizer/authorize"];
+const awaited: readonly FunctionId[] = [
+  ...[...endpoints, ...protocolEndpoints].map(({ id }) => id),
+  "authorizer/authorize",
+];
 
 /** The longest a function may run: nobody waits for a worker, but its lease on a job lasts 330 seconds. */
 function maxSeconds(id: FunctionId): number {
@@ -91,13 +80,9 @@ function right(action: string, resource: unknown, condition?: unknown): string {
   return [action, JSON.stringify(resource), JSON.stringify(condition)].join(" ");
 }
 
-type Policy = ReturnType<typeof resourcesOf<typeof policyProperties>>[number];
-
 /** Everything that the policies of a role allow. */
-function rightsOf(role: string, policies: readonly Policy[]): string[] {
-  return policies
-    .filter(({ properties }) => properties.Roles.some(({ Ref }) => Ref === role))
-    .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+function rightsOf(role: string, from: Template): string[] {
+  return statementsOf(role, from)
     .flatMap(({ Action, Resource, Condition }) =>
       Action.flatMap((action) => Resource.map((resource) => right(action, resource, Condition))),
     )
@@ -111,11 +96,12 @@ function through(service: string): unknown {
 }
 
 describe.each(eachStage)("functions of %s", (stage, from) => {
+  const { functionIds, endpoints: served } = servedIn[stage];
   const functions = resourcesOf("AWS::Lambda::Function", functionProperties, from);
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");
   const roles = resourcesOf("AWS::IAM::Role", roleProperties, from);
-  const policies = resourcesOf("AWS::IAM::Policy", policyProperties, from);
+  const statements = policiesOf(from).flatMap((policy) => policy.statements);
   const logGroups = resourcesOf("AWS::Logs::LogGroup", logGroupProperties, from);
   const propertiesOf = (id: FunctionId) =>
     only(
@@ -123,9 +109,12 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       id,
     ).properties;
 
-  test(`${stage} has one function for each record of functionRecords and no other`, () => {
-    expect(functions.map(({ logicalId }) => logicalId).sort()).toEqual(
-      functionIds.map((id) => functionOf(id)).sort(),
+  // Of the service's stack; imports have one of their own.
+  const onlyInStage: readonly OptionalFunctionId[] = stage === "prod" ? ["releases/check"] : [];
+
+  test(`${stage} has one function for each endpoint and internal record, those of its releases, and no other`, () => {
+    expect(functions.map(({ properties }) => properties.Description).sort()).toEqual(
+      [...functionIds, ...onlyInStage].sort(),
     );
   });
 
@@ -180,7 +169,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         "lambda.amazonaws.com",
       );
       expect(role.properties.ManagedPolicyArns).toBeUndefined();
-      expect(role.properties.Policies).toBeUndefined();
 
       const logGroup = arnOf(properties.LoggingConfig.LogGroup.Ref);
       const consumed = consumes === undefined ? [] : [consumes];
@@ -219,7 +207,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         ...messages.map((action) => right(`kms:${action}`, arnOf(key.logicalId), through("sqs"))),
         ...items.map((action) => right(`kms:${action}`, arnOf(key.logicalId), through("dynamodb"))),
       ];
-      expect(rightsOf(role.logicalId, policies)).toEqual(wanted.sort());
+      expect(rightsOf(role.logicalId, from)).toEqual(wanted.sort());
     });
 
     test(`${id} of ${stage} is traced only in prod and has no reserved concurrency`, () => {
@@ -234,9 +222,10 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         if (name === "MAX_WORKERS") return stage === "prod" ? "50" : "10";
         if (name === "CORS_ORIGINS")
           return stage === "dev" ? originsPattern(localSettings.corsOrigins.split(",")) : "";
+        if (name === "TOKEN_ENDPOINT") return stage === "dev" ? "on" : "off";
         return configuration[name].default;
       };
-      const isEndpoint = endpoints.some((endpoint) => endpoint.id === id);
+      const isEndpoint = served.some((endpoint) => endpoint.id === id);
       const ofEndpoints: readonly VariableName[] = isEndpoint ? ["CORS_ORIGINS"] : [];
       expect(properties.Environment.Variables).toEqual({
         LOG_LEVEL: configuration.LOG_LEVEL.default,
@@ -262,16 +251,18 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 
   test(`no policy of ${stage} has an action with a wildcard or a Scan`, () => {
-    const statements = policies.flatMap(({ properties }) => properties.PolicyDocument.Statement);
     expect(statements.length).toBeGreaterThanOrEqual(functionIds.length);
     expect(statements.flatMap(({ Action }) => Action).filter((action) => /\*|Scan$/.test(action))).toEqual(
       [],
     );
   });
 
+  test(`no policy of ${stage} denies anything, so that all statements are rights`, () => {
+    expect(statements.filter(({ Effect }) => Effect !== "Allow")).toEqual([]);
+  });
+
   test(`no policy of ${stage} has a resource with a wildcard except where AWS requires one`, () => {
-    const wide = policies
-      .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+    const wide = statements
       .filter(({ Resource }) => Resource.map(textOf).some((resource) => resource.includes("*")))
       .map(({ Action, Resource }) => [
         Action,
@@ -286,10 +277,11 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       (stage === "dev"
         ? []
         : [
-            ...functionIds.map(() => traced),
+            ...[...functionIds, ...onlyInStage].map(() => traced),
             [["cloudwatch:DescribeAlarms"], ["*"]],
             // Numbers of versions are not known before there is one.
             [versions, released.sort()],
+            [["lambda:InvokeFunction"], released],
           ]
       )
         .map((one) => JSON.stringify(one))
@@ -299,10 +291,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
   test(`the roles of ${stage} belong to functions, API Gateway's log and CodeDeploy alone`, () => {
     const kinds = new Set(Object.values(from.Resources).map(({ Type }) => Type));
-    expect([...kinds].filter((kind) => kind.startsWith("AWS::IAM::")).sort()).toEqual([
-      "AWS::IAM::Policy",
-      "AWS::IAM::Role",
-    ]);
+    expect([...kinds].filter((kind) => kind.startsWith("AWS::IAM::"))).toEqual(["AWS::IAM::Role"]);
     const ofFunctions = new Set(functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]));
     const others = roles.filter(({ logicalId }) => !ofFunctions.has(logicalId));
     expect(
@@ -310,14 +299,12 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         .map(({ properties }) => properties.AssumeRolePolicyDocument.Statement[0].Principal.Service)
         .sort(),
     ).toEqual(["apigateway.amazonaws.com", ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : [])]);
-    const known = new Set([...ofFunctions, ...others.map(({ logicalId }) => logicalId)]);
-    const owners = policies.flatMap(({ properties }) => properties.Roles);
-    expect(owners.filter(({ Ref }) => !known.has(Ref))).toEqual([]);
   });
 
-  test(`only the login and the rotation of ${stage} may read the private key`, () => {
+  test(`only what issues tokens and the rotation of ${stage} may read the private key`, () => {
     const readers = functionIds.filter((id) => functionRecords[id].signingKey?.includes("GetSecretValue"));
-    expect(readers.sort()).toEqual(["keys/rotate", "profile/authenticate"]);
+    const ofClients = stage === "dev" ? ["oauth2/token"] : [];
+    expect(readers.sort()).toEqual(["keys/rotate", ...ofClients, "profile/authenticate"]);
   });
 
   test(`the template of ${stage} has nothing of a local run`, () => {
@@ -335,10 +322,25 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 });
 
-test("the functions have the same logical ids in every stage", () => {
+test("the functions have the same logical ids in every stage, but for those of releases", () => {
   const namesIn = (from: Template) =>
-    resourcesOf("AWS::Lambda::Function", z.unknown(), from).map(({ logicalId }) => logicalId);
-  expect(namesIn(deployed)).toEqual(namesIn(template));
+    resourcesOf("AWS::Lambda::Function", z.unknown(), from)
+      .map(({ logicalId }) => logicalId)
+      .filter((name) => !name.startsWith("ReleasesCheck"));
+  expect(namesIn(sharedTemplate("localProd"))).toEqual(namesIn(template));
+});
+
+test("a stage that does not ask for the token endpoint has nothing of it but its tables", () => {
+  const ofTokens = (from: Template) =>
+    Object.entries(from.Resources)
+      .filter(([logicalId, resource]) => /oauth2/i.test(logicalId + JSON.stringify(resource)))
+      .map(([logicalId]) => logicalId);
+  const tablesIn = (from: Template) =>
+    resourcesOf("AWS::DynamoDB::Table", z.unknown(), from).map(({ logicalId }) => logicalId);
+
+  expect(ofTokens(deployed)).toEqual([]);
+  expect(ofTokens(configured).length).toBeGreaterThan(20);
+  expect(tablesIn(deployed)).toEqual(tablesIn(configured));
 });
 
 test("the setting reservedConcurrency reserves executions for the named functions alone", () => {

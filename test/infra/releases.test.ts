@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import { functionIds } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
-import { logId } from "../../shared/aws/log.ts";
 import {
   configured,
   deployed,
@@ -11,6 +9,8 @@ import {
   only,
   reference,
   resourcesOf,
+  servedIn,
+  statementsOf,
   type Template,
   template,
   textOf,
@@ -40,13 +40,26 @@ const updatePolicy = z.object({
 });
 
 const alarmProperties = z.object({
-  Dimensions: z.array(z.unknown()).default([]),
-  /** None for an alarm on an expression. */
-  MetricName: z.string().optional(),
+  EvaluationPeriods: z.literal(1),
+  Metrics: z.tuple([z.object({ Expression: z.string() })]).rest(
+    z.object({
+      Id: z.string(),
+      MetricStat: z.object({
+        Metric: z.object({
+          Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
+          MetricName: z.string(),
+          Namespace: z.string(),
+        }),
+        Period: z.literal(300),
+        Stat: z.string(),
+      }),
+    }),
+  ),
   Threshold: z.number(),
+  TreatMissingData: z.literal("notBreaching"),
 });
 
-const released = functionIds.filter((id) => id !== "keys/rotate");
+const released = servedIn.prod.functionIds.filter((id) => id !== "keys/rotate");
 
 function aliasOf(id: FunctionId, from: Template) {
   return only(
@@ -74,9 +87,28 @@ function groupOf(id: FunctionId, from: Template) {
 /** The alarms that take a release of a function back, with their statistics in one line each. */
 function alarmsOf(id: FunctionId) {
   const named = groupOf(id, deployed).properties.AlarmConfiguration.Alarms.map(({ Name }) => Name.Ref);
-  return resourcesOf("AWS::CloudWatch::Alarm", alarmProperties, deployed)
-    .filter(({ logicalId }) => named.includes(logicalId))
-    .map(({ properties }) => properties);
+  return named.map((name) => {
+    const properties = alarmProperties.parse(deployed.Resources[name]?.Properties);
+    const [{ Expression }, ...statistics] = properties.Metrics;
+    const named = statistics.map(({ Id, MetricStat: { Metric, Stat } }) => {
+      const dimensions = Metric.Dimensions.map(({ Name, Value }) => `${Name}=${textOf(Value)}`);
+      return [Id, `${Stat} of ${Metric.Namespace} ${Metric.MetricName}, ${dimensions.sort().join(", ")}`];
+    });
+    return {
+      logicalId: name,
+      threshold: properties.Threshold,
+      expression: Expression,
+      ...Object.fromEntries(named),
+    };
+  });
+}
+
+/** A statistic of invocations of the version that a release of a function gives requests to. */
+function ofVersion(stat: string, id: FunctionId) {
+  const version = aliasOf(id, deployed).properties.FunctionVersion["Fn::GetAtt"].join(".");
+  const name = `\${${functionOf(id)}}`;
+  const dimensions = `ExecutedVersion=\${${version}}, FunctionName=${name}, Resource=${name}:live`;
+  return `${stat} of AWS/Lambda Errors, ${dimensions}`;
 }
 
 describe.each(released)("a release of %s", (id) => {
@@ -106,66 +138,105 @@ describe.each(released)("a release of %s", (id) => {
     });
   });
 
-  test(`a release of ${id} is rolled back at the first fault`, () => {
-    const alarms = alarmsOf(id);
-    expect(alarms).toHaveLength(group.AlarmConfiguration.Alarms.length);
-    expect(alarms.map(({ Threshold }) => Threshold)).toEqual(alarms.map(() => 1));
+  test(`a release of ${id} gets no request before its alarms watch the new version`, () => {
+    expect(aliasOf(id, deployed).dependsOn).toEqual(
+      expect.arrayContaining(group.AlarmConfiguration.Alarms.map(({ Name }) => Name.Ref)),
+    );
   });
 });
-
-const filterProperties = z.object({
-  FilterPattern: z.string(),
-  LogGroupName: reference,
-  MetricTransformations: z.tuple([z.object({ MetricName: z.string() })]),
-});
-
-/** What lines of a function's own log count to a metric. */
-function patternsFor(metric: string | undefined, id: FunctionId): string[] {
-  const { LoggingConfig } = z
-    .object({ LoggingConfig: z.object({ LogGroup: reference }) })
-    .parse(deployed.Resources[functionOf(id)]?.Properties);
-  return resourcesOf("AWS::Logs::MetricFilter", filterProperties, deployed)
-    .filter(({ properties }) => properties.MetricTransformations[0].MetricName === metric)
-    .filter(({ properties }) => properties.LogGroupName.Ref === LoggingConfig.LogGroup.Ref)
-    .map(({ properties }) => properties.FilterPattern);
-}
 
 describe("a fault", () => {
   const streamed = endpoints.filter((endpoint) => "streamed" in endpoint).map(({ id }) => id);
-  const logged: readonly FunctionId[] = ["authorizer/authorize", ...streamed];
+  const scheduled: readonly FunctionId[] = ["population-density/sweep"];
+  const special: readonly FunctionId[] = ["authorizer/authorize", ...streamed, ...scheduled];
+  const crashesOf = (id: FunctionId) => {
+    const version = aliasOf(id, deployed).properties.FunctionVersion["Fn::GetAtt"].join(".");
+    return `Sum of NetworkCapabilities Crashes, release=\${${functionOf(id)}}:\${${version}}`;
+  };
+  const alarmsWithout = (id: FunctionId) => alarmsOf(id).map(({ logicalId: _, ...alarm }) => alarm);
 
-  test.each(released.filter((id) => !logged.includes(id)))(
-    "the alarms of %s count executions that failed and crashes that were answered",
+  test.each(released.filter((id) => !special.includes(id)))(
+    "a release of %s is rolled back when 15 % of ten invocations or more of the new version fail or crash",
     (id) => {
-      const alarms = alarmsOf(id);
-      expect(alarms).toHaveLength(2);
-      const errors = alarms.find(({ MetricName }) => MetricName === "Errors");
-      const crashes = alarms.find(({ MetricName }) => MetricName !== "Errors");
-      expect(errors).toMatchObject({
-        MetricName: "Errors",
-        Dimensions: [{ Name: "FunctionName", Value: { Ref: functionOf(id) } }],
-      });
-      expect(patternsFor(crashes?.MetricName, id)).toEqual([`{ $.id = "${logId("CRASH")}" }`]);
+      expect(alarmsWithout(id)).toEqual([
+        {
+          threshold: 15,
+          expression: "IF(requests >= 10, 100 * (failed + FILL(crashes, 0) / requests), 0)",
+          failed: ofVersion("Average", id),
+          crashes: crashesOf(id),
+          requests: ofVersion("SampleCount", id),
+        },
+      ]);
     },
   );
 
-  test.each(streamed)("the alarms of %s ignore callers that read too slowly", (id) => {
-    const patterns = alarmsOf(id).flatMap(({ MetricName }) => patternsFor(MetricName, id));
-    expect(patterns.sort()).toEqual([
-      '"Invoke Error" -CallerTooSlow',
-      '?"Uncaught Exception" ?"Task timed out" ?"Runtime exited"',
-      `{ $.id = "${logId("CRASH")}" }`,
-    ]);
+  test.each(scheduled)(
+    "a release of %s, which runs once a minute, is rolled back at half of three runs",
+    (id) => {
+      expect(alarmsWithout(id)).toMatchObject([
+        {
+          threshold: 50,
+          expression: "IF(requests >= 3, 100 * (failed + FILL(crashes, 0) / requests), 0)",
+        },
+      ]);
+    },
+  );
+
+  // Callers whose tokens are refused, or who read too slowly, end invocations with an error too: of any version alike.
+  test.each(["authorizer/authorize", ...streamed] as const)(
+    "a release of %s is rolled back when it fails for 30 % more of fifty invocations than all versions",
+    (id) => {
+      const name = `\${${functionOf(id)}}`;
+      const [ending, ...others] = alarmsWithout(id);
+      expect(ending).toEqual({
+        threshold: 30,
+        expression: "IF(requests >= 50, 100 * (failed - usual), 0)",
+        failed: ofVersion("Average", id),
+        requests: ofVersion("SampleCount", id),
+        usual: `Average of AWS/Lambda Errors, FunctionName=${name}, Resource=${name}:live`,
+      });
+      const crashing = {
+        threshold: 15,
+        expression: "IF(requests >= 10, 100 * crashes / requests, 0)",
+        crashes: crashesOf(id),
+        requests: ofVersion("SampleCount", id),
+      };
+      expect(others).toEqual(id === "authorizer/authorize" ? [] : [crashing]);
+    },
+  );
+});
+
+describe("the check of a release", () => {
+  const checkProperties = z.object({
+    AtOnce: z.string(),
+    Scopes: z.string(),
+    ServiceToken: z.strictObject({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
+    Versions: z.array(reference),
+  });
+  const checkOf = (from: Template) =>
+    only(resourcesOf("Custom::ReleaseCheck", checkProperties, from), "checks of releases");
+  const { logicalId, properties, dependsOn } = checkOf(deployed);
+  const role = z
+    .object({ Role: z.strictObject({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }) })
+    .parse(deployed.Resources[properties.ServiceToken["Fn::GetAtt"][0]]?.Properties).Role["Fn::GetAtt"][0];
+
+  test("every new version is checked before any alias shifts", () => {
+    const versions = released.map((id) => aliasOf(id, deployed).properties.FunctionVersion["Fn::GetAtt"][0]);
+    expect(properties.Versions.map(({ Ref }) => Ref).sort()).toEqual(versions.sort());
+    expect(properties.AtOnce).toBe("false");
+    for (const id of released) expect(aliasOf(id, deployed).dependsOn).toContain(logicalId);
   });
 
-  // API Gateway's contract: whoever refuses a token throws.
-  test("the alarm of the authorizer counts every failure but a refused token", () => {
-    const id = "authorizer/authorize";
-    const { MetricName } = only(alarmsOf(id), "alarms");
-    expect(patternsFor(MetricName, id).sort()).toEqual([
-      '"Invoke Error" -Unauthorized',
-      '?"Uncaught Exception" ?"Task timed out" ?"Runtime exited"',
-    ]);
+  test("the check has every scope, and may invoke every released function, before it runs", () => {
+    const scopes = new Set(endpoints.flatMap(({ scope }) => scope ?? []));
+    expect(new Set(properties.Scopes.split(" "))).toEqual(scopes);
+    expect(dependsOn).toContain(role);
+    const text = JSON.stringify(statementsOf(role, deployed));
+    for (const id of released) expect(text).toContain(`"Fn::GetAtt":["${functionOf(id)}","Arn"]},":*"`);
+  });
+
+  test("a release at once is not checked", () => {
+    expect(checkOf(configured).properties.AtOnce).toBe("true");
   });
 });
 
@@ -197,19 +268,15 @@ describe("what callers reach is released", () => {
     }
   });
 
-  test("every deployment group depends on the policy of CodeDeploy's role", () => {
-    const policies = resourcesOf("AWS::IAM::Policy", z.object({ Roles: z.array(reference) }), deployed);
+  test("every deployment group depends on CodeDeploy's role, with its rights", () => {
     const role = only(
       resourcesOf("AWS::IAM::Role", z.object({ AssumeRolePolicyDocument: z.unknown() }), deployed).filter(
         ({ properties }) => JSON.stringify(properties).includes("codedeploy.amazonaws.com"),
       ),
       "roles of CodeDeploy",
     ).logicalId;
-    const policy = only(
-      policies.filter(({ properties }) => properties.Roles.some(({ Ref }) => Ref === role)),
-      "policies",
-    ).logicalId;
-    for (const id of released) expect(groupOf(id, deployed).dependsOn).toContain(policy);
+    expect(statementsOf(role, deployed)).not.toEqual([]);
+    for (const id of released) expect(groupOf(id, deployed).dependsOn).toContain(role);
   });
 });
 
@@ -222,7 +289,8 @@ test("a release at once gets all requests and ignores alarms", () => {
   }
 });
 
-test("the stage dev has no aliases, versions or deployment groups", () => {
+test("the stage dev has no aliases, versions, deployment groups or check of releases", () => {
   const kinds = Object.values(template.Resources).map(({ Type }) => Type);
-  expect(kinds.filter((kind) => /::CodeDeploy::|::Lambda::(?:Alias|Version)$/.test(kind))).toEqual([]);
+  const ofReleases = /::CodeDeploy::|::Lambda::(?:Alias|Version)$|^Custom::/;
+  expect(kinds.filter((kind) => ofReleases.test(kind))).toEqual([]);
 });

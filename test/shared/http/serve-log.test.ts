@@ -89,7 +89,7 @@ describe("log", () => {
     "timestamp",
     "xray_trace_id",
     ...["_aws", "awsRequestId", "dynamodbMilliseconds"],
-    ...["Errors", "QuotaNotCounted", "RequestMilliseconds", "Requests"],
+    ...["Crashes", "Errors", "QuotaNotCounted", "RequestMilliseconds", "Requests"],
   ];
 
   const lines = () => linesOf(written());

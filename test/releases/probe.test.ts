@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { endpoints } from "../../functions/areas.ts";
+import { faultIn, newVersions, probeEvent } from "../../functions/releases/probe.ts";
+import { functionIds } from "../../infra/bundles.ts";
+import { sharedService } from "../support/service.ts";
+
+const scopes = [...new Set(endpoints.flatMap(({ scope }) => scope ?? []))].join(" ");
+const released = functionIds.filter((id) => id !== "keys/rotate");
+
+test.each(released)("the function %s answers the probe without a fault", async (functionId) => {
+  const response = await fetch(sharedService.invocations, {
+    method: "POST",
+    body: JSON.stringify({ functionId, event: probeEvent(scopes, new Date()) }),
+  });
+  const payload = await response.text();
+  // A function that throws is answered by this server with 500 and the error's text.
+  const refused = response.status === 500 && payload.includes("Unauthorized");
+  expect(refused ? functionId : response.status).toBe(refused ? "authorizer/authorize" : 200);
+  if (!refused) expect(faultIn({ functionError: undefined, payload })).toBeUndefined();
+});
+
+test.each([
+  ["a function that returns nothing", undefined, "null", undefined],
+  ["an answer of 404", undefined, '{"statusCode":404}', undefined],
+  ["an answer of 503", undefined, '{"statusCode":503,"body":"secret"}', "status 503"],
+  ["a streamed answer of 400", undefined, '{"statusCode":400}\0\0\0\0\0\0\0\0{"code":"X"}', undefined],
+  ["a streamed answer of 500", undefined, '{"statusCode":500}\0\0\0\0\0\0\0\0{"code":"X"}', "status 500"],
+  ["a token that the authorizer refuses", "Unhandled", '{"errorMessage":"Unauthorized"}', undefined],
+  [
+    "an error",
+    "Unhandled",
+    '{"errorType":"SyntaxError","errorMessage":"secret","trace":["secret"]}',
+    "SyntaxError",
+  ],
+  ["an end without an error", "Unhandled", "Task timed out", "Unhandled"],
+])("faultIn judges %s", (_, functionError, payload, fault) => {
+  expect(faultIn({ functionError, payload })).toBe(fault);
+});
+
+const arn = (name: string, number: number) =>
+  `arn:aws:lambda:eu-west-1:123456789012:function:${name}:${number}`;
+
+test("newVersions has the versions whose number has grown, and those of new functions", () => {
+  const before = [arn("a", 9), arn("b", 3)];
+  expect(newVersions([arn("a", 10), arn("b", 3), arn("c", 1)], before)).toEqual([arn("a", 10), arn("c", 1)]);
+});
+
+test("newVersions is empty when a deployment is undone", () => {
+  expect(newVersions([arn("a", 9), arn("b", 3)], [arn("a", 10), arn("b", 4), arn("c", 1)])).toEqual([]);
+});
