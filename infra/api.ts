@@ -41,20 +41,20 @@ interface ApiProps {
  * with the same function, so that a cached answer can name the scope that its routes need (docs/decisions/0001).
  */
 export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {
-  const { gatewayMayLog, domain, waf, corsOrigins } = settings;
+  const { gatewayMayLog, domain, awsHostIsOpen, waf, corsOrigins } = settings;
   const { RATE_LIMIT_PER_MINUTE = configuration.RATE_LIMIT_PER_MINUTE.default } = settings.configuration;
   const api = new ServiceApi(scope, "Api", {
     traits,
     throttling: stageThrottling(settings),
     gatewayMayLog,
-    hasOwnHost: domain === undefined,
+    awsHostIsOpen,
     corsOrigins,
   });
   if (domain === undefined) addOutput(scope, outputNames.apiAddress, api.url);
   else new CustomDomain(scope, "Domain", api, domain);
   if (waf) {
     const rate = setting("RATE_LIMIT_PER_MINUTE", { RATE_LIMIT_PER_MINUTE });
-    new Firewall(scope, "Firewall", api.deploymentStage, rate);
+    new Firewall(scope, "Firewall", { stage: api.deploymentStage, ratePerMinute: rate, traits });
   } else {
     Validations.of(api.deploymentStage).acknowledge({
       id: "AwsSolutions-APIG3",

@@ -22,6 +22,8 @@ export interface Settings {
   /** The signing key of the operator; without it the stack makes and rotates one. */
   readonly signingKeySecretArn?: string;
   readonly domain?: Domain;
+  /** Whether callers reach the API under AWS's host name as well; always true without a domain. */
+  readonly awsHostIsOpen: boolean;
   readonly waf: boolean;
   /** The origins whose web pages may use the API; without any, no page of another origin may. */
   readonly corsOrigins: readonly string[];
@@ -114,10 +116,13 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
     text("hostedZoneId", /^(?:none|Z[A-Z0-9]+)$/, "the id of a Route 53 hosted zone, or none"),
   );
   const chosen = configurationIn(node);
+  const awsHostIsOpen = text("awsHost", /^(?:open|closed)$/, "open or closed") !== "closed";
+  if (!awsHostIsOpen && domain === undefined) throw new Error("awsHost can be closed with domainName only");
   return {
     stage,
     ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
     ...(domain === undefined ? {} : { domain }),
+    awsHostIsOpen,
     waf: flag("waf"),
     corsOrigins: originsIn(node.tryGetContext("corsOrigins")),
     densityImport: flag("densityImport"),

@@ -6,7 +6,7 @@ import {
   SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
-import { ARecord, HostedZone, RecordTarget } from "aws-cdk-lib/aws-route53";
+import { AaaaRecord, ARecord, HostedZone, RecordTarget } from "aws-cdk-lib/aws-route53";
 import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
 import type { Construct } from "constructs";
 import { outputNames } from "../output-names.ts";
@@ -30,11 +30,13 @@ export class CustomDomain extends DomainName {
     addOutput(scope, outputNames.apiAddress, `https://${name}`);
     addOutput(scope, outputNames.apiRecordTarget, this.domainNameAliasDomainName);
     if (hostedZoneId === undefined) return;
-    new ARecord(this, "Record", {
+    const record = {
       zone: HostedZone.fromHostedZoneId(scope, `${id}Zone`, hostedZoneId),
       target: RecordTarget.fromAlias(new ApiGatewayDomain(this)),
       // The final dot makes the name fully qualified, whatever the zone's name is.
       recordName: `${name}.`,
-    });
+    };
+    new ARecord(this, "Record", record);
+    new AaaaRecord(this, "RecordV6", record);
   }
 }

@@ -1,9 +1,11 @@
-import { Stack } from "aws-cdk-lib";
+import { ArnFormat, Stack } from "aws-cdk-lib";
 import type { Stage } from "aws-cdk-lib/aws-apigateway";
-import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
+import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 import { type Code, errorRow } from "../../shared/errors.ts";
+import type { StageTraits } from "../stage.ts";
 import { managedRules } from "./managed-rules.ts";
+import { ServiceLog } from "./service-log.ts";
 
 /** Callers that may use their whole rate from behind one source address. */
 const callersBehindOneAddress = 5;
@@ -20,28 +22,71 @@ function maxFromOneAddress(ratePerMinute: number): number {
   return Math.min(maxLimit, Math.max(minLimit, wanted));
 }
 
+interface FirewallProps {
+  /** Of the API. */
+  readonly stage: Stage;
+  /** What one caller may request in a minute. */
+  readonly ratePerMinute: number;
+  readonly traits: StageTraits;
+}
+
 /**
  * AWS WAF before the API. Requests that one of AWS's rules blocks get the gateway response `WAF_FILTERED`; those that
  * the rate rule blocks get its own response, which takes precedence. Blocked requests are logged, and AWS keeps samples
  * of all requests for three hours: both with source address and path, without headers, query and body.
  */
 export class Firewall extends Construct {
-  /** @param ratePerMinute what one caller may request in a minute. */
-  constructor(scope: Construct, id: string, stage: Stage, ratePerMinute: number) {
+  constructor(scope: Construct, id: string, { stage, ratePerMinute, traits }: FirewallProps) {
     super(scope, id);
     const acl = new CfnWebACL(this, "Acl", {
       scope: "REGIONAL",
       description: "Network Capabilities Service",
       defaultAction: { allow: {} },
       visibilityConfig: counted(`${Stack.of(this).stackName}-all`),
+      dataProtectionConfig: { dataProtections: hiddenFields },
       customResponseBodies: {
         [tooMany]: { contentType: "APPLICATION_JSON", content: bodyOf(tooMany) },
       },
       rules: [rateRule(ratePerMinute), ...Object.entries(managedRules).map(managedRule)],
     });
     new CfnWebACLAssociation(this, "Association", { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
+    // WAF writes to logs of no other names: https://docs.aws.amazon.com/waf/latest/developerguide/logging-cw-logs.html
+    const log = new ServiceLog(this, "Log", traits, `aws-waf-logs-${Stack.of(this).stackName}`);
+    new CfnLoggingConfiguration(this, "Logging", {
+      resourceArn: acl.attrArn,
+      // WAF wants the ARN without the `:*` with which the log group's attribute ends.
+      logDestinationConfigs: [
+        Stack.of(this).formatArn({
+          service: "logs",
+          resource: "log-group",
+          resourceName: log.logGroupName,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      ],
+      loggingFilter: {
+        DefaultBehavior: "DROP",
+        Filters: [
+          {
+            Behavior: "KEEP",
+            Requirement: "MEETS_ANY",
+            Conditions: [{ ActionCondition: { Action: "BLOCK" } }],
+          },
+        ],
+      },
+    });
   }
 }
+
+/**
+ * The fields that WAF replaces in logs and samples, also in what a rule says it matched. Without keys, all headers and
+ * cookies are meant; one header holds the token.
+ */
+const hiddenFields: CfnWebACL.DataProtectProperty[] = [
+  "SINGLE_HEADER",
+  "SINGLE_COOKIE",
+  "QUERY_STRING",
+  "BODY",
+].map((fieldType) => ({ field: { fieldType }, action: "SUBSTITUTION" }));
 
 const tooMany = "TOO_MANY_REQUESTS" satisfies Code;
 
@@ -94,7 +139,7 @@ function managedRule(
 }
 
 function counted(metricName: string): CfnWebACL.VisibilityConfigProperty {
-  return { cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false, metricName };
+  return { cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true, metricName };
 }
 
 /** As functions write it. */

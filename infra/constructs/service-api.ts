@@ -9,8 +9,6 @@ import {
   SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
 import type { Construct } from "constructs";
-import { outputNames } from "../output-names.ts";
-import { addOutput } from "../outputs.ts";
 import type { StageTraits, Throttling } from "../stage.ts";
 import type { StageThrottling } from "../throttling.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
@@ -19,8 +17,8 @@ import { ServiceLog } from "./service-log.ts";
 interface ServiceApiProps {
   readonly traits: StageTraits;
   readonly throttling: StageThrottling;
-  /** Whether callers reach it under the API's own host name. */
-  readonly hasOwnHost: boolean;
+  /** Whether callers reach it under the host name that AWS gives it. */
+  readonly awsHostIsOpen: boolean;
   /** The origins whose pages may use it. */
   readonly corsOrigins: readonly string[];
   /** Whether the account's API Gateway may write logs already. */
@@ -59,15 +57,15 @@ const accessLogLine = {
  */
 export class ServiceApi extends RestApi {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
-    const { traits, throttling, hasOwnHost, corsOrigins, gatewayMayLog } = props;
+    const { traits, throttling, awsHostIsOpen, corsOrigins, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
     super(scope, id, {
       // A dimension of API Gateway's metrics, so it must differ between stages.
       restApiName: Stack.of(scope).stackName,
       description: "Network Capabilities Service",
       endpointTypes: [EndpointType.REGIONAL],
-      disableExecuteApiEndpoint: !hasOwnHost,
-      // Function-made gzip and streamed responses are left as they are.
+      disableExecuteApiEndpoint: !awsHostIsOpen,
+      // API Gateway does not compress streamed responses, nor those that a function has compressed.
       minCompressionSize: Size.kibibytes(4),
       // Bodies reach the functions as the bytes that were sent.
       binaryMediaTypes: ["*/*"],
@@ -86,7 +84,8 @@ export class ServiceApi extends RestApi {
     (this.deploymentStage.node.defaultChild as CfnStage).methodSettings = methodSettings(throttling);
     // CDK gives this output a name with a hash.
     this.node.tryRemoveChild("Endpoint");
-    if (hasOwnHost) addOutput(scope, outputNames.apiAddress, this.url);
+    // API Gateway applies this only when the API is deployed again.
+    this.latestDeployment?.addToLogicalId({ awsHostIsOpen });
     addGatewayResponses(this, corsOrigins);
     this.#acknowledge(gatewayMayLog);
   }

@@ -190,23 +190,34 @@ describe("a host name of the operator's", () => {
     expect(properties.Stage.Ref).toBe(stageOf(configured).logicalId);
   });
 
-  test("a custom domain disables the API's own host name", () => {
+  test("a custom domain leaves AWS's host name open until awsHost closes it, with a deployment of the API each", () => {
+    expect(apiOf(withoutZone).DisableExecuteApiEndpoint).toBe(false);
     expect(apiOf(configured).DisableExecuteApiEndpoint).toBe(true);
-    expect(JSON.stringify(configured.Outputs)).not.toContain("execute-api");
-    expect(configured.Outputs.ApiAddress?.Value).toBe(`https://${domainName}`);
+    for (const template of [withoutZone, configured]) {
+      expect(JSON.stringify(template.Outputs)).not.toContain("execute-api");
+      expect(template.Outputs.ApiAddress?.Value).toBe(`https://${domainName}`);
+    }
+    // API Gateway closes a host name with the next deployment of the API only.
+    const [open, closed] = [sharedTemplate("hostOpen"), sharedTemplate("hostClosed")].map((from) => ({
+      deployment: only(resourcesOf("AWS::ApiGateway::Deployment", z.unknown(), from), "deployments")
+        .logicalId,
+      isClosed: apiOf(from).DisableExecuteApiEndpoint,
+    }));
+    expect([open?.isClosed, closed?.isClosed]).toEqual([false, true]);
+    expect(open?.deployment).not.toBe(closed?.deployment);
   });
 
-  test("a custom domain gets a record in the operator's zone", () => {
-    const { properties } = only(
-      resourcesOf(
-        "AWS::Route53::RecordSet",
-        z.object({ HostedZoneId: z.string(), Name: z.string(), Type: z.string() }),
-        configured,
-      ),
-      "records",
-    );
+  test("a custom domain gets records for IPv4 and IPv6 in the operator's zone", () => {
     const { hostedZoneId } = everySetting;
-    expect(properties).toEqual({ HostedZoneId: hostedZoneId, Name: `${domainName}.`, Type: "A" });
+    const records = resourcesOf(
+      "AWS::Route53::RecordSet",
+      z.object({ HostedZoneId: z.string(), Name: z.string(), Type: z.string() }),
+      configured,
+    ).map(({ properties }) => properties);
+    expect(records.map(({ Type }) => Type).sort()).toEqual(["A", "AAAA"]);
+    for (const { Type: _, ...named } of records) {
+      expect(named).toEqual({ HostedZoneId: hostedZoneId, Name: `${domainName}.` });
+    }
   });
 
   test("a custom domain without a zone has the target of its record among the outputs", () => {

@@ -29,6 +29,7 @@ const rule = z.object({
 });
 
 const aclProperties = z.object({
+  DataProtectionConfig: z.object({ DataProtections: z.array(z.unknown()) }),
   CustomResponseBodies: z.record(z.string(), z.object({ ContentType: z.string(), Content: z.string() })),
   DefaultAction: z.unknown(),
   Rules: z.array(rule),
@@ -75,9 +76,56 @@ describe("firewall", () => {
     expect(properties).toMatchObject({ Scope: "REGIONAL", DefaultAction: { Allow: {} } });
   });
 
-  test("the firewall samples no requests, as a sample would hold a token", () => {
-    expect(properties.VisibilityConfig.SampledRequestsEnabled).toBe(false);
-    expect(Rules.filter(({ VisibilityConfig }) => VisibilityConfig.SampledRequestsEnabled)).toEqual([]);
+  test("the firewall samples requests and logs blocked ones without a header, a cookie, a query or a body", () => {
+    const { DataProtections } = properties.DataProtectionConfig;
+    expect(DataProtections).toEqual(
+      ["SINGLE_HEADER", "SINGLE_COOKIE", "QUERY_STRING", "BODY"].map((FieldType) => ({
+        Action: "SUBSTITUTION",
+        // Without keys, all of them.
+        Field: { FieldType },
+      })),
+    );
+    expect(Rules.filter(({ VisibilityConfig }) => !VisibilityConfig.SampledRequestsEnabled)).toEqual([]);
+    expect(properties.VisibilityConfig.SampledRequestsEnabled).toBe(true);
+  });
+
+  test("the firewall's log has a name that WAF accepts, expires, and holds blocked requests only", () => {
+    const logging = only(
+      resourcesOf(
+        "AWS::WAFv2::LoggingConfiguration",
+        z.object({
+          LogDestinationConfigs: z.tuple([z.unknown()]),
+          LoggingFilter: z.unknown(),
+          ResourceArn: z.unknown(),
+        }),
+        configured,
+      ),
+      "logging configurations",
+    ).properties;
+    const log = only(
+      resourcesOf(
+        "AWS::Logs::LogGroup",
+        z.object({ LogGroupName: z.unknown().optional(), RetentionInDays: z.number() }),
+        configured,
+      ).filter(({ logicalId }) => logicalId.startsWith("FirewallLog")),
+      "logs",
+    );
+    expect(JSON.stringify(log.properties.LogGroupName)).toContain("aws-waf-logs-NetworkCapabilities-");
+    expect(log.properties.RetentionInDays).toBe(90);
+    expect(textOf(logging.LogDestinationConfigs[0])).toMatch(
+      new RegExp(`^arn:.*:logs:.*:log-group:\\$\\{${log.logicalId}\\}$`),
+    );
+    expect(logging.ResourceArn).toEqual({ "Fn::GetAtt": [acl.logicalId, "Arn"] });
+    expect(logging.LoggingFilter).toEqual({
+      DefaultBehavior: "DROP",
+      Filters: [
+        {
+          Behavior: "KEEP",
+          Requirement: "MEETS_ANY",
+          Conditions: [{ ActionCondition: { Action: "BLOCK" } }],
+        },
+      ],
+    });
   });
 
   test("the firewall uses the groups of managedRules and counts by exactly the rules listed there", () => {

@@ -39,6 +39,8 @@ describe("settings", () => {
       "hostedZoneId",
       { domainName: "api.example.com", certificateArn: certificate, hostedZoneId: "example.com" },
     ],
+    ["awsHost", { awsHost: "closed" }],
+    ["awsHost", { domainName: "api.example.com", certificateArn: certificate, awsHost: "false" }],
     ["DENSITY_K", { DENSITY_K: "many" }],
     ["TRUSTED_ISSUERS", { TRUSTED_ISSUERS: '[{"issuer":"https://op.example"}]' }],
     ["SINK_ALLOWED_NETWORKS", { SINK_ALLOWED_NETWORKS: "10.0.0.0/8:443" }],

@@ -5,6 +5,7 @@ import { localSettings } from "../../infra/settings.ts";
 /** A value for every setting, none of them the default. */
 export const everySetting = {
   alarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:pages",
+  awsHost: "closed",
   corsOrigins: "https://app.example,https://other.example:8443",
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555",
   densityImport: "true",
@@ -73,6 +74,8 @@ export const contexts = {
   largest,
   someSettings,
   triedSettings,
+  hostOpen: { stage: "dev", certificateArn, domainName },
+  hostClosed: { stage: "dev", certificateArn, domainName, awsHost: "closed" },
   densityImport: { stage: "dev", densityImport: "true" },
   localDev: { stage: "dev", ...localSettings },
   localProd: { stage: "prod", ...localSettings },
