@@ -67,6 +67,7 @@ export function networkCapabilities({
     traits: stages[chosenStage],
     tableNames,
     chosenNames,
+    warmThroughput: settings.warmThroughput,
   });
   const service = new NetworkCapabilitiesStack(app, stackName, {
     description: "Network Capabilities Service",

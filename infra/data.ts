@@ -11,6 +11,7 @@ import type { ServiceQueue } from "./constructs/service-queue.ts";
 import { ServiceTable } from "./constructs/service-table.ts";
 import { addTableOutput } from "./outputs.ts";
 import { addQueues } from "./queues.ts";
+import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 import type { TableNames } from "./table-names.ts";
 
@@ -19,6 +20,7 @@ interface DataStackProps extends StackProps {
   readonly tableNames: TableNames;
   /** Names that the operator has chosen, as for restored tables. */
   readonly chosenNames: Readonly<Partial<TableNames>>;
+  readonly warmThroughput: Settings["warmThroughput"];
 }
 
 /**
@@ -30,7 +32,7 @@ export class DataStack extends Stack {
   readonly key: Key;
 
   constructor(scope: Construct, id: string, props: DataStackProps) {
-    const { traits, tableNames, chosenNames, ...others } = props;
+    const { traits, tableNames, chosenNames, warmThroughput, ...others } = props;
     super(scope, id, { ...others, terminationProtection: traits.keepsData });
     this.key = new Key(this, "DataKey", {
       description: "Personal data, credentials and messages of the Network Capabilities Service",
@@ -53,7 +55,13 @@ export class DataStack extends Stack {
       // CloudFormation can import a table only as a new resource, so a chosen name changes the logical id.
       const tableId = [tableVariable(table), ...(chosen === undefined ? [] : [chosen])].join("-");
       const tableName = tableNames[table.name];
-      new ServiceTable(this, tableId, { table, tableName, traits, key: this.key });
+      new ServiceTable(this, tableId, {
+        table,
+        tableName,
+        traits,
+        key: this.key,
+        warmThroughput: warmThroughput[table.name],
+      });
     }
   }
 }

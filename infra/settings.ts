@@ -16,6 +16,18 @@ export interface Domain {
   readonly hostedZoneId?: string;
 }
 
+/** Units a second that an on-demand table can serve at once, without scaling first. */
+export interface WarmThroughput {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/**
+ * The warm throughput of a new table. DynamoDB accepts no lower value, and no table can be set lower than it is.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
+ */
+export const newTableThroughput: WarmThroughput = { reads: 12_000, writes: 4_000 };
+
 /** The settings of a deployment, `-c name=value`; nothing else of a deployment varies. */
 export interface Settings {
   readonly stage: Stage;
@@ -37,6 +49,8 @@ export interface Settings {
    * Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`.
    */
   readonly tableNames: Readonly<Partial<Record<TableName, string>>>;
+  /** Warm throughput of tables that must be higher than a new table's; `-c warmThroughput.densities=30000:4000`. */
+  readonly warmThroughput: Readonly<Partial<Record<TableName, WarmThroughput>>>;
   /** Maximum of concurrent delivery workers. */
   readonly maxWorkers: number;
   /** Reserved concurrency by function, which is also its maximum. */
@@ -134,6 +148,12 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
         return chosen === undefined ? [] : [[name, chosen]];
       }),
     ),
+    warmThroughput: Object.fromEntries(
+      tables.flatMap(({ name }) => {
+        const wanted = warmThroughputIn(`warmThroughput.${name}`, text);
+        return wanted === undefined ? [] : [[name, wanted]];
+      }),
+    ),
     maxWorkers,
     reservedConcurrency: reservationsIn(
       text(
@@ -148,6 +168,19 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
     releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
     gatewayMayLog: text("gatewayLogRole", /^(?:own|existing)$/, "own or existing") === "existing",
   };
+}
+
+function warmThroughputIn(
+  name: string,
+  text: (name: string, pattern: RegExp, description: string) => string | undefined,
+): WarmThroughput | undefined {
+  const { reads, writes } = newTableThroughput;
+  const description = `units a second of reads and writes, at least ${reads}:${writes}`;
+  const written = text(name, /^\d{4,7}:\d{4,7}$/, description);
+  if (written === undefined) return undefined;
+  const [wantedReads = 0, wantedWrites = 0] = written.split(":").map(Number);
+  if (wantedReads < reads || wantedWrites < writes) throw new Error(`${name} must be ${description}`);
+  return { reads: wantedReads, writes: wantedWrites };
 }
 
 function domainOf(

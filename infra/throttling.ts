@@ -1,16 +1,16 @@
-import { endpoints, websites } from "../functions/areas.ts";
+import { websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import type { FunctionId } from "./functions.ts";
+import { type ServedSettings, servedEndpoints } from "./served.ts";
 import { accountThrottling, burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 
 const login = "profile/authenticate" satisfies FunctionId;
 
 /** Those of `Settings` on which throttling depends. */
-interface ThrottlingSettings {
+interface ThrottlingSettings extends Pick<ServedSettings, "configuration"> {
   readonly stage: Stage;
   readonly throttling: Throttling;
   readonly reservedConcurrency: { readonly [login]?: number };
-  readonly corsOrigins: readonly string[];
 }
 
 /** Seconds that a login keeps an execution busy, nearly all of them for the hash, at the memory of its record. */
@@ -30,17 +30,20 @@ const ofAssets: Throttling = { rate: 40, burst: 40 };
 /** For what a caller reads before it asks, now and then. */
 const ofCapabilities: Throttling = { rate: 40, burst: 20 };
 
-/** For each verb that a path does not have. */
-const ofOtherVerbs: Throttling = { rate: 2, burst: 2 };
+const tokens = "oauth2/token" satisfies FunctionId;
 
-/** For `OPTIONS` where pages of other origins may call: browsers ask first, and keep the answer for hours. */
-const ofPreflights: Throttling = { rate: 15, burst: 10 };
+/** For tokens, which clients keep for an hour: what does not prove who it is costs a read and a verification. */
+const ofTokens: Throttling = { rate: 50, burst: 25 };
+
+/**
+ * For each verb that a path does not have, including `OPTIONS`: a browser sends one before a page of another origin
+ * calls, and caches the answer for hours. The limit does not depend on whether such pages are allowed, so that allowing
+ * them does not change a setting of every path in one update of the stage.
+ */
+const ofOtherVerbs: Throttling = { rate: 7, burst: 4 };
 
 /** The verbs that a method `ANY` stands for. */
 const anyVerb = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
-
-/** The paths that have one. */
-const apiPaths = [...new Set(endpoints.flatMap(pathsOf))];
 
 /** The methods of websites: pages, and the assets that a parameter names. */
 const webPaths = websites.flatMap(({ paths }): readonly string[] => paths);
@@ -67,17 +70,17 @@ export interface StageThrottling {
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
  */
 export function stageThrottling(settings: ThrottlingSettings): StageThrottling {
-  const { throttling: all, corsOrigins } = settings;
+  const { throttling: all } = settings;
   const atMost = (limit: Throttling): Throttling => ({
     rate: Math.min(limit.rate, all.rate),
     burst: Math.min(limit.burst, all.burst),
   });
-  const preflights = corsOrigins.length === 0 ? [] : apiPaths.map((path) => `${path}/OPTIONS`);
   const limits = [
-    ...endpoints.map((endpoint) => [methodsOf(endpoint), limitOf(endpoint, settings)] as const),
+    ...servedEndpoints(settings).map(
+      (endpoint) => [methodsOf(endpoint), limitOf(endpoint, settings)] as const,
+    ),
     [pages, ofPages] as const,
     [assets, ofAssets] as const,
-    [preflights, ofPreflights] as const,
   ];
   const named = limits.flatMap(([methods, limit]) =>
     methods.map((method) => [method, atMost(limit)] as const),
@@ -88,7 +91,8 @@ export function stageThrottling(settings: ThrottlingSettings): StageThrottling {
 /** What all methods of the stage together let through. The APIs of an account share its rate and burst in a region. */
 export function totalThrottling(settings: ThrottlingSettings): Throttling {
   const { named, others } = stageThrottling(settings);
-  const verbs = apiPaths.flatMap((path) => anyVerb.map((verb) => `${path}/${verb}`));
+  const paths = new Set(servedEndpoints(settings).flatMap(pathsOf));
+  const verbs = [...paths].flatMap((path) => anyVerb.map((verb) => `${path}/${verb}`));
   const limits = [...Object.values(named), ...verbs.filter((verb) => !(verb in named)).map(() => others)];
   return {
     rate: limits.reduce((sum, { rate }) => sum + rate, 0),
@@ -103,7 +107,12 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
 export function requestRateOf(stage: Stage): number {
   const fits = (rate: number) => {
     const throttling = { rate, burst: burstOf(rate) };
-    const total = totalThrottling({ stage, throttling, reservedConcurrency: {}, corsOrigins: ["*"] });
+    const total = totalThrottling({
+      stage,
+      throttling,
+      reservedConcurrency: {},
+      configuration: { TOKEN_ENDPOINT: "on" },
+    });
     return total.rate <= accountThrottling.rate && total.burst <= accountThrottling.burst;
   };
   let rate = stages[stage].maxRequestRate;
@@ -117,6 +126,7 @@ const ofOperations: Throttling = { rate: 70, burst: 35 };
 function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling {
   if (endpoint.path.startsWith("/populationdensitydata/operations")) return ofOperations;
   if (endpoint.id === login) return loginLimit(endpoint, settings);
+  if (endpoint.id === tokens) return ofTokens;
   if (endpoint.id === capabilities) return ofCapabilities;
   return endpoint.scope === null ? ofPublicDocuments : settings.throttling;
 }

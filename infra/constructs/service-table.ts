@@ -3,6 +3,7 @@ import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } fr
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import type { Table as DeclaredTable } from "../../shared/table.ts";
+import type { WarmThroughput } from "../settings.ts";
 import type { StageTraits } from "../stage.ts";
 
 interface ServiceTableProps {
@@ -11,6 +12,8 @@ interface ServiceTableProps {
   readonly traits: StageTraits;
   /** Encrypts a table with personal data; DynamoDB encrypts others with a key of its own. */
   readonly key: IKey;
+  /** Of the table and each of its indexes, where it is more than that of new ones. */
+  readonly warmThroughput: WarmThroughput | undefined;
 }
 
 /**
@@ -18,9 +21,22 @@ interface ServiceTableProps {
  * retained when the stack is deleted, and has point-in-time recovery, unless its items can be made or imported again.
  */
 export class ServiceTable extends Table {
-  constructor(scope: Construct, id: string, { table, tableName, traits, key }: ServiceTableProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { table, tableName, traits, key, warmThroughput }: ServiceTableProps,
+  ) {
     const { partitionKey, sortKey, timeToLive, indexes = [], ephemeral = false } = table;
     const { reimportable = false, personalData = false } = table;
+    const warm =
+      warmThroughput === undefined
+        ? {}
+        : {
+            warmThroughput: {
+              readUnitsPerSecond: warmThroughput.reads,
+              writeUnitsPerSecond: warmThroughput.writes,
+            },
+          };
     const isKept = traits.keepsData && !ephemeral;
     const isBackedUp = isKept && !reimportable;
     super(scope, id, {
@@ -30,6 +46,7 @@ export class ServiceTable extends Table {
       ...(timeToLive === undefined ? {} : { timeToLiveAttribute: timeToLive }),
       ...(personalData ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key } : {}),
       billingMode: BillingMode.PAY_PER_REQUEST,
+      ...warm,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: isBackedUp },
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
@@ -41,6 +58,7 @@ export class ServiceTable extends Table {
         sortKey: { name: index.sortKey, type: AttributeType.STRING },
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...index.attributes],
+        ...warm,
       });
     }
     if (!isBackedUp)

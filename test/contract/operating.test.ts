@@ -39,7 +39,7 @@ test("docs/operating.md has a row for every setting of a deployment, and for no 
   const context: Readonly<Record<string, string>> = { alarmTopicArn: "none" };
   settingsIn({
     tryGetContext: (name) => {
-      read.add(name.replace(/^tables\..*/, "tables.<name>"));
+      read.add(name.replace(/^(tables|warmThroughput)\..*/, "$1.<name>"));
       return context[name];
     },
   });

@@ -58,6 +58,10 @@ describe("settings", () => {
     ["gatewayLogRole", { gatewayLogRole: "none" }],
     ["maxWorkers", { maxWorkers: "1" }],
     ["maxWorkers", { maxWorkers: "201" }],
+    ["warmThroughput.densities", { "warmThroughput.densities": "30000" }],
+    // DynamoDB accepts no less than a new table has.
+    ["warmThroughput.densities", { "warmThroughput.densities": "11999:4000" }],
+    ["warmThroughput.quotas", { "warmThroughput.quotas": "12000:3999" }],
     ["reservedConcurrency", { reservedConcurrency: "50" }],
     ["reservedConcurrency names", { reservedConcurrency: "profile/login:5" }],
     ["reservedConcurrency names oauth2/token, which", { reservedConcurrency: "oauth2/token:5" }],

@@ -22,6 +22,8 @@ export const everySetting = {
   TOKEN_ENDPOINT: "on",
   TOKEN_ISSUER: "https://api.operator.example",
   waf: "true",
+  "warmThroughput.densities": "30000:4000",
+  "warmThroughput.density-jobs": "12000:8000",
 } as const;
 
 const { certificateArn, domainName } = everySetting;

@@ -7,6 +7,7 @@ import type { Table } from "../../shared/table.ts";
 import { someSettings } from "./shared-templates.ts";
 import {
   arnOf,
+  configured,
   deployed,
   eachStage,
   only,
@@ -110,6 +111,26 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
       expect(table.properties.TableName).toBe(tableNameOf(name, stage));
       expect(template.Outputs[tableOutput({ name })]?.Value).toBe(tableNameOf(name, stage));
     });
+  });
+});
+
+test("warmThroughput warms a table with its indexes, and no other", () => {
+  const warm = z.object({ ReadUnitsPerSecond: z.number(), WriteUnitsPerSecond: z.number() }).optional();
+  const properties = z.object({
+    TableName: z.string(),
+    WarmThroughput: warm,
+    GlobalSecondaryIndexes: z.array(z.object({ WarmThroughput: warm })).default([]),
+  });
+  const warmed = resourcesOf("AWS::DynamoDB::Table", properties, configured).flatMap(
+    ({ properties: { TableName, WarmThroughput, GlobalSecondaryIndexes: indexes } }) => {
+      const all = [WarmThroughput, ...indexes.map((index) => index.WarmThroughput)];
+      return all.some((one) => one !== undefined) ? [[TableName, all]] : [];
+    },
+  );
+  const jobs = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 8_000 };
+  expect(Object.fromEntries(warmed)).toEqual({
+    [tableNameOf("densities", "prod")]: [{ ReadUnitsPerSecond: 30_000, WriteUnitsPerSecond: 4_000 }],
+    [tableNameOf("density-jobs", "prod")]: [jobs, jobs, jobs, jobs],
   });
 });
 

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -32,9 +31,19 @@ const counted = (endpoints as readonly Endpoint[])
   )
   .reduce((sum, method) => sum + (stageThrottling(prod).named[method]?.rate ?? Number.NaN), 0);
 
-/** Executions of logins, of both consumers of queues, of the sweep, and of the burst of one path. */
-const executions = 50 + 50 + 1 + prod.throttling.burst;
+/** Of those for densities. */
+const densities = Object.entries(stageThrottling(prod).named)
+  .filter(([method]) => /\/retrieve\/POST$/.test(method) && /population-?density/.test(method))
+  .reduce((sum, [, { rate }]) => sum + rate, 0);
 
+/** Executions of logins, of deliveries, of the sweep, and of all other requests: 0.02 s each, 0.06 s for densities. */
+const executions = 50 + 50 + 1 + Math.ceil(0.02 * (counted - densities) + 0.06 * densities);
+
+/** Warm enough for all that the API of prod lets through. */
+const warm = { reads: 20_000, writes: 10_000 };
+
+/** What the tables bear, by their names; others do not exist. */
+let tables: Readonly<Record<string, typeof warm>> = {};
 let account: Partial<typeof usual> & { role?: string } = {};
 let server: ListeningServer;
 
@@ -44,6 +53,7 @@ interface Answer {
 }
 
 const asked = z.object({ QuotaCode: z.string() });
+const described = z.object({ TableName: z.string() });
 
 /** Answers as the API references of Lambda, API Gateway and Service Quotas say. */
 async function answerTo(request: IncomingMessage): Promise<Answer> {
@@ -63,6 +73,15 @@ async function answerTo(request: IncomingMessage): Promise<Answer> {
   if (operation === "GET /account") {
     const throttleSettings = { rateLimit: account.rate, burstLimit: account.burst };
     return { body: { throttleSettings, features: ["UsagePlans"], cloudwatchRoleArn: account.role } };
+  }
+  if (operation.endsWith(".DescribeTable")) {
+    const { TableName } = described.parse(JSON.parse(sent));
+    const { reads, writes } = tables[TableName] ?? {};
+    if (reads === undefined || writes === undefined) {
+      return { status: 400, body: { __type: "ResourceNotFoundException", message: "not there" } };
+    }
+    const WarmThroughput = { ReadUnitsPerSecond: reads, WriteUnitsPerSecond: writes, Status: "ACTIVE" };
+    return { body: { Table: { TableName, TableStatus: "ACTIVE", WarmThroughput } } };
   }
   const { QuotaCode } = asked.parse(JSON.parse(sent));
   const Value = QuotaCode === "L-CF0CBE56" ? account.reads : account.writes;
@@ -85,9 +104,12 @@ afterAll(() => server.close());
 
 beforeEach(() => {
   account = { ...usual };
+  tables = { "NetworkCapabilities-densities": warm, "NetworkCapabilities-quotas": warm };
   const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
   vi.stubEnv("AWS_ENDPOINT_URL", server.url);
+  // Other files of tests may have set it, and it takes precedence.
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
 });
 afterEach(() => vi.unstubAllEnvs());
 
@@ -96,17 +118,17 @@ describe("`ncs preflight`", () => {
     const { code, stdout, stderr } = await runNcs(["preflight"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
-    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(6);
+    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(8);
     expect(stdout).toContain(`requests a second to APIs: prod can use ${rate}, the account has 10000`);
     expect(stdout).toContain(`(quotas of callers): prod can use ${counted}, the account has 40000`);
-    expect(lines.at(-1)).toBe("Everything in the account and region shares these quotas.");
+    expect(lines.at(-1)).toBe("Everything in the account and region shares its quotas.");
   });
 
   test("ncs preflight exits with 1 for a new account and lists each quota to raise with its command", async () => {
     account = { ...usual, executions: 10, rate: 2_500, burst: 1_250 };
     const { code, stdout, stderr } = await runNcs(["preflight"]);
     expect(code).toBe(1);
-    expect(stderr).toBe("3 of 6 quotas are lower than what prod can use\n");
+    expect(stderr).toBe("3 of 8 are lower than what prod can use\n");
     expect(stdout).toContain(
       `raise  concurrent executions of functions: prod can use ${executions}, the account has 10\n`,
     );
@@ -121,11 +143,10 @@ describe("`ncs preflight`", () => {
     ["dev", 200],
     ["prod", 300],
   ])(
-    "ncs preflight exits with 0 for %s in a small region at the rate that operators are told to use",
+    "ncs preflight exits with 0 for %s in a small region with throttlingRate=25",
     async (stage, executions) => {
       account = { ...usual, executions, rate: 2_500, burst: 1_250 };
-      const [, throttlingRate] =
-        /`-c throttlingRate=(\d+)`/.exec(readFileSync("docs/operating.md", "utf8")) ?? [];
+      const throttlingRate = "25";
       const { code, stdout } = await runNcs([
         "preflight",
         "-c",
@@ -138,6 +159,58 @@ describe("`ncs preflight`", () => {
       expect(stdout).toContain(`requests a second to APIs: ${stage} can use ${rate}, the account has 2500`);
     },
   );
+
+  test("ncs preflight exits with 1 when a new table bears less than the API lets through, and says what to warm", async () => {
+    tables = {};
+    const { code, stdout, stderr } = await runNcs(["preflight"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "1 of 8 are lower than what prod can use\n" });
+    expect(stdout).toContain(
+      `ok     warm read units a second of densities: prod can use ${densities * 2}, the table has 12000\n`,
+    );
+    expect(stdout).toContain(
+      `raise  warm write units a second of quotas: prod can use ${counted}, the table has 4000\n`,
+    );
+    expect(stdout).toContain(`deploy with -c warmThroughput.quotas=12000:${counted}, or `);
+    const percent = Math.floor((100 * 4_000) / counted);
+    expect(stdout).toContain(
+      `first  warm write units a second of quotas would throttle first, at ${percent} % of the requests that`,
+    );
+  });
+
+  test("ncs preflight counts what the deployment is about to warm", async () => {
+    tables = {};
+    const warming = ["densities=30000:4000", "quotas=12000:10000"].flatMap((one) => [
+      "-c",
+      `warmThroughput.${one}`,
+    ]);
+    const { code, stdout } = await runNcs(["preflight", ...warming]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("the table has 30000\n");
+  });
+
+  test("ncs preflight takes expected requests, and says what would throttle first and when", async () => {
+    tables = {
+      "NetworkCapabilities-densities": { reads: 13_000, writes: 4_000 },
+      "NetworkCapabilities-quotas": warm,
+    };
+    const expecting = (perSecond: number) =>
+      runNcs(["preflight", "--densities", String(perSecond), "--others", "1000"]);
+    const { code, stdout } = await expecting(6_000);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "warm read units a second of densities: prod needs 12000, the table has 13000\n",
+    );
+    expect(stdout).toContain("requests a second to APIs: prod needs 7000, the account has 10000\n");
+    expect(stdout).toContain(
+      "first  warm read units a second of densities would throttle first, at 108 % of the expected requests\n",
+    );
+    const more = await expecting(7_000);
+    expect({ code: more.code, stderr: more.stderr }).toEqual({
+      code: 1,
+      stderr: "1 of 8 are lower than what prod needs\n",
+    });
+    expect(more.stdout).toContain("deploy with -c warmThroughput.densities=14000:4000, or ");
+  });
 
   test("ncs preflight counts the code that other functions store", async () => {
     account.usedCodeBytes = 74.5 * 2 ** 30;
@@ -170,6 +243,7 @@ describe("`ncs preflight`", () => {
 
   test.each([
     [["-c", "throttlingRate"], "throttlingRate must be name=value"],
+    [["--densities", "10"], "--densities and --others must be given together"],
     [["-c", "stage=staging"], "stage must be dev or prod"],
   ])("ncs preflight %j exits with 1 and the reason", async (args, message) => {
     const { code, stderr } = await runNcs(["preflight", ...args]);

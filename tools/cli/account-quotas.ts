@@ -1,4 +1,5 @@
 import { APIGatewayClient, GetAccountCommand } from "@aws-sdk/client-api-gateway";
+import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import {
   GetAWSDefaultServiceQuotaCommand,
@@ -6,6 +7,7 @@ import {
   NoSuchResourceException,
   ServiceQuotasClient,
 } from "@aws-sdk/client-service-quotas";
+import type { WarmThroughput } from "../../infra/settings.ts";
 import { type AccountQuotas, quotaCodes } from "./preflight-rules.ts";
 
 /** Patient: a person waits, and nobody else. */
@@ -54,6 +56,35 @@ export async function readAccountQuotas(): Promise<AccountQuotas> {
     };
   } finally {
     for (const one of [lambda, gateway, quotas]) one.destroy();
+  }
+}
+
+/**
+ * Reads what tables bear at once. It needs the right `dynamodb:DescribeTable`.
+ * @returns undefined for a table that does not exist.
+ */
+export async function readWarmThroughput(
+  tableNames: readonly string[],
+): Promise<readonly (WarmThroughput | undefined)[]> {
+  const dynamodb = new DynamoDBClient(client);
+  try {
+    return await Promise.all(tableNames.map((name) => warmThroughputOf(dynamodb, name)));
+  } finally {
+    dynamodb.destroy();
+  }
+}
+
+async function warmThroughputOf(client: DynamoDBClient, TableName: string) {
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    const { ReadUnitsPerSecond, WriteUnitsPerSecond } = Table?.WarmThroughput ?? {};
+    return {
+      reads: given(ReadUnitsPerSecond, `the warm reads of ${TableName}`),
+      writes: given(WriteUnitsPerSecond, `the warm writes of ${TableName}`),
+    };
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
   }
 }
 

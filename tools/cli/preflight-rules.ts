@@ -1,6 +1,6 @@
 import { endpoints } from "../../functions/areas.ts";
 import { tasksAtOnce } from "../../infra/density-import-definition.ts";
-import type { Settings } from "../../infra/settings.ts";
+import { newTableThroughput, type Settings, type WarmThroughput } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
 import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
@@ -22,6 +22,20 @@ export interface AccountQuotas {
   readonly gatewayMayLog: boolean;
 }
 
+/** What the tables of a stage bear at once; undefined for one that does not exist. */
+export interface StageTables {
+  readonly densities: WarmThroughput | undefined;
+  readonly quotas: WarmThroughput | undefined;
+}
+
+/** Requests a second of all callers together. */
+export interface ExpectedRequests {
+  /** For densities within a tile and hour; a larger one is as many as its read units are. */
+  readonly densities: number;
+  /** All others that need a token. */
+  readonly others: number;
+}
+
 /** The codes of quotas in Service Quotas: https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html */
 export const quotaCodes = {
   executions: "L-B99A9384",
@@ -34,6 +48,10 @@ export const quotaCodes = {
 /** One quota, or what a table bears, beside what the stage can use of it. */
 export interface Check {
   readonly quota: string;
+  /** Whether it is the account's or a table's. */
+  readonly of: "account" | "table";
+  /** Whether it grows with the requests, so that one of them is the first to throttle. */
+  readonly growsWithRequests: boolean;
   readonly needed: number;
   readonly allowed: number;
   /** What to do when `needed` is more than `allowed`. */
@@ -43,69 +61,124 @@ export interface Check {
 /** Seconds of a request, as in the cost table of docs/limits-and-cost.md: most take less. */
 const [requestSeconds, densitySeconds] = [0.02, 0.06];
 
-/** Read units of a small density that no function has read in the last minute, as in the same table. */
-const densityReadUnits = 11;
+/** Read units of a density within a tile and hour that no function has read in the last minute, as in the same table. */
+const densityReadUnits = 2;
 
-/** A year of releases on every working day: each keeps a version of every function, 4.2 MB in all. */
-const [releases, releaseBytes] = [250, 4_200_000];
+/** A year of releases on every working day: each keeps a version of every function, 5.0 MB in all. */
+const [releases, releaseBytes] = [250, 5_000_000];
 
 /** Lambda keeps these for functions without reserved executions. */
 const unreservedExecutions = 100;
 
-/** What the stage can use of an account at the rates that its API lets through, beside the account's quotas. */
-export function checksOf(settings: Settings, account: AccountQuotas): readonly Check[] {
-  const { rate, burst } = totalThrottling(settings);
-  const rates = ratesOf(settings);
+/**
+ * What the stage can use of an account and of its tables, beside what they have.
+ * @param expected requests; as many as its API lets through unless given.
+ */
+export function checksOf(
+  settings: Settings,
+  account: AccountQuotas,
+  tables: StageTables,
+  expected?: ExpectedRequests,
+): readonly Check[] {
+  const total = totalThrottling(settings);
+  const requests = expected ?? requestsOf(settings);
+  const counted = requests.densities + requests.others;
+  const rate = expected === undefined ? total.rate : counted;
   const raise = (service: string, name: keyof typeof quotaCodes, value: number) =>
     "aws service-quotas request-service-quota-increase" +
     ` --service-code ${service} --quota-code ${quotaCodes[name]} --desired-value ${value}`;
-  const executions = executionsOf(settings);
-  const reads = rates.densities * densityReadUnits;
+  const executions = executionsOf(settings, requests);
+  const reads = requests.densities * densityReadUnits;
   const gigabytes = (bytes: number) => Math.ceil(bytes / 2 ** 30);
   const code = gigabytes(account.usedCodeBytes + releases * releaseBytes);
   const lower = "or deploy with a lower throttlingRate";
+  // What a deployment is about to warm is warm after it.
+  const warm = (name: keyof StageTables) => atLeast(tables[name], settings.warmThroughput[name]);
+  const warming = (name: keyof StageTables, units: WarmThroughput) =>
+    `deploy with -c warmThroughput.${name}=${units.reads}:${units.writes}, ${lower}`;
+  const [densities, quotas] = [warm("densities"), warm("quotas")];
+  const ofAccount = { of: "account", growsWithRequests: true } as const;
+  const ofTable = { of: "table", growsWithRequests: true } as const;
   return [
     {
+      ...ofAccount,
       quota: "concurrent executions of functions",
       needed: executions,
       allowed: account.executions,
       remedy: raise("lambda", "executions", executions),
     },
     {
+      ...ofAccount,
+      growsWithRequests: false,
       quota: "GB of code of functions, with a year of releases",
       needed: code,
       allowed: gigabytes(account.codeBytes),
       remedy: `${raise("lambda", "codeGigabytes", code)}, or delete versions of functions`,
     },
     {
+      ...ofAccount,
       quota: "requests a second to APIs",
       needed: rate,
       allowed: account.requestRate,
       remedy: `${raise("apigateway", "requestRate", rate)}, ${lower}`,
     },
     {
+      ...ofAccount,
+      growsWithRequests: false,
       quota: "requests at once to APIs",
-      needed: burst,
+      needed: total.burst,
       allowed: account.requestBurst,
       remedy: "deploy with a lower throttlingBurst: AWS sets this quota by that of requests a second",
     },
     {
+      ...ofAccount,
       quota: "read units a second of one table (densities)",
       needed: reads,
       allowed: account.tableReadUnits,
       remedy: `${raise("dynamodb", "tableReadUnits", reads)}, ${lower}`,
     },
     {
+      ...ofAccount,
       quota: "write units a second of one table (quotas of callers)",
-      needed: rates.counted,
+      needed: counted,
       allowed: account.tableWriteUnits,
-      remedy: `${raise("dynamodb", "tableWriteUnits", rates.counted)}, ${lower}`,
+      remedy: `${raise("dynamodb", "tableWriteUnits", counted)}, ${lower}`,
+    },
+    {
+      ...ofTable,
+      quota: "warm read units a second of densities",
+      needed: reads,
+      allowed: densities.reads,
+      remedy: warming("densities", { ...densities, reads }),
+    },
+    {
+      ...ofTable,
+      quota: "warm write units a second of quotas",
+      needed: counted,
+      allowed: quotas.writes,
+      remedy: warming("quotas", { ...quotas, writes: counted }),
     },
   ];
 }
 
-/** Requests a second at the rates let through: all that are counted for their callers, and those for densities. */
-function ratesOf(settings: Settings): { readonly counted: number; readonly densities: number } {
+function atLeast(
+  present: WarmThroughput | undefined,
+  wanted: WarmThroughput = newTableThroughput,
+): WarmThroughput {
+  const { reads, writes } = present ?? newTableThroughput;
+  return { reads: Math.max(reads, wanted.reads), writes: Math.max(writes, wanted.writes) };
+}
+
+/** Of those that grow with the requests, the one with the least room; undefined when none is used. */
+export function firstToThrottle(checks: readonly Check[]): Check | undefined {
+  const [first] = checks
+    .filter(({ growsWithRequests, needed }) => growsWithRequests && needed > 0)
+    .sort((one, other) => one.allowed / one.needed - other.allowed / other.needed);
+  return first;
+}
+
+/** Requests a second that the API lets through: those for densities, and all others that are counted for callers. */
+function requestsOf(settings: Settings): ExpectedRequests {
   const { named } = stageThrottling(settings);
   const rateOf = (some: readonly Endpoint[]) => {
     const methods = some.flatMap((endpoint) => pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`));
@@ -115,18 +188,17 @@ function ratesOf(settings: Settings): { readonly counted: number; readonly densi
   };
   const counted = endpoints.filter(({ scope }) => scope !== null);
   const densities = counted.filter(({ id }) => id === "population-density/retrieve");
-  return { counted: rateOf(counted), densities: rateOf(densities) };
+  return { densities: rateOf(densities), others: rateOf(counted) - rateOf(densities) };
 }
 
 /**
  * Executions that logins, deliveries, the sweep and an import of a country may keep busy, those of all other requests
  * at their rates or of the burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
  */
-function executionsOf(settings: Settings): number {
+function executionsOf(settings: Settings, { densities, others: rest }: ExpectedRequests): number {
   const { stage, throttling, reservedConcurrency, densityImport, maxWorkers } = settings;
-  const { counted, densities } = ratesOf(settings);
-  const steady = (counted - densities) * requestSeconds + densities * densitySeconds;
-  const others = Math.ceil(Math.max(steady, throttling.burst));
+  const steady = rest * requestSeconds + densities * densitySeconds;
+  const others = Math.ceil(Math.max(steady, Math.min(throttling.burst, rest + densities)));
   const logins = reservedConcurrency["profile/authenticate"] ?? stages[stage].loginExecutions;
   const reserved = Object.values(reservedConcurrency).reduce((sum, count) => sum + count, 0);
   const needed = logins + maxWorkers + 1 + (densityImport ? tasksAtOnce : 0) + others;

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { RootConstruct } from "constructs";
 import * as z from "zod";
 import { type Settings, settingsIn } from "../../infra/settings.ts";
-import { type AccountQuotas, checksOf } from "./preflight-rules.ts";
+import { stackNames } from "../../infra/stack-names.ts";
+import { tableNamesOf } from "../../infra/table-names.ts";
+import { type AccountQuotas, type Check, checksOf, firstToThrottle } from "./preflight-rules.ts";
 import type { Print } from "./print.ts";
 
 /** Of the project, wherever the command is run. */
@@ -12,16 +14,39 @@ const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
 
 const cdkFile = z.object({ context: z.record(z.string(), z.unknown()).default({}) });
 
-/** `ncs preflight`: compares the account's quotas with what a stage can use of them. */
+interface PreflightOptions {
+  readonly context: string[];
+  readonly densities?: number;
+  readonly others?: number;
+}
+
+/** `ncs preflight`: compares the account's quotas, and what the tables bear, with what a stage can use of them. */
 export function addPreflight(command: Command, print: Print): void {
   command
     .option("-c, --context <name=value...>", "the settings of the deployment, as for cdk", [])
-    .action(async ({ context }: { context: string[] }) => {
+    .option("--densities <number>", "expected requests a second for densities, of all callers", countOf)
+    .option("--others <number>", "expected requests a second of all others, of all callers", countOf)
+    .action(async ({ context, densities, others }: PreflightOptions) => {
       const settings = settingsOf(context);
+      if ((densities === undefined) !== (others === undefined)) {
+        throw new Error("--densities and --others must be given together");
+      }
       // No other command needs its clients.
-      const { readAccountQuotas } = await import("./account-quotas.ts");
-      report(settings, await readAccountQuotas(), print);
+      const { readAccountQuotas, readWarmThroughput } = await import("./account-quotas.ts");
+      const names = tableNamesOf(stackNames[settings.stage], settings.tableNames);
+      const [account, [ofDensities, ofQuotas]] = await Promise.all([
+        readAccountQuotas(),
+        readWarmThroughput([names.densities, names.quotas]),
+      ]);
+      const expected = densities === undefined || others === undefined ? undefined : { densities, others };
+      const checks = checksOf(settings, account, { densities: ofDensities, quotas: ofQuotas }, expected);
+      report(settings, account, checks, expected !== undefined, print);
     });
+}
+
+function countOf(text: string): number {
+  if (/^\d{1,7}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
 }
 
 /** The settings of a deployment: those of `cdk.json`, replaced by those of the command line. */
@@ -39,21 +64,32 @@ function settingsOf(context: readonly string[]): Settings {
   return settingsIn(node);
 }
 
-/** @throws {Error} counting the quotas that are too low. */
-function report(settings: Settings, account: AccountQuotas, print: Print): void {
-  const checks = checksOf(settings, account);
-  for (const { quota, needed, allowed, remedy } of checks) {
+/** @throws {Error} counting what is too low. */
+function report(
+  settings: Settings,
+  account: AccountQuotas,
+  checks: readonly Check[],
+  isExpected: boolean,
+  print: Print,
+): void {
+  const can = isExpected ? "needs" : "can use";
+  for (const { quota, of, needed, allowed, remedy } of checks) {
     const isEnough = needed <= allowed;
     print(
-      `${isEnough ? "ok   " : "raise"}  ${quota}: ${settings.stage} can use ${needed}, the account has ${allowed}`,
+      `${isEnough ? "ok   " : "raise"}  ${quota}: ${settings.stage} ${can} ${needed}, the ${of} has ${allowed}`,
     );
     if (!isEnough) print(`       ${remedy}`);
+  }
+  const first = firstToThrottle(checks);
+  if (first !== undefined) {
+    const percent = Math.floor((100 * first.allowed) / first.needed);
+    const requests = isExpected ? "the expected requests" : "the requests that its API lets through";
+    print(`first  ${first.quota} would throttle first, at ${percent} % of ${requests}`);
   }
   if (account.gatewayMayLog && !settings.gatewayMayLog) {
     print("note   API Gateway has a role to write logs already; keep it with -c gatewayLogRole=existing");
   }
-  print("Everything in the account and region shares these quotas.");
+  print("Everything in the account and region shares its quotas.");
   const low = checks.filter(({ needed, allowed }) => needed > allowed).length;
-  if (low > 0)
-    throw new Error(`${low} of ${checks.length} quotas are lower than what ${settings.stage} can use`);
+  if (low > 0) throw new Error(`${low} of ${checks.length} are lower than what ${settings.stage} ${can}`);
 }
