@@ -1,6 +1,7 @@
 /**
- * A client of the Network Capabilities Service for programs in TypeScript, in Node.js and in browsers. Copy the folder
- * into yours and install `openapi-fetch`; it needs nothing else of this project.
+ * A client of the Network Capabilities Service for programs in TypeScript, in Node.js and in browsers. Copy this
+ * folder into your project and install `openapi-fetch` and, for the receiver, `standardwebhooks`; nothing else of this
+ * project is needed.
  *
  *     const baseUrl = "https://api.operator.example";
  *     const token = login({ baseUrl, emailaddress: "app@example.com", password });

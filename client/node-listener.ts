@@ -20,13 +20,13 @@ export function nodeListener(
 
 function requestOf(message: IncomingMessage): Request {
   const { method = "GET", url = "/", headers } = message;
-  const sent = Object.entries(headers).flatMap(([name, value]) =>
+  const pairs = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value]] : [],
   );
   const hasBody = method !== "GET" && method !== "HEAD";
   return new Request(new URL(url, "http://receiver.invalid"), {
     method,
-    headers: sent as [string, string][],
+    headers: pairs as [string, string][],
     ...(hasBody ? { body: Readable.toWeb(message) as ReadableStream<Uint8Array>, duplex: "half" } : {}),
   });
 }

@@ -1,14 +1,23 @@
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import isDelivery from "./is-delivery.ts";
 import type { PopulationDensityDelivery } from "./schema.d.ts";
 
 /** How a receiver handles deliveries. */
 export interface ReceiverOptions {
-  /** The `accessToken` of the `sinkCredential` of the requests: who does not send it is refused. */
-  readonly accessToken: string;
   /**
-   * Takes an operation's outcome: densities, or `OPERATION_NOT_COMPLETED`. The sender is told that it was delivered
-   * when this resolves, and tries again later when this rejects. It has seconds, so store the outcome now and use it
-   * later.
+   * The `accessToken` in the `sinkCredential` of your requests; deliveries without it are refused. Without it,
+   * `webhookSecret` must be given.
+   */
+  readonly accessToken?: string;
+  /**
+   * A webhook secret of yours, as it was shown when it was created (`whsec_…`). Deliveries are refused that are not
+   * signed with it, were changed, or are more than five minutes old. While you have two secrets, either will do.
+   */
+  readonly webhookSecret?: string;
+  /**
+   * Receives an operation's outcome: densities, or `OPERATION_NOT_COMPLETED`. The service considers it delivered when
+   * this resolves, and retries later if this rejects. It waits only for seconds, so store the outcome now and process
+   * it later.
    */
   readonly onDelivery: (delivery: PopulationDensityDelivery) => void | Promise<void>;
   /**
@@ -35,13 +44,14 @@ const dayMilliseconds = 86_400_000;
  * @throws {TypeError} for an empty access token or secret, perhaps from an unset variable, and without both: anybody
  * could send deliveries.
  */
-export function createReceiver({
-  accessToken,
-  onDelivery,
-  wasDelivered = () => false,
-  maxBytes = 512 * 1_048_576,
-}: ReceiverOptions): (request: Request) => Promise<Response> {
-  if (!accessToken) throw new TypeError("accessToken must not be empty");
+export function createReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
+  const { accessToken, webhookSecret, onDelivery } = options;
+  const { wasDelivered = () => false, maxBytes = 512 * 1_048_576 } = options;
+  if ("accessToken" in options && !accessToken) throw new TypeError("accessToken must not be empty");
+  if ("webhookSecret" in options && !webhookSecret) throw new TypeError("webhookSecret must not be empty");
+  const webhook = webhookSecret === undefined ? undefined : new Webhook(webhookSecret);
+  if (accessToken === undefined && webhook === undefined)
+    throw new TypeError("accessToken or webhookSecret must be given");
   const taken = new Map<string, { readonly at: number; readonly outcome: Promise<void> }>();
 
   /** Handles each outcome once: a copy shares the result of the first. */
@@ -63,11 +73,13 @@ export function createReceiver({
 
   return async (request) => {
     if (request.method !== "POST") return refusal(405, { allow: "POST" });
-    if (!(await hasToken(request, accessToken))) return refusal(401, { "www-authenticate": "Bearer" });
+    if (accessToken !== undefined && !(await hasToken(request, accessToken)))
+      return refusal(401, { "www-authenticate": "Bearer" });
     const encoding = request.headers.get("content-encoding")?.toLowerCase() ?? "identity";
     if (encoding !== "gzip" && encoding !== "identity") return refusal(415, { "accept-encoding": "gzip" });
     const text = await textOf(request.body, encoding === "gzip", maxBytes);
     if (text === undefined) return refusal(413);
+    if (webhook !== undefined && !isSigned(request, text, webhook)) return refusal(401);
     const delivery = parsed(text);
     if (!isDelivery(delivery)) return refusal(400);
     // The header repeats the body's id, so that a proxy can tell copies apart.
@@ -89,10 +101,21 @@ function refusal(status: number, headers: Readonly<Record<string, string>> = {})
 /** Compares all bytes of digests of equal length, so that the time taken reveals nothing about the token. */
 async function hasToken({ headers }: Request, accessToken: string): Promise<boolean> {
   const [scheme, ...token] = (headers.get("authorization") ?? "").split(" ");
-  const [sent, known] = await Promise.all([token.join(" "), accessToken].map(digestOf));
+  const [given, expected] = await Promise.all([token.join(" "), accessToken].map(digestOf));
   let differences = scheme?.toLowerCase() === "bearer" ? 0 : 1;
-  for (const [index, byte] of (sent as Uint8Array).entries()) differences |= byte ^ (known?.[index] ?? 0);
+  for (const [index, byte] of (given as Uint8Array).entries()) differences |= byte ^ (expected?.[index] ?? 0);
   return differences === 0;
+}
+
+/** Whether a body is signed, as it is and at about this time. */
+function isSigned({ headers }: Request, text: string, webhook: Webhook): boolean {
+  try {
+    webhook.verify(text, Object.fromEntries(headers), { jsonParse: false });
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
 }
 
 async function digestOf(text: string): Promise<Uint8Array> {

@@ -181,6 +181,56 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/populationdensitydata/webhook-secrets": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the secrets that sign deliveries
+         * @description The ids and dates of the caller's webhook secrets; a secret itself is shown only when it is created.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly get: operations["listWebhookSecrets"];
+        readonly put?: never;
+        /**
+         * Create a secret that signs deliveries
+         * @description From now on the caller's deliveries are signed (Standard Webhooks). A caller has two secrets at most; while there are two, both sign, so that a receiver can change from one to the other.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly post: operations["createWebhookSecret"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/populationdensitydata/webhook-secrets/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a secret that signs deliveries
+         * @description Delivery attempts that begin afterwards are not signed with the secret. Returns the secrets that are left. Deleting twice is deleting once: an id that the caller does not have changes nothing.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly delete: operations["deleteWebhookSecret"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/numberrecycling/check": {
         readonly parameters: {
             readonly query?: never;
@@ -1284,6 +1334,56 @@ export interface components {
             readonly operationId: string;
         };
         /**
+         * @description A secret that signs deliveries from now on.
+         * @example {
+         *       "id": "3f0d6f2e-6a0b-4c55-8f0e-9a4c1f7b2d11",
+         *       "createdAt": "2026-11-22T10:00:00.000Z",
+         *       "secret": "whsec_bm90IGEgc2VjcmV0LCBhbiBleGFtcGxlIG9mIG9uZSE="
+         *     }
+         */
+        readonly NewWebhookSecret: {
+            /**
+             * Format: uuid
+             * @description The id that 201 gave.
+             */
+            readonly id: string;
+            /** @description The secret, in the form of Standard Webhooks. It is shown only here. */
+            readonly secret: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly createdAt: string;
+        };
+        /**
+         * @description The caller's secrets that sign deliveries.
+         * @example {
+         *       "secrets": [
+         *         {
+         *           "id": "3f0d6f2e-6a0b-4c55-8f0e-9a4c1f7b2d11",
+         *           "createdAt": "2026-11-22T10:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        readonly WebhookSecretList: {
+            /** @description The oldest first; at most two. */
+            readonly secrets: readonly components["schemas"]["WebhookSecret"][];
+        };
+        /** @description A secret that signs deliveries, without the secret itself. */
+        readonly WebhookSecret: {
+            /**
+             * Format: uuid
+             * @description The id that 201 gave.
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly createdAt: string;
+        };
+        /**
          * @description What became of the number.
          * @example {
          *       "phoneNumberRecycled": true
@@ -1862,6 +1962,9 @@ export type OperationList = components['schemas']['OperationList'];
 export type Operation = components['schemas']['Operation'];
 export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type RedeliveryOperation = components['schemas']['RedeliveryOperation'];
+export type NewWebhookSecret = components['schemas']['NewWebhookSecret'];
+export type WebhookSecretList = components['schemas']['WebhookSecretList'];
+export type WebhookSecret = components['schemas']['WebhookSecret'];
 export type NumberRecyclingResult = components['schemas']['NumberRecyclingResult'];
 export type DeviceIdentifier = components['schemas']['DeviceIdentifier'];
 export type DeviceType = components['schemas']['DeviceType'];
@@ -2574,6 +2677,177 @@ export interface operations {
             readonly 403: components["responses"]["PERMISSION_DENIED"];
             readonly 404: components["responses"]["NOT_FOUND"];
             readonly 409: components["responses"]["POPULATION_DENSITY_DATA.OPERATION_PENDING"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly listWebhookSecrets: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The caller's secrets that sign deliveries. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookSecretList"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly createWebhookSecret: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A secret that signs deliveries from now on. */
+            readonly 201: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NewWebhookSecret"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly deleteWebhookSecret: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path: {
+                /** @description The id that 201 gave. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The caller's secrets that sign deliveries. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookSecretList"];
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
             /**
              * @description Too Many Requests.
              *

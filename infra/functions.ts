@@ -155,6 +155,21 @@ export const functionRecords: Readonly<
     queues: { "density-jobs": ["SendMessage"] },
     variables: ["DENSITY_PENDING_LIMIT", "SINK_ALLOWED_NETWORKS", ...quotaVariables],
   },
+  "population-density/create-webhook-secret": {
+    room: "webhook-secrets",
+    tables: { "webhook-secrets": ["UpdateItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "population-density/list-webhook-secrets": {
+    room: "webhook-secrets",
+    tables: { "webhook-secrets": ["GetItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
+  "population-density/delete-webhook-secret": {
+    room: "webhook-secrets",
+    tables: { "webhook-secrets": ["GetItem", "UpdateItem"], ...quotaTable },
+    variables: quotaVariables,
+  },
   "population-density/deliver": {
     room: "delivery",
     tables: {
@@ -162,6 +177,7 @@ export const functionRecords: Readonly<
       "density-jobs": ["GetItem", "Query", "UpdateItem"],
       "density-callers": ["UpdateItem"],
       "density-permits": ["GetItem", "PutItem", "UpdateItem"],
+      "webhook-secrets": ["GetItem"],
     },
     queues: { "density-jobs": ["ChangeMessageVisibility"] },
     consumes: "density-jobs",

@@ -7,6 +7,8 @@ import { densityFormats } from "./format-schemas.ts";
 import { densityImports } from "./import/store/tables.ts";
 import { cancelOperation, listOperations, readOperation, redeliverOperation } from "./operations/contract.ts";
 import { densities } from "./tiles/table.ts";
+import { createWebhookSecret, deleteWebhookSecret, listWebhookSecrets } from "./webhook-secrets/contract.ts";
+import { webhookSecrets } from "./webhook-secrets/tables.ts";
 
 /** Estimates of how many people are in an area, by cell and hour. */
 export const populationDensityArea = area({
@@ -19,10 +21,14 @@ export const populationDensityArea = area({
     readOperation,
     cancelOperation,
     redeliverOperation,
+    createWebhookSecret,
+    listWebhookSecrets,
+    deleteWebhookSecret,
   ],
   scopes: {
-    "population-density-data:read": "Retrieve population density, and follow and cancel own operations.",
+    "population-density-data:read":
+      "Retrieve population density, follow and cancel own operations, and have their deliveries signed.",
   },
   formats: densityFormats,
-  tables: [densities, densityImports, densityJobs, densityCallers, densityPermits],
+  tables: [densities, densityImports, densityJobs, densityCallers, densityPermits, webhookSecrets],
 });

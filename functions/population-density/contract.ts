@@ -209,6 +209,23 @@ const deliveryHeaders = {
   "webhook-timestamp": z
     .string()
     .check(z.regex(/^[0-9]+$/), z.meta({ description: "When the attempt was made, in seconds since 1970." })),
+  "webhook-signature": z.optional(
+    z.string().check(
+      z.regex(/^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=)?$/),
+      z.meta({
+        description:
+          "Signatures of Standard Webhooks, one for each of the caller's webhook secrets; absent without one.",
+      }),
+    ),
+  ),
+  "content-digest": z.optional(
+    z
+      .string()
+      .check(
+        z.regex(/^sha-256=:[A-Za-z0-9+/]{43}=:$/),
+        z.meta({ description: "Digest of the body (RFC 9530), with a `webhook-signature`." }),
+      ),
+  ),
 };
 
 const acceptedOperation = z

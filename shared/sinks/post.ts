@@ -13,6 +13,8 @@ const headerNames = [
   "x-correlator",
   "webhook-id",
   "webhook-timestamp",
+  "webhook-signature",
+  "content-digest",
 ] as const;
 
 /** What one attempt needs. */

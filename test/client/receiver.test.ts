@@ -1,7 +1,8 @@
 import { createServer, request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { nodeListener } from "../../client/node-listener.ts";
 import { createReceiver, type ReceiverOptions } from "../../client/receiver.ts";
 import type { PopulationDensityDelivery } from "../../client/schema.d.ts";
@@ -51,7 +52,7 @@ describe("createReceiver", () => {
   test.each([
     ["empty", ""],
     ["undefined", undefined as unknown as string],
-  ])("createReceiver throws when the access token is %s, which anyone could send", (_, none) => {
+  ])("createReceiver throws when the access token is %s", (_, none) => {
     expect(() => receiver({ accessToken: none })).toThrow("accessToken must not be empty");
   });
 
@@ -69,7 +70,7 @@ describe("createReceiver", () => {
     expect(handedOver).toEqual(bodies);
   });
 
-  test("createReceiver answers 204 to a failure, which is an outcome too", async () => {
+  test("createReceiver answers 204 to a reported failure", async () => {
     const failure = {
       ...deliveryOf(),
       status: "OPERATION_NOT_COMPLETED",
@@ -122,7 +123,7 @@ describe("createReceiver", () => {
     expect(handedOver).toEqual([]);
   });
 
-  test("createReceiver hands over an outcome once, also when copies arrive at the same time", async () => {
+  test("createReceiver hands over an outcome once when copies arrive at the same time", async () => {
     const body = JSON.stringify(deliveryOf());
     const receive = receiver();
     const statuses = await Promise.all([receive(post({ body })), receive(post({ body }))]);
@@ -198,6 +199,93 @@ describe("createReceiver", () => {
     );
     expect(accepted).toBeGreaterThan(0);
     expect(handedOver.length).toBe(accepted);
+  });
+});
+
+describe("createReceiver with a webhook secret", () => {
+  const secretOf = () =>
+    `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
+  const webhookSecret = secretOf();
+  const now = Date.parse("2026-11-23T10:00:00Z");
+  beforeEach(() => vi.useFakeTimers({ now, toFake: ["Date"] }));
+  afterEach(() => vi.useRealTimers());
+
+  const signedReceiver = () =>
+    createReceiver({ webhookSecret, onDelivery: (delivery) => void handedOver.push(delivery) });
+
+  /** A delivery that is signed with some secrets, and of which something may be changed afterwards. */
+  function signed(
+    secrets: readonly string[],
+    changes: { headers?: Record<string, string>; body?: string } = {},
+  ) {
+    const delivery = deliveryOf();
+    const body = JSON.stringify(delivery);
+    const { operationId } = delivery;
+    const signatures = secrets.map((secret) => new Webhook(secret).sign(operationId, new Date(now), body));
+    const headers = {
+      authorization: "",
+      "webhook-id": operationId,
+      "webhook-timestamp": String(now / 1_000),
+      "webhook-signature": signatures.join(" "),
+      ...changes.headers,
+    };
+    return post({ headers, body: changes.body ?? body });
+  }
+
+  test.each([
+    ["its secret", () => [webhookSecret]],
+    ["another secret and its own", () => [secretOf(), webhookSecret]],
+    ["its own secret and another", () => [webhookSecret, secretOf()]],
+  ])(
+    "createReceiver accepts a delivery without an access token that is signed with %s",
+    async (_, secrets) => {
+      expect((await signedReceiver()(signed(secrets()))).status).toBe(204);
+      expect(handedOver).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    ["not signed", () => post({ headers: { authorization: "" } })],
+    ["signed with another secret", () => signed([secretOf()])],
+    ["changed", () => signed([webhookSecret], { body: JSON.stringify(deliveryOf()) })],
+    ["of another id", () => signed([webhookSecret], { headers: { "webhook-id": crypto.randomUUID() } })],
+    [
+      "of another time",
+      () => signed([webhookSecret], { headers: { "webhook-timestamp": String(now / 1_000 + 1) } }),
+    ],
+    [
+      "signed in another version",
+      () => signed([webhookSecret], { headers: { "webhook-signature": "v2,AAAA" } }),
+    ],
+  ])("createReceiver answers 401 to a delivery that is %s", async (_, request) => {
+    expect((await signedReceiver()(request())).status).toBe(401);
+    expect(handedOver).toEqual([]);
+  });
+
+  test("createReceiver hands a replayed delivery over once, and refuses it when it is stale", async () => {
+    const receive = signedReceiver();
+    const request = signed([webhookSecret]);
+    const copies = [request.clone(), request.clone(), request.clone()] as const;
+    expect((await receive(copies[0])).status).toBe(204);
+    expect((await receive(copies[1])).status).toBe(204);
+    expect(handedOver).toHaveLength(1);
+    vi.setSystemTime(now + 301_000);
+    expect((await createReceiver({ webhookSecret, onDelivery: () => {} })(copies[2])).status).toBe(401);
+  });
+
+  test("createReceiver requires the access token, too, if it is given both", async () => {
+    const receive = receiver({ webhookSecret });
+    expect((await receive(signed([webhookSecret]))).status).toBe(401);
+    const authorization = `Bearer ${accessToken}`;
+    expect((await receive(signed([webhookSecret], { headers: { authorization } }))).status).toBe(204);
+  });
+
+  test("createReceiver throws when the secret is empty or neither secret nor token is given", () => {
+    const onDelivery = () => {};
+    const unset = undefined as unknown as string;
+    expect(() => receiver({ webhookSecret: "" })).toThrow("webhookSecret must not be empty");
+    expect(() => receiver({ webhookSecret: unset })).toThrow("webhookSecret must not be empty");
+    expect(() => createReceiver({ onDelivery })).toThrow("accessToken or webhookSecret must be given");
   });
 });
 

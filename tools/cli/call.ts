@@ -1,7 +1,15 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { unreadable } from "../../shared/import/unreadable.ts";
-import { type Login, type LoginOptions, loginOf, tokenOf, withUrl } from "./login.ts";
+import {
+  type CallerOptions,
+  type LoginOptions,
+  loginOf,
+  tokenFor,
+  tokenOf,
+  withCaller,
+  withUrl,
+} from "./login.ts";
 import type { Print } from "./print.ts";
 
 /** `ncs token`: an access token, as a caller gets it. */
@@ -13,29 +21,22 @@ export function addToken(command: Command, print: Print): void {
     });
 }
 
-interface CallOptions extends LoginOptions {
-  readonly as?: string;
-  readonly token?: string;
+interface CallOptions extends CallerOptions {
   readonly header?: readonly string[];
 }
 
 /** `ncs call`: one request, and its answer on standard output. */
 export function addCall(command: Command, print: Print, note: Print): void {
-  withUrl(command)
+  withCaller(command)
     .argument("<operationId>", "as in the OpenAPI document, such as retrieveQosProfiles")
     .argument(
       "[request]",
       "JSON, or @file: members that are parameters of the path or the query, and the body's",
     )
-    .option("--as <email>", "log in first; the password is asked for, or read from NCS_PASSWORD")
-    .option("--token <token>", "an access token instead; NCS_TOKEN is read too")
     .option("--header <name:value...>", "further headers of the request")
     .action(async (operationId: string, request: string | undefined, options: CallOptions) => {
       const { answer } = await import("./call-operation.ts");
-      const login: Login | undefined =
-        options.as === undefined ? undefined : await loginOf(options.url, options.as);
-      const token =
-        login === undefined ? (options.token ?? process.env.NCS_TOKEN) : await tokenOf(options.url, login);
+      const token = await tokenFor(options);
       const sent = request === undefined ? {} : await requestIn(request);
       const { status, headers, body } = await answer({
         url: options.url,

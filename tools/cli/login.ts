@@ -27,6 +27,25 @@ export function withUrl(command: Command): Command {
   );
 }
 
+/** Who calls the API. */
+export interface CallerOptions extends LoginOptions {
+  readonly as?: string;
+  readonly token?: string;
+}
+
+/** Adds the address of the API, and who calls it. */
+export function withCaller(command: Command): Command {
+  return withUrl(command)
+    .option("--as <email>", "log in first; the password is asked for, or read from NCS_PASSWORD")
+    .option("--token <token>", "an access token instead; NCS_TOKEN is read too");
+}
+
+/** The token of a caller, after a login if there is one; undefined if nothing says who calls. */
+export async function tokenFor({ url, as, token }: CallerOptions): Promise<string | undefined> {
+  if (as === undefined) return token ?? process.env.NCS_TOKEN;
+  return await tokenOf(url, await loginOf(url, as));
+}
+
 /**
  * The password of a login: `NCS_PASSWORD`, that of the demo data for a service on this machine, or what a person types.
  * @throws {Error} that says what to set, where nobody can be asked.

@@ -31,6 +31,11 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./call.ts")).addCall,
   },
   {
+    usage: "webhooks",
+    description: "manage the secrets that sign deliveries, and show deliveries on this machine, verified",
+    load: async () => (await import("./webhooks.ts")).addWebhooks,
+  },
+  {
     usage: "verify <url>",
     description: "check that a service answers as the contract says: text, JSON or JUnit",
     load: async () => (await import("./verify.ts")).addVerify,

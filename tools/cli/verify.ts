@@ -26,7 +26,8 @@ export function addVerify(command: Command, print: Print, note: Print): void {
     .addHelpText(
       "after",
       "\nThe service needs the demo data: what tools/demo has, imported with `ncs import`. " +
-        "Deliveries that are begun are\ncancelled. The exit code is 1 if any scenario fails.",
+        "Deliveries that are begun are\ncancelled, and webhook secrets deleted. With --features, the plan says what the " +
+        "service needs.\nThe exit code is 1 if any scenario fails.",
     )
     .action(async (url: string, { logins, only, report: format, out }: VerifyOptions) => {
       const [{ verify }, { countsOf, report }, { demoLogins, loginsIn }] = await Promise.all([

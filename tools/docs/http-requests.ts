@@ -7,6 +7,13 @@ const methods = ["get", "head", "post", "delete"] as const;
 const parameters: Readonly<Record<string, string>> = {
   name: "QOS_E",
   operationId: "{{delivery.response.body.$.operationId}}",
+  id: "{{secret.response.body.$.id}}",
+};
+
+/** The names of requests, by operation, whose responses later ones refer to. */
+const names: Readonly<Record<string, string>> = {
+  authenticateProfile: "login",
+  createWebhookSecret: "secret",
 };
 
 const header = `# Every operation as a request, for the REST Client of Visual Studio Code, and for httpYac. Made by \`npm run docs\`.
@@ -59,7 +66,7 @@ function requestsOf(
     sinkCredential: { credentialType: "ACCESSTOKEN", accessToken: "my-sink-token" },
   };
   return [
-    written(summary, status, [], body, operationId === "authenticate" ? "login" : undefined),
+    written(summary, status, [], body, names[operationId ?? ""]),
     ...otherTypes.map((type) => written(`${summary} as ${type}`, status, [`Accept: ${type}`])),
     ...(operation.callbacks === undefined || status === "202"
       ? []

@@ -14,7 +14,10 @@ const errorInfo = z.object({ status: z.number(), code: z.string(), message: z.st
 
 const operation = z.object({ operationId: z.string() });
 
-/** Sends a scenario's request and compares the answer with the contract. Deliveries that it begins are cancelled. */
+/**
+ * Sends a scenario's request and compares the answer with the contract. Deliveries that it begins are cancelled, and
+ * webhook secrets that it creates are deleted.
+ */
 export async function runScenario(
   scenario: Scenario,
   url: string,

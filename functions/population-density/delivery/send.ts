@@ -5,8 +5,10 @@ import { sinkHost } from "../../../shared/sinks/sink-url.ts";
 import { answerTo } from "../answer/answer-to.ts";
 import { type Answer, bodyOf } from "../answer/json.ts";
 import { parseDensityRequest } from "../query/parse.ts";
+import { readWebhookSecrets } from "../webhook-secrets/store.ts";
 import { answerTime, failureInfo, type PendingJob } from "./job.ts";
 import type { Sinks } from "./ports.ts";
+import { signatureHeaders } from "./sign.ts";
 
 /**
  * Sends to real sinks (behaviour section 7, delivery). Reads all tiles of an answer before connecting to the sink. A
@@ -14,9 +16,22 @@ import type { Sinks } from "./ports.ts";
  */
 export const sinks: Sinks = {
   async post(job, beforeLastChunk, signal) {
-    const answer = job.mode === "failure" ? failureOf(job) : await answerOf(job, signal);
-    const { operationId, sink, accessToken, correlator } = job;
+    const { operationId, caller, sink, accessToken, correlator } = job;
+    const [answer, secrets] = await Promise.all([
+      job.mode === "failure" ? failureOf(job) : answerOf(job, signal),
+      readWebhookSecrets(caller, signal),
+    ]);
     const bufferPool: Buffer[] = [];
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const signature =
+      secrets.length === 0
+        ? {}
+        : await signatureHeaders(
+            { id: operationId, timestamp, body: bodyOf(answer, bufferPool) },
+            secrets.map(({ secret }) => secret),
+            bufferPool,
+            signal,
+          );
     let bytes = 0;
     const body = async function* (): AsyncGenerator<Buffer, void, undefined> {
       for await (const chunk of bodyOf(answer, bufferPool)) {
@@ -31,7 +46,8 @@ export const sinks: Sinks = {
         ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }),
         "x-correlator": correlator,
         "webhook-id": operationId,
-        "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
+        "webhook-timestamp": timestamp,
+        ...signature,
       },
       body: body(),
       beforeLastChunk,

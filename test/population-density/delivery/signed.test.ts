@@ -1,0 +1,206 @@
+import { createHash } from "node:crypto";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { describe, expect, test, vi } from "vitest";
+import {
+  deleteStoredSecret,
+  storeWebhookSecret,
+} from "../../../functions/population-density/webhook-secrets/store.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { boxIn } from "../../support/densities.ts";
+import { deliveredBody, requestIn, synchronousBody } from "../../support/jobs.ts";
+import { brokenRequest, expectEnd, failure, makeDue, useWorker } from "../../support/worker.ts";
+
+const { delivered, densities, harness, output, queued, sink } = useWorker();
+const ownSignal = () => AbortSignal.timeout(60_000);
+
+/** Stores a secret of a caller. */
+async function secretOf(caller: string): Promise<{ readonly id: string; readonly secret: string }> {
+  const id = crypto.randomUUID();
+  const secret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
+  await storeWebhookSecret(caller, { id, secret, createdAt: new Date().toISOString() }, ownSignal());
+  return { id, secret };
+}
+
+const someCaller = () => hashed(crypto.randomUUID());
+
+/** A received request as `standardwebhooks` takes it. */
+interface Message {
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
+
+function received(index = 0): Message {
+  const { body = "", headers = {} } = sink().received()[index] ?? {};
+  return { body, headers: headers as Record<string, string> };
+}
+
+/** Whether `standardwebhooks` accepts a message. */
+function verifies(secret: string, { body, headers }: Message): boolean {
+  try {
+    new Webhook(secret).verify(body, headers);
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
+}
+
+const digestOf = (body: string) => `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
+
+describe("a delivery of a caller with a secret", () => {
+  test("standardwebhooks verifies the delivery, whose body is that without a secret", async () => {
+    const caller = someCaller();
+    const { secret } = await secretOf(caller);
+    const { job, message } = await queued(sink().urlOf(), { caller, accessToken: "token" });
+
+    expect(await delivered(message)).toBe("ack");
+
+    const { body, headers } = received();
+    expect(new Webhook(secret).verify(body, headers)).toMatchObject({ operationId: job.operationId });
+    expect(body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
+    expect(headers).toMatchObject({ "webhook-id": job.operationId, authorization: "Bearer token" });
+    expect(headers["content-digest"]).toBe(digestOf(body));
+    await expectEnd(job, "delivered");
+  });
+
+  test("standardwebhooks refuses a delivery that was changed, is of another secret, or is stale", async () => {
+    const caller = someCaller();
+    const { secret } = await secretOf(caller);
+    const { secret: another } = await secretOf(someCaller());
+    const { message } = await queued(sink().urlOf(), { caller });
+    await delivered(message);
+
+    const good = received();
+    const changed = (name: string, value: string) => ({
+      ...good,
+      headers: { ...good.headers, [name]: value },
+    });
+    const later = String(Number(good.headers["webhook-timestamp"]) + 1);
+    const { "webhook-signature": _, ...unsigned } = good.headers;
+    expect(verifies(secret, good)).toBe(true);
+    expect(verifies(secret, { ...good, body: good.body.replace("1234", "1235") })).toBe(false);
+    expect(verifies(secret, changed("webhook-id", crypto.randomUUID()))).toBe(false);
+    expect(verifies(secret, changed("webhook-timestamp", later))).toBe(false);
+    expect(verifies(secret, { ...good, headers: unsigned })).toBe(false);
+    expect(verifies(another, good)).toBe(false);
+    vi.useFakeTimers({ now: Date.now() + 301_000, toFake: ["Date"] });
+    try {
+      expect(verifies(secret, good)).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("both secrets sign while there are two, and only the other when one is deleted", async () => {
+    const caller = someCaller();
+    const old = await secretOf(caller);
+    const url = sink().urlOf();
+    const deliver = async () => {
+      const { message } = await queued(url, { caller });
+      await delivered(message);
+    };
+    await deliver();
+    const next = await secretOf(caller);
+    await deliver();
+    await deleteStoredSecret(caller, old.id, ownSignal());
+    await deliver();
+
+    const accepted = [0, 1, 2].map((index) =>
+      [old, next].map(({ secret }) => verifies(secret, received(index))),
+    );
+    expect(accepted).toEqual([
+      [true, false],
+      [true, true],
+      [false, true],
+    ]);
+  });
+
+  test("a retry has the same id, its own time, and the secrets of its moment", async () => {
+    const caller = someCaller();
+    const old = await secretOf(caller);
+    const { job, message } = await queued(sink().urlOf({ status: 500 }, { status: 204 }), { caller });
+    await delivered(message);
+    const next = await secretOf(caller);
+    await deleteStoredSecret(caller, old.id, ownSignal());
+    const sentBefore = Math.floor(Date.now() / 1_000);
+    await makeDue(job);
+
+    expect(await delivered(message)).toBe("ack");
+
+    const [first, second] = [received(0), received(1)];
+    expect([first, second].map(({ headers }) => headers["webhook-id"])).toEqual([
+      job.operationId,
+      job.operationId,
+    ]);
+    expect(Number(second.headers["webhook-timestamp"])).toBeGreaterThanOrEqual(sentBefore);
+    expect([verifies(old.secret, first), verifies(next.secret, second)]).toEqual([true, true]);
+    expect([verifies(next.secret, first), verifies(old.secret, second)]).toEqual([false, false]);
+  });
+
+  test("a failure is signed, too", async () => {
+    const caller = someCaller();
+    const { secret } = await secretOf(caller);
+    const { job, message } = await queued(sink().urlOf(), { caller, request: await brokenRequest() });
+    while ((await delivered(message)) !== "ack") await makeDue(job);
+
+    const { body, headers } = received();
+    expect(new Webhook(secret).verify(body, headers)).toEqual(failure(job.operationId));
+    expect(headers["content-digest"]).toBe(digestOf(body));
+  });
+
+  test("an answer of megabytes is signed and sent whole", async () => {
+    const caller = someCaller();
+    const [one, other] = [await secretOf(caller), await secretOf(caller)];
+    const request = requestIn(boxIn(densities().tile, [0, 0], [31, 31]), 60);
+    const { job, message } = await queued(sink().urlOf(), { caller, request });
+
+    expect(await delivered(message)).toBe("ack");
+
+    const { body, headers } = received();
+    expect(body.length).toBeGreaterThan(2_000_000);
+    expect(body === deliveredBody(job.operationId, await synchronousBody(job))).toBe(true);
+    expect(headers["content-digest"]).toBe(digestOf(body));
+    for (const { secret } of [one, other]) expect(verifies(secret, { body, headers })).toBe(true);
+  });
+
+  test("nothing is sent unsigned while the secrets cannot be read", async () => {
+    const caller = someCaller();
+    const { secret } = await secretOf(caller);
+    const { job, message } = await queued(sink().urlOf(), { caller });
+    harness().tables.inject(({ operation, parameters }) =>
+      operation === "GetItem" && JSON.stringify(parameters).includes(caller) ? "refuse" : "pass",
+    );
+
+    expect(await delivered(message)).not.toBe("ack");
+
+    expect(sink().received()).toEqual([]);
+    harness().tables.inject();
+    await makeDue(job);
+    expect(await delivered(message)).toBe("ack");
+    expect(verifies(secret, received())).toBe(true);
+  });
+
+  test("the worker writes no secret to logs, messages and its tables", async () => {
+    const caller = someCaller();
+    const { secret } = await secretOf(caller);
+    const { job, message } = await queued(sink().urlOf({ status: 500 }, "reset", { status: 204 }), {
+      caller,
+    });
+    const [queueCalls, tableCalls] = [harness().queues.calls.length, harness().tables.calls.length];
+    while ((await delivered(message)) !== "ack") await makeDue(job);
+
+    expect(output().text()).toContain(job.operationId);
+    const written =
+      output().text() +
+      JSON.stringify(harness().queues.calls.slice(queueCalls)) +
+      JSON.stringify(harness().tables.calls.slice(tableCalls));
+    for (const text of [
+      secret,
+      secret.slice("whsec_".length),
+      received().headers["webhook-signature"] ?? "",
+    ]) {
+      expect(text).not.toBe("");
+      expect(written).not.toContain(text);
+    }
+  });
+});

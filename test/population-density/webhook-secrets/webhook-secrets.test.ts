@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import {
+  createWebhookSecret,
+  listWebhookSecrets,
+} from "../../../functions/population-density/webhook-secrets/contract.ts";
+import { storeWebhookSecret } from "../../../functions/population-density/webhook-secrets/store.ts";
+import { hashed } from "../../../shared/hash.ts";
+import { call, tokenWith } from "../../support/client.ts";
+import { authorizerContext, eventOf } from "../../support/pipeline.ts";
+import { defaultSettings } from "../../support/settings.ts";
+import { useHarness } from "../../support/use-harness.ts";
+
+const families = ["/populationdensitydata", "/population-density-data/v0.3"] as const;
+const path = `${families[0]}/webhook-secrets`;
+const scope = "population-density-data:read";
+const plenty = { getRemainingTimeInMillis: () => 10_000 };
+
+const { harness, output } = useHarness(defaultSettings);
+
+/** A caller nobody else uses. */
+function someCaller() {
+  const client = crypto.randomUUID();
+  const send = async (method: string, at: string) =>
+    call(at, { method, token: await tokenWith({ scope, sub: client, client_id: client }) });
+  return {
+    client,
+    send,
+    create: async () => createWebhookSecret.responses[201].parse((await send("POST", path)).body),
+    list: async () => listWebhookSecrets.responses[200].parse((await send("GET", path)).body).secrets,
+  };
+}
+
+describe("the endpoints", () => {
+  test.each(families)("%s creates a secret, lists it without the secret, and deletes it", async (family) => {
+    const { send } = someCaller();
+    const before = Date.now();
+
+    const created = await send("POST", `${family}/webhook-secrets`);
+
+    expect(created.status).toBe(201);
+    expect(created.headers.get("cache-control")).toBe("no-store");
+    const { id, secret, createdAt } = createWebhookSecret.responses[201].parse(created.body);
+    expect(Buffer.from(secret.slice("whsec_".length), "base64")).toHaveLength(32);
+    expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before - 1_000);
+    expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now() + 1_000);
+    const listed = await send("GET", `${family}/webhook-secrets`);
+    expect(listed).toMatchObject({ status: 200, body: { secrets: [{ id, createdAt }] } });
+    expect(JSON.stringify(listed.body)).not.toContain(secret);
+    const deleted = await send("DELETE", `${family}/webhook-secrets/${id}`);
+    expect(deleted).toMatchObject({ status: 200, body: { secrets: [] } });
+    expect((await send("GET", `${family}/webhook-secrets`)).body).toEqual({ secrets: [] });
+  });
+
+  test("no two secrets are the same", async () => {
+    const { create } = someCaller();
+    const [one, other] = [await create(), await create()];
+    expect(one.secret).not.toBe(other.secret);
+    expect(one.id).not.toBe(other.id);
+  });
+
+  test("a third secret is 429, and can be created once one of two is deleted", async () => {
+    const { create, list, send } = someCaller();
+    const [one, other] = [await create(), await create()];
+
+    const third = await send("POST", path);
+
+    expect(third).toMatchObject({ status: 429, body: { code: "TOO_MANY_REQUESTS" } });
+    expect(third.headers.get("retry-after")).toBe("60");
+    expect((await list()).map(({ id }) => id)).toEqual([one.id, other.id]);
+    expect((await send("DELETE", `${path}/${one.id}`)).body).toMatchObject({ secrets: [{ id: other.id }] });
+    const replacing = await create();
+    expect((await list()).map(({ id }) => id)).toEqual([other.id, replacing.id]);
+  });
+
+  test("of eight requests at once of a caller without secrets, two create one", async () => {
+    const { send, list } = someCaller();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send("POST", path)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, 201, 429, 429, 429, 429, 429, 429]);
+    const created = answers.flatMap(
+      ({ body }) => z.object({ id: z.string() }).safeParse(body).data?.id ?? [],
+    );
+    expect((await list()).map(({ id }) => id).sort()).toEqual(created.sort());
+  });
+
+  test("deleting a secret twice is deleting it once, and another caller's secret stays", async () => {
+    const { create, list, send } = someCaller();
+    const { id } = await create();
+    const other = someCaller();
+
+    expect(await other.send("DELETE", `${path}/${id}`)).toMatchObject({ status: 200, body: { secrets: [] } });
+    expect(await list()).toMatchObject([{ id }]);
+    for (let time = 0; time < 2; time++) {
+      expect(await send("DELETE", `${path}/${id}`)).toMatchObject({ status: 200, body: { secrets: [] } });
+    }
+  });
+
+  test("an id that is no UUID is 400", async () => {
+    const { send } = someCaller();
+    expect(await send("DELETE", `${path}/1`)).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_ARGUMENT" },
+    });
+  });
+});
+
+describe("a table that fails", () => {
+  const ownSignal = () => AbortSignal.timeout(60_000);
+  const isSecretWrite = ({ operation, parameters }: { operation: string; parameters: object }) =>
+    operation === "UpdateItem" && JSON.stringify(parameters).includes("#secrets");
+
+  test("storing a secret succeeds when the answer to the write is lost", async () => {
+    const store = await import("../../../functions/population-density/webhook-secrets/store.ts");
+    const caller = hashed(crypto.randomUUID());
+    const secretOf = (id: string) => ({ id, secret: `whsec_${id}`, createdAt: new Date().toISOString() });
+    for (const id of ["one", "two"]) {
+      harness().tables.inject((aws) => (isSecretWrite(aws) && aws.attempt === 1 ? "lose" : "pass"));
+      expect(await store.storeWebhookSecret(caller, secretOf(id), ownSignal())).toBe(true);
+    }
+    harness().tables.inject();
+    const stored = await store.readWebhookSecrets(caller, ownSignal());
+    expect(stored.map(({ id }) => id).sort()).toEqual(["one", "two"]);
+  });
+
+  test("a secret that nobody was shown is deleted again", async () => {
+    const { handler } = await import(
+      "../../../functions/population-density/webhook-secrets/create-webhook-secret.ts"
+    );
+    const store = await import("../../../functions/population-density/webhook-secrets/store.ts");
+    const client = crypto.randomUUID();
+    // It is stored, and nobody learns of it.
+    harness().tables.inject((aws) =>
+      isSecretWrite(aws) && JSON.stringify(aws.parameters).includes("whsec_") ? "lose" : "pass",
+    );
+
+    const { statusCode } = await handler(
+      eventOf({ authorizer: authorizerContext({ client, scope }) }),
+      plenty,
+    );
+
+    expect(statusCode).toBe(503);
+    harness().tables.inject();
+    expect(await store.readWebhookSecrets(hashed(client), ownSignal())).toEqual([]);
+    expect(output().text()).not.toContain("whsec_");
+  });
+
+  test("the store refuses a third secret, whatever the ids", async () => {
+    const caller = hashed(crypto.randomUUID());
+    const createdAt = new Date().toISOString();
+    const stored = [];
+    for (const id of ["a", "b", "c"]) {
+      stored.push(await storeWebhookSecret(caller, { id, secret: "whsec_", createdAt }, ownSignal()));
+    }
+    expect(stored).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,128 @@
+import { Webhook } from "standardwebhooks";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { listenForDeliveries } from "../../tools/cli/webhook-listener.ts";
+import type { ListeningServer } from "../../tools/local/servers/listening-server.ts";
+import { tokenWith } from "../support/client.ts";
+import { useTables } from "../support/database.ts";
+import { storeDensities } from "../support/jobs.ts";
+import { runNcs } from "../support/ncs.ts";
+import { sharedService } from "../support/service.ts";
+
+const patiently = { timeout: 30_000 };
+
+let token: string;
+beforeEach(async () => {
+  token = await tokenWith({ scope: "population-density-data:read" });
+  vi.stubEnv("NCS_TOKEN", token);
+  vi.stubEnv("NCS_URL", sharedService.url);
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** Creates a secret with `ncs`. */
+async function created(): Promise<{ readonly id: string; readonly secret: string }> {
+  const { code, stdout, stderr } = await runNcs(["webhooks", "create"]);
+  expect(code, stderr).toBe(0);
+  return { id: stderr.split("  ")[0] ?? "", secret: stdout.trim() };
+}
+
+test("ncs webhooks creates secrets, lists them, and deletes one", async () => {
+  const [one, other] = [await created(), await created()];
+  expect(one.secret).toMatch(/^whsec_/);
+  const listed = await runNcs(["webhooks", "list"]);
+  expect(listed.stdout.split("\n").map((line) => line.split("  ")[0])).toEqual([one.id, other.id, ""]);
+  expect(listed.stdout).not.toContain("whsec_");
+  const deleted = await runNcs(["webhooks", "delete", one.id]);
+  expect(deleted).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^${other.id}  \\S+\n$`)),
+  });
+});
+
+test("ncs webhooks create says why when there are two secrets already", async () => {
+  await created();
+  await created();
+  expect(await runNcs(["webhooks", "create"])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("There are 2 webhook secrets already"),
+  });
+});
+
+test("ncs webhooks listen needs a secret", async () => {
+  vi.stubEnv("NCS_WEBHOOK_SECRET", undefined);
+  expect(await runNcs(["webhooks", "listen"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("give --secret, or NCS_WEBHOOK_SECRET"),
+  });
+});
+
+test("the listener prints a delivery of the service that its secret has signed, before and after the secret is replaced", async () => {
+  useTables();
+  const { request } = await storeDensities();
+  const printed: string[] = [];
+  const listening: ListeningServer[] = [];
+  const deliver = async ({ secret }: { readonly secret: string }) => {
+    const listener = await listenForDeliveries(
+      secret,
+      0,
+      (line) => printed.push(line),
+      (line) => printed.push(line),
+    );
+    listening.push(listener);
+    const response = await fetch(`${sharedService.url}/populationdensitydata/retrieve`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ ...request, sink: `${listener.url}/` }),
+    });
+    const { operationId } = (await response.json()) as { operationId: string };
+    const line = `${operationId}  SUPPORTED_AREA  1 hours of 2 cells  signature verified`;
+    await expect.poll(() => printed, patiently).toContain(line);
+  };
+  try {
+    const old = await created();
+    await deliver(old);
+    const next = await created();
+    await deliver(old);
+    await deliver(next);
+    await runNcs(["webhooks", "delete", old.id]);
+    await deliver(next);
+    expect(printed).toHaveLength(4);
+  } finally {
+    for (const { close } of listening) await close();
+  }
+});
+
+test("the listener says what it refuses", async () => {
+  const secret = `whsec_${Buffer.from("k".repeat(32)).toString("base64")}`;
+  const [printed, noted] = [[] as string[], [] as string[]];
+  const listener = await listenForDeliveries(
+    secret,
+    0,
+    (line) => printed.push(line),
+    (line) => noted.push(line),
+  );
+  try {
+    const id = crypto.randomUUID();
+    const body = JSON.stringify({
+      operationId: id,
+      status: "SUPPORTED_AREA",
+      timedPopulationDensityData: [],
+    });
+    const send = async (at: number, sent = body) => {
+      const headers = {
+        "webhook-id": id,
+        "webhook-timestamp": String(Math.floor(at / 1_000)),
+        "webhook-signature": new Webhook(secret).sign(id, new Date(at), body),
+      };
+      return (await fetch(listener.url, { method: "POST", headers, body: sent })).status;
+    };
+    expect(await send(Date.now(), body.replace("SUPPORTED_AREA", "AREA_NOT_SUPPORTED"))).toBe(401);
+    expect(await send(Date.now() - 400_000)).toBe(401);
+    expect(await send(Date.now())).toBe(204);
+    expect(noted).toHaveLength(2);
+    expect(noted[0]).toMatch(/^refused with 401/);
+    expect(printed).toHaveLength(1);
+  } finally {
+    await listener.close();
+  }
+});

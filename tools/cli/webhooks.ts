@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import type { Command } from "commander";
+import type { OperationCall } from "./call-operation.ts";
+import { type CallerOptions, tokenFor, withCaller } from "./login.ts";
+import type { Print } from "./print.ts";
+
+interface ListenOptions {
+  readonly port: string;
+  readonly secret?: string;
+}
+
+/** `ncs webhooks`: the secrets that sign a caller's deliveries, and a receiver that verifies them. */
+export function addWebhooks(webhooks: Command, print: Print, note: Print): void {
+  withCaller(webhooks.command("create"))
+    .description("create a secret that signs your deliveries, and print it, which is done only now")
+    .action(async (options: CallerOptions) => {
+      const { id, secret, createdAt } = (await called(options, "createWebhookSecret")) as Created;
+      note(`${id}  ${createdAt}`);
+      print(secret);
+    });
+
+  withCaller(webhooks.command("list"))
+    .description("the ids and dates of your secrets, the oldest first")
+    .action(async (options: CallerOptions) => {
+      printSecrets(await called(options, "listWebhookSecrets"), print);
+    });
+
+  withCaller(webhooks.command("delete <id>"))
+    .description(
+      "delete a secret: attempts that begin afterwards are not signed with it; prints what is left",
+    )
+    .action(async (id: string, options: CallerOptions) => {
+      printSecrets(await called(options, "deleteWebhookSecret", { id }), print);
+    });
+
+  webhooks
+    .command("listen")
+    .description("be a sink on this machine, and print the deliveries that your secret has signed")
+    .option("--port <port>", "at 127.0.0.1", "8080")
+    .option("--secret <secret>", "as `ncs webhooks create` prints it; NCS_WEBHOOK_SECRET is read too")
+    .action(async ({ port, secret = process.env.NCS_WEBHOOK_SECRET }: ListenOptions) => {
+      if (!secret) throw new Error("give --secret, or NCS_WEBHOOK_SECRET: `ncs webhooks create` prints one");
+      const { listenForDeliveries } = await import("./webhook-listener.ts");
+      const { url } = await listenForDeliveries(secret, Number(port), print, note);
+      note(`listening at ${url}`);
+      note("Send a request whose `sink` this is. Ctrl+C ends it.");
+      // The program ends at signals.
+      await once(process, "SIGINT");
+    });
+}
+
+interface Listed {
+  readonly id: string;
+  readonly createdAt: string;
+}
+
+interface Created extends Listed {
+  readonly secret: string;
+}
+
+function printSecrets(body: unknown, print: Print): void {
+  for (const { id, createdAt } of (body as { readonly secrets: readonly Listed[] }).secrets) {
+    print(`${id}  ${createdAt}`);
+  }
+}
+
+/** The body that an operation answers a caller with. */
+async function called(
+  options: CallerOptions,
+  operationId: string,
+  sent: OperationCall["sent"] = {},
+): Promise<unknown> {
+  const { answer } = await import("./call-operation.ts");
+  const token = await tokenFor(options);
+  const { status, body } = await answer({ url: options.url, operationId, sent, token, headers: {} });
+  if (status >= 400) throw new Error(`${operationId} was answered with ${status}: ${body}`);
+  return JSON.parse(body);
+}
