@@ -1,0 +1,434 @@
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { ListTablesCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { type TableName, tables } from "../../functions/areas.ts";
+import { shortened } from "../../functions/population-density/delivery/permit-rules.ts";
+import { permitStore } from "../../functions/population-density/delivery/permit-store.ts";
+import { densityPermits } from "../../functions/population-density/delivery/tables.ts";
+import { tableOutput } from "../../infra/output-names.ts";
+import { stackNames } from "../../infra/stack-names.ts";
+import { pseudonymOf } from "../../shared/access-records/pseudonym.ts";
+import { logId } from "../../shared/aws/log.ts";
+import type { DeviceRecord } from "../../shared/devices/record.ts";
+import { hashed } from "../../shared/hash.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
+import {
+  askForToken,
+  claimsFor,
+  clientCredentials,
+  signed,
+  storeClient,
+  subscribersToken,
+} from "../oauth2/test-client.ts";
+import { boxIn, freshTile } from "../support/densities.ts";
+import { plainDevice } from "../support/device.ts";
+import { encodingsOf } from "../support/encodings.ts";
+import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { requestIn } from "../support/jobs.ts";
+import { runNcs } from "../support/ncs.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { ellipticKey } from "../support/signed.ts";
+import { openSink, type TestSink } from "../support/sink.ts";
+
+// A person uses the service and is asked about; then all that is stored is exported, erased, and searched for.
+
+const kim: DeviceRecord = {
+  ...plainDevice,
+  subscription: "line-of-kim-27182818",
+  phoneNumber: "+447700918281",
+  ipv4Addresses: [{ publicAddress: "203.0.113.177", privateAddress: "10.77.123.234", publicPort: 51_234 }],
+  ipv6Prefix: "2001:db8:abcd:ef01::/64",
+  imei: "356938035643809",
+  softwareVersion: "42",
+};
+const login = {
+  ID: 271_828_182,
+  EmailAddress: "Kim.Example@Operator.example",
+  password: "a horse that is correct",
+  Username: "kim-27182818",
+  DateCreated: "2024-01-15T09:00:00Z",
+  IsProfilePublic: false,
+  Location: "Kimtown",
+  Permissions:
+    "qos-profiles:read population-density-data:read number-recycling:check device-identifier:retrieve-identifier",
+  subscription: kim.subscription,
+};
+/** Held the number before, and has another one now. */
+const robin: DeviceRecord = { ...plainDevice, subscription: "line-of-robin", phoneNumber: "+447700900001" };
+const assignments = [
+  { phoneNumber: kim.phoneNumber, subscriber: robin.subscription, from: "2010-01-01", to: "2015-12-31" },
+  { phoneNumber: "+447700918282", subscriber: kim.subscription, from: "2012-01-01", to: "2016-05-31" },
+  { phoneNumber: kim.phoneNumber, subscriber: kim.subscription, from: "2016-06-01" },
+  { phoneNumber: robin.phoneNumber, subscriber: robin.subscription, from: "2016-01-01" },
+];
+/** Tables of catalogues, counts of people, applications and keys. */
+const aboutNobody: readonly TableName[] = [
+  "qos-profiles",
+  "densities",
+  "density-imports",
+  "clients",
+  "used-assertions",
+  "signing-keys",
+  "pseudonym-keys",
+];
+const sinkToken = "token-of-kims-sink";
+
+const folder = temporaryFolder("subject-");
+const file = async (name: string, content: unknown) => {
+  const path = `${folder.path}/${name}`;
+  await writeFile(path, JSON.stringify(content));
+  return path;
+};
+
+let service: OwnService;
+let queue: FaultyEndpoint;
+let sink: TestSink;
+let outputs: string;
+const opened: { close(): Promise<void> }[] = [];
+
+const keep = <T extends { close(): Promise<void> }>(started: T): T => {
+  opened.push(started);
+  return started;
+};
+
+/** The permit of an upload of the person whose worker was killed. */
+const lostPermit = shortened({
+  host: hashed("host"),
+  caller: hashed(String(login.ID)),
+  mode: "answer",
+  holder: "12345678",
+  since: Date.now(),
+  until: Date.now() + 3_600_000,
+});
+
+/** Lets `ncs` find the service as a deployed stack. */
+function useService(): void {
+  vi.stubEnv(tableVariable(densityPermits), service.tableName(densityPermits.name));
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", service.databaseEndpoint);
+  const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
+  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
+}
+
+async function run(...args: readonly string[]) {
+  const ended = await runNcs([...args, "--outputs", outputs]);
+  return ended;
+}
+
+beforeAll(async () => {
+  const queues = keep(await openQueueServer(undefined));
+  queue = keep(await openFaultyEndpoint(queues.endpoint));
+  sink = keep(await openSink());
+  service = keep(
+    await startOwnService(
+      {
+        AWS_ENDPOINT_URL_SQS: queue.url,
+        SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
+        SINK_RETRY_SECONDS: "1,1,1,1,1,1,1,1",
+        LOG_LEVEL: "DEBUG",
+      },
+      { isIssuer: true },
+    ),
+  );
+  const names = tables.map((table) => [tableOutput(table), service.tableName(table.name)]);
+  outputs = await file("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
+  useService();
+  const records = { profiles: [login], devices: [kim, robin], "number-assignments": assignments };
+  for (const [kind, content] of Object.entries(records)) {
+    const imported = await run("import", kind, await file(`${kind}.json`, content));
+    expect(imported, imported.stderr).toMatchObject({ code: 0 });
+  }
+  await useAll();
+  await permitStore.add(lostPermit, AbortSignal.timeout(10_000));
+}, 240_000);
+beforeEach(useService);
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  for (const started of opened.reverse()) await started.close();
+  await rm(folder.path, { recursive: true });
+});
+
+const paths = {
+  login: "/v3/profile/authenticate",
+  identifier: "/deviceidentifier/retrieve-identifier",
+  number: "/numberrecycling/check",
+  profiles: "/qualityondemand/retrieve-qos-profiles",
+  densities: "/populationdensitydata/retrieve",
+  secrets: "/populationdensitydata/webhook-secrets",
+};
+const specifiedDate = "2020-01-01";
+
+async function post(path: string, body: unknown, token?: string) {
+  return await service.call(path, {
+    method: "POST",
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+}
+
+const loggedIn = z.object({ Data: z.object({ access_token: z.string() }) });
+
+/** Calls everything that leaves something of a person: as the person, and as a client that asks about them. */
+async function useAll(): Promise<void> {
+  const [emailaddress, password] = [login.EmailAddress, login.password];
+  expect(await post(paths.login, { emailaddress, password: "wrong" })).toMatchObject({ status: 401 });
+  const { body } = await post(paths.login, { emailaddress, password });
+  const own = loggedIn.parse(body).Data.access_token;
+  const scopes = ["number-recycling:check", "device-identifier:retrieve-identifier", "qos-profiles:read"];
+  const key = ellipticKey("shop-1");
+  await storeClient(service, {
+    clientId: "shop",
+    keys: [key],
+    scopes,
+    grants: ["client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+    purposes: ["dpv:FraudPreventionAndDetection"],
+  });
+  const scope = `${scopes.join(" ")} dpv:FraudPreventionAndDetection`;
+  const forItself = clientCredentials(await signed(key, claimsFor(service, "shop")), scope);
+  const forKim = claimsFor(service, "shop", { sub: `tel:${kim.phoneNumber}`, scope });
+  const tokens = [
+    await askForToken(service, forItself),
+    await askForToken(service, subscribersToken(await signed(key, forKim))),
+  ];
+  const [shop, shopForKim] = tokens.map((answer) => answer.body.access_token);
+  const { phoneNumber, ipv4Addresses } = kim;
+  const [ipv4Address] = ipv4Addresses;
+  const densities = {
+    ...requestIn(boxIn(freshTile(), [1, 1], [1.2, 2])),
+    sink: `${sink.urlOf({ status: 500 })}&of=kim-27182818`,
+    sinkCredential: { credentialType: "ACCESSTOKEN", accessToken: sinkToken, accessTokenType: "bearer" },
+  };
+  for (const [path, sent, token, status = 200] of [
+    [paths.number, { specifiedDate, phoneNumber }, shop],
+    [paths.identifier, { device: { ipv4Address } }, shop],
+    [paths.profiles, { device: { phoneNumber } }, shop],
+    [paths.identifier, {}, shopForKim],
+    [paths.number, { specifiedDate }, own],
+    [paths.secrets, {}, own, 201],
+    [paths.densities, densities, own, 202],
+  ] as const) {
+    expect(await post(path, sent, token), path).toMatchObject({ status });
+  }
+  await vi.waitFor(() => expect(sink.received()).not.toEqual([]), { timeout: 60_000 });
+}
+
+const identifiers = [
+  ...["+447700918281", "447700918281", "+447700918282", kim.subscription],
+  ...[kim.imei, "3569380356438042", "203.0.113.177", "10.77.123.234", "2001:db8:abcd:ef01"],
+  ...[login.EmailAddress, login.EmailAddress.toLowerCase(), login.Username, String(login.ID), "Kimtown"],
+  ...[sinkToken, "kim-27182818"],
+];
+
+/** Everything that is in a table, by the name of the table. */
+async function allItems(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { TableNames = [] } = await service.database.send(new ListTablesCommand({}));
+  const stored = TableNames.map(async (TableName) => {
+    const { Items = [] } = await service.database.send(new ScanCommand({ TableName }));
+    const write = (_: string, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
+    return [TableName, Items.map((item) => JSON.stringify(item, write))] as const;
+  });
+  return new Map(await Promise.all(stored));
+}
+
+async function pseudonymKeyIn(items: ReadonlyMap<string, readonly string[]>): Promise<string> {
+  const [item = "{}"] = items.get(service.tableName("pseudonym-keys")) ?? [];
+  return z.object({ key: z.object({ S: z.string() }) }).parse(JSON.parse(item)).key.S;
+}
+
+/** The identifiers that are in a text, in any encoding. */
+function foundIn(text: string, key: string): string[] {
+  const lower = text.toLowerCase();
+  return identifiers.filter((one) => encodingsOf(one, key).some((encoded) => lower.includes(encoded)));
+}
+
+test("the search finds a text percent-encoded, in hexadecimal, hashed, and in base64 of a longer text", () => {
+  const key = "a2V5";
+  for (const before of ["", "1", "12", "123"]) {
+    const longer = Buffer.from(`${before}${kim.phoneNumber}, and more`);
+    for (const encoding of ["hex", "base64", "base64url"] as const) {
+      expect(foundIn(longer.toString(encoding), key)).toContain(kim.phoneNumber);
+    }
+  }
+  expect(foundIn(`?number=${encodeURIComponent(String(kim.phoneNumber))}`, key)).toContain(kim.phoneNumber);
+  expect(foundIn(hashed(kim.subscription), key)).toEqual([kim.subscription]);
+  expect(foundIn(hashed("somebody else"), key)).toEqual([]);
+});
+
+test("ncs subject export prints everything about a person, found by number or subscription, and no credential", async () => {
+  const { code, stdout, stderr } = await run("subject", "export", kim.subscription);
+  expect(code, stderr).toBe(0);
+  const { subscription, tables: exported } = JSON.parse(stdout);
+
+  expect(subscription).toBe(kim.subscription);
+  // Of every other table it is known that it says nothing about a person: one of a new kind must be decided about.
+  expect([...Object.keys(exported), ...aboutNobody].sort()).toEqual(tables.map(({ name }) => name).sort());
+  expect(exported.devices).toEqual([kim]);
+  const { password, ...shown } = login;
+  expect(exported.profiles).toEqual([{ ...shown, DateLastLogin: expect.any(String) }]);
+  expect(exported["number-assignments"]).toEqual([assignments[1], assignments[2]]);
+  const fraud = "dpv:FraudPreventionAndDetection";
+  const read = exported["access-records"].map(({ client, kind, purpose }: Record<string, unknown>) => [
+    client,
+    kind,
+    purpose,
+  ]);
+  expect(read).toEqual([
+    ["shop", "subscription", fraud],
+    ["shop", "number-history", fraud],
+    ["shop", "device-identifiers", fraud],
+    ["shop", "qos-profiles", fraud],
+    ["shop", "device-identifiers", fraud],
+    [String(login.ID), "number-history", undefined],
+  ]);
+  expect(stdout).not.toContain(password);
+  expect(stdout).not.toMatch(new RegExp(`whsec_|scrypt|${sinkToken}`));
+  const byNumber = await run("subject", "export", String(kim.phoneNumber));
+  expect(JSON.parse(byNumber.stdout).tables.devices).toEqual([kim]);
+});
+
+test("ncs subject export --out writes a new file that only its user may read", async () => {
+  const out = `${folder.path}/kim.json`;
+  expect(await run("subject", "export", kim.subscription, "--out", out)).toMatchObject({
+    code: 0,
+    stdout: "",
+  });
+  expect((await stat(out)).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(await readFile(out, "utf8"))).toMatchObject({ subscription: kim.subscription });
+  expect(await run("subject", "export", kim.subscription, "--out", out)).toMatchObject({
+    code: 1,
+    stderr: `--out: ${out} cannot be made (EEXIST)\n`,
+  });
+});
+
+test("ncs subject refuses a number whose device is one person's while another holds it", async () => {
+  await service.put("devices", { ...robin, identifier: "phone#+447700900099", phoneNumber: "+447700900099" });
+  await service.put("number-assignments", {
+    phoneNumber: "+447700900099",
+    subscriber: "x",
+    from: "2020-01-01",
+  });
+  const { code, stderr } = await run("subject", "erase", "+447700900099");
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    "+447700900099 is that of the device of line-of-robin, but x holds it: name the subscription\n",
+  );
+});
+
+test("ncs subject says that nothing is stored about a person whom it does not know", async () => {
+  for (const named of ["nobody", "+447700999999"]) {
+    const { code, stderr } = await run("subject", "erase", named);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `nothing is stored about ${named}\n` });
+  }
+  expect((await run("subject", "export", "+44 7700")).stderr).toBe("+44 7700 is no phone number\n");
+});
+
+test("ncs subject erase --dry-run counts what would be deleted and deletes nothing", async () => {
+  const before = await allItems();
+  const { code, stdout } = await run("subject", "erase", kim.subscription, "--dry-run");
+  expect(code).toBe(0);
+  expect(stdout).toContain("2 of number-assignments\n");
+  expect(stdout).toMatch(/\d+ would be deleted from NetworkCapabilities-dev\n$/);
+  const tablesOf = (items: ReadonlyMap<string, readonly string[]>) => [
+    ...(items.get(service.tableName("devices")) ?? []),
+    ...(items.get(service.tableName("profiles")) ?? []),
+  ];
+  expect(tablesOf(await allItems()).sort()).toEqual(tablesOf(before).sort());
+});
+
+test("after ncs subject erase no table, queue or log has any identifier of the person in any encoding", async () => {
+  const before = await allItems();
+  const key = await pseudonymKeyIn(before);
+  const everything = (items: ReadonlyMap<string, readonly string[]>) => [...items.values()].flat().join("\n");
+  const robins = (items: ReadonlyMap<string, readonly string[]>) =>
+    [...items.values()]
+      .flat()
+      .filter((item) => item.includes("line-of-robin"))
+      .sort();
+  // The search can find: all of it is there, and the person's pseudonym and hashes are.
+  expect(foundIn(everything(before), key)).toEqual(identifiers.filter((one) => one !== "3569380356438042"));
+  expect(foundIn((before.get(service.tableName("access-records")) ?? []).join("\n"), key)).toContain(
+    kim.subscription,
+  );
+  expect(foundIn((before.get(service.tableName("quotas")) ?? []).join("\n"), key)).toEqual([
+    String(login.ID),
+  ]);
+
+  const { code, stdout, stderr } = await run("subject", "erase", String(kim.phoneNumber));
+
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/^6 of access-records$/m);
+  expect(stdout).toMatch(/^5 of devices$/m);
+  // The delivery that was begun ends when its message finds no job.
+  await vi.waitFor(() => expect(service.output()).toContain(`"${logId("JOB_GONE")}"`), { timeout: 60_000 });
+  const after = await allItems();
+  expect(after.get(service.tableName("density-permits"))?.join("\n")).not.toContain(lostPermit.caller);
+  // That Robin had the number years ago is Robin's.
+  const others = (items: readonly string[]) => items.filter((item) => !item.includes("line-of-robin"));
+  const left = [...after].map(([table, items]) => [table, foundIn(others(items).join("\n"), key)]);
+  expect(left.filter(([, found]) => found?.length !== 0)).toEqual([]);
+  expect(robins(after)).toEqual(robins(before));
+  expect(queue.calls.filter(({ operation }) => operation === "SendMessage").length).toBeGreaterThan(0);
+  expect(foundIn(JSON.stringify(queue.calls), key)).toEqual([]);
+  // A log line of a login's request names the login's number by its hash. Nothing says any more whose number it was.
+  const ownCaller = `"caller":"${hashed(String(login.ID))}"`;
+  expect(service.output()).toContain(ownCaller);
+  expect(foundIn(service.output().replaceAll(ownCaller, ""), key)).toEqual([]);
+
+  const again = await run("subject", "erase", String(kim.phoneNumber));
+  expect(again).toMatchObject({ code: 1, stderr: `nothing is stored about ${kim.phoneNumber}\n` });
+});
+
+async function putRecord(subscription: string): Promise<void> {
+  const subject = pseudonymOf(subscription, await pseudonymKeyIn(await allItems()));
+  const at = `${new Date().toISOString()} ${crypto.randomUUID()}`;
+  await service.put("access-records", { subject, at, client: "shop", kind: "subscription", expiresAt: 2e9 });
+}
+
+test("ncs subject erase --keep-access-records leaves who read what, and nothing else", async () => {
+  const sam = "line-of-sam";
+  await service.put("devices", { ...plainDevice, identifier: `subscription#${sam}`, subscription: sam });
+  await putRecord(sam);
+  const erased = await run("subject", "erase", sam, "--keep-access-records");
+  expect(erased.stdout).toBe("1 of devices\n1 deleted from NetworkCapabilities-dev\n");
+  const { stdout } = await run("subject", "export", sam);
+  expect(JSON.parse(stdout).tables).toMatchObject({ "access-records": [{ client: "shop" }] });
+});
+
+test("ncs subject erase that was interrupted at any deletion is completed by repetitions, late records too", async () => {
+  const { phoneNumber = "" } = robin;
+  const gate = keep(await openFaultyEndpoint(service.databaseEndpoint));
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", gate.url);
+  const denied = { refuse: { status: 400, name: "AccessDeniedException" } } as const;
+  let left = 0;
+  let interrupted = 0;
+  let named = phoneNumber;
+  gate.inject(async ({ operation, parameters }) => {
+    const sent = JSON.stringify(parameters);
+    // The deletion of the lease always succeeds, and in each turn one more of the others.
+    if (operation !== "DeleteItem" || sent.includes("import")) return "pass";
+    if (left-- <= 0) return denied;
+    // A request that found the device just before it was deleted.
+    if (sent.includes(`phone#${phoneNumber}`)) await putRecord(robin.subscription);
+    return "pass";
+  });
+  for (;;) {
+    left = 1;
+    const { code, stdout, stderr } = await run("subject", "erase", named);
+    if (code === 0) {
+      expect(stdout).toContain("1 of access-records\n");
+      break;
+    }
+    expect(stderr).toContain("AccessDenied");
+    if (stderr.endsWith(`; repeat it with the subscription, ${robin.subscription}\n`))
+      named = robin.subscription;
+    interrupted++;
+  }
+  expect(interrupted).toBeGreaterThan(1);
+  expect((await run("subject", "export", robin.subscription)).stderr).toContain("nothing is stored");
+  expect([...(await allItems()).values()].flat().filter((item) => item.includes("line-of-robin"))).toEqual([
+    expect.stringContaining("+447700900099"),
+  ]);
+});
