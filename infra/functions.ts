@@ -59,6 +59,8 @@ const accessTables = { "access-records": ["PutItem"], "pseudonym-keys": ["GetIte
 const accessVariable = "ACCESS_RECORD_DAYS";
 /** Of functions that answer from what they have read before. */
 const cacheVariable = "CACHE_SECONDS";
+/** Of functions that look up the device of a caller's choice. */
+const sandboxVariable = "SANDBOX";
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
 
 /** Every function of the stack, with every grant. One without a record does not compile. */
@@ -91,7 +93,7 @@ export const functionRecords: Readonly<
   },
   "qos-profiles/retrieve": {
     tables: { "qos-profiles": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
-    variables: [accessVariable, cacheVariable, ...quotaVariables],
+    variables: [accessVariable, cacheVariable, sandboxVariable, ...quotaVariables],
   },
   "qos-profiles/get-by-name": {
     tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...accessTables, ...quotaTable },
@@ -196,23 +198,23 @@ export const functionRecords: Readonly<
   },
   "number-recycling/check": {
     tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
-    variables: [accessVariable, ...quotaVariables],
+    variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "device-identifier/retrieve": {
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
-    variables: [accessVariable, ...quotaVariables],
+    variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "device-identifier/retrieve-type": {
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
-    variables: [accessVariable, ...quotaVariables],
+    variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   // The key of the pseudonyms that it returns is beside that of access records.
   "device-identifier/retrieve-ppid": {
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
-    variables: [accessVariable, ...quotaVariables],
+    variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
-  "openapi/publish": { variables: ["TOKEN_ENDPOINT", "TOKEN_ISSUER"] },
+  "openapi/publish": { variables: ["TOKEN_ENDPOINT", "TOKEN_ISSUER", sandboxVariable] },
   "openapi/catalog": {},
   "console/publish": {
     variables: ["MAP_STYLE"],

@@ -47,10 +47,15 @@ export function addFunction(scope: Construct, id: FunctionId, context: FunctionC
   return made;
 }
 
-function environmentOf(scope: Construct, id: FunctionId, { data, signingKey, settings }: FunctionContext) {
+function environmentOf(
+  scope: Construct,
+  id: FunctionId,
+  { data, signingKey, settings, traits }: FunctionContext,
+) {
   const { tables: granted = {}, queues: used = {}, variables = [] } = functionRecords[id];
   const valueFor = (name: VariableName): string => {
     if (name === "SIGNING_KEY_SECRET_ARN") return signingKey.secretArn;
+    if (name === "SANDBOX") return traits.sandbox ? "on" : "";
     if (name === "MAX_WORKERS") return String(settings.maxWorkers);
     if (name === "CORS_ORIGINS") return originsPattern(settings.corsOrigins);
     if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));

@@ -21,6 +21,8 @@ export function burstOf(rate: number): number {
 export interface StageTraits {
   /** Whether data of the operator can be recovered and outlives the stack, and the stack cannot be deleted. */
   readonly keepsData: boolean;
+  /** Whether some numbers belong to nobody and always get the same answers (`docs/sandbox.md`). */
+  readonly sandbox: boolean;
   /** One of the periods that CloudWatch has. */
   readonly logRetentionDays: number;
   /** Whether a release gets a tenth of the requests first and is rolled back when it fails. */
@@ -53,6 +55,7 @@ export const stages = {
   /** To try things out: deleted with its data, and as cheap as possible. */
   dev: {
     keepsData: false,
+    sandbox: true,
     logRetentionDays: 7,
     releasesGradually: false,
     traced: false,
@@ -66,6 +69,7 @@ export const stages = {
   /** For callers. */
   prod: {
     keepsData: true,
+    sandbox: false,
     logRetentionDays: 90,
     releasesGradually: true,
     traced: true,

@@ -278,6 +278,8 @@ const wiring = {
   SIGNING_KEY_SECRET_ARN: text,
   /** Maximum of concurrent delivery workers. Lambda's event source mappings have a maximum concurrency of at least 2. */
   MAX_WORKERS: count(2, 200),
+  /** Whether some numbers always fail (`shared/sandbox`): on where the stage is a sandbox, and not set elsewhere. */
+  SANDBOX: whenSet(oneOf("off", "on"), "off"),
   /** The origins whose pages may use the API, as a regular expression; empty for none. */
   CORS_ORIGINS: { read: (value) => value, must: "be text" },
 } as const satisfies Record<string, Format<unknown>>;

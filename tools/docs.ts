@@ -5,11 +5,13 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { schemaTypes } from "../client/generate-schema.ts";
 import { areas, endpoints } from "../functions/areas.ts";
+import { sandboxTable } from "../functions/openapi/sandbox.ts";
 import packageJson from "../package.json" with { type: "json" };
+import { refusingSinkPath, suppressedArea, unreachableSink } from "../shared/sandbox/numbers.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
 import { endpointTable } from "./docs/endpoint-table.ts";
-import { withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
+import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
 import { httpRequests } from "./docs/http-requests.ts";
 import { logTable } from "./docs/log-table.ts";
 import { missingPaths } from "./docs/missing-paths.ts";
@@ -45,6 +47,16 @@ const files: readonly GeneratedFile[] = [
   {
     path: inProject("README.md"),
     textAfter: (before = "") => withGeneratedPart(before, "endpoints", endpointTable(endpoints)),
+  },
+  {
+    path: inProject("docs/sandbox.md"),
+    textAfter: (before = "") => {
+      const withNumbers = withGeneratedPart(before, "numbers", sandboxTable());
+      const area = ["```json", JSON.stringify(suppressedArea), "```"].join("\n");
+      const withArea = withGeneratedPart(withNumbers, "suppressed area", area);
+      const withPath = withGeneratedValue(withArea, "refusing sink", code(refusingSinkPath));
+      return withGeneratedValue(withPath, "unreachable sink", code(unreachableSink));
+    },
   },
   {
     path: inProject("docs/operating.md"),

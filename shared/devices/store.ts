@@ -1,13 +1,18 @@
 import { deleteItem, getItem } from "../aws/database.ts";
+import { failInSandbox } from "../sandbox/failing-numbers.ts";
 import { hasAddress, type Identifier, keysOf } from "./keys.ts";
 import type { DeviceRecord } from "./record.ts";
 import { devices } from "./table.ts";
 
-/** Finds the device of an identifier: one read, whether the identifier is known or not. */
+/**
+ * Finds the device with an identifier, with one read whether the identifier is known or not.
+ * @throws {ApiError} for a number of the sandbox that makes every operation fail.
+ */
 export async function findDevice(
   identifier: Identifier,
   signal: AbortSignal,
 ): Promise<DeviceRecord | undefined> {
+  failInSandbox(identifier.device);
   const record = await getItem(devices, { identifier: identifier.key }, signal);
   const { ipv4Address: address } = identifier.device;
   return record === undefined || (address !== undefined && !hasAddress(record, address)) ? undefined : record;

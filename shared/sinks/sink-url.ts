@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { domainToUnicode } from "node:url";
 import { type AllowedNetwork, isAllowed, isPublicAddress } from "./networks.ts";
 
 /** The parsed URL of a sink. */
@@ -32,6 +33,14 @@ const namePattern = /^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z]
 const insidePattern =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|test|invalid|onion|alt)$/;
 
+/** Labels that are Punycode, if they are: releases of Node.js differ in whether their URL parser refuses bad ones. */
+const punycodePattern = /(?:^|\.)xn--/;
+
+/** Whether every label of a name that begins like Punycode is. */
+function isDecodable(hostname: string): boolean {
+  return !punycodePattern.test(hostname) || !punycodePattern.test(domainToUnicode(hostname));
+}
+
 const loopbackAddresses = ["127.0.0.1", "::1"];
 
 /**
@@ -53,7 +62,7 @@ export function parseSink(text: string, allowed: readonly AllowedNetwork[]): Sin
   const addresses = addressesOf(hostname)?.filter((address) => isAllowed(address, port, allowed));
   const isReachable =
     addresses === undefined
-      ? secure && namePattern.test(hostname) && !insidePattern.test(hostname)
+      ? secure && namePattern.test(hostname) && isDecodable(hostname) && !insidePattern.test(hostname)
       : addresses.length > 0;
   if (!isReachable) return undefined;
   return { secure, hostname, port, authority: url.host, path: url.pathname + url.search, addresses };

@@ -222,6 +222,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         if (name === "MAX_WORKERS") return stage === "prod" ? "50" : "10";
         if (name === "CORS_ORIGINS")
           return stage === "dev" ? originsPattern(localSettings.corsOrigins.split(",")) : "";
+        if (name === "SANDBOX") return stage === "dev" ? "on" : "";
         if (name === "TOKEN_ENDPOINT") return stage === "dev" ? "on" : "off";
         return configuration[name].default;
       };

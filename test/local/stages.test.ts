@@ -45,8 +45,10 @@ test("the template of prod can be served locally, with every route by its own fu
 test("the template of prod is served like that of dev but for names, rates, numbers of workers and the sandbox", () => {
   const dev = loadTemplate(sharedService.assembly);
   const { functions, tables, queues, eventSources, rotations, secrets, api } = prod;
-  // Folders, names of the stages, rates and numbers of workers are not the same; everything else is.
-  const withoutFolder = ({ environment: { MAX_WORKERS: _, ...environment }, ...one }: LocalFunction) => ({
+  const withoutFolder = ({
+    environment: { MAX_WORKERS: _, SANDBOX: __, ...environment },
+    ...one
+  }: LocalFunction) => ({
     ...one,
     environment,
     assetDirectory: "",

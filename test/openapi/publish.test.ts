@@ -1,9 +1,11 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
 import canonical from "../../docs/openapi-canonical.json" with { type: "json" };
 import { withTimesAbout } from "../../functions/openapi/example-times.ts";
 import { handler } from "../../functions/openapi/publish.ts";
+import { withSandbox } from "../../functions/openapi/sandbox.ts";
+import { configuration } from "../../shared/environment.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { call } from "../support/client.ts";
 import { captureOutput } from "../support/pipeline.ts";
@@ -19,12 +21,37 @@ const proxyEvent = z.looseObject({
   requestContext: z.looseObject({ path: z.string() }),
 });
 
-/** The addresses of the servers in the document that an event brings. */
-async function serversFor(event: unknown): Promise<string[]> {
+beforeAll(() => vi.stubEnv("TOKEN_ENDPOINT", "off"));
+afterAll(() => vi.unstubAllEnvs());
+
+/** The document that an event brings, from a stage without any setting. */
+async function documentFor(event: unknown) {
   const output = captureOutput();
   const answered = await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
-  const { body } = answer.parse(answered);
-  return withServers.parse(JSON.parse(body)).servers.map(({ url }) => url);
+  return withServers.parse(JSON.parse(answer.parse(answered).body));
+}
+
+/** The addresses of its servers. */
+async function serversFor(event: unknown): Promise<string[]> {
+  return (await documentFor(event)).servers.map(({ url }) => url);
+}
+
+/** A generated document as the shared service has it today. */
+function asServed(document: typeof onDisk | typeof canonical) {
+  const { components, ...others } = withSandbox(withTimesAbout(new Date(), document));
+  const { securitySchemes } = components;
+  const openIdConnectUrl = `${configuration.TOKEN_ISSUER.default}/.well-known/openid-configuration`;
+  return {
+    ...others,
+    servers: expect.any(Array),
+    components: {
+      ...components,
+      securitySchemes: {
+        ...securitySchemes,
+        openId: { ...securitySchemes.openId, openIdConnectUrl },
+      },
+    },
+  };
 }
 
 async function eventIn(name: string) {
@@ -38,14 +65,26 @@ test("GET /openapi.json returns the document without a token, cacheable for five
   expect(headers.get("cache-control")).toBe("public, max-age=300");
   expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("x-correlator")).toBe("o-1");
-  expect(body).toEqual({ ...withTimesAbout(new Date(), onDisk), servers: expect.any(Array) });
+  expect(body).toEqual(asServed(onDisk));
 });
 
 test("GET /openapi.json?aliases=false is answered with the document without aliases", async () => {
   const { status, body } = await call(`${path}?aliases=false`);
 
   expect(status).toBe(200);
-  expect(body).toEqual({ ...withTimesAbout(new Date(), canonical), servers: expect.any(Array) });
+  expect(body).toEqual(asServed(canonical));
+});
+
+test("the document of a stage without a token endpoint differs from the other in naming none", async () => {
+  const { servers: _, ...document } = await documentFor(await eventIn("publish.200-custom-domain"));
+
+  const expected = JSON.parse(JSON.stringify(withTimesAbout(new Date(), onDisk)), (name, value) =>
+    name === "security" ? value.filter((one: object) => !("openId" in one)) : value,
+  );
+  delete expected.components.securitySchemes.openId;
+  delete expected.servers;
+  expect(document).toEqual(expected);
+  expect(JSON.stringify(document)).not.toMatch(/openId/);
 });
 
 test("GET /openapi.json?aliases=no is answered with 400", async () => {

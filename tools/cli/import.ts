@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type * as z from "zod";
 import { provenance } from "../../functions/population-density/tiles/data-set.ts";
+import { stackNames } from "../../infra/stack-names.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
 import type { ImportKind } from "../import/import-file.ts";
@@ -39,6 +40,7 @@ export function addImport(importing: Command, print: Print): void {
         );
       });
   }
+  addImportSandbox(importing, print);
   addImportDensity(importing, print);
   addImportPopulation(importing, nameOf, print);
   addReplay(importing, print);
@@ -60,6 +62,28 @@ async function importRecords(name: RecordKind, path: string, isDryRun: boolean):
       }),
     ),
   );
+}
+
+function addImportSandbox(importing: Command, print: Print): void {
+  const command = importing
+    .command("sandbox")
+    .description("the numbers of docs/sandbox.md, which belong to nobody, into a dev stage or `npm start`");
+  withStackOptions(command)
+    .option("--city", "also the densities of the demo city, in place of the typical weekdays stored there")
+    .action(async ({ city = false, ...options }: StackOptions & { readonly city?: boolean }) => {
+      const stack = city ? await usePublishingStack(options) : await useStack(options);
+      if (stack === stackNames.prod) throw new Error(`${stack} is no sandbox: it has subscribers`);
+      const [{ importSandbox }, { importDemoCity }, { withPatientCalls }] = await Promise.all([
+        import("../import/sandbox.ts"),
+        import("../import/density/density-folder.ts"),
+        import("../../shared/aws/patient-calls.ts"),
+      ]);
+      const count = await withPatientCalls(async () => {
+        if (city) await importDemoCity();
+        return await importSandbox();
+      });
+      print(`${count} records imported into ${stack}`);
+    });
 }
 
 function addImportDensity(importing: Command, print: Print): void {

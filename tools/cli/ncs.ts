@@ -61,6 +61,11 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./record-commands.ts")).addDelete,
   },
   {
+    usage: "subject",
+    description: "export or erase everything that is stored about a person",
+    load: async () => (await import("./subject.ts")).addSubject,
+  },
+  {
     usage: "generate",
     description: "make up files to import",
     load: async () => (await import("./generate.ts")).addGenerate,

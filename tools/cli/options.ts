@@ -16,7 +16,7 @@ export function boxOf(text: string): Box {
 /** A whole number in a range. */
 export function wholeNumber(least: number, most: number) {
   return (text: string): number => {
-    const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
