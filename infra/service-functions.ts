@@ -15,6 +15,7 @@ import { type FunctionId, functionRecords } from "./functions.ts";
 import { metricNamespaceOf } from "./metrics.ts";
 import { originsPattern } from "./origins.ts";
 import { routesByScope } from "./routes-by-scope.ts";
+import { samLocalEnvironment } from "./sam-local.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 
@@ -69,6 +70,7 @@ function environmentOf(
   const named = tables.filter(({ name }) => granted[name] !== undefined);
   const queueNames = Object.keys(used) as QueueName[];
   return {
+    ...(settings.samLocal ? samLocalEnvironment : {}),
     LOG_LEVEL: valueFor("LOG_LEVEL"),
     [metricNamespaceVariable]: metricNamespaceOf(scope),
     ...Object.fromEntries(named.map((table) => [tableVariable(table), data.tables[table.name].tableName])),

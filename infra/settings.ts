@@ -59,6 +59,8 @@ export interface Settings {
   readonly configuration: Readonly<Partial<Record<ConfigurationName, string>>>;
   /** Whether a release gets all requests at once and ignores alarms: for a release that fixes what raises them. */
   readonly releasesAtOnce: boolean;
+  /** Whether the template is for `sam local` on the servers of `npm start`; CloudFormation refuses it. */
+  readonly samLocal: boolean;
   /** Whether the account's API Gateway may already write logs, so that the stack does not change that setting. */
   readonly gatewayMayLog: boolean;
 }
@@ -166,6 +168,7 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
     ),
     configuration: chosen,
     releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
+    samLocal: flag("samLocal"),
     gatewayMayLog: text("gatewayLogRole", /^(?:own|existing)$/, "own or existing") === "existing",
   };
 }

@@ -25,6 +25,7 @@ import {
 import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
 import { routesByScope } from "./routes-by-scope.ts";
+import { refuseDeployment } from "./sam-local.ts";
 import { servedFunctions } from "./served.ts";
 import { addFunction } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
@@ -58,6 +59,7 @@ export class NetworkCapabilitiesStack extends Stack {
     const traits = stages[settings.stage];
     super(scope, id, { ...others, terminationProtection: traits.keepsData });
 
+    if (settings.samLocal) refuseDeployment(this);
     if (traits.keepsData) warnOfIssuer(this, settings);
     const data = addData(this, dataKey, tableNames);
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));

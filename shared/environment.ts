@@ -363,3 +363,8 @@ export function testPasswordHashLn(): number | undefined {
   if (PASSWORD_HASH_LN === undefined || !URL.canParse(AWS_ENDPOINT_URL_DYNAMODB)) return undefined;
   return isLoopback(new URL(AWS_ENDPOINT_URL_DYNAMODB).hostname) ? Number(PASSWORD_HASH_LN) : undefined;
 }
+
+/** Whether the function runs in a container of `sam local`. */
+export function isSamLocal(): boolean {
+  return process.env.AWS_SAM_LOCAL === "true";
+}

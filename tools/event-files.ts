@@ -3,9 +3,11 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { functionIds } from "../infra/bundles.ts";
+import { endpoints, protocolEndpoints, websites } from "../functions/areas.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { hourMilliseconds, instantOf } from "../shared/calendar.ts";
+import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
+import { nearestName } from "../shared/nearest-name.ts";
 
 /** The folder of all events. */
 export const eventsFolder = fileURLToPath(new URL("../events", import.meta.url));
@@ -49,14 +51,73 @@ export function replayedAt(event: unknown, now: Date): unknown {
   const hours = Math.floor((now.getTime() - requestContext.requestTimeEpoch) / hourMilliseconds);
   let moved = text;
   for (const member of times) {
-    moved = moved.replace(new RegExp(`("${member}":")([^"]*)"`), (whole, start: string, time: string) => {
-      const instant = instantOf(time);
-      if (instant === undefined) return whole;
-      const milliseconds = instant.milliseconds + hours * hourMilliseconds;
-      return `${start}${new Date(milliseconds).toISOString().slice(0, -1)}${instant.digits}Z"`;
-    });
+    moved = moved.replace(
+      new RegExp(`("${member}"\\s*:\\s*")([^"]*)"`),
+      (whole, start: string, time: string) => {
+        const instant = instantOf(time);
+        if (instant === undefined) return whole;
+        const milliseconds = instant.milliseconds + hours * hourMilliseconds;
+        return `${start}${new Date(milliseconds).toISOString().slice(0, -1)}${instant.digits}Z"`;
+      },
+    );
   }
   return { ...parsed.data, body: isBase64Encoded ? Buffer.from(moved).toString("base64") : moved };
+}
+
+/**
+ * Reads an event from a file of any name, with its times moved to now. Its route says which function it is for.
+ * @throws {Error} saying what is wrong with the file.
+ */
+export async function readEvent(path: string): Promise<Pick<EventFile, "functionId" | "event">> {
+  const event = await jsonIn(path);
+  const parsed = routed.safeParse(event);
+  if (!parsed.success) {
+    const place = parsed.error.issues[0]?.path.join(".") || "it";
+    throw new Error(`${path} is not an event of API Gateway's REST API: ${place} is missing or malformed`);
+  }
+  const { httpMethod, resource } = parsed.data;
+  const route = `${httpMethod} ${resource}`;
+  const functionId = routes.get(route);
+  if (functionId === undefined) {
+    throw new Error(
+      `no function answers ${route}; the nearest route is ${nearestName(route, [...routes.keys()])}`,
+    );
+  }
+  return { functionId, event: replayedAt(event, new Date()) };
+}
+
+/** What must be in an event for its function, and for its times to be moved. */
+const routed = z.looseObject({
+  httpMethod: z.string(),
+  resource: z.string(),
+  body: z.string().nullish(),
+  requestContext: z.looseObject({
+    requestTimeEpoch: z.number().max(8.64e15),
+    identity: z.looseObject({ sourceIp: z.string() }),
+  }),
+});
+
+const routes: ReadonlyMap<string, FunctionId> = new Map([
+  ...[...endpoints, ...protocolEndpoints].flatMap((endpoint: Endpoint) =>
+    pathsOf(endpoint).flatMap((path) =>
+      verbsOf(endpoint).map((verb) => [`${verb} ${path}`, endpoint.id as FunctionId] as const),
+    ),
+  ),
+  ...websites.flatMap(({ id, paths }) => paths.map((path) => [`GET ${path}`, id] as const)),
+]);
+
+async function jsonIn(path: string): Promise<unknown> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Error(
+      `${path} cannot be read: ${error.code === "ENOENT" ? "there is no such file" : error.code}`,
+    );
+  });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Error(`${path} is not JSON`);
+  }
 }
 
 /**
@@ -65,15 +126,11 @@ export function replayedAt(event: unknown, now: Date): unknown {
  */
 export async function readEventFile(path: string): Promise<EventFile> {
   const { operation = "", status, outcome = "" } = name.exec(basename(path))?.groups ?? {};
-  const functionId = functionIds.find((id) => id === `${basename(dirname(path))}/${operation}`);
-  if (functionId === undefined)
-    throw new Error(`${path} is not named <area>/<operation>.<status>-<case>.json`);
-  return {
-    functionId,
-    status: Number(status),
-    outcome,
-    event: replayedAt(JSON.parse(await readFile(path, "utf8")), new Date()),
-  };
+  const { functionId, event } = await readEvent(path);
+  if (functionId !== `${basename(dirname(path))}/${operation}`) {
+    throw new Error(`${path} is for ${functionId}: name it ${functionId}.<status>-<case>.json`);
+  }
+  return { functionId, status: Number(status), outcome, event };
 }
 
 /** The event with this name below `events/`. */

@@ -1,8 +1,8 @@
-import { parseArgs } from "node:util";
+import { Command } from "commander";
 import { withAssembly } from "./assembly.ts";
-import { readEventFile } from "./event-files.ts";
+import { readEvent } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
-import { faultNames, faultyEvent, readFault } from "./faults.ts";
+import { faultNames, readFault } from "./faults.ts";
 import { fromInvocationFolder } from "./invocation-folder.ts";
 import { startDemoService } from "./local/demo-service.ts";
 import { demoData } from "./local/demo-tables.ts";
@@ -10,35 +10,37 @@ import { replay } from "./replay.ts";
 
 exitOnSignals();
 
-const { positionals, values: options } = parseArgs({
-  allowPositionals: true,
-  options: {
-    fault: { type: "string" },
-    /** Prints the event, as `sam local invoke -e` takes it, and invokes nothing. */
-    print: { type: "boolean", default: false },
-  },
-});
-const [path] = positionals;
-if (path === undefined) {
-  console.error(
-    "usage: npm run invoke -- events/<area>/<operation>.<status>-<case>.json [--fault <name>] [--print]",
-  );
-  console.error(`faults: ${faultNames.join(", ")}`);
-  process.exit(2);
-}
+await new Command("npm run invoke --")
+  .description(
+    "Sends an event of API Gateway through the bundle of its function, on tables with the demo data, and prints what " +
+      "the function answers. The times in the event's body are moved to now.",
+  )
+  .argument(
+    "<file>",
+    "an event of events/, or one of your own; its resource and httpMethod choose the function",
+  )
+  .option("--fault <name>", `what goes wrong: ${faultNames.join(", ")}`)
+  .showHelpAfterError("(add --help for the options)")
+  .action(async (path: string, { fault: name }: { readonly fault?: string }) => {
+    try {
+      await invoke(path, name);
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error);
+      process.exit(1);
+    }
+  })
+  .parseAsync();
+process.exit(0);
 
-const file = await readEventFile(fromInvocationFolder(path));
-const fault = options.fault === undefined ? undefined : readFault(options.fault);
-if (options.print) {
-  console.log(JSON.stringify(fault === undefined ? file.event : faultyEvent(file.event, fault), null, 2));
-} else {
+async function invoke(path: string, faultName: string | undefined): Promise<void> {
+  const read = await readEvent(fromInvocationFolder(path));
+  const fault = faultName === undefined ? undefined : readFault(faultName);
   await withAssembly(async (assembly) => {
     const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
     try {
-      console.log(JSON.stringify(await replay(service, file, fault), null, 2));
+      console.log(JSON.stringify(await replay(service, read, fault), null, 2));
     } finally {
       await service.close();
     }
   });
 }
-process.exit(0);

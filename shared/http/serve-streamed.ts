@@ -2,16 +2,23 @@ import type { Writable } from "node:stream";
 import type { Context, StreamifyHandler } from "aws-lambda";
 import { causeOf, log } from "../aws/log.ts";
 import type { StreamedEndpoint } from "../endpoint.ts";
+import { isSamLocal } from "../environment.ts";
 import { bodySignal, CallerTooSlow } from "./deadline.ts";
 import type { Handle } from "./request.ts";
 import { type HttpResponse, proxyHead } from "./response.ts";
 import { respond } from "./serve.ts";
+import { serveWhole } from "./serve-whole.ts";
 
-/** Makes the Lambda handler of an endpoint whose response is streamed, errors included. */
+/**
+ * Creates the Lambda handler of an endpoint whose responses, including errors, are streamed; by `sam local`, which does
+ * not stream, they are returned whole.
+ */
 export function serveStreamed<const E extends StreamedEndpoint>(
   endpoint: E,
   handle: Handle<E>,
 ): StreamifyHandler<unknown, void> {
+  // The runtime calls each kind of handler with the arguments that it takes.
+  if (isSamLocal()) return serveWhole(endpoint, handle) as unknown as StreamifyHandler<unknown, void>;
   return awslambda.streamifyResponse(async (event: unknown, stream: Writable, context: Context) => {
     // Work left over from a request that timed out must not delay the next one.
     context.callbackWaitsForEmptyEventLoop = false;

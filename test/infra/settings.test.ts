@@ -9,7 +9,15 @@ import { configuration } from "../../shared/environment.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
 import { sharedService } from "../support/service.ts";
 import { triedSettings } from "./shared-templates.ts";
-import { readNotes, sharedFolder, sharedTemplate, type Template, template } from "./template.ts";
+import {
+  readNotes,
+  sharedFolder,
+  sharedTemplate,
+  sharedText,
+  type Template,
+  template,
+  texts,
+} from "./template.ts";
 
 const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
@@ -111,6 +119,22 @@ describe("settings", () => {
     expect(Object.values(Resources).filter(({ Type }) => Type === "AWS::WAFv2::WebACL")).toHaveLength(1);
     expect(JSON.stringify(Resources)).toContain('"ThrottlingRateLimit":37');
   });
+});
+
+test("a template for sam local has the variables of servers in every function, and CloudFormation refuses it", () => {
+  const { Resources } = sharedTemplate("triedSettings");
+  const rulesOf = (text: string) => JSON.parse(text).Rules;
+  const functions = Object.values(Resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
+
+  for (const { Properties } of functions.filter(
+    ({ Properties }) => Properties.Description !== "releases/check",
+  )) {
+    expect(JSON.stringify(Properties)).toContain('"AWS_ENDPOINT_URL_DYNAMODB"');
+  }
+  expect(rulesOf(sharedText("triedSettings").service).OnlyForSamLocal).toEqual({
+    Assertions: [expect.objectContaining({ Assert: { "Fn::Equals": ["sam local", "a deployment"] } })],
+  });
+  expect(rulesOf(texts.prod.service)).not.toHaveProperty("OnlyForSamLocal");
 });
 
 describe("configuration", () => {

@@ -46,6 +46,7 @@ export const triedSettings = {
   corsOrigins: "https://app.example",
   DENSITY_SYNC_LIMIT: 123,
   DENSITY_K: 20,
+  samLocal: true,
   TRUSTED_ISSUERS: [
     {
       issuer: "https://op.example",

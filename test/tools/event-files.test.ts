@@ -1,5 +1,9 @@
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { replayedAt } from "../../tools/event-files.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { readEvent, readEventFile, replayedAt } from "../../tools/event-files.ts";
+import { runNcs } from "../support/ncs.ts";
 
 const receivedAt = Date.UTC(2026, 10, 21, 10);
 const now = new Date(receivedAt + 100.9 * 3_600_000);
@@ -21,6 +25,11 @@ describe("replayedAt", () => {
     expect(replayedAt(eventWith(body), now)).toEqual(eventWith(moved));
   });
 
+  test("replayedAt moves the period of a body with spaces", () => {
+    const spaced = (text: string) => text.replaceAll('":', '" : ');
+    expect(replayedAt(eventWith(spaced(body)), now)).toEqual(eventWith(spaced(moved)));
+  });
+
   test("replayedAt moves the period in a base64 body", () => {
     const base64 = (text: string) => Buffer.from(text).toString("base64");
     expect(replayedAt(eventWith(base64(body), true), now)).toEqual(eventWith(base64(moved), true));
@@ -35,5 +44,48 @@ describe("replayedAt", () => {
 
   test("replayedAt leaves an event that is no HTTP request as it is", () => {
     expect(replayedAt({ Records: [] }, now)).toEqual({ Records: [] });
+  });
+});
+
+test("readEventFile refuses a file that is named after another function than its route's", async () => {
+  const folder = temporaryFolder("event-");
+  const path = join(folder.path, "qos-profiles", "get-by-name.200-all.json");
+  await mkdir(dirname(path));
+  await copyFile("events/qos-profiles/retrieve.200-all.json", path);
+
+  await expect(readEventFile(path).finally(() => folder.remove())).rejects.toThrow(
+    "is for qos-profiles/retrieve: name it qos-profiles/retrieve.<status>-<case>.json",
+  );
+});
+
+describe("ncs event", () => {
+  test("ncs event prints the event with its period moved to now", async () => {
+    const { stdout } = await runNcs(["event", "events/population-density/retrieve.200-example.json"]);
+    const { startTime } = JSON.parse(JSON.parse(stdout).body);
+
+    expect(Math.abs(Date.parse(startTime) - Date.now())).toBeLessThan(7 * 24 * 3_600_000);
+  });
+
+  test("ncs event --fault prints the event with what is wrong with its request", async () => {
+    const file = "events/qos-profiles/retrieve.200-all.json";
+    const { stdout } = await runNcs(["event", file, "--fault", "permission-denied"]);
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      resource: "/qualityondemand/retrieve-qos-profiles",
+      requestContext: { authorizer: { client: "1000", scope: "" } },
+    });
+  });
+
+  test("ncs event names the nearest route when no function answers that of the event", async () => {
+    const folder = temporaryFolder("event-");
+    const path = join(folder.path, "mine.json");
+    const { event } = await readEvent("events/number-recycling/check.200-recycled.json");
+    await writeFile(path, JSON.stringify({ ...(event as object), resource: "/numberrecycling/chek" }));
+    const { code, stderr } = await runNcs(["event", path]).finally(() => folder.remove());
+
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "no function answers POST /numberrecycling/chek; the nearest route is POST /numberrecycling/check",
+    );
   });
 });

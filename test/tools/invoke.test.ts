@@ -1,5 +1,9 @@
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { readNamedEvent } from "../../tools/event-files.ts";
 import { faultNames } from "../../tools/faults.ts";
 
 /** Runs `npm run invoke` as a person does. */
@@ -11,20 +15,36 @@ function invoke(...args: readonly string[]): Promise<{ code: number; stdout: str
   });
 }
 
-test("invoke --print prints the event under its fault, which sam local invoke takes as a file", async () => {
-  const file = "events/qos-profiles/retrieve.200-all.json";
-  const { code, stdout } = await invoke(file, "--fault", "permission-denied", "--print");
+test("npm run invoke sends a file of one's own to the function of its route", async () => {
+  const own = temporaryFolder("own-event-");
+  const path = join(own.path, "mine.json");
+  const { event } = await readNamedEvent("qos-profiles/get-by-name.200-found.json");
+  await writeFile(path, JSON.stringify(event));
+  const { code, stdout } = await invoke(path).finally(() => own.remove());
 
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({
-    resource: "/qualityondemand/retrieve-qos-profiles",
-    requestContext: { authorizer: { client: "1000", scope: "" } },
-  });
+  expect(JSON.parse(stdout)).toMatchObject({ statusCode: 200 });
 });
 
-test("invoke without an event prints its usage with the names of all faults", async () => {
-  const { code, stderr } = await invoke();
+test("npm run invoke --help says what a file must have, and names all faults", async () => {
+  const { code, stdout } = await invoke("--help");
 
-  expect(code).toBe(2);
-  expect(stderr).toContain(faultNames.join(", "));
+  expect(code).toBe(0);
+  const words = stdout.replaceAll(/\s+/g, " ");
+  expect(words).toContain("its resource and httpMethod");
+  expect(words).toContain(faultNames.join(", "));
+});
+
+test.each([
+  [[], "missing required argument 'file'"],
+  [["none.json"], "none.json cannot be read: there is no such file"],
+  [["README.md"], "README.md is not JSON"],
+  [["package.json"], "package.json is not an event of API Gateway's REST API"],
+  [["events/keys/publish.200-key-set.json", "--fault", "fire"], "no fault fire; there are internal"],
+])("npm run invoke %j says what is wrong in a sentence", async (args, sentence) => {
+  const { code, stderr } = await invoke(...args);
+
+  expect(code).toBe(1);
+  expect(stderr).toContain(sentence);
+  expect(stderr).not.toMatch(/^ +at /m);
 });

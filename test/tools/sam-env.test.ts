@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outputNames, queueOutput } from "../../infra/output-names.ts";
+import { announce } from "../../tools/local/running-service.ts";
+import type { LocalService } from "../../tools/local/service.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
+import { sharedFolder } from "../infra/template.ts";
 import { runNcs } from "../support/ncs.ts";
 import { sharedService } from "../support/service.ts";
 
@@ -36,7 +39,7 @@ async function environmentOf(name: string, ...args: string[]): Promise<Record<st
 }
 
 describe("the file for `sam local invoke --env-vars`", () => {
-  test("has exactly the variables of the template, of every function by its logical id", async () => {
+  test("ncs sam-env prints exactly the variables of every function of the template, by logical id", async () => {
     const { stdout } = await samEnv();
     const named = Object.entries<Record<string, string>>(JSON.parse(stdout)).map(([id, variables]) => [
       id,
@@ -49,7 +52,7 @@ describe("the file for `sam local invoke --env-vars`", () => {
     expect(named).toEqual(declared);
   });
 
-  test("has what SAM cannot know of the template: the address of a queue and the ARN of the secret", async () => {
+  test("ncs sam-env prints the URL of a queue and the ARN of a secret from the outputs", async () => {
     expect(await environmentOf("PopulationDensityRetrieve")).toMatchObject({ QUEUE_DENSITY_JOBS: queue });
     expect(await environmentOf("ProfileAuthenticate")).toMatchObject({ SIGNING_KEY_SECRET_ARN: secret });
     expect(await environmentOf("KeysPublish")).toMatchObject({
@@ -57,7 +60,7 @@ describe("the file for `sam local invoke --env-vars`", () => {
     });
   });
 
-  test("changes the variables that a fault changes, of the functions that have them", async () => {
+  test("ncs sam-env --fault changes the variables of the fault in the functions that have them", async () => {
     const fault = ["--fault", "too-many-requests"];
     expect(await environmentOf("QosProfilesRetrieve", ...fault)).toMatchObject({
       RATE_LIMIT_PER_MINUTE: "0",
@@ -67,7 +70,7 @@ describe("the file for `sam local invoke --env-vars`", () => {
     expect(login).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
   });
 
-  test("changes every table under the fault that is about tables", async () => {
+  test("ncs sam-env --fault internal changes every table", async () => {
     const changed = await environmentOf("NumberRecyclingCheck", "--fault", "internal");
     expect(changed).toMatchObject({ TABLE_NUMBER_ASSIGNMENTS: "", TABLE_DEVICES: "" });
   });
@@ -77,11 +80,42 @@ describe("the file for `sam local invoke --env-vars`", () => {
       "unavailable",
       "AWS_ENDPOINT_URL_DYNAMODB is not in the template, so SAM ignores it: use npm run invoke",
     ],
-    ["permission-denied", "this fault changes the event: npm run invoke -- <event> --fault <name> --print"],
+    ["permission-denied", "this fault changes the event: ncs event <event> --fault <name>"],
     ["none", "no fault none; there are internal, invalid-argument, "],
-  ])("is not made under the fault %s, and says what to do", async (fault, message) => {
+  ])("ncs sam-env --fault %s exits with 1 and says what to do instead", async (fault, message) => {
     const { code, stderr } = await samEnv("--fault", fault);
     expect(code).toBe(1);
     expect(stderr).toContain(message);
+  });
+
+  const runningPort = Number(new URL(sharedService.url).port);
+  const samLocal = (assembly: string, ...args: string[]) =>
+    runNcs(["sam-env", "--local", String(runningPort), "--assembly", assembly, ...args]);
+
+  test("ncs sam-env --local names the tables and servers of npm start, at the host that containers know", async () => {
+    const template = loadTemplate(sharedService.assembly);
+    const environmentOf = () => ({ AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint });
+    announce({ url: sharedService.url, template, environmentOf } as unknown as LocalService, false);
+    const { stdout, stderr } = await samLocal(
+      sharedFolder("triedSettings"),
+      "--host",
+      "host.docker.internal",
+    );
+
+    expect(stderr).toBe("");
+    const environments: Record<string, Record<string, string>> = JSON.parse(stdout);
+    const port = new URL(sharedService.databaseEndpoint).port;
+    for (const variables of Object.values(environments)) {
+      expect(variables.AWS_ENDPOINT_URL_DYNAMODB).toBe(`http://host.docker.internal:${port}`);
+    }
+    const names = Object.values(environments).flatMap(({ TABLE_DEVICES = [] }) => TABLE_DEVICES);
+    expect(new Set(names)).toEqual(new Set([sharedService.tableNames.TABLE_DEVICES]));
+  });
+
+  test("ncs sam-env --local refuses a template that has no variables for servers", async () => {
+    const { code, stderr } = await samLocal(sharedService.assembly);
+
+    expect(code).toBe(1);
+    expect(stderr).toContain("run cdk synth --quiet -c stage=dev -c samLocal=true");
   });
 });

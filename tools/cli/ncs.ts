@@ -98,6 +98,11 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./removed-grants.ts")).addRemovedGrants,
   },
   {
+    usage: "event <file>",
+    description: "print an event with its times moved to now, as `sam local invoke -e -` reads it",
+    load: async () => (await import("./event.ts")).addEvent,
+  },
+  {
     usage: "sam-env",
     description:
       "print the file that `sam local invoke --env-vars` takes: functions on the tables of a stage",

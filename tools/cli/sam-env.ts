@@ -1,29 +1,30 @@
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
+import { samLocalEnvironment } from "../../infra/sam-local.ts";
 import { type Fault, faultyVariables, readFault } from "../faults.ts";
 import { loadTemplate } from "../local/template/template.ts";
 import type { Print } from "./print.ts";
-import { outputsOption, stackVariables } from "./stack.ts";
+import { type StackOptions, stackVariables, withStackOptions } from "./stack.ts";
 
 /** Of the project, wherever the command is run. */
 const synthesized = fileURLToPath(new URL("../../cdk.out", import.meta.url));
 
 /** `ncs sam-env`: the environment of every function, as `sam local invoke --env-vars` takes it. */
 export function addSamEnv(command: Command, print: Print): void {
-  command
-    .requiredOption(...outputsOption)
+  withStackOptions(command)
     .option("--assembly <folder>", "what `cdk synth` wrote for that stage", synthesized)
+    .option("--host <name>", "this machine as containers know it, with --local", "127.0.0.1")
     .option("--fault <name>", "a fault of events/faults whose variables the functions have")
-    .action(async ({ outputs, assembly, fault }: SamEnvOptions) => {
-      const environment = await samEnvironment(outputs, assembly);
+    .action(async ({ assembly, fault, host, ...stack }: SamEnvOptions) => {
+      const environment = await samEnvironment(stack, assembly, host);
       const printed = fault === undefined ? environment : underFault(environment, readFault(fault));
       print(JSON.stringify(printed, null, 2));
     });
 }
 
-interface SamEnvOptions {
-  readonly outputs: string;
+interface SamEnvOptions extends StackOptions {
   readonly assembly: string;
+  readonly host: string;
   readonly fault?: string;
 }
 
@@ -35,10 +36,20 @@ type Environments = Record<string, Record<string, string>>;
  * https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/serverless-sam-cli-using-invoke.html
  * @throws {Error} when the service is local, and the template has no variables for its servers.
  */
-async function samEnvironment(outputs: string, assembly: string): Promise<Environments> {
-  const deployed = await stackVariables(outputs);
-  const functions = loadTemplate(assembly).functions.map(({ logicalId, environment }) => {
-    const variables = Object.entries(environment).map(([name, value]) => [name, deployed[name] ?? value]);
+async function samEnvironment(stack: StackOptions, assembly: string, host: string): Promise<Environments> {
+  const template = loadTemplate(assembly).functions;
+  const servers = Object.keys(samLocalEnvironment);
+  const hasServers = template.every(({ environment }) => servers.every((name) => name in environment));
+  if (stack.local !== undefined && !hasServers) {
+    throw new Error(
+      `${assembly} is not for a local service: run cdk synth --quiet -c stage=dev -c samLocal=true`,
+    );
+  }
+  const known = await stackVariables(stack);
+  const valueFor = (name: string, value: string) =>
+    (known[name] ?? value).replace(/^http:\/\/127\.0\.0\.1(?=:)/, `http://${host}`);
+  const functions = template.map(({ logicalId, environment }) => {
+    const variables = Object.entries(environment).map(([name, value]) => [name, valueFor(name, value)]);
     return [logicalId, Object.fromEntries(variables)];
   });
   return Object.fromEntries(functions);
@@ -52,7 +63,7 @@ function underFault(environments: Environments, fault: Fault): Environments {
   if (changes.every(([, changed]) => Object.keys(changed).length === 0)) {
     throw new Error(
       fault.environment === undefined
-        ? "this fault changes the event: npm run invoke -- <event> --fault <name> --print"
+        ? "this fault changes the event: ncs event <event> --fault <name>"
         : `${Object.keys(fault.environment)} is not in the template, so SAM ignores it: use npm run invoke`,
     );
   }

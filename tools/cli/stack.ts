@@ -98,8 +98,8 @@ interface Stack {
  * The functions' environment variables for tables, queues and signing key of a stack.
  * @throws {Error} that says which option is missing, or what is wrong with it.
  */
-export async function stackVariables(path: string): Promise<Readonly<Record<string, string>>> {
-  return (await deployedStack(path)).variables;
+export async function stackVariables(options: StackOptions): Promise<Readonly<Record<string, string>>> {
+  return (await stackOf(options)).variables;
 }
 
 const publishingOutputs = {
