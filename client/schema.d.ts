@@ -14,7 +14,7 @@ export interface paths {
          * Log in
          * @description Exchanges an e-mail address and a password for an access token and the full profile. Needs no token; one that is sent is ignored.
          */
-        readonly post: operations["authenticate"];
+        readonly post: operations["authenticateProfile"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -96,7 +96,7 @@ export interface paths {
         };
         /**
          * Read what densities can be asked for
-         * @description Precisions, limits, the time window, the suppression threshold, and coverage, newest day, source and licence of the data.
+         * @description What population densities can be asked for: precisions, limits, the time window, the suppression threshold, and coverage, newest day, source and licence of the data.
          *
          *     Needs the scope `population-density-data:read`.
          */
@@ -117,12 +117,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List operations
-         * @description The caller's operations of the last day, the newest first. One that was accepted a moment ago may be missing.
+         * List density operations
+         * @description The caller's operations, which are requests for population density with a sink, of the last day, the newest first. One that was accepted a moment ago may be missing.
          *
          *     Needs the scope `population-density-data:read`.
          */
-        readonly get: operations["listOperations"];
+        readonly get: operations["listDensityOperations"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -139,21 +139,21 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Get an operation
-         * @description What has become of a request with a sink.
+         * Get a density operation
+         * @description What has become of an operation, which is a request for population density with a sink.
          *
          *     Needs the scope `population-density-data:read`.
          */
-        readonly get: operations["getOperation"];
+        readonly get: operations["getDensityOperation"];
         readonly put?: never;
         readonly post?: never;
         /**
-         * Cancel an operation
-         * @description Ends a pending operation. Unless the answer says `possiblyDelivered`, its sink gets nothing any more. Cancelling twice is cancelling once.
+         * Cancel a density operation
+         * @description Ends a pending density operation. Unless the answer says `possiblyDelivered`, its sink gets nothing any more. Cancelling twice is cancelling once.
          *
          *     Needs the scope `population-density-data:read`.
          */
-        readonly delete: operations["cancelOperation"];
+        readonly delete: operations["cancelDensityOperation"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -169,12 +169,12 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Deliver the answer of an operation again
-         * @description Starts an operation that delivers the answer of an ended one, computed anew, to another sink.
+         * Deliver the answer of a density operation again
+         * @description Starts a density operation that delivers the answer of an ended one, computed anew, to another sink.
          *
          *     Needs the scope `population-density-data:read`.
          */
-        readonly post: operations["redeliverOperation"];
+        readonly post: operations["redeliverDensityOperation"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -330,7 +330,7 @@ export interface paths {
          * Public keys of access tokens
          * @description The keys that verify the tokens of this service, as a JSON Web Key Set. Needs no token.
          */
-        readonly get: operations["publishKeys"];
+        readonly get: operations["getPublicKeys"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -350,7 +350,7 @@ export interface paths {
          * This document
          * @description The OpenAPI document of the service. The first of its servers is the one that was asked, and the times of its examples are about now. Needs no token.
          */
-        readonly get: operations["publishDocument"];
+        readonly get: operations["getOpenApiDocument"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -370,7 +370,7 @@ export interface paths {
          * Catalogue of the APIs
          * @description The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). `HEAD` is answered too. Needs no token.
          */
-        readonly get: operations["publishCatalog"];
+        readonly get: operations["getApiCatalog"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1576,6 +1576,16 @@ export interface components {
          *               "href": "https://api.example.com/live/openapi.json",
          *               "type": "application/json"
          *             }
+         *           ],
+         *           "service-doc": [
+         *             {
+         *               "href": "https://api.example.com/live/reference",
+         *               "type": "text/html"
+         *             },
+         *             {
+         *               "href": "https://api.example.com/live/llms.txt",
+         *               "type": "text/plain"
+         *             }
          *           ]
          *         }
          *       ]
@@ -2002,7 +2012,7 @@ export type HeaderRateLimitRemaining = components['headers']['RateLimitRemaining
 export type HeaderRateLimitReset = components['headers']['RateLimitReset'];
 export type $defs = Record<string, never>;
 export interface operations {
-    readonly authenticate: {
+    readonly authenticateProfile: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
@@ -2433,7 +2443,7 @@ export interface operations {
             readonly 504: components["responses"]["TIMEOUT"];
         };
     };
-    readonly listOperations: {
+    readonly listDensityOperations: {
         readonly parameters: {
             readonly query?: {
                 readonly state?: "PENDING" | "DELIVERED" | "REFUSED" | "FAILED" | "CANCELLED";
@@ -2493,7 +2503,7 @@ export interface operations {
             readonly 504: components["responses"]["TIMEOUT"];
         };
     };
-    readonly getOperation: {
+    readonly getDensityOperation: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
@@ -2553,7 +2563,7 @@ export interface operations {
             readonly 504: components["responses"]["TIMEOUT"];
         };
     };
-    readonly cancelOperation: {
+    readonly cancelDensityOperation: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
@@ -2614,7 +2624,7 @@ export interface operations {
             readonly 504: components["responses"]["TIMEOUT"];
         };
     };
-    readonly redeliverOperation: {
+    readonly redeliverDensityOperation: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
@@ -3281,7 +3291,7 @@ export interface operations {
             readonly 504: components["responses"]["TIMEOUT"];
         };
     };
-    readonly publishKeys: {
+    readonly getPublicKeys: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
@@ -3311,7 +3321,7 @@ export interface operations {
             readonly 504: components["responses"]["TIMEOUT"];
         };
     };
-    readonly publishDocument: {
+    readonly getOpenApiDocument: {
         readonly parameters: {
             readonly query?: {
                 /** @description `false` leaves out the second path of each operation, for generators of clients. */
@@ -3351,7 +3361,7 @@ export interface operations {
             readonly 504: components["responses"]["TIMEOUT"];
         };
     };
-    readonly publishCatalog: {
+    readonly getApiCatalog: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {

@@ -63,6 +63,7 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
   });
   return new Map<string, string | Buffer>([
     ["index.html", page],
+    ["llms.txt", await readFile(new URL("../docs/llms.txt", import.meta.url), "utf8")],
     ["assets.json", JSON.stringify(types)],
     ...(await Promise.all(compressed)),
   ]);

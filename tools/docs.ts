@@ -13,6 +13,7 @@ import { deliveryCheck } from "./docs/delivery-check.ts";
 import { endpointTable } from "./docs/endpoint-table.ts";
 import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
 import { httpRequests } from "./docs/http-requests.ts";
+import { llmsText } from "./docs/llms-text.ts";
 import { logTable } from "./docs/log-table.ts";
 import { missingPaths } from "./docs/missing-paths.ts";
 import { openApiDocument, withoutAliases } from "./docs/openapi.ts";
@@ -42,6 +43,10 @@ const files: readonly GeneratedFile[] = [
     textAfter: () => `${JSON.stringify(canonical, null, 2)}\n`,
   },
   { path: inProject("docs/requests.http"), textAfter: () => httpRequests(canonical) },
+  {
+    path: inProject("docs/llms.txt"),
+    textAfter: async () => llmsText(canonical, await readFile(inProject("docs/quickstart.md"), "utf8")),
+  },
   { path: inProject("client/schema.d.ts"), textAfter: () => schemaTypes(canonical) },
   { path: inProject("client/is-delivery.ts"), textAfter: () => deliveryCheck(canonical) },
   {

@@ -13,6 +13,7 @@ let mediaTypes: Readonly<Record<string, string>> | undefined;
 
 const files = new Map<string, Buffer>();
 let page: string | undefined;
+let agentsText: string | undefined;
 
 /**
  * Serves the pages, which differ in their path alone, a text for agents, and the pages' assets, whose names have the
@@ -20,12 +21,18 @@ let page: string | undefined;
  */
 export const handler = serveWebsite(consoleWebsite, (incoming) => {
   const headers = securityHeaders(setting("MAP_STYLE"));
-  return incoming.resource === "/assets/{name}"
-    ? asset(incoming.pathParameters.name ?? "", headers)
-    : { headers: { ...headers, ...pageHeaders }, text: pageAt(incoming) };
+  switch (incoming.resource) {
+    case "/assets/{name}":
+      return asset(incoming.pathParameters.name ?? "", headers);
+    case "/llms.txt":
+      return { headers: { ...headers, ...textHeaders }, text: agentsTextAt(incoming) };
+    default:
+      return { headers: { ...headers, ...pageHeaders }, text: pageAt(incoming) };
+  }
 });
 
 const pageHeaders = { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" };
+const textHeaders = { "content-type": "text/plain; charset=utf-8", "cache-control": "public, max-age=300" };
 
 /** @returns undefined for any name but that of an asset, so that no other file is ever read. */
 function asset(name: string, headers: WebFile["headers"]): WebFile | undefined {
@@ -45,6 +52,12 @@ function pageAt({ address }: IncomingRequest): string {
   return page
     .replace("{base}", () => escaped(base))
     .replace("{mapStyle}", () => escaped(setting("MAP_STYLE")));
+}
+
+/** What agents and people with a shell need to call the service: `docs/llms.txt`, with the address that was asked. */
+function agentsTextAt({ address = "" }: IncomingRequest): string {
+  agentsText ??= readFileSync(new URL("llms.txt", folder), "utf8");
+  return agentsText.replaceAll("{address}", () => address);
 }
 
 function escaped(text: string): string {

@@ -7,7 +7,7 @@ import { website } from "../../shared/website.ts";
 export const consoleWebsite = website({
   id: "console/publish",
   operationId: "publishConsole",
-  paths: ["/", "/reference", "/assets/{name}"],
+  paths: ["/", "/reference", "/llms.txt", "/assets/{name}"],
   publicBecause:
     "Pages without data: what they show comes from the API, with the token of the person who logs in there.",
 });

@@ -6,7 +6,7 @@ import { publicJwk, publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
 /** `GET /.well-known/jwks.json`: the public keys of our own tokens, for services that verify them. */
 export const publishKeys = endpoint({
   id: "keys/publish",
-  operationId: "publishKeys",
+  operationId: "getPublicKeys",
   summary: "Public keys of access tokens",
   description: "The keys that verify the tokens of this service, as a JSON Web Key Set. Needs no token.",
   method: "GET",

@@ -11,10 +11,14 @@ export const handler = serve(publishCatalog, async ({ address = "", reply }) => 
   const bases = new Set(Object.keys(paths).flatMap((path) => basePath.exec(path) ?? []));
   const apis = [...bases].map((base) => `${address}${base}`);
   const description = { href: `${address}${publishDocument.path}`, type: "application/json" };
+  const documents = [
+    { href: `${address}/reference`, type: "text/html" },
+    { href: `${address}/llms.txt`, type: "text/plain" },
+  ];
   return reply(200, {
     linkset: [
       { anchor: `${address}${publishCatalog.path}`, item: apis.map((href) => ({ href })) },
-      ...apis.map((anchor) => ({ anchor, "service-desc": [description] })),
+      ...apis.map((anchor) => ({ anchor, "service-desc": [description], "service-doc": documents })),
     ],
   });
 });

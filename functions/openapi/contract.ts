@@ -10,7 +10,7 @@ const server = z.object({
 /** `GET /openapi.json`: the service's OpenAPI document, for client generators and for trying it out. */
 export const publishDocument = endpoint({
   id: "openapi/publish",
-  operationId: "publishDocument",
+  operationId: "getOpenApiDocument",
   summary: "This document",
   description:
     "The OpenAPI document of the service. The first of its servers is the one that was asked, and the " +
@@ -71,7 +71,7 @@ const links = z.array(
 /** `GET /.well-known/api-catalog` (RFC 9727): where the APIs are and what describes them. */
 export const publishCatalog = endpoint({
   id: "openapi/catalog",
-  operationId: "publishCatalog",
+  operationId: "getApiCatalog",
   summary: "Catalogue of the APIs",
   description:
     "The APIs of the service and the document that describes them, as links (RFC 9727, RFC 9264). " +
@@ -116,6 +116,10 @@ export const publishCatalog = endpoint({
                   anchor: "https://api.example.com/live/qualityondemand",
                   "service-desc": [
                     { href: "https://api.example.com/live/openapi.json", type: "application/json" },
+                  ],
+                  "service-doc": [
+                    { href: "https://api.example.com/live/reference", type: "text/html" },
+                    { href: "https://api.example.com/live/llms.txt", type: "text/plain" },
                   ],
                 },
               ],

@@ -285,7 +285,7 @@ export const retrievePopulationDensity = endpoint({
   links: {
     202: {
       operation: {
-        operationId: "getOperation",
+        operationId: "getDensityOperation",
         description: "What has become of the operation.",
         parameters: { operationId: "$response.body#/operationId" },
       },

@@ -45,7 +45,7 @@ export const userProfile = z
 /** `POST /profile/authenticate` (specification 4.1). */
 export const authenticate = endpoint({
   id: "profile/authenticate",
-  operationId: "authenticate",
+  operationId: "authenticateProfile",
   summary: "Log in",
   description:
     "Exchanges an e-mail address and a password for an access token and the full profile. Needs no " +

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { endpoints } from "../../functions/areas.ts";
 import { sharedService } from "../support/service.ts";
 
 const folder = join(sharedService.bundles, "console", "publish", "console");
@@ -55,6 +56,22 @@ describe.each(["/", "/reference"])("GET %s", (path) => {
     expect(headers.get("x-correlator")).toBe("console-page");
     expect(headers.get("x-request-id")).toMatch(/^[\da-f-]{36}$/);
   });
+});
+
+test("GET /llms.txt returns every operation and the first requests, with the address that was asked", async () => {
+  const response = await fetch(`${url}/llms.txt`);
+  const text = await response.text();
+
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  for (const { operationId, method, path } of endpoints) {
+    expect(text).toContain(`- \`${method} ${path}\` (${operationId}): `);
+  }
+  expect(text).toContain(`SERVICE=${url}\n`);
+  expect(text).not.toMatch(/\{address\}|127\.0\.0\.1:3000/);
+  const linked = [...text.matchAll(/\]\((\S+)\)/g)].map(([, address = ""]) => address);
+  const statuses = await Promise.all(linked.map(async (address) => (await fetch(address)).status));
+  expect(statuses).toEqual([200, 200, 200, 200]);
 });
 
 describe("GET /assets/{name}", () => {

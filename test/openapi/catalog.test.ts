@@ -11,7 +11,12 @@ const path = "/.well-known/api-catalog";
 const links = z.array(z.strictObject({ href: z.string(), type: z.string().optional() }));
 const catalog = z.strictObject({
   linkset: z.array(
-    z.strictObject({ anchor: z.string(), item: links.optional(), "service-desc": links.optional() }),
+    z.strictObject({
+      anchor: z.string(),
+      item: links.optional(),
+      "service-desc": links.optional(),
+      "service-doc": links.optional(),
+    }),
   ),
 });
 
@@ -42,19 +47,21 @@ test("the catalogue names each API once, and every operation but the documents b
   expect(outside.sort()).toEqual(documents.sort());
 });
 
-test("the catalogue links each API to the OpenAPI document, which is there", async () => {
+test("the catalogue links each API to its documents, and the OpenAPI document answers 200", async () => {
   const [, ...apis] = catalog.parse((await call(path)).body).linkset;
   const described = apis.map((api) => api["service-desc"]);
 
   expect(described).toEqual(
     apis.map(() => [{ href: `${sharedService.url}/openapi.json`, type: "application/json" }]),
   );
+  const documents = ["reference", "llms.txt"].map((name) => `${sharedService.url}/${name}`);
+  for (const api of apis) expect(api["service-doc"]?.map(({ href }) => href)).toEqual(documents);
   const { status, headers } = await call("/openapi.json");
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("application/json");
 });
 
-test("the catalogue has the stage in its links where the caller has it in the address", async () => {
+test("the catalogue has the stage in its links when the caller's address has it", async () => {
   const { event } = await readEventFile("events/openapi/catalog.200-regional-address.json");
   const output = captureOutput();
   const answered = await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
+import { callerErrors } from "../../../shared/errors.ts";
 
 const whole = (description: string) => z.int().check(z.minimum(1), z.meta({ description }));
 const degrees = (limit: number, description: string) =>
@@ -134,12 +135,12 @@ export const retrieveCapabilities = endpoint({
   operationId: "retrieveDensityCapabilities",
   summary: "Read what densities can be asked for",
   description:
-    "Precisions, limits, the time window, the suppression threshold, and coverage, newest day, source " +
-    "and licence of the data.",
+    "What population densities can be asked for: precisions, limits, the time window, the suppression " +
+    "threshold, and coverage, newest day, source and licence of the data.",
   method: "GET",
   path: "/populationdensitydata/capabilities",
   aliases: ["/population-density-data/v0.3/capabilities"],
   scope: "population-density-data:read",
   responses: { 200: capabilities },
-  errors: ["INVALID_ARGUMENT", "UNAUTHENTICATED", "PERMISSION_DENIED", "QUOTA_EXCEEDED", "TOO_MANY_REQUESTS"],
+  errors: callerErrors,
 });

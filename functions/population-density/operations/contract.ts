@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
+import { callerErrors } from "../../../shared/errors.ts";
 import { described } from "../../../shared/schemas.ts";
 import { idempotencyKey, sink, sinkCredential } from "../../../shared/sink-schemas.ts";
 
@@ -94,36 +95,30 @@ const operationList = z
 const scope = "population-density-data:read";
 const family = "/populationdensitydata/operations";
 const aliasFamily = "/population-density-data/v0.3/operations";
-const ofEvery = [
-  "INVALID_ARGUMENT",
-  "UNAUTHENTICATED",
-  "PERMISSION_DENIED",
-  "QUOTA_EXCEEDED",
-  "TOO_MANY_REQUESTS",
-] as const;
 
 /** `GET /populationdensitydata/operations/{operationId}` (behaviour section 10). */
 export const readOperation = endpoint({
   id: "population-density/read-operation",
-  operationId: "getOperation",
-  summary: "Get an operation",
-  description: "What has become of a request with a sink.",
+  operationId: "getDensityOperation",
+  summary: "Get a density operation",
+  description: "What has become of an operation, which is a request for population density with a sink.",
   method: "GET",
   path: `${family}/{operationId}`,
   aliases: [`${aliasFamily}/{operationId}`],
   scope,
   parameters: { operationId },
   responses: { 200: operation },
-  errors: [...ofEvery, "NOT_FOUND"],
+  errors: [...callerErrors, "NOT_FOUND"],
 });
 
 /** `GET /populationdensitydata/operations` (behaviour section 10). */
 export const listOperations = endpoint({
   id: "population-density/list-operations",
-  operationId: "listOperations",
-  summary: "List operations",
+  operationId: "listDensityOperations",
+  summary: "List density operations",
   description:
-    "The caller's operations of the last day, the newest first. One that was accepted a moment ago may be missing.",
+    "The caller's operations, which are requests for population density with a sink, of the last day, the newest " +
+    "first. One that was accepted a moment ago may be missing.",
   method: "GET",
   path: family,
   aliases: [aliasFamily],
@@ -149,16 +144,16 @@ export const listOperations = endpoint({
     ),
   },
   responses: { 200: operationList },
-  errors: ofEvery,
+  errors: callerErrors,
 });
 
 /** `DELETE /populationdensitydata/operations/{operationId}` (behaviour section 10). */
 export const cancelOperation = endpoint({
   id: "population-density/cancel-operation",
-  operationId: "cancelOperation",
-  summary: "Cancel an operation",
+  operationId: "cancelDensityOperation",
+  summary: "Cancel a density operation",
   description:
-    "Ends a pending operation. Unless the answer says `possiblyDelivered`, its sink gets nothing any " +
+    "Ends a pending density operation. Unless the answer says `possiblyDelivered`, its sink gets nothing any " +
     "more. Cancelling twice is cancelling once.",
   method: "DELETE",
   path: `${family}/{operationId}`,
@@ -166,7 +161,7 @@ export const cancelOperation = endpoint({
   scope,
   parameters: { operationId },
   responses: { 200: operation },
-  errors: [...ofEvery, "NOT_FOUND", "POPULATION_DENSITY_DATA.OPERATION_ENDED"],
+  errors: [...callerErrors, "NOT_FOUND", "POPULATION_DENSITY_DATA.OPERATION_ENDED"],
 });
 
 const redelivery = z.object({ sink, sinkCredential: z.optional(sinkCredential) }).check(
@@ -188,10 +183,10 @@ const redeliveryOperation = z.object({ operationId }).check(
 /** `POST /populationdensitydata/operations/{operationId}/redeliver` (behaviour section 10). */
 export const redeliverOperation = endpoint({
   id: "population-density/redeliver-operation",
-  operationId: "redeliverOperation",
-  summary: "Deliver the answer of an operation again",
+  operationId: "redeliverDensityOperation",
+  summary: "Deliver the answer of a density operation again",
   description:
-    "Starts an operation that delivers the answer of an ended one, computed anew, to another sink.",
+    "Starts a density operation that delivers the answer of an ended one, computed anew, to another sink.",
   method: "POST",
   path: `${family}/{operationId}/redeliver`,
   aliases: [`${aliasFamily}/{operationId}/redeliver`],
@@ -204,7 +199,7 @@ export const redeliverOperation = endpoint({
   links: {
     202: {
       operation: {
-        operationId: "getOperation",
+        operationId: "getDensityOperation",
         description: "What has become of the new operation.",
         parameters: { operationId: "$response.body#/operationId" },
       },
@@ -212,7 +207,7 @@ export const redeliverOperation = endpoint({
   },
   replyHeaders: { 202: { location: "Where the new operation can be followed." } },
   errors: [
-    ...ofEvery,
+    ...callerErrors,
     "INVALID_CREDENTIAL",
     "INVALID_TOKEN",
     "INVALID_SINK",

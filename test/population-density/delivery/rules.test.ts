@@ -186,7 +186,6 @@ test("nextStep sends a large body three times at most to a host that has never a
 describe("a job that waits for a permit", () => {
   /** A permit of a job that was due so many seconds ago. */
   const permit = (lateSeconds: number) => ({
-    operationId: "o",
     holder: "h",
     host: "host",
     caller: "caller",
