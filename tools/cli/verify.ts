@@ -1,11 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import type { ReportFormat } from "../verify/report.ts";
+import type { Findings, ReportFormat } from "../verify/report.ts";
 import type { Print } from "./print.ts";
-import { withProgress } from "./progress.ts";
+import { type Progress, withProgress } from "./progress.ts";
 
 interface VerifyOptions {
   readonly logins?: string;
+  readonly features?: string;
+  readonly plan?: string;
+  readonly definitions?: string;
   readonly only?: string;
   readonly report: ReportFormat;
   readonly out?: string;
@@ -18,6 +21,15 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       "--logins <file>",
       "who sends the requests, in the form of tools/demo/profiles.json; the demo's own if absent",
     )
+    .option("--features <dir>", "run the .feature files of this folder instead; the service may be anybody's")
+    .option(
+      "--plan <file>",
+      "with --features: the test data, in the form of tools/verify/demo-plan/plan.json",
+    )
+    .option(
+      "--definitions <dir>",
+      "with --features: where the API definitions are; beside the features if absent",
+    )
     .option("--only <text>", "only scenarios whose names contain this, such as qos-profiles/")
     .addOption(
       new Option("--report <format>", "what is written").choices(["text", "json", "junit"]).default("text"),
@@ -29,30 +41,49 @@ export function addVerify(command: Command, print: Print, note: Print): void {
         "Deliveries that are begun are\ncancelled, and webhook secrets deleted. With --features, the plan says what the " +
         "service needs.\nThe exit code is 1 if any scenario fails.",
     )
-    .action(async (url: string, { logins, only, report: format, out }: VerifyOptions) => {
-      const [{ verify }, { countsOf, report }, { demoLogins, loginsIn }] = await Promise.all([
-        import("../verify/verify.ts"),
-        import("../verify/report.ts"),
-        import("../demo-logins.ts"),
-      ]);
+    .action(async (url: string, options: VerifyOptions, command: Command) => {
+      const { features, plan, definitions, logins, report: format, out } = options;
+      const isAlone = (features === undefined) === (plan === undefined);
+      if (!isAlone) command.error("error: --features and --plan need each other");
+      if (features === undefined && definitions !== undefined) {
+        command.error("error: --definitions needs --features");
+      }
+      if (features !== undefined && logins !== undefined) {
+        command.error("error: with --features, the plan says who sends the requests, not --logins");
+      }
       const base = addressOf(url);
-      const findings = await withProgress(async (show) =>
-        verify({
-          url: base,
-          logins: logins === undefined ? demoLogins() : await loginsIn(logins),
-          only,
-          onProgress: (progress) => show({ ...progress, stage: "of the scenarios" }),
-        }),
-      );
+      const findings = await findingsOf(base, options);
+      const { countsOf, report } = await import("../verify/report.ts");
       const text = report(findings, format);
       if (out === undefined) print(text);
       else await writeFile(out, `${text}\n`);
       const { passed, failed, skipped } = countsOf(findings);
-      const result = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-      if (passed + failed === 0) throw new Error("no scenario has such a name");
-      if (failed > 0) throw new Error(`${base} does not answer as the contract says: ${result}`);
+      const result = `${passed} passed, ${failed} failed, ${skipped} not run`;
+      if (passed + failed + skipped === 0) throw new Error("no scenario has such a name");
+      if (passed + failed === 0) throw new Error(`no scenario could be run: ${result}`);
+      const whose = features === undefined ? "contract says" : "features say";
+      if (failed > 0) throw new Error(`${base} does not answer as the ${whose}: ${result}`);
       if (out !== undefined || format !== "text") note(result);
     });
+}
+
+async function findingsOf(url: string, options: VerifyOptions): Promise<Findings> {
+  const { features, plan, definitions, logins, only } = options;
+  return await withProgress(async (show) => {
+    const onProgress = (progress: Omit<Progress, "stage">) =>
+      show({ ...progress, stage: "of the scenarios" });
+    if (features !== undefined && plan !== undefined) {
+      const { verifyFeatures } = await import("../verify/features/run-scenarios.ts");
+      const files = { features, plan, definitions: definitions ?? features };
+      return await verifyFeatures({ url, ...files, only, onProgress });
+    }
+    const [{ verify }, { demoLogins, loginsIn }] = await Promise.all([
+      import("../verify/verify.ts"),
+      import("../demo-logins.ts"),
+    ]);
+    const senders = logins === undefined ? demoLogins() : await loginsIn(logins);
+    return await verify({ url, logins: senders, only, onProgress });
+  });
 }
 
 function addressOf(url: string): string {

@@ -32,12 +32,13 @@ export function report(findings: Findings, format: ReportFormat): string {
 function textOf(findings: Findings): string {
   const { passed, failed, skipped } = countsOf(findings);
   const lines = [
-    ...findings.outcomes.map(({ name, failure }) =>
-      failure === undefined ? `ok       ${name}` : `FAILED   ${name}: ${failure}`,
-    ),
-    ...findings.skipped.map(({ name, reason }) => `skipped  ${name}: ${reason}`),
+    ...findings.outcomes.map(({ name, failure, notes = [] }) => {
+      const note = notes.length === 0 ? "" : ` (${notes.join("; ")})`;
+      return failure === undefined ? `ok       ${name}${note}` : `FAILED   ${name}: ${failure}${note}`;
+    }),
+    ...findings.skipped.map(({ name, reason }) => `not run  ${name}: ${reason}`),
   ];
-  return [...lines, `${passed} passed, ${failed} failed, ${skipped} skipped`].join("\n");
+  return [...lines, `${passed} passed, ${failed} failed, ${skipped} not run`].join("\n");
 }
 
 /** https://github.com/testmoapp/junitxml */
@@ -48,8 +49,8 @@ function junitOf(findings: Findings): string {
   const all = outcomes.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   const [tests, time] = [outcomes.length + skipped.length, seconds(all)];
   const open = (name: string) => {
-    const [area = "", test = ""] = name.split("/");
-    return `    <testcase classname="${escaped(area)}" name="${escaped(test)}"`;
+    const [area = "", ...test] = name.split("/");
+    return `    <testcase classname="${escaped(area)}" name="${escaped(test.join("/"))}"`;
   };
   const counts = `tests="${tests}" failures="${failed}" skipped="${skipped.length}"`;
   return [

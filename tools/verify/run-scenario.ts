@@ -8,11 +8,14 @@ export interface Outcome {
   readonly milliseconds: number;
   /** What was expected and what was answered, without a value of the answer; undefined if it is as it should be. */
   readonly failure: string | undefined;
+  /** How it was understood, where that is not evident. */
+  readonly notes?: readonly string[];
 }
 
 const errorInfo = z.object({ status: z.number(), code: z.string(), message: z.string().min(1) });
 
 const operation = z.object({ operationId: z.string() });
+const webhookSecret = z.object({ id: z.string(), secret: z.string() });
 
 /**
  * Sends a scenario's request and compares the answer with the contract. Deliveries that it begins are cancelled, and
@@ -38,13 +41,17 @@ export async function runScenario(
   });
   const text = await response.text();
   const milliseconds = performance.now() - begun;
-  const begunOperation = operation.safeParse(jsonIn(text)).data?.operationId;
-  if (response.status === 202 && begunOperation !== undefined) {
+  const remove = async (family: string, id: string | undefined) => {
+    if (id === undefined) return;
     // Not at the `Location`, which may be on another host: the token is for this one.
-    const place = `${url}/populationdensitydata/operations/${encodeURIComponent(begunOperation)}`;
-    const cancelled = await send(place, { method: "DELETE", headers: authorization });
-    await cancelled.arrayBuffer();
-  }
+    const place = `${url}/populationdensitydata/${family}/${encodeURIComponent(id)}`;
+    const removed = await send(place, { method: "DELETE", headers: authorization });
+    await removed.arrayBuffer();
+  };
+  if (response.status === 202)
+    await remove("operations", operation.safeParse(jsonIn(text)).data?.operationId);
+  if (response.status === 201)
+    await remove("webhook-secrets", webhookSecret.safeParse(jsonIn(text)).data?.id);
   return { name, milliseconds, failure: failureOf(scenario, response, text) };
 }
 
@@ -81,7 +88,8 @@ function isOtherForm({ headers }: Scenario, response: Response): boolean {
   return type !== "" && type !== "application/json" && (headers.accept ?? "").includes(type);
 }
 
-function jsonIn(text: string): unknown {
+/** The value that a text is as JSON; undefined if it is none. */
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

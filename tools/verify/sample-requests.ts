@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
-import type { Endpoint } from "../../shared/endpoint.ts";
+import { type Endpoint, endpointAt } from "../../shared/endpoint.ts";
 import { type Code, errors } from "../../shared/errors.ts";
 import { type EventFile, eventFileNames, readNamedEvent } from "../event-files.ts";
 import { faultNames, faultyEvent, readFault } from "../faults.ts";
@@ -8,6 +8,7 @@ import { faultNames, faultyEvent, readFault } from "../faults.ts";
 const received = z.object({
   httpMethod: z.string(),
   path: z.string(),
+  resource: z.string(),
   pathParameters: z.record(z.string(), z.string()).nullish(),
   queryStringParameters: z.record(z.string(), z.string()).nullish(),
   headers: z.record(z.string(), z.string()).nullable(),
@@ -91,7 +92,7 @@ function requestOf(
   );
   return {
     file,
-    endpoint,
+    endpoint: endpointAt(endpoint, sent.resource),
     status,
     code: status < 400 ? undefined : codeOf(outcome),
     path: `${sent.path}${query === "" ? "" : `?${query}`}`,

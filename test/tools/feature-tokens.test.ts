@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { createLocalJWKSet, jwtVerify } from "jose";
+import { expect, test } from "vitest";
+import { listen } from "../../tools/local/servers/listening-server.ts";
+import { clientToken } from "../../tools/verify/features/client-token.ts";
+import { readPlan } from "../../tools/verify/features/plan.ts";
+import { Tokens } from "../../tools/verify/features/tokens.ts";
+
+const folder = "test/tools/features";
+const planFile = `${folder}/plan.json`;
+
+test("an expired token is waited for, and not for long", async () => {
+  const second = Math.floor(Date.now() / 1_000);
+  const tokenUntil = (exp: number) => ({
+    token: `e30.${Buffer.from(JSON.stringify({ exp })).toString("base64url")}.AAAA`,
+  });
+  const plan = await readPlan(planFile);
+  const soon = new Tokens("", { ...plan, expiredToken: tokenUntil(second - 9) }, folder);
+  const begun = Date.now();
+  await soon.expired();
+  expect(Date.now()).toBeGreaterThanOrEqual((second + 1) * 1_000);
+  expect(Date.now() - begun).toBeLessThan(3_000);
+  const late = new Tokens("", { ...plan, expiredToken: tokenUntil(second + 3_600) }, folder);
+  await expect(late.expired()).rejects.toThrow(/is valid for 36\d\d s yet, and at most 120 are waited/);
+});
+
+test("an invalid token differs from the valid one in its signature", async () => {
+  const plan = await readPlan(planFile);
+  const token = `e30.e30.${"A".repeat(86)}`;
+  const callers = { anyone: { from: { token }, scopes: [] } };
+  const invalid = await new Tokens("", { ...plan, callers }, folder).invalid();
+  expect(invalid).toMatch(/^e30\.e30\.A+BA+$/);
+  expect(invalid).toHaveLength(token.length);
+});
+
+test("clientToken asks for a token with the client's key, for itself or for a subject", async () => {
+  const keys = createLocalJWKSet(JSON.parse(readFileSync("tools/demo/clients.json", "utf8"))[0].jwks);
+  const asked: unknown[] = [];
+  const endpoint = await listen(
+    createServer(async (request, response) => {
+      const issuer = `http://${request.headers.host}`;
+      if (request.method === "GET") {
+        return response.end(JSON.stringify({ issuer, token_endpoint: `${issuer}/token` }));
+      }
+      const { assertion, client_assertion, ...form } = Object.fromEntries(
+        new URLSearchParams(await text(request)),
+      );
+      const { payload } = await jwtVerify(assertion ?? client_assertion ?? "", keys, { audience: issuer });
+      asked.push({ form, sub: payload.sub, scope: payload.scope });
+      const refusal = { error: "invalid_scope" };
+      return response.end(JSON.stringify(form.scope === "none" ? refusal : { access_token: "a token" }));
+    }),
+    0,
+  );
+  const client = { clientId: "demo-client", keyFile: "tools/demo/client-key.json", issuer: endpoint.url };
+  try {
+    expect(await clientToken(client, ["a", "b"])).toBe("a token");
+    const subject = { subject: "tel:+34600000001", purpose: "dpv:ServiceProvision" };
+    expect(await clientToken({ ...client, ...subject }, ["a"])).toBe("a token");
+    await expect(clientToken(client, ["none"])).rejects.toThrow(
+      /^demo-client gets no token at .* invalid_scope$/,
+    );
+  } finally {
+    await endpoint.close();
+  }
+  expect(asked.slice(0, 2)).toEqual([
+    {
+      form: {
+        grant_type: "client_credentials",
+        client_id: "demo-client",
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        scope: "a b",
+      },
+      sub: "demo-client",
+    },
+    {
+      form: { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer" },
+      sub: "tel:+34600000001",
+      scope: "a dpv:ServiceProvision",
+    },
+  ]);
+});

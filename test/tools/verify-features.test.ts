@@ -1,0 +1,268 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { readDefinitions } from "../../tools/verify/features/definitions.ts";
+import { isInArea } from "../../tools/verify/features/geohash-in-area.ts";
+import { parseFeature, parseFeatures } from "../../tools/verify/features/parse-features.ts";
+import { readPlan } from "../../tools/verify/features/plan.ts";
+import { openSurroundings, verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
+import { answerSteps } from "../../tools/verify/features/steps/answer.ts";
+import { cellSteps } from "../../tools/verify/features/steps/cells.ts";
+import { deliverySteps } from "../../tools/verify/features/steps/deliveries.ts";
+import { pseudonymSteps } from "../../tools/verify/features/steps/pseudonyms.ts";
+import { checkOutcomes } from "../support/check-steps.ts";
+import { serveExamples } from "../support/example-server.ts";
+import { openLockers } from "../support/lockers.ts";
+import { runNcs } from "../support/ncs.ts";
+
+const folder = new URL("features", import.meta.url).pathname;
+const planFile = join(folder, "plan.json");
+const temporary = temporaryFolder("features-");
+let lockers: ListeningServer;
+let examples: ListeningServer;
+beforeAll(async () => {
+  [lockers, examples] = await Promise.all([openLockers(), serveExamples(folder)]);
+});
+afterAll(async () => {
+  await Promise.all([lockers.close(), examples.close()]);
+  temporary.remove();
+});
+
+const filesAt = (url: string, plan = planFile) => ({ url, features: folder, definitions: folder, plan });
+
+/** A folder with one feature file, whose scenarios are about one resource. @param scenarios by tag. */
+async function writeFeature(
+  name: string,
+  scenarios: Readonly<Record<string, readonly string[]>>,
+  resource = "/lockers/v1/find",
+): Promise<string> {
+  const features = join(temporary.path, name);
+  const written = Object.entries(scenarios).map(([tag, steps]) =>
+    [`@${tag}`, `Scenario: ${tag}`, `Given the resource "${resource}"`, ...steps].join("\n"),
+  );
+  await mkdir(features);
+  await writeFile(join(features, `${name}.feature`), [`Feature: ${name}`, ...written].join("\n\n"));
+  return features;
+}
+
+test("ncs verify --features exits with 0 when a service answers as the features say", async () => {
+  const { code, stdout, stderr } = await runNcs([
+    "verify",
+    lockers.url,
+    ...["--features", folder, "--plan", planFile],
+  ]);
+  expect(stdout.split("\n").filter((line) => !line.startsWith("ok "))).toEqual([
+    "14 passed, 0 failed, 0 not run",
+    "",
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("lockers/find_by_status example 2");
+  expect(stdout).toContain("lockers/identify ($.DEVICE is read as $.device");
+});
+
+test("verifyFeatures fails every scenario of a server that answers with examples of the definition", async () => {
+  const { outcomes, skipped } = await verifyFeatures(filesAt(examples.url));
+  expect(skipped).toEqual([]);
+  const passed = outcomes.filter(({ failure }) => failure === undefined).map(({ name }) => name);
+  // Whose answers the examples happen to be.
+  expect(passed).toEqual(["lockers/find_all", "lockers/find_by_status example 1", "lockers/measure_nowhere"]);
+  const failures = Object.fromEntries(outcomes.map(({ name, failure }) => [name, failure]));
+  expect(failures["lockers/expired"]).toBe("expected 401, answered 200 (the response status code is 401)");
+});
+
+test("each sentence about an answer refuses wrong answers", async () => {
+  const surroundings = await openSurroundings(filesAt(lockers.url));
+  try {
+    for (const scenario of await parseFeatures(folder)) {
+      const expected = scenario.steps.filter(({ isOutcome }) => isOutcome).map(({ text }) => text);
+      expect(await checkOutcomes(scenario, surroundings)).toEqual(expected);
+    }
+  } finally {
+    await surroundings.receiver?.close();
+  }
+});
+
+test("the features here have each sentence about an answer that the runner knows", async () => {
+  const sentences = (await parseFeatures(folder)).flatMap(({ steps }) => steps.map(({ text }) => text));
+  const unused = [...answerSteps, ...cellSteps, ...deliverySteps, ...pseudonymSteps]
+    .map(({ pattern }) => pattern)
+    .filter((pattern) => !sentences.some((text) => pattern.test(text)));
+  expect(unused).toEqual([]);
+});
+
+test("ncs verify reports scenarios that cannot be run with the reason, and exits with 1 when none could be", async () => {
+  const sent = 'When the request "findLockers" is sent';
+  const otherCaller =
+    'Given the header "Authorization" is set to a valid access token obtained for a different device';
+  const features = await writeFeature("unknown", {
+    moon: [sent, "Then the moon is full"],
+    late: [otherCaller, sent, "Then the response status code is 200"],
+  });
+  const out = join(temporary.path, "report.xml");
+  const args = ["--features", features, "--definitions", folder, "--plan", planFile];
+  const { code, stdout, stderr } = await runNcs(["verify", lockers.url, ...args]);
+  expect(stdout.split("\n")).toEqual([
+    "not run  unknown/moon: no step is known for: the moon is full",
+    expect.stringMatching(/^not run {2}unknown\/late: the plan has no devices\.otherCaller \(/),
+    "0 passed, 0 failed, 2 not run",
+    "",
+  ]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: "no scenario could be run: 0 passed, 0 failed, 2 not run\n",
+  });
+  await runNcs(["verify", lockers.url, ...args, "--report", "junit", "--out", out]);
+  const xml = await readFile(out, "utf8");
+  expect(xml).toContain('tests="2" failures="0" skipped="2"');
+  expect(xml).toContain('name="moon"><skipped message="no step is known for: the moon is full"/>');
+});
+
+test.each([
+  [["--features", folder], "--features and --plan need each other"],
+  [["--plan", planFile], "--features and --plan need each other"],
+  [["--definitions", folder], "--definitions needs --features"],
+  [["--features", folder, "--plan", planFile, "--logins", planFile], "the plan says who sends the requests"],
+  [["--features", join(folder, ".."), "--plan", planFile], "has no .feature file"],
+  [["--features", folder, "--plan", planFile, "--definitions", join(folder, "..")], "has no API definition"],
+])("ncs verify %j exits with 1 and the reason", async (args, reason) => {
+  const { code, stderr } = await runNcs(["verify", "http://127.0.0.1:2", ...args]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(reason);
+});
+
+test("readPlan names what is wrong and the nearest name", async () => {
+  const plan = JSON.parse(await readFile(planFile, "utf8"));
+  const file = join(temporary.path, "plan.json");
+  await writeFile(
+    file,
+    JSON.stringify({ ...plan, application: "anyon", devices: { unknwon: {} }, receiver: { port: "80" } }),
+  );
+  await expect(readPlan(file)).rejects.toThrow(
+    "plan.json: devices: unknwon is no member of it: did you mean unknown?",
+  );
+  await writeFile(file, JSON.stringify({ ...plan, application: "anyon" }));
+  await expect(readPlan(file)).rejects.toThrow(
+    "plan.json: application: there is no caller anyon: did you mean anyone?",
+  );
+});
+
+test("parseFeature names the file that is not Gherkin", () => {
+  expect(() => parseFeature("lockers", "Scenaro: No")).toThrow(/^lockers\.feature is not Gherkin: /);
+});
+
+test("a definition requires what its discriminator maps a value to", async () => {
+  const cell = "/components/schemas/Cell";
+  const [definition] = await readDefinitions(folder);
+  if (definition === undefined) throw new Error("the folder has a definition");
+  expect(definition.problemOf({ geohash: "u", dataType: "LOW" }, cell)).toBeUndefined();
+  expect(definition.problemOf({ geohash: "u", dataType: "ESTIMATE", people: 1 }, cell)).toBeUndefined();
+  expect(definition.problemOf({ geohash: "u", dataType: "ESTIMATE" }, cell)).toContain("people");
+});
+
+test("isInArea takes cells that touch the area in any way and no others", () => {
+  const triangle = [
+    { latitude: 45.75, longitude: 4.86 },
+    { latitude: 45.75, longitude: 4.87 },
+    { latitude: 45.76, longitude: 4.865 },
+  ];
+  // Around the area, within it, beside it, far away, and none.
+  expect(
+    ["u05kq", "u05kq9nd", "u05kqd5", "s0000", "u05a"].map((geohash) => isInArea(geohash, triangle)),
+  ).toEqual([true, true, false, false, false]);
+});
+
+test("a threshold that is not reached in its time is no failure of the service", async () => {
+  const slow = await listen(
+    createServer((_, response) => void setTimeout(() => response.end("{}"), 150)),
+    0,
+  );
+  try {
+    const features = await writeFeature("threshold", {
+      threshold: [
+        "Given that the environment is configured with a threshold policy of N transactions per second",
+        "Given the threshold of requests has been reached",
+        'When the request "findLockers" is sent',
+        "Then the response status code is 429",
+      ],
+    });
+    const plan = JSON.parse(await readFile(planFile, "utf8"));
+    const file = join(features, "plan.json");
+    const runOf = async (seconds: number) => {
+      const threshold = { caller: "anyone", requests: 8, seconds };
+      await writeFile(file, JSON.stringify({ ...plan, threshold }));
+      return await verifyFeatures({ url: slow.url, features, definitions: folder, plan: file });
+    };
+    expect((await runOf(60)).outcomes).toMatchObject([
+      { failure: expect.stringContaining("expected 429, answered 200") },
+    ]);
+    expect((await runOf(0.1)).skipped).toMatchObject([
+      { reason: expect.stringMatching(/^8 requests took [\d.]+ s/) },
+    ]);
+  } finally {
+    await slow.close();
+  }
+});
+
+test("the pseudonym of a device is the same each time and no other device's", async () => {
+  const identified = (device: string, pseudonym: string) => [
+    `Given SIMCARD1 is installed within ${device}, which is connected to the network`,
+    "And SIMCARD1 is identified by the access token",
+    'When the HTTPS "POST" request is sent',
+    `Then the response property "$.ppid" exists and is equal to ${pseudonym}`,
+  ];
+  const scenarios = {
+    first: identified("DEVICE1", "PPID1"),
+    again: identified("DEVICE1", "PPID1"),
+    other: identified("DEVICE2", "PPID2"),
+  };
+  const features = await writeFeature("pseudonyms", scenarios, "/lockers/v1/identify");
+  const plan = JSON.parse(await readFile(planFile, "utf8"));
+  const file = join(features, "plan.json");
+  await writeFile(
+    file,
+    JSON.stringify({ ...plan, simCards: [...plan.simCards, { ...plan.simCards[0], in: "DEVICE2" }] }),
+  );
+  const { outcomes } = await verifyFeatures({ url: lockers.url, features, definitions: folder, plan: file });
+  expect(outcomes.map(({ failure, notes }) => failure?.replace(/ \(.*/, "") ?? notes)).toEqual([
+    ["PPID1 is what is answered here first"],
+    [],
+    "the pseudonym of another device is PPID2 too",
+  ]);
+});
+
+test("paths of the plan are where the implementation has a resource, and a token can be in the shell", async () => {
+  const asked: string[] = [];
+  const elsewhere = await listen(
+    createServer((request, response) => {
+      asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+      response.end("[]");
+    }),
+    0,
+  );
+  const steps = [
+    'Given the header "Authorization" is set to a valid access token',
+    'When the request "getLocker" is sent',
+    "Then the response status code is 200",
+  ];
+  const named = ['Given the path param "name" is set by default to an existing QoS profile name', ...steps];
+  const features = await writeFeature("paths", { paths: named }, "/lockers/v1/lockers/{name}");
+  const plan = JSON.parse(await readFile(planFile, "utf8"));
+  const file = join(features, "plan.json");
+  const callers = { ...plan.callers, anyone: { from: { environment: "LOCKERS_TOKEN" }, scopes: [] } };
+  const paths = { "/lockers/v1/lockers/{name}": "/v2/{name}" };
+  await writeFile(file, JSON.stringify({ ...plan, callers, paths }));
+  const run = { url: elsewhere.url, features, definitions: folder, plan: file };
+  try {
+    const { skipped } = await verifyFeatures(run);
+    expect(skipped).toMatchObject([{ reason: expect.stringMatching(/^set LOCKERS_TOKEN to a token/) }]);
+    vi.stubEnv("LOCKERS_TOKEN", "from the shell");
+    expect((await verifyFeatures(run)).outcomes).toMatchObject([{ failure: undefined }]);
+  } finally {
+    vi.unstubAllEnvs();
+    await elsewhere.close();
+  }
+  expect(asked).toEqual(["GET /v2/SMALL Bearer from the shell"]);
+});

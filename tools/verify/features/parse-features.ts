@@ -1,0 +1,67 @@
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { AstBuilder, compile, GherkinClassicTokenMatcher, Parser } from "@cucumber/gherkin";
+import { IdGenerator, PickleStepType } from "@cucumber/messages";
+
+/** A sentence of a scenario, with the values of its example in place. */
+interface FeatureStep {
+  readonly text: string;
+  /** Whether it says what is expected of the answer. */
+  readonly isOutcome: boolean;
+}
+
+/** A scenario of a feature file, or one example of an outline, with the steps of its background first. */
+export interface FeatureScenario {
+  /** `<file>/<tag>`, and which example it is; the scenario's title in place of the tag if it has none. */
+  readonly name: string;
+  readonly title: string;
+  readonly steps: readonly FeatureStep[];
+}
+
+/**
+ * The scenarios of all feature files in a folder.
+ * @throws {Error} naming the file that is not Gherkin, or the folder if it has no feature file.
+ */
+export async function parseFeatures(folder: string): Promise<readonly FeatureScenario[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".feature")).sort();
+  if (files.length === 0) throw new Error(`${folder} has no .feature file`);
+  const parsed = await Promise.all(
+    files.map(async (file) =>
+      parseFeature(basename(file, ".feature"), await readFile(join(folder, file), "utf8")),
+    ),
+  );
+  return parsed.flat();
+}
+
+/** The scenarios of one feature file. @param file its name, which scenarios begin theirs with. */
+export function parseFeature(file: string, text: string): readonly FeatureScenario[] {
+  const newId = IdGenerator.incrementing();
+  const document = new Parser(new AstBuilder(newId), new GherkinClassicTokenMatcher());
+  const pickles = compile(parseOf(document, file, text), file, newId);
+  const named = pickles.map(({ name: title, tags: [tag], steps }) => ({
+    name: `${file}/${tag?.name.slice(1) ?? title}`,
+    title,
+    steps: steps.map(({ text, type }) => ({
+      text: text.trim().replaceAll(/\s+/g, " "),
+      isOutcome: type === PickleStepType.OUTCOME,
+    })),
+  }));
+  return named.map((scenario, index) => {
+    const isSame = ({ name }: { readonly name: string }) => name === scenario.name;
+    if (named.filter(isSame).length === 1) return scenario;
+    return {
+      ...scenario,
+      name: `${scenario.name} example ${named.slice(0, index + 1).filter(isSame).length}`,
+    };
+  });
+}
+
+function parseOf(parser: Parser<ReturnType<AstBuilder["getResult"]>>, file: string, text: string) {
+  try {
+    return parser.parse(text);
+  } catch (error) {
+    throw new Error(`${file}.feature is not Gherkin: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
