@@ -15,7 +15,7 @@ export default {
         "test/infra/make-templates.ts",
         "tools/local/**/*.mjs",
         "tools/import/density/parse-thread.ts",
-        "tools/bench/*.{ts,mjs}",
+        "tools/bench/programs/*.{ts,mjs}",
         "test/generators/{vitest.config,*.check}.ts",
       ],
       project: ["{functions,shared,infra,console,tools,test}/**/*.{ts,mjs}"],

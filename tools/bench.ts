@@ -3,34 +3,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench/bench.ts";
-import { consolePage } from "./bench/console.ts";
 import { delivery } from "./bench/delivery.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
-import { firstByte } from "./bench/first-byte.ts";
-import { formats } from "./bench/formats.ts";
 import { imports } from "./bench/import.ts";
-import { orders } from "./bench/orders.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
-import { units } from "./bench/units.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 
 exitOnSignals();
 
 /** `npm run bench` runs all of them, `npm run bench -- start` the named ones; `--write` updates the document. */
-const benches: Readonly<Record<string, Bench>> = {
-  start,
-  density,
-  delivery,
-  import: imports,
-  units,
-  throughput,
-  orders,
-  "first-byte": firstByte,
-  formats,
-  console: consolePage,
-};
+const benches: Readonly<Record<string, Bench>> = { start, density, delivery, import: imports, throughput };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 
@@ -43,17 +27,18 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const [load = 0] = loadavg();
-if (load > availableParallelism()) {
-  console.error(`the machine is busy (load ${load.toFixed(1)}): medians and ratios are not to be relied on`);
-}
-
 const sections = sectionsIn(existsSync(documentFile) ? await readFile(documentFile, "utf8") : "");
 for (const [name, bench] of Object.entries(benches)) {
   if (named.length > 0 && !named.includes(name)) continue;
+  const [load = 0] = loadavg();
+  if (load > availableParallelism()) {
+    console.error(
+      `the machine is busy (load ${load.toFixed(1)}): medians and ratios are not to be relied on`,
+    );
+  }
   const rows = await bench.run();
   console.log(`${name}\n${tableOf(rows)}\n`);
-  sections.set(name, sectionOf(bench, rows));
+  sections.set(name, sectionOf(bench, rows, load));
   if (!rows.every(({ holds }) => holds)) process.exitCode = 1;
 }
 if (isWritten) await writeFile(documentFile, documentOf(sections, Object.keys(benches)));

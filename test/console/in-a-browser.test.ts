@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findChromium, startChromium } from "../../tools/chromium.ts";
 import { demoClientsToken } from "../oauth2/test-client.ts";
+import { findChromium, startChromium } from "../support/chromium.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole } from "../support/sample.ts";
 import {

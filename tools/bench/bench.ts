@@ -11,9 +11,38 @@ export interface Row {
 
 /** A set of measurements that are run together. */
 export interface Bench {
-  /** What is measured and how, for the reader of the document. */
+  /** What is measured, how, and what it is compared with, for the reader of the document. */
   readonly about: string;
   readonly run: () => Promise<readonly Row[]>;
+}
+
+/** A number as text, with its unit. */
+type Text = (value: number) => string;
+
+/** Texts of numbers with a unit, rounded to so many decimal places. */
+export function inUnit(unit: string, decimals = 0): Text {
+  return (value) => `${value.toLocaleString("en", { maximumFractionDigits: decimals })} ${unit}`;
+}
+
+/** A ratio. */
+export const times = inUnit("×", 2);
+
+/** Bytes as mebibytes. */
+export const mebibytes: Text = (bytes) => inUnit("MiB", 1)(bytes / 2 ** 20);
+
+/** A measurement without a bar. */
+export function shown(what: string, measured: string): Row {
+  return { what, measured, holds: true };
+}
+
+/** A measurement that shall not be below its bar. */
+export function atLeast(what: string, value: number, bar: number, text: Text): Row {
+  return { what, measured: text(value), bar: `≥ ${text(bar)}`, holds: value >= bar };
+}
+
+/** A measurement that shall not be above its bar. */
+export function atMost(what: string, value: number, bar: number, text: Text): Row {
+  return { what, measured: text(value), bar: `≤ ${text(bar)}`, holds: value <= bar };
 }
 
 /** The middle value; the mean of the two middle values of an even number. */

@@ -1,6 +1,7 @@
 import type { CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile, TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
+import { hourMilliseconds } from "../../shared/calendar.ts";
 
 /** The characters of a geohash. */
 export const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
@@ -54,4 +55,17 @@ function tileHourOf(tile: number, hour: number): TileHour {
 /** A day of one of the city's tiles, by its position. */
 export function dayOf(tile: number): readonly TileHour[] {
   return Array.from({ length: hoursPerDay }, (_, hour) => tileHourOf(tile, hour));
+}
+
+/** Hours since the epoch. */
+export const firstHour = Date.UTC(2026, 10, 20) / hourMilliseconds;
+
+/** So many hours, from the first. */
+export function firstHours(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, hour) => firstHour + hour);
+}
+
+/** The time at which an hour begins, as an answer writes it. */
+export function timeOf(epochHour: number): string {
+  return new Date(epochHour * hourMilliseconds).toISOString().replace(".000", "");
 }

@@ -9,82 +9,69 @@ import {
   type Tile,
 } from "../../functions/population-density/cover/cover.ts";
 import { type Point, type Polygon, polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { type Bench, median, type Row } from "./bench.ts";
+import { atLeast, atMost, inUnit, median, type Row, shown, times } from "./bench.ts";
+
+/** What is measured by `coverRows`. */
+export const aboutCover = [
+  "How fast the cells of a polygon are found: a city and a province of 15 vertices at precision 7.",
+  "The comparisons are `ngeohash.bboxes` with a point-in-polygon test of each cell's middle, and `h3-js`",
+  "`polygonToCells` at resolution 10. Each finds other cells than the exact cover, so cells per second are compared.",
+  "“Strings” are sorted geohashes; the “compact form” is the one that the service uses: tiles of 2 bytes per cell.",
+  "Every ratio is the median of the ratios of pairs that ran one right after the other, with a garbage collection before",
+  "each.",
+  "In the same run, every cover is checked: it is sorted, has no duplicates and as many cells as are counted, has every",
+  "cell that `ngeohash` finds, and no other cell that is more than a cell away from the boundary.",
+].join("\n");
 
 /** How fast the cells of a polygon are found, next to the libraries that come closest. */
-export const densityCover: Bench = {
-  about: [
-    "How fast the cells of a polygon are found: a city and a province of 15 vertices at precision 7.",
-    "The comparisons are `ngeohash.bboxes` with a point-in-polygon test of each cell's middle, and `h3-js`",
-    "`polygonToCells` at resolution 10. Each finds other cells than the exact cover, so cells per second are compared.",
-    "“Strings” are sorted geohashes; the “compact form” is the one that the service uses: tiles of 2 bytes per cell.",
-    "Every ratio is the median of the ratios of pairs that ran one right after the other, with a garbage collection before",
-    "each.",
-    "In the same run, every cover is checked: it is sorted, has no duplicates and as many cells as are counted, has every",
-    "cell that `ngeohash` finds, and no other cell that is more than a cell away from the boundary.",
-  ].join("\n"),
-  run: async () => {
-    const [city, province, sliver] = [areaOf(cityRing), areaOf(provinceRing), areaOf(sliverRing)];
-    const cells = { city: check(city), province: check(province), sliver: check(sliver) };
-    expectBetween("the city", cells.city, 36_000, 37_000);
-    expectBetween("the province", cells.province, 590_000, 610_000);
-    const overNgeohash = compare(
-      () => listed(city),
-      () => byNgeohash(city).length,
-      21,
-    );
-    const overH3 = compare(
-      () => listed(city),
-      () => byH3(city),
-      21,
-    );
-    const compactCity = compare(
-      () => compact(city),
-      () => byNgeohash(city).length,
-      21,
-    );
-    const compactProvince = compare(
-      () => compact(province),
-      () => byNgeohash(province).length,
-      5,
-    );
-    const sliverOverCity = compare(
-      () => compact(city),
-      () => compact(sliver),
-      51,
-    );
-    const counting = compare(
-      () => countCells(province.polygon, precision),
-      () => listed(province),
-      31,
-    );
-    return [
-      shown("city", `${cells.city} cells`),
-      shown("province", `${cells.province} cells`),
-      shown("sliver of 8 degrees", `${cells.sliver} cells`),
-      shown("city as strings", millisecondsText(overNgeohash.milliseconds)),
-      shown("city in compact form", millisecondsText(compactCity.milliseconds)),
-      shown("province in compact form", millisecondsText(compactProvince.milliseconds)),
-      shown("province counted", millisecondsText(counting.milliseconds)),
-      atLeast("city as strings, cells/s over ngeohash", overNgeohash.rate, 20),
-      atLeast("city as strings, cells/s over h3-js", overH3.rate, 30),
-      atLeast("city in compact form, cells/s over ngeohash", compactCity.rate, 80),
-      atLeast("province in compact form, cells/s over ngeohash", compactProvince.rate, 60),
-      {
-        what: "sliver in compact form, time over the city",
-        measured: `${sliverOverCity.time.toFixed(1)} ×`,
-        bar: "≤ 8 ×",
-        holds: sliverOverCity.time <= 8,
-      },
-      atLeast("province, counting over listing", counting.time, 300),
-    ];
-  },
-};
+export function coverRows(): Row[] {
+  const [city, province, sliver] = [
+    measuredArea(cityRing),
+    measuredArea(provinceRing),
+    measuredArea(sliverRing),
+  ];
+  const cells = { city: check(city), province: check(province), sliver: check(sliver) };
+  expectBetween("the city", cells.city, 36_000, 37_000);
+  expectBetween("the province", cells.province, 590_000, 610_000);
+  const listedCity = () => listed(city);
+  const compactCity = () => compact(city);
+  const overNgeohash = compare(listedCity, () => byNgeohash(city).length, 21);
+  const overH3 = compare(listedCity, () => byH3(city), 21);
+  const compactOverNgeohash = compare(compactCity, () => byNgeohash(city).length, 21);
+  const compactProvince = compare(
+    () => compact(province),
+    () => byNgeohash(province).length,
+    5,
+  );
+  const sliverOverCity = compare(compactCity, () => compact(sliver), 51);
+  const counting = compare(
+    () => countCells(province.polygon, precision),
+    () => listed(province),
+    31,
+  );
+  const found = inUnit("cells");
+  const milliseconds = inUnit("ms", 3);
+  return [
+    shown("city", found(cells.city)),
+    shown("province", found(cells.province)),
+    shown("sliver of 8 degrees", found(cells.sliver)),
+    shown("city as strings", milliseconds(overNgeohash.milliseconds)),
+    shown("city in compact form", milliseconds(compactOverNgeohash.milliseconds)),
+    shown("province in compact form", milliseconds(compactProvince.milliseconds)),
+    shown("province counted", milliseconds(counting.milliseconds)),
+    atLeast("city as strings, cells/s over ngeohash", overNgeohash.rate, 20, times),
+    atLeast("city as strings, cells/s over h3-js", overH3.rate, 30, times),
+    atLeast("city in compact form, cells/s over ngeohash", compactOverNgeohash.rate, 80, times),
+    atLeast("province in compact form, cells/s over ngeohash", compactProvince.rate, 60, times),
+    atMost("sliver in compact form, time over the city", sliverOverCity.time, 8, times),
+    atLeast("province, counting over listing", counting.time, 300, times),
+  ];
+}
 
 /** Of the areas that the benches ask for. */
 export const precision = 7;
 
-interface Area {
+interface MeasuredArea {
   readonly ring: readonly Point[];
   readonly polygon: Polygon;
 }
@@ -113,25 +100,25 @@ const sliverRing = [
 
 /** The cover of the city in compact form, computed anew. */
 export function coverOfCity(): readonly Tile[] {
-  const { polygon } = areaOf(cityRing);
+  const { polygon } = measuredArea(cityRing);
   return coverOf(polygon, precision);
 }
 
-function areaOf(ring: readonly Point[]): Area {
+function measuredArea(ring: readonly Point[]): MeasuredArea {
   const polygon = polygonOf(ring);
   if (polygon === undefined) throw new Error("not a polygon");
   return { ring, polygon };
 }
 
-function listed({ polygon }: Area): number {
+function listed({ polygon }: MeasuredArea): number {
   return geohashesOf(coverOf(polygon, precision), precision).length;
 }
 
-function compact({ polygon }: Area): number {
+function compact({ polygon }: MeasuredArea): number {
   return coverOf(polygon, precision).reduce((sum, { cells }) => sum + cells.length, 0);
 }
 
-function byNgeohash({ ring }: Area): string[] {
+function byNgeohash({ ring }: MeasuredArea): string[] {
   const latitudes = ring.map(({ latitude }) => latitude);
   const longitudes = ring.map(({ longitude }) => longitude);
   return ngeohash
@@ -145,7 +132,7 @@ function byNgeohash({ ring }: Area): string[] {
     .filter((geohash) => isInside(ring, ngeohash.decode(geohash)));
 }
 
-function byH3({ ring }: Area): number {
+function byH3({ ring }: MeasuredArea): number {
   return polygonToCells(
     ring.map(({ latitude, longitude }) => [latitude, longitude]),
     10,
@@ -166,7 +153,7 @@ function isInside(ring: readonly Point[], { latitude, longitude }: Point): boole
 }
 
 /** Asserts that a cover is right as far as other means can tell. Returns its number of cells. */
-function check(area: Area): number {
+function check(area: MeasuredArea): number {
   const geohashes = geohashesOf(coverOf(area.polygon, precision), precision);
   const cover = new Set(geohashes);
   if (cover.size !== geohashes.length) throw new Error("a cell is there twice");
@@ -204,7 +191,7 @@ interface Comparison {
   readonly rate: number;
 }
 
-/** Runs two functions that return how many results they have in turns, short ones often enough to be measured. */
+/** Runs two functions, which return how many results they have, in turns, short ones often enough to be measured. */
 function compare(first: () => number, second: () => number, pairs: number): Comparison {
   const [firstTimes, secondTimes] = [timesFor(first), timesFor(second)];
   const measured = Array.from({ length: pairs }, () => {
@@ -248,16 +235,4 @@ function collectGarbage(): void {
 
 function expectBetween(what: string, cells: number, min: number, max: number): void {
   if (cells < min || cells > max) throw new Error(`${what} has ${cells} cells, not ${min} to ${max}`);
-}
-
-function shown(what: string, measured: string): Row {
-  return { what, measured, holds: true };
-}
-
-function atLeast(what: string, ratio: number, min: number): Row {
-  return { what, measured: `${ratio.toFixed(1)} ×`, bar: `≥ ${min} ×`, holds: ratio >= min };
-}
-
-function millisecondsText(milliseconds: number): string {
-  return `${milliseconds.toFixed(3)} ms`;
 }

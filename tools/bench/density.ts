@@ -1,16 +1,17 @@
 import type { Bench } from "./bench.ts";
-import { coverOfCity, densityCover } from "./density-cover.ts";
-import { densityDataWith } from "./density-data.ts";
+import { aboutAnswers, answerRows } from "./density-answer.ts";
+import { aboutCover, coverRows } from "./density-cover.ts";
+import { aboutStored, storedRows } from "./density-stored.ts";
+import { aboutUnits, unitRows } from "./units.ts";
 
-// The data first: what is compiled for it then has met no other shapes of the same functions.
-const parts = [densityDataWith(coverOfCity), densityCover];
-
-/** Population density, from a polygon to the bytes of an answer. */
+/** Population density, from a polygon to the bytes of an answer, and what a request takes of DynamoDB. */
 export const density: Bench = {
-  about: parts.map(({ about }) => about).join("\n\n"),
-  run: async () => {
-    const rows = [];
-    for (const part of parts) rows.push(...(await part.run()));
-    return rows;
-  },
+  about: [aboutAnswers, aboutStored, aboutCover, aboutUnits].join("\n\n"),
+  run: async () => [
+    // The answers first: what is compiled for them then has met no other shapes of the same functions.
+    ...(await answerRows()),
+    ...(await storedRows()),
+    ...coverRows(),
+    ...(await unitRows()),
+  ],
 };

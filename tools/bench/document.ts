@@ -14,10 +14,13 @@ export function sectionsIn(document: string): Map<string, string> {
   );
 }
 
-/** The section of a bench that ran just now. It names the machine's size and Node's version, not the machine. */
-export function sectionOf({ about }: Bench, rows: readonly Row[]): string {
+/**
+ * The section of a bench that ran just now. It names the machine's size and Node's version, not the machine.
+ * @param load is how many processes were running or waiting for a processor before.
+ */
+export function sectionOf({ about }: Bench, rows: readonly Row[], load: number): string {
   const day = new Date().toISOString().slice(0, 10);
-  const where = `${day}, ${availableParallelism()} cores, Node ${process.version}.`;
+  const where = `${day}, ${availableParallelism()} cores, load ${load.toFixed(1)} before, Node ${process.version}.`;
   return [about, where, tableOf(rows)].join("\n\n");
 }
 
@@ -27,7 +30,8 @@ export function documentOf(sections: ReadonlyMap<string, string>, order: readonl
     const section = sections.get(name);
     return section === undefined ? [] : [`${heading}${name}\n\n${section}`];
   });
-  const start = "# Benchmarks\n\nWritten by `npm run bench -- --write`.";
+  const start =
+    "# Benchmarks\n\nWritten by `npm run bench -- --write`, section by section, with the day of each measurement.";
   return `${[start, ...kept].join("\n\n")}\n`;
 }
 

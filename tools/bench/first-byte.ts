@@ -1,58 +1,41 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { type Bench, median, type Row } from "./bench.ts";
-import { type Server, startService, timeIn } from "./local-service.ts";
+import { atMost, inUnit, median, type Row, shown } from "./bench.ts";
+import { type Server, timeIn } from "./local-service.ts";
 
 const maxMilliseconds = 50;
 const rounds = 15;
+const hoursAsked = 7;
+const milliseconds = inUnit("ms", 1);
 
-/** When a caller of `npm start` gets the first byte of a large answer, and when the last. */
-export const firstByte: Bench = {
-  about: [
-    "Densities of a city, seven hours with almost as many slots as a synchronous answer may have, from `npm start`.",
-    "“First byte” is the time from the request to the first byte of the body, “whole answer” to the last; medians of",
-    `${rounds} requests, after as many of warming up. Every request passes the gateway, its function and the count of the`,
-    "quota. The tiles are in the function's cache, except in the row of the first request for a day.",
-  ].join("\n"),
-  run: async () => {
-    const service = await startService();
-    const end = () => service.process.kill();
-    process.once("exit", end);
-    try {
-      return await rows(service);
-    } finally {
-      process.off("exit", end);
-      const ended = once(service.process, "exit");
-      end();
-      await ended;
-    }
-  },
-};
+/** What is measured by `firstByteRows`. */
+export const aboutFirstByte = [
+  "Then the densities of a city, seven hours with almost as many slots as a synchronous answer may have, one request",
+  "after the other. “First byte” is the time from the request to the first byte of the body, “whole answer” to the last;",
+  `medians of ${rounds} requests. The tiles are in the function's cache, except in the row of the first request for a day.`,
+].join("\n");
 
-async function rows(service: Server): Promise<Row[]> {
-  await several(service, "gzip", 1);
-  const uncached = median((await several(service, "gzip", 49)).slice(0, 1).map(({ first }) => first));
-  const compressed = await several(service, "gzip", 1);
-  const plain = await several(service, "identity", 1);
-  const slots = plain[0]?.text.split('"geohash"').length ?? 1;
-  const rowsOf = (name: string, measured: readonly Answer[]): Row[] => {
-    const first = median(measured.map((answer) => answer.first));
-    const whole = median(measured.map((answer) => answer.whole));
-    return [
-      {
-        what: `first byte, ${name}`,
-        measured: `${first.toFixed(1)} ms`,
-        bar: `≤ ${maxMilliseconds} ms`,
-        holds: first <= maxMilliseconds,
-      },
-      { what: `whole answer, ${name}`, measured: `${whole.toFixed(1)} ms`, holds: true },
-    ];
-  };
+/** When a caller gets the first byte of a large answer, and when the last. */
+export async function firstByteRows(service: Server): Promise<Row[]> {
+  await askRepeatedly(service, "gzip");
+  const compressed = await askRepeatedly(service, "gzip");
+  const plain = await askRepeatedly(service, "identity");
+  const uncached = await ask(service, "gzip", 49);
+  const slots = (plain[0]?.text.split('"geohash"').length ?? 1) - 1;
   return [
-    { what: "slots of the answer", measured: String(slots - 1), holds: true },
+    shown("slots of a large answer", slots.toLocaleString("en")),
     ...rowsOf("gzip", compressed),
     ...rowsOf("not compressed", plain),
-    { what: "first byte, gzip, first request for a day", measured: `${uncached.toFixed(1)} ms`, holds: true },
+    shown("first byte, gzip, first request for a day", milliseconds(uncached.first)),
+  ];
+}
+
+function rowsOf(name: string, measured: readonly Answer[]): Row[] {
+  const first = median(measured.map((answer) => answer.first));
+  const whole = median(measured.map((answer) => answer.whole));
+  return [
+    atMost(`first byte, ${name}`, first, maxMilliseconds, milliseconds),
+    shown(`whole answer, ${name}`, milliseconds(whole)),
   ];
 }
 
@@ -71,15 +54,14 @@ const boundary = [
   { latitude: 45.8, longitude: 4.9 },
   { latitude: 45.8, longitude: 4.8 },
 ];
-const hoursAsked = 7;
 
-/** Asks one after the other for the hours that begin some hours from now. */
-async function several(service: Server, encoding: string, hours: number): Promise<Answer[]> {
+async function askRepeatedly(service: Server, encoding: string): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let round = 0; round < rounds; round++) answers.push(await ask(service, encoding, hours));
+  for (let round = 0; round < rounds; round++) answers.push(await ask(service, encoding, 1));
   return answers;
 }
 
+/** Asks for the hours that begin some hours from now. */
 async function ask({ url, token }: Server, encoding: string, hours: number): Promise<Answer> {
   const area = { areaType: "POLYGON", boundary };
   const body = JSON.stringify({

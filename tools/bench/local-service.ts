@@ -1,15 +1,34 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { promisify } from "node:util";
 import * as z from "zod";
 import { hourMilliseconds } from "../../shared/calendar.ts";
 
 const readyMilliseconds = 120_000;
 
-/** A server in a process of its own, with a token for density requests. */
+/** A server in a process of its own. */
 export interface Server {
   readonly process: ChildProcess;
   readonly url: string;
+  /** For density requests. */
   readonly token: string;
+}
+
+/** Lends a server and ends it afterwards. */
+export async function withServer<Result>(
+  server: Server,
+  use: (server: Server) => Promise<Result>,
+): Promise<Result> {
+  const end = () => server.process.kill();
+  process.once("exit", end);
+  try {
+    return await use(server);
+  } finally {
+    process.off("exit", end);
+    const ended = once(server.process, "exit");
+    end();
+    await ended;
+  }
 }
 
 /** Runs `npm start` on a free port, with the demo data and without limits of callers. */
@@ -24,17 +43,20 @@ export async function startService(): Promise<Server> {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const url = await written(child, /^Listening on (\S+)/m);
-  const credentials = { emailaddress: "app@example.com", password: "correct horse battery staple" };
-  const login = await fetch(`${url}/v3/profile/authenticate`, {
-    method: "POST",
-    body: JSON.stringify(credentials),
-  });
-  const { Data } = z.object({ Data: z.object({ access_token: z.string() }) }).parse(await login.json());
-  return { process: child, url, token: Data.access_token };
+  return { process: child, url, token: await login(url) };
+}
+
+const loggedIn = z.object({ Data: z.object({ access_token: z.string() }) });
+
+/** A token of the demo data's caller. */
+export async function login(url: string): Promise<string> {
+  const body = JSON.stringify({ emailaddress: "app@example.com", password: "correct horse battery staple" });
+  const response = await fetch(`${url}/v3/profile/authenticate`, { method: "POST", body });
+  return loggedIn.parse(await response.json()).Data.access_token;
 }
 
 /** The first group of what a process writes first that matches; all that it writes is read. */
-export function written(child: ChildProcess, pattern: RegExp): Promise<string> {
+function written(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     const timer = setTimeout(() => reject(new Error("a server does not listen")), readyMilliseconds);
@@ -52,11 +74,11 @@ export function written(child: ChildProcess, pattern: RegExp): Promise<string> {
 /** What a process has used until now; its CPU time in whole seconds, which every `ps` knows. */
 export async function usageOf({
   process: { pid },
-}: Server): Promise<{ readonly cpuSeconds: number; readonly mebibytes: number }> {
+}: Server): Promise<{ readonly cpuSeconds: number; readonly bytes: number }> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "rss=,time=", "-p", String(pid)]);
   const [rss = "", time = ""] = stdout.trim().split(/\s+/);
   const cpuSeconds = time.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
-  return { cpuSeconds, mebibytes: Number(rss) / 1_024 };
+  return { cpuSeconds, bytes: Number(rss) * 1_024 };
 }
 
 /** The beginning of an hour, that many hours after this one's. */

@@ -1,13 +1,13 @@
 /**
- * Prints the CPU that it takes to answer a past hour of the bench's city, from the tables that the environment names.
+ * Sends the CPU that it takes to answer a past hour of the bench's city, from the tables that the environment names.
  */
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
-import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
-import { bodyOf } from "../../functions/population-density/answer/json.ts";
-import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
-import { hourMilliseconds } from "../../shared/calendar.ts";
-import { cityRing, precision } from "./density-cover.ts";
+import { answerTo } from "../../../functions/population-density/answer/answer-to.ts";
+import { bodyOf } from "../../../functions/population-density/answer/json.ts";
+import { parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
+import { hourMilliseconds } from "../../../shared/calendar.ts";
+import { cityRing, precision } from "../density-cover.ts";
 
 const turns = 15;
 process.env.CACHE_SECONDS = "0";
@@ -41,6 +41,4 @@ for (let turn = 0; turn < turns; turn++) {
   sizes.bytes = body.length;
   sizes.compressedBytes = compressed.length;
 }
-console.log(
-  JSON.stringify({ readMilliseconds: Math.min(...reads), writeMilliseconds: Math.min(...writes), ...sizes }),
-);
+process.send?.({ readMilliseconds: Math.min(...reads), writeMilliseconds: Math.min(...writes), ...sizes });

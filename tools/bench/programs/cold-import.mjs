@@ -1,4 +1,4 @@
-import { awslambda } from "../local/lambda/response-stream.mjs";
+import { awslambda } from "../../local/lambda/response-stream.mjs";
 
 // Prints the milliseconds that the first import of a module takes: node cold-import.mjs <file URL>
 const [, , module] = process.argv;

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
-import { endpoint } from "../../shared/endpoint.ts";
-import { serve } from "../../shared/http/serve.ts";
-import { device, phoneNumber } from "../../shared/schemas.ts";
+import { endpoint } from "../../../shared/endpoint.ts";
+import { serve } from "../../../shared/http/serve.ts";
+import { device, phoneNumber } from "../../../shared/schemas.ts";
 import event from "./warm-request.json" with { type: "json" };
 
 // The whole path of a request except caller and quota, which need a token and a table: event, correlator,

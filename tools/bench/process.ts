@@ -1,0 +1,39 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type * as z from "zod";
+
+/** The path of a program in `tools/bench/programs`. */
+export function pathOf(program: string): string {
+  return fileURLToPath(new URL(`programs/${program}`, import.meta.url));
+}
+
+/**
+ * Starts a TypeScript program of `tools/bench/programs`, so that its memory and processor time are its own.
+ * @param env is all of its environment but the path.
+ */
+export function forkProgram(
+  program: string,
+  parameters: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
+  return fork(pathOf(program), parameters, {
+    execArgv: ["--import", import.meta.resolve("tsx")],
+    env: { PATH: process.env.PATH, ...env },
+  });
+}
+
+/** What a process sends by its first message, after which it is ended. */
+export async function resultOf<Result>(child: ChildProcess, schema: z.ZodType<Result>): Promise<Result> {
+  const sent = once(child, "message").then(([message]) => schema.parse(message));
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`${child.spawnargs.join(" ")} ended with ${code} and no result`);
+  });
+  try {
+    return await Promise.race([sent, ended]);
+  } finally {
+    // Clients and their connections would keep it.
+    if (child.connected) child.disconnect();
+    child.kill();
+  }
+}

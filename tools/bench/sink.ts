@@ -1,0 +1,84 @@
+import { EventEmitter, once } from "node:events";
+import { createServer } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
+import { listen } from "../local/servers/listening-server.ts";
+import { timeIn } from "./local-service.ts";
+
+const maxDeliveryMilliseconds = 600_000;
+
+/** A sink on this machine. */
+export interface Sink {
+  readonly url: string;
+  /** The most uploads that it had at a time. */
+  maxAtOnce(): number;
+  /** Resolves when it has the answer of an operation. */
+  delivered(operationId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a sink that takes some milliseconds after each upload to say that it has it. */
+export async function openSink(milliseconds: number): Promise<Sink> {
+  let [atOnce, max] = [0, 0];
+  const operations = new Set<string>();
+  const arrivals = new EventEmitter().setMaxListeners(0);
+  const server = createServer(async (request, response) => {
+    max = Math.max(max, ++atOnce);
+    response.once("close", () => atOnce--);
+    for await (const _ of request);
+    await wait(milliseconds);
+    const operationId = String(request.headers["webhook-id"]);
+    response.writeHead(204).end();
+    operations.add(operationId);
+    arrivals.emit(operationId);
+  });
+  return {
+    ...(await listen(server, 0)),
+    maxAtOnce: () => max,
+    // It may be there before its operation's id is known here.
+    delivered: async (operationId) => {
+      if (operations.has(operationId)) return;
+      await once(arrivals, operationId, { signal: AbortSignal.timeout(maxDeliveryMilliseconds) });
+    },
+  };
+}
+
+/** What a delivery answers. */
+export interface Asked {
+  readonly boundary: readonly { readonly latitude: number; readonly longitude: number }[];
+  readonly hours: number;
+}
+
+/** 9 cells and an hour. */
+export const smallAnswer: Asked = {
+  boundary: [
+    { latitude: 45.752, longitude: 4.86 },
+    { latitude: 45.752, longitude: 4.864 },
+    { latitude: 45.755, longitude: 4.862 },
+  ],
+  hours: 1,
+};
+
+/** The body of a request; without a sink, it is answered at once. */
+export function requestBody({ boundary, hours }: Asked, sink?: string): string {
+  const area = { areaType: "POLYGON", boundary };
+  return JSON.stringify({ area, startTime: timeIn(1), endTime: timeIn(1 + hours), sink });
+}
+
+/** Asks for an answer to a sink. Returns its operation's id once it is accepted. */
+export async function requestDelivery(
+  url: string,
+  token: string,
+  sink: Pick<Sink, "url">,
+  asked = smallAnswer,
+): Promise<string> {
+  const response = await fetch(`${url}/populationdensitydata/retrieve`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: requestBody(asked, `${sink.url}/`),
+  });
+  const { operationId } = (await response.json()) as { operationId?: string };
+  if (response.status !== 202 || operationId === undefined) {
+    throw new Error(`refused with ${response.status}`);
+  }
+  return operationId;
+}
