@@ -35,8 +35,22 @@ export function areaOf(points: readonly Point[]): Area {
   };
 }
 
+/** The rectangle of a box; undefined for a box without height, or as wide as half of the world or wider. */
+export function boxArea({ west, south, east, north }: Box): Area | undefined {
+  const width = east < west ? east - west + 360 : east - west;
+  // An edge of 180 degrees or more would run the other way around the world.
+  if (width <= 0 || width >= 180 || north <= south) return undefined;
+  return areaOf([
+    { latitude: south, longitude: west },
+    { latitude: south, longitude: east },
+    { latitude: north, longitude: east },
+    { latitude: north, longitude: west },
+  ]);
+}
+
 function rounded(degrees: number): number {
-  return Math.round(degrees * 1e6) / 1e6;
+  // Adding 0 makes 0 of -0.
+  return Math.round(degrees * 1e6) / 1e6 + 0;
 }
 
 /** Why the API would refuse an area; undefined if it would accept it. */
