@@ -7,9 +7,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { build, type Plugin } from "esbuild";
-import { quantize } from "topojson-client";
-import { presimplify, simplify } from "topojson-simplify";
-import type { GeometryCollection, Topology } from "topojson-specification";
+import { outlines } from "./console/outlines.ts";
+import { places } from "./console/places.ts";
 
 const require = createRequire(import.meta.url);
 const sources = fileURLToPath(new URL("../console/", import.meta.url));
@@ -44,6 +43,7 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
   const others = {
     mapWorker: map.worker,
     outlines: assetOf("outlines.json", await outlines()),
+    places: assetOf("places.json", await places()),
     referenceStyle: assetOf("reference.css", await referenceStyle()),
     icon: assetOf("icon.svg", await readFile(join(sources, "icon.svg"), "utf8")),
     licences: assetOf("licences.txt", await licences()),
@@ -143,23 +143,6 @@ function mapPlugin({ shared, factory }: MapLibrary): Plugin {
       }));
     },
   };
-}
-
-/** Corners that span less, in square degrees, are left out; so are digits beyond a fifteenth of a degree of arc. */
-const minCornerArea = 0.005;
-const outlineGrid = 10_000;
-
-/** The outlines of countries, without their names, in as much detail as the map shows before it shows cells. */
-async function outlines(): Promise<string> {
-  const text = await readFile(require.resolve("world-atlas/countries-50m.json"), "utf8");
-  const topology = JSON.parse(text) as Topology<{ countries: GeometryCollection<object> }>;
-  const { countries } = topology.objects;
-  for (const country of countries.geometries) {
-    delete country.id;
-    delete country.properties;
-  }
-  topology.objects = { countries };
-  return JSON.stringify(quantize(simplify(presimplify(topology), minCornerArea), outlineGrid));
 }
 
 /** The style sheet of the reference: Swagger UI's, in the colours of the page. */

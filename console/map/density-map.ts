@@ -1,13 +1,14 @@
-/** The map: outlines of countries or the operator's own map, with areas and the cells of an answer above. */
+/** The map: the base map or the operator's own map, with areas and the cells of an answer above. */
 import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibre-gl";
 import { assetUrl } from "../assets.ts";
 import type { Area, Box, Point } from "../request/area.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
+import { baseLayers } from "./base-layers.ts";
+import { baseStyle } from "./base-style.ts";
 import { CellSource } from "./cell-source.ts";
 import { areaRing, boxRing, draft, empty, outline } from "./geojson.ts";
-import { areaLayers, outlineLayers, repaint } from "./layers.ts";
+import { areaLayers, repaint } from "./layers.ts";
 import { operatorStyle } from "./operator-style.ts";
-import { outlineStyle } from "./outline-style.ts";
 import { dots, hatching } from "./patterns.ts";
 
 /** The map of the page. */
@@ -25,7 +26,7 @@ export interface DensityMap {
 
 /**
  * Creates the map.
- * @param mapStyle the URL of the operator's style or archive of tiles; empty for outlines of countries
+ * @param mapStyle the URL of the operator's style or archive of tiles; empty for the base map
  * @param onCell is called with the clicked cell; with undefined after a click outside all cells
  */
 export async function createMap(
@@ -39,7 +40,7 @@ export async function createMap(
   const cells = new CellSource(map);
   onThemeChange(() => {
     const colours = themeColours();
-    if (mapStyle === "") repaint(map, outlineLayers(colours));
+    if (mapStyle === "") repaint(map, baseLayers(colours));
     addPatterns(map);
     repaint(map, areaLayers(colours));
     cells.repaint();
@@ -62,7 +63,7 @@ export async function createMap(
 /** Creates the MapLibre map, without tilt and rotation, and waits until its style has loaded. */
 async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapLibreMap> {
   maplibregl.setWorkerUrl(assetUrl("mapWorker"));
-  const style = mapStyle === "" ? await outlineStyle() : await operatorStyle(mapStyle);
+  const style = mapStyle === "" ? await baseStyle() : await operatorStyle(mapStyle);
   const map = new maplibregl.Map({
     container,
     style,

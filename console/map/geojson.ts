@@ -10,7 +10,7 @@ export type Position = [longitude: number, latitude: number];
 export const empty: FeatureCollection = { type: "FeatureCollection", features: [] };
 
 /** A feature without properties. */
-export function featureOf(geometry: Geometry): Feature {
+export function featureOf<Kind extends Geometry>(geometry: Kind): Feature<Kind> {
   return { type: "Feature", properties: {}, geometry };
 }
 
@@ -23,15 +23,18 @@ export function outline(coordinates: Position[]): FeatureCollection {
   return collection([featureOf({ type: "LineString", coordinates })]);
 }
 
-/** The closed ring of an area; across the antimeridian, longitudes continue beyond 180 degrees. */
-export function areaRing({ boundary }: Area): Position[] {
-  let before = boundary[0]?.longitude ?? 0;
-  const positions = boundary.map(({ longitude, latitude }): Position => {
-    while (longitude - before > 180) longitude -= 360;
-    while (longitude - before < -180) longitude += 360;
-    before = longitude;
-    return [longitude, latitude];
+/** Positions of which each is less than half the world from the one before: longitudes continue beyond 180 degrees. */
+export function continuous(positions: readonly Position[]): Position[] {
+  let before = positions[0]?.[0] ?? 0;
+  return positions.map(([longitude, latitude]): Position => {
+    before = longitude - 360 * Math.round((longitude - before) / 360);
+    return [before, latitude];
   });
+}
+
+/** The closed ring of an area, also across the antimeridian. */
+export function areaRing({ boundary }: Area): Position[] {
+  const positions = continuous(boundary.map(({ longitude, latitude }) => [longitude, latitude]));
   return positions[0] === undefined ? [] : [...positions, positions[0]];
 }
 

@@ -3,15 +3,6 @@ import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } 
 import type { ThemeColours } from "../theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 
-/** The base map: outlines of countries, bottom layer first. */
-export function outlineLayers({ water, land, border }: ThemeColours): LayerSpecification[] {
-  return [
-    { id: "water", type: "background", paint: { "background-color": water } },
-    { id: "land", type: "fill", source: "land", paint: { "fill-color": land } },
-    { id: "borders", type: "line", source: "borders", paint: { "line-color": border, "line-width": 1 } },
-  ];
-}
-
 /** The coverage, the area of a request, and an area that is being drawn. */
 export function areaLayers({ accent, border, land }: ThemeColours): LayerSpecification[] {
   return [

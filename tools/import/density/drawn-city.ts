@@ -72,20 +72,24 @@ function isTimeZone(name: string): boolean {
 
 const require = createRequire(import.meta.url);
 
-const communesFile = z.array(z.object({ code: z.string(), population: z.number().optional() }));
+const communesFile = z.array(
+  z.object({ code: z.string(), nom: z.string(), population: z.number().optional() }),
+);
 
-let populationsByCode: Promise<ReadonlyMap<string, number>> | undefined;
+let communesOfFrance: Promise<z.output<typeof communesFile>> | undefined;
 
-/** The communes of which INSEE has a population. */
-async function readPopulations(): Promise<ReadonlyMap<string, number>> {
+/** The communes as INSEE has them. */
+async function readCommunes() {
   // Read rather than imported: TypeScript would make a type of its 8 MB.
   const path = require.resolve("@etalab/decoupage-administratif/data/communes.json");
-  const communes = communesFile.parse(JSON.parse(await readFile(path, "utf8")));
-  const populations = new Map<string, number>();
-  for (const { code, population } of communes) {
-    if (population !== undefined) populations.set(code, population);
-  }
-  return populations;
+  communesOfFrance ??= readFile(path, "utf8").then((text) => communesFile.parse(JSON.parse(text)));
+  return await communesOfFrance;
+}
+
+/** The names of communes by their codes; that of an arrondissement as people write it: `Lyon 3e`. */
+export async function namesOfCommunes(): Promise<ReadonlyMap<string, string>> {
+  const communes = await readCommunes();
+  return new Map(communes.map(({ code, nom }) => [code, nom.replace(/ Arrondissement$/, "")]));
 }
 
 /**
@@ -93,8 +97,7 @@ async function readPopulations(): Promise<ReadonlyMap<string, number>> {
  * @throws {ImportError} for a commune of which INSEE has no population.
  */
 export async function populatedCentres(city: DrawnCity): Promise<Place[]> {
-  populationsByCode ??= readPopulations();
-  const populations = await populationsByCode;
+  const populations = new Map((await readCommunes()).map(({ code, population }) => [code, population]));
   return city.communes.flatMap(({ code, centres }) => {
     const people = populations.get(code);
     if (people === undefined) throw new ImportError([`commune ${code}: its population is not known`]);
