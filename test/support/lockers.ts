@@ -19,12 +19,15 @@ const lockers = [
   { name: "LARGE", status: "INACTIVE" },
 ];
 
-/** Serves the API of `test/tools/features/lockers.yaml` as its features expect. */
-export async function openLockers(): Promise<ListeningServer> {
+/**
+ * Serves the API of `test/tools/features/lockers.yaml` as its features expect.
+ * @param pseudonymFor what a token's client is answered as the pseudonym of the one device.
+ */
+export async function openLockers(pseudonymFor = (token: string) => `${token} 1`): Promise<ListeningServer> {
   return await listen(
     createServer(async (request, response) => {
       const query = (jsonIn(await text(request)) ?? {}) as Query;
-      const { status, body } = answerTo(request, query);
+      const { status, body } = answerTo(request, query, pseudonymFor);
       respond(request, response, status, body);
       if (status === 202 && query.sink !== undefined) await deliver(query, body);
     }),
@@ -47,16 +50,21 @@ export function respond(
   response.writeHead(status, headers).end(JSON.stringify(body));
 }
 
-function answerTo({ url = "", headers }: IncomingMessage, query: Query): { status: number; body: unknown } {
+function answerTo(
+  { url = "", headers: { authorization = "" } }: IncomingMessage,
+  query: Query,
+  pseudonymFor: (token: string) => string,
+): { status: number; body: unknown } {
   const error = (status: number, code: string) => ({
     status,
     body: { status, code, message: "The request is refused." },
   });
-  if (!["Bearer valid", "Bearer of SIMCARD1"].includes(headers.authorization ?? "")) {
-    return error(401, "UNAUTHENTICATED");
-  }
+  const token = authorization.replace("Bearer ", "");
+  if (!["valid", "of SIMCARD1", "of another client"].includes(token)) return error(401, "UNAUTHENTICATED");
   if (url === "/lockers/v1/find") return { status: 200, body: found(query) };
-  if (url === "/lockers/v1/identify") return { status: 200, body: identified };
+  if (url === "/lockers/v1/identify") {
+    return { status: 200, body: { ...identified, ppid: pseudonymFor(token) } };
+  }
   if (url === "/lockers/v1/measure") {
     if (query.sink !== undefined) return { status: 202, body: { operationId: crypto.randomUUID() } };
     return { status: 200, body: measured(query) };
@@ -74,7 +82,6 @@ function found({ name, status, device }: Query) {
 const identified = {
   imei: "490154203237518",
   model: "3110",
-  ppid: "0123456789abcdef",
   lastChecked: "2026-02-20T10:41:38.657Z",
   recycled: false,
 };

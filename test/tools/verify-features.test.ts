@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -206,31 +207,43 @@ test("a threshold that is not reached in its time is no failure of the service",
   }
 });
 
-test("the pseudonym of a device is the same each time and no other device's", async () => {
+const imei = "490154203237518";
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+let answers = 0;
+
+test.each([
+  ["the same for two devices", (token: string) => token, "another device has the pseudonym of DEVICE2"],
+  ["another each time", (token: string) => `${token} ${answers++}`, "DEVICE1 had another pseudonym before"],
+  ["the same for two clients", () => "0f", "another client gets the same pseudonym"],
+  ["the IMEI's digest", () => sha256(imei), "anyone can compute the pseudonym"],
+  ["a digest with the client", () => sha256(`subject:${imei}`), "anyone can compute the pseudonym"],
+])("a pseudonym that is %s is refused", async (_, pseudonymFor, failure) => {
   const identified = (device: string, pseudonym: string) => [
     `Given SIMCARD1 is installed within ${device}, which is connected to the network`,
     "And SIMCARD1 is identified by the access token",
     'When the HTTPS "POST" request is sent',
     `Then the response property "$.ppid" exists and is equal to ${pseudonym}`,
   ];
-  const scenarios = {
-    first: identified("DEVICE1", "PPID1"),
-    again: identified("DEVICE1", "PPID1"),
-    other: identified("DEVICE2", "PPID2"),
-  };
-  const features = await writeFeature("pseudonyms", scenarios, "/lockers/v1/identify");
+  const first = identified("DEVICE1", "PPID1");
+  const scenarios = { first, again: first, other: identified("DEVICE2", "PPID2") };
+  const features = await writeFeature(`pseudonyms-${answers++}`, scenarios, "/lockers/v1/identify");
   const plan = JSON.parse(await readFile(planFile, "utf8"));
   const file = join(features, "plan.json");
-  await writeFile(
-    file,
-    JSON.stringify({ ...plan, simCards: [...plan.simCards, { ...plan.simCards[0], in: "DEVICE2" }] }),
-  );
-  const { outcomes } = await verifyFeatures({ url: lockers.url, features, definitions: folder, plan: file });
-  expect(outcomes.map(({ failure, notes }) => failure?.replace(/ \(.*/, "") ?? notes)).toEqual([
-    ["PPID1 is what is answered here first"],
-    [],
-    "the pseudonym of another device is PPID2 too",
-  ]);
+  const simCards = [...plan.simCards, { ...plan.simCards[0], in: "DEVICE2" }];
+  await writeFile(file, JSON.stringify({ ...plan, simCards }));
+  const service = await openLockers(pseudonymFor);
+  try {
+    const { outcomes } = await verifyFeatures({
+      url: service.url,
+      features,
+      definitions: folder,
+      plan: file,
+    });
+    const [failed] = outcomes.flatMap((outcome) => outcome.failure ?? []);
+    expect(failed).toMatch(new RegExp(`^${failure} \\(the response property`));
+  } finally {
+    await service.close();
+  }
 });
 
 test("paths of the plan are where the implementation has a resource, and a token can be in the shell", async () => {

@@ -62,6 +62,8 @@ const shape = strict({
     valid: strict({ device, caller: callerName.optional() }).optional(),
     /** A caller whose 3-legged tokens identify another device. */
     otherCaller: callerName.optional(),
+    /** A caller of 2-legged tokens that is another client: it gets other pseudonyms. */
+    otherClient: callerName.optional(),
     unknown: device.optional(),
     /** By identifiers that the implementation does not support. */
     unsupported: device.optional(),
@@ -147,6 +149,7 @@ const planSchema = shape.superRefine((plan, context) => {
     [plan.application, "application"],
     [plan.devices.valid?.caller, "devices", "valid", "caller"],
     [plan.devices.otherCaller, "devices", "otherCaller"],
+    [plan.devices.otherClient, "devices", "otherClient"],
     [plan.threshold?.caller, "threshold", "caller"],
     ...plan.simCards.map(({ caller }, index) => [caller, "simCards", index, "caller"] as const),
   ];

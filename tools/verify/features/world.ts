@@ -109,6 +109,23 @@ export class World {
   }
 
   async send(): Promise<void> {
+    this.answer = await this.#ask(this.headers, this.body);
+  }
+
+  /** What another caller is answered, who sends another body; the scenario's own answer stays. */
+  async ask(caller: string, body: unknown): Promise<FeatureAnswer> {
+    const headers = new Headers(this.headers);
+    headers.set("authorization", `Bearer ${await this.surroundings.tokens.of(caller)}`);
+    return await this.#ask(headers, body);
+  }
+
+  /** @throws {CannotRun} naming what the value of the plan lacks by the definition. */
+  requireCompliant(value: unknown, pointer: string, what: string): void {
+    const problem = this.resource.definition.problemOf(value, pointer);
+    if (problem !== undefined) throw new CannotRun(`${what} is not as ${pointer} says: ${problem}`);
+  }
+
+  async #ask(headers: Headers, body: unknown): Promise<FeatureAnswer> {
     const { operation, path } = this.resource;
     const { url, plan } = this.surroundings;
     const place = (plan.paths[path] ?? path).replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -116,16 +133,10 @@ export class World {
     );
     const response = await send(`${url}${place}`, {
       method: operation.method,
-      headers: this.headers,
-      ...(this.body === undefined ? {} : { body: JSON.stringify(this.body) }),
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    this.answer = { status: response.status, headers: response.headers, body: jsonIn(await response.text()) };
-  }
-
-  /** @throws {CannotRun} naming what the value of the plan lacks by the definition. */
-  requireCompliant(value: unknown, pointer: string, what: string): void {
-    const problem = this.resource.definition.problemOf(value, pointer);
-    if (problem !== undefined) throw new CannotRun(`${what} is not as ${pointer} says: ${problem}`);
+    return { status: response.status, headers: response.headers, body: jsonIn(await response.text()) };
   }
 
   /** The features have a member in another case than their definitions: `ipv4address`. */

@@ -104,6 +104,11 @@ export function valueNamed(world: World, name: string): string | number {
   return inPlan(values[kind]?.() ?? equipment[kind.toLowerCase()], name);
 }
 
+/** The line of the SIM card that the scenario has in a device. */
+export function installedLine(world: World) {
+  return lineOf(world, world.installed?.simCard ?? "");
+}
+
 /** The line of a SIM card in the device that the scenario names. */
 function lineOf({ plan, installed }: World, simCard: string) {
   if (installed === undefined) throw new CannotRun("no step says which SIM card is in which device");
