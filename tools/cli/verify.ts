@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { isFileError } from "../../shared/import/unreadable.ts";
 import type { Findings, ReportFormat } from "../verify/report.ts";
 import type { Print } from "./print.ts";
 import { type Progress, withProgress } from "./progress.ts";
@@ -10,6 +11,7 @@ interface VerifyOptions {
   readonly plan?: string;
   readonly definitions?: string;
   readonly only?: string;
+  readonly complete?: true;
   readonly report: ReportFormat;
   readonly out?: string;
 }
@@ -31,6 +33,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       "with --features: where the API definitions are; beside the features if absent",
     )
     .option("--only <text>", "only scenarios whose names contain this, such as qos-profiles/")
+    .option("--complete", "exit with 1 also when a scenario could not be run")
     .addOption(
       new Option("--report <format>", "what is written").choices(["text", "json", "junit"]).default("text"),
     )
@@ -39,10 +42,10 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       "after",
       "\nThe service needs the demo data: what tools/demo has, imported with `ncs import`. " +
         "Deliveries that are begun are\ncancelled, and webhook secrets deleted. With --features, the plan says what the " +
-        "service needs.\nThe exit code is 1 if any scenario fails.",
+        "service needs.\nThe exit code is 1 if any scenario fails, or if none could be run.",
     )
     .action(async (url: string, options: VerifyOptions, command: Command) => {
-      const { features, plan, definitions, logins, report: format, out } = options;
+      const { features, plan, definitions, logins, complete, report: format, out } = options;
       const isAlone = (features === undefined) === (plan === undefined);
       if (!isAlone) command.error("error: --features and --plan need each other");
       if (features === undefined && definitions !== undefined) {
@@ -52,6 +55,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
         command.error("error: with --features, the plan says who sends the requests, not --logins");
       }
       const base = addressOf(url);
+      if (out !== undefined) await requireWritable(out);
       const findings = await findingsOf(base, options);
       const { countsOf, report } = await import("../verify/report.ts");
       const text = report(findings, format);
@@ -63,8 +67,20 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       if (passed + failed === 0) throw new Error(`no scenario could be run: ${result}`);
       const whose = features === undefined ? "contract says" : "features say";
       if (failed > 0) throw new Error(`${base} does not answer as the ${whose}: ${result}`);
+      if (complete && skipped > 0) throw new Error(`the run is not complete: ${result}`);
       if (out !== undefined || format !== "text") note(result);
     });
+}
+
+/** Creates the report's file, so that a wrong name is not found out at the end of the run. */
+async function requireWritable(file: string): Promise<void> {
+  try {
+    await writeFile(file, "");
+  } catch (error) {
+    if (isFileError(error))
+      throw new Error(`--out: ${file} cannot be written: ${error.code}`, { cause: error });
+    throw error;
+  }
 }
 
 async function findingsOf(url: string, options: VerifyOptions): Promise<Findings> {

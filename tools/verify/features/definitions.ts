@@ -1,11 +1,10 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import { parse } from "yaml";
+import { parse, YAMLParseError } from "yaml";
 import * as z from "zod";
 import { conditionsForDiscriminators } from "./discriminators.ts";
 import { CannotRun } from "./ending.ts";
+import { filesIn } from "./folder-files.ts";
 
 const operation = z.object({
   operationId: z.string(),
@@ -151,13 +150,18 @@ export class Definition {
 
 /**
  * The API definitions in a folder: its YAML and JSON files that say `openapi`.
- * @throws {Error} if it has none.
+ * @throws {Error} if it has none, or cannot be read, and naming the file that is neither.
  */
 export async function readDefinitions(folder: string): Promise<readonly Definition[]> {
-  const files = (await readdir(folder)).filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort();
-  const contents = await Promise.all(
-    files.map(async (file): Promise<unknown> => parse(await readFile(join(folder, file), "utf8"))),
-  );
+  const contents = (await filesIn(folder, /\.(?:ya?ml|json)$/)).map(({ name, text }): unknown => {
+    try {
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof YAMLParseError)) throw error;
+      const [problem] = error.message.split(":\n");
+      throw new Error(`${name} is neither YAML nor JSON: ${problem}`, { cause: error });
+    }
+  });
   const found = contents.filter((one) => z.looseObject({ openapi: z.string() }).safeParse(one).success);
   if (found.length === 0) {
     throw new Error(

@@ -1,7 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { AstBuilder, compile, GherkinClassicTokenMatcher, Parser } from "@cucumber/gherkin";
 import { IdGenerator, PickleStepType } from "@cucumber/messages";
+import { filesIn } from "./folder-files.ts";
 
 /** A sentence of a scenario, with the values of its example in place. */
 interface FeatureStep {
@@ -20,17 +20,12 @@ export interface FeatureScenario {
 
 /**
  * The scenarios of all feature files in a folder.
- * @throws {Error} naming the file that is not Gherkin, or the folder if it has no feature file.
+ * @throws {Error} naming the file that is not Gherkin, or the folder that cannot be read or has no feature file.
  */
 export async function parseFeatures(folder: string): Promise<readonly FeatureScenario[]> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".feature")).sort();
+  const files = await filesIn(folder, /\.feature$/);
   if (files.length === 0) throw new Error(`${folder} has no .feature file`);
-  const parsed = await Promise.all(
-    files.map(async (file) =>
-      parseFeature(basename(file, ".feature"), await readFile(join(folder, file), "utf8")),
-    ),
-  );
-  return parsed.flat();
+  return files.flatMap(({ name, text }) => parseFeature(basename(name, ".feature"), text));
 }
 
 /** The scenarios of one feature file. @param file its name, which scenarios begin theirs with. */

@@ -4,17 +4,22 @@ import { readJsonAs } from "../../import/json-file.ts";
 
 /** An object whose unknown members are refused with the nearest known one. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) => {
+      if (issue.code === "invalid_type") return `must be an object with ${known.join(", ")}`;
       if (issue.code !== "unrecognized_keys") return undefined;
-      const known = Object.keys(shape);
       return (issue.keys as readonly string[])
-        .map(
-          (key) => `${key} is no member of it: did you mean ${nearestName(key, known) ?? known.join(", ")}?`,
-        )
+        .map((key) => `${key} is no member of it: ${suggestion(key, known)}`)
         .join(" ");
     },
   });
+}
+
+/** What could have been meant by an unknown name. */
+function suggestion(mistyped: string, known: readonly string[]): string {
+  const nearest = nearestName(mistyped, known);
+  return nearest === undefined ? `the known names are ${known.join(", ")}.` : `did you mean ${nearest}?`;
 }
 
 /** A client with a key, whose file is named from the plan's folder; the issuer is the implementation if absent. */
@@ -49,7 +54,14 @@ const size = strict({ boundary, hours: z.int().min(1), precision: z.int() });
 const shape = strict({
   /** Where the implementation has resources that are elsewhere than the features say. */
   paths: z.record(z.string(), z.string()).default({}),
-  callers: z.record(z.string(), strict({ from: source, scopes: z.array(z.string()) })),
+  callers: z
+    .record(z.string(), strict({ from: source, scopes: z.array(z.string()) }), {
+      error: "must be an object of callers by name, each with from and scopes",
+    })
+    .refine((callers) => Object.keys(callers).length > 0, {
+      error: "must have one caller at least",
+      abort: true,
+    }),
   /** The caller of 2-legged tokens. */
   application: callerName,
   expiredToken: source.optional(),
@@ -155,7 +167,7 @@ const planSchema = shape.superRefine((plan, context) => {
   ];
   for (const [name, ...path] of named) {
     if (name === undefined || known.includes(name)) continue;
-    const message = `there is no caller ${name}: did you mean ${nearestName(name, known) ?? known.join(", ")}?`;
+    const message = `there is no caller ${name}: ${suggestion(name, known)}`;
     context.addIssue({ code: "custom", path, message });
   }
 });

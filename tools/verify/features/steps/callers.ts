@@ -1,4 +1,4 @@
-import { CannotRun, inPlan } from "../ending.ts";
+import { CannotRun, inPlan, Unexpected } from "../ending.ts";
 import type { World } from "../world.ts";
 import type { Step } from "./step.ts";
 
@@ -83,10 +83,13 @@ async function reachThreshold(world: World): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: 8 }, work));
-  const took = (performance.now() - begun) / 1_000;
-  if (!isReached && took > seconds) {
-    throw new CannotRun(
-      `${requests} requests took ${took.toFixed(1)} s, and reach the threshold within ${seconds} s`,
-    );
+  if (isReached) return;
+  const took = ((performance.now() - begun) / 1_000).toFixed(1);
+  if (Number(took) > seconds) {
+    throw new CannotRun(`${requests} requests took ${took} s, and reach the threshold within ${seconds} s`);
   }
+  throw new Unexpected(
+    `none of ${requests} requests in ${took} s was answered with 429: the limit of the rate is above ` +
+      "threshold.requests of the plan, or there is none",
+  );
 }
