@@ -147,7 +147,6 @@ test("no token is refused during consecutive rotations, by the service or by a v
 describe("at later times", () => {
   afterEach(() => {
     vi.unstubAllEnvs();
-    vi.resetModules();
   });
 
   /** Signing and publishing in this process, with a clock that the test sets and nothing cached. */

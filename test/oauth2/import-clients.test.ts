@@ -2,15 +2,15 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { jwtBearer } from "../../functions/oauth2/rules.ts";
+import { importKinds } from "../../tools/import/data-folder.ts";
+import { importFile } from "../../tools/import/import-file.ts";
 import { useTables } from "../support/database.ts";
 
 let folder: string;
 beforeAll(async () => {
   useTables();
-  // Another file's tests may have left a client of an endpoint that is closed.
-  vi.resetModules();
   folder = await mkdtemp(join(tmpdir(), "clients-"));
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -18,8 +18,6 @@ afterAll(() => rm(folder, { recursive: true }));
 async function importing(...records: readonly object[]): Promise<number> {
   const path = join(folder, `${crypto.randomUUID()}.json`);
   await writeFile(path, JSON.stringify(records));
-  const { importKinds } = await import("../../tools/import/data-folder.ts");
-  const { importFile } = await import("../../tools/import/import-file.ts");
   return await importFile(importKinds.clients, path);
 }
 

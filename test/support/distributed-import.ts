@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import type { ImportOrder } from "../../functions/population-density/distributed-import/execution-objects.ts";
 import { handler } from "../../functions/population-density/distributed-import/import-densities.ts";
@@ -55,8 +55,6 @@ export function useImports(): void {
     database.destroy();
     await bucket.close();
     await rm(folder, { recursive: true });
-    // The client of the bucket that this thread has is of a server that is closed.
-    vi.resetModules();
   });
   beforeEach(async () => {
     tables = { one: await freshTables(), distributed: await freshTables() };

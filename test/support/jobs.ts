@@ -112,7 +112,6 @@ export async function openHarness(
         .map(({ parameters }) => parameters.VisibilityTimeout),
     close: async () => {
       vi.unstubAllEnvs();
-      vi.resetModules();
       client.destroy();
       await Promise.all([tables.close(), queueEndpoint.close()]);
     },

@@ -31,14 +31,14 @@ export function ellipticKey(kid: string = crypto.randomUUID()): KeyPair {
   return pairOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey, kid, "ES256");
 }
 
-/** A key for RS256, another one for each call in this process. */
+/** A key for RS256, another one for each call in this file. */
 export function rsaKey(kid: string = crypto.randomUUID()): KeyPair {
   unusedRsaKeys ??= keptRsaKeys();
   const next = unusedRsaKeys.pop();
   return pairOf(next === undefined ? newRsaKey() : createPrivateKey(next), kid, "RS256");
 }
 
-/** As PEM. Tests of one process need this many. */
+/** As PEM. Tests of one file need fewer. */
 let unusedRsaKeys: string[] | undefined;
 const rsaKeyCount = 12;
 

@@ -22,8 +22,6 @@ beforeEach(async () => {
 afterAll(async () => {
   vi.unstubAllEnvs();
   await counting.close();
-  // The client of the database that this thread has is of a server that is closed.
-  vi.resetModules();
 });
 
 /** 2026-11-20 is a Friday. */

@@ -25,14 +25,13 @@ describe("nothing of few people can be computed from all that is answered over H
       { hasDemoData: true },
     );
     for (const [name, value] of Object.entries(storeEnvironment(service))) vi.stubEnv(name, value);
-    // A client of the database that this thread has, or leaves to the next file, is of another service.
+    // A client of the database that this file has is of another service.
     vi.resetModules();
     ({ attack } = await import("./attack.ts"));
     ask = await askAt(service.url);
   }, 120_000);
   afterAll(async () => {
     vi.unstubAllEnvs();
-    vi.resetModules();
     await service.close();
   });
 

@@ -158,7 +158,6 @@ describe("a faulty DynamoDB", () => {
   afterEach(() => {
     output.stop();
     vi.unstubAllEnvs();
-    vi.resetModules();
   });
 
   /** A server with these answers, and the module with a client of it. */

@@ -2,8 +2,9 @@ import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { getItem, putItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
-import type { RateLimitResult } from "../../../shared/quota/quota.ts";
+import { countRequest, countWork, type RateLimitResult } from "../../../shared/quota/quota.ts";
 import { quotas } from "../../../shared/quota/table.ts";
 import { withSchema } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
@@ -11,9 +12,6 @@ import { runs } from "../../support/sample.ts";
 
 // A write whose response comes too late is repeated, and counts twice: here no response is too late for a busy machine.
 vi.stubEnv("DEADLINE_FACTOR", "20");
-vi.resetModules();
-const { getItem, putItem } = await import("../../../shared/aws/database.ts");
-const { countRequest, countWork } = await import("../../../shared/quota/quota.ts");
 
 const signal = AbortSignal.timeout(600_000);
 setMaxListeners(0, signal);
@@ -55,7 +53,6 @@ beforeAll(useTables);
 beforeEach(() => limits({}));
 afterAll(() => {
   vi.unstubAllEnvs();
-  vi.resetModules();
 });
 
 test("countRequest lets one of forty concurrent requests pass when one is left", async () => {
