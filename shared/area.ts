@@ -14,8 +14,8 @@ export interface ServiceArea {
   readonly endpoints: readonly Endpoint[];
   /** The scopes of its endpoints, each with a sentence for the reference on what it permits. */
   readonly scopes: Readonly<Record<`${string}:${string}`, string>>;
-  /** Schemas of the further media types in its endpoints' `formats`. */
-  readonly formats?: Readonly<Partial<Record<MediaType, z.ZodMiniType>>>;
+  /** Schemas of the further media types in its endpoints' `formats`, by `operationId`. */
+  readonly formats?: Readonly<Record<string, Readonly<Partial<Record<MediaType, z.ZodMiniType>>>>>;
   /** Its own tables; tables that several areas use are declared in `shared/`. */
   readonly tables: readonly Table[];
 }

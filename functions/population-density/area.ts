@@ -29,6 +29,6 @@ export const populationDensityArea = area({
     "population-density-data:read":
       "Retrieve population density, follow and cancel own operations, and have their deliveries signed.",
   },
-  formats: densityFormats,
+  formats: { retrievePopulationDensity: densityFormats },
   tables: [densities, densityImports, densityJobs, densityCallers, densityPermits, webhookSecrets],
 });

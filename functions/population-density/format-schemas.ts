@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { described } from "../../shared/schemas.ts";
-import { dataType, densityStatus } from "./contract.ts";
+import { dataType, densityStatus } from "./density-schemas.ts";
 
 const overHours = "One for each hour, from `startTime` on.";
 const density = z.nullable(z.int().check(z.minimum(0)));

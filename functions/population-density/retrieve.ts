@@ -1,4 +1,3 @@
-import { setting } from "../../shared/environment.ts";
 import { preferredType } from "../../shared/http/accept.ts";
 import type { Reply, Request } from "../../shared/http/request.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
@@ -8,6 +7,7 @@ import { retrievePopulationDensity } from "./contract.ts";
 import { isLarge } from "./query/bytes.ts";
 import { type DensityQuery, parseDensityRequest } from "./query/parse.ts";
 import { workUnitsOf } from "./query/price.ts";
+import { serviceLimits } from "./query/service-limits.ts";
 import type { QuerySize } from "./query/size.ts";
 import { supportedSize } from "./query/supported.ts";
 
@@ -26,12 +26,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (request) 
 
   const query = parseDensityRequest(body, now);
   if ("code" in query) throw refuse(query.code, query);
-  const limits = {
-    precisions: setting("DENSITY_PRECISIONS"),
-    syncLimit: setting("DENSITY_SYNC_LIMIT"),
-    asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
-  };
-  const size = supportedSize(query, limits, sink !== undefined);
+  const size = supportedSize(query, serviceLimits(), sink !== undefined);
   if ("code" in size) throw refuse(size.code, size);
   if (format === undefined) {
     const message = `Accept must allow ${sink === undefined ? "one of " : ""}${offered.join(", ")}.`;

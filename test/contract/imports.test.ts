@@ -175,12 +175,12 @@ test("nothing in functions/ and shared/ imports a handler", () => {
 });
 
 test.each(files.filter(isNamed("contract")))(
-  "%s imports only the limits of its area and performs no I/O",
+  "%s imports only the limits and schemas of its area and performs no I/O",
   (file) => {
     const isDeclaration = ({ from, to, toFile }: Import) =>
       !toFile ||
       (isIn("shared")(to) && !isIn("shared/http")(to)) ||
-      (areaOf(to) === areaOf(from) && to.endsWith("/limits.ts"));
+      (areaOf(to) === areaOf(from) && /(?:\/limits|-schemas)\.ts$/.test(to));
     expect(
       wrongImports(
         (from) => from === file,

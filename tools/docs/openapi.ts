@@ -273,7 +273,7 @@ function encodingHeaders(endpoint: Endpoint, status: string): Record<string, { r
  */
 function formatsOf({ formats = {} }: ServiceArea, endpoint: Endpoint, status: string) {
   return (endpoint.formats?.[Number(status)] ?? []).map((mediaType) => {
-    const schema = formats[mediaType];
+    const schema = formats[endpoint.operationId]?.[mediaType];
     if (schema === undefined) throw new Error(`the area of ${endpoint.id} has no format ${mediaType}`);
     return { mediaType, schema, examples: formatExamples(endpoint, status, mediaType, schema) };
   });
