@@ -24,6 +24,9 @@ const loaders: Readonly<Record<View, () => Promise<void>>> = {
 };
 const loaded = new Map<View, Promise<void>>();
 
+/** The fragments of the addresses that views had when they were left. */
+const fragments = new Map<View, string>();
+
 function viewOf(pathname: string): View {
   return /\/reference\/?$/.test(pathname) ? "reference" : "map";
 }
@@ -44,8 +47,10 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]"))
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const view = link.dataset.view === "reference" ? "reference" : "map";
-    if (document.body.dataset.view === view) return;
-    history.pushState(undefined, "", new URL(paths[view], document.baseURI));
+    const shown = viewOf(location.pathname);
+    if (shown === view) return;
+    fragments.set(shown, location.hash);
+    history.pushState(undefined, "", new URL(paths[view] + (fragments.get(view) ?? ""), document.baseURI));
     show(view);
   });
 }

@@ -1,4 +1,5 @@
 /** The map view: the panel with the form, and the answer on the map. */
+import { onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { AnswerView } from "./answer/answer-view.ts";
 import type { Densities } from "./answer/densities.ts";
 import { resultPanel } from "./answer/result.ts";
@@ -9,11 +10,14 @@ import { createMap, type DensityMap } from "./map/density-map.ts";
 import { Drawing } from "./map/drawing.ts";
 import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
+import { readAddress, type ViewState } from "./request/address.ts";
 import type { Area } from "./request/area.ts";
 import type { AreaDrawing } from "./request/area-field.ts";
-import { type Capabilities, readCapabilities } from "./request/capabilities.ts";
+import type { Capabilities } from "./request/capabilities.ts";
 import { examplesIn } from "./request/examples.ts";
-import { type DensityRequest, requestForm } from "./request/request-form.ts";
+import { type Query, requestsOf } from "./request/query.ts";
+import { readCapabilities } from "./request/read-capabilities.ts";
+import { requestForm } from "./request/request-form.ts";
 import { onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
 
@@ -24,6 +28,7 @@ export async function showMapView(mapStyle: string): Promise<void> {
   const shown = new MapView(map);
   view = shown;
   onThemeChange(() => shown.showLegend());
+  onAddressChange(() => shown.openAddress());
   onLoginChange((login) => {
     if (login === undefined) shown.clear();
     else void shown.open();
@@ -37,6 +42,10 @@ class MapView {
   #drawing: Drawing | undefined;
   /** Aborts the request in progress. */
   #retrieval: AbortController | undefined;
+  /** Fills in and asks what the address names; undefined without a form. */
+  #openAddress: (() => void) | undefined;
+  /** Start of the hour on view, or of the one that the address names. */
+  #hour: Date | undefined;
 
   constructor(map: DensityMap) {
     this.#map = map;
@@ -53,12 +62,18 @@ class MapView {
     }
   }
 
+  /** Shows what the address names, after somebody opened another one. */
+  openAddress(): void {
+    this.#openAddress?.();
+  }
+
   /** Removes everything that belongs to the previous login. */
   clear(): void {
     this.#retrieval?.abort();
     this.#cancelDrawing();
     this.#setAnswer(undefined);
-    this.#map.showArea(undefined);
+    this.#openAddress = undefined;
+    this.#map.showAreas([]);
     this.#panel.replaceChildren();
   }
 
@@ -76,16 +91,32 @@ class MapView {
     const { coverage } = capabilities;
     if (coverage !== undefined) this.#map.showCoverage(coverage);
     const examples = examplesIn(coverage);
-    const result = html("div", { class: "result" });
+    const place = { notice: html("div", { class: "notice" }), result: html("div", { class: "result" }) };
     const form = requestForm({
       capabilities,
       examples,
       drawing: this.#areaDrawing(capabilities),
-      onArea: (area) => this.#showArea(area),
-      onSubmit: (request) => void this.#retrieve(request, capabilities, result),
+      onAreas: (areas) => this.#showAreas(areas),
+      onSubmit: (query) => void this.#retrieve(query, capabilities, place, pushAddress),
     });
-    this.#panel.replaceChildren(form, result, operationList(), provenance(capabilities));
-    if (examples.length > 0) form.requestSubmit();
+    this.#panel.replaceChildren(
+      form.element,
+      place.notice,
+      place.result,
+      operationList(),
+      provenance(capabilities),
+    );
+    this.#openAddress = () => {
+      const { state, unread } = readAddress(location.hash);
+      const [example] = examples;
+      const initial = example === undefined || this.#answer !== undefined ? {} : { areas: [example.area] };
+      this.#hour = state.hour;
+      form.fill({ ...initial, ...state });
+      place.notice.replaceChildren(...unreadNote(unread));
+      const query = form.query();
+      if (query !== undefined) void this.#retrieve(query, capabilities, place, replaceAddress);
+    };
+    this.#openAddress();
   }
 
   /** Replaces the form in the panel if the API refuses to return its capabilities. */
@@ -113,29 +144,61 @@ class MapView {
     this.#drawing = undefined;
   }
 
-  #showArea(area: Area | undefined): void {
-    this.#map.showArea(area);
-    if (area !== undefined) this.#map.moveTo(area);
+  #showAreas(areas: readonly Area[]): void {
+    this.#map.showAreas(areas);
+    this.#map.moveTo(areas);
   }
 
-  /** Sends a request, aborting one in progress, and shows the answer. */
-  async #retrieve(request: DensityRequest, capabilities: Capabilities, result: HTMLElement): Promise<void> {
+  /**
+   * Sends the requests of a query, aborting those in progress, and shows their answer. What is on the map stays there
+   * until then.
+   * @param write puts the state into the address once the answer is there
+   */
+  async #retrieve(
+    query: Query,
+    capabilities: Capabilities,
+    place: Place,
+    write: (state: ViewState) => void,
+  ): Promise<void> {
     this.#retrieval?.abort();
     const retrieval = new AbortController();
     this.#retrieval = retrieval;
-    result.replaceChildren(html("p", { class: "note" }, "Asking…"));
+    const progress = progressNote(() => {
+      retrieval.abort();
+      progress.element.replaceWith(html("p", { class: "note" }, "Cancelled."));
+      announce("Cancelled.");
+    });
+    const notes = [...place.notice.querySelectorAll(".unread")];
+    place.notice.replaceChildren(...notes, progress.element);
+    const requests = requestsOf(query);
     try {
-      const densities = await retrieveDensities(request, retrieval.signal);
-      if (!retrieval.signal.aborted) this.#show(densities, request, capabilities, result);
+      const densities = await retrieveDensities(requests, retrieval.signal, (index) =>
+        progress.show(index, requests.length),
+      );
+      if (retrieval.signal.aborted) return;
+      place.notice.replaceChildren(...notes);
+      this.#show(densities, query, capabilities, place.result);
+      write({ ...query, ...(this.#hour === undefined ? {} : { hour: this.#hour }) });
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
       if (!(error instanceof ApiError)) throw error;
-      this.#setAnswer(undefined);
-      result.replaceChildren(alertBox(error, html("p", { class: "note" }, html("code", {}, error.code))));
+      place.notice.replaceChildren(
+        ...notes,
+        alertBox(
+          error,
+          html("p", { class: "note" }, html("code", {}, error.code)),
+          this.#answer !== undefined && html("p", { class: "note" }, "The map shows the answer before it."),
+          html(
+            "button",
+            { type: "button", click: () => this.#retrieve(query, capabilities, place, write) },
+            "Try again",
+          ),
+        ),
+      );
     }
   }
 
-  #show(densities: Densities, request: DensityRequest, capabilities: Capabilities, place: HTMLElement): void {
+  #show(densities: Densities, query: Query, capabilities: Capabilities, place: HTMLElement): void {
     this.#setAnswer(undefined);
     const threshold = capabilities.suppressionThreshold;
     const onCell = (index: number) => {
@@ -143,13 +206,24 @@ class MapView {
       // On a phone, the card is above the list.
       element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
     };
-    const result = resultPanel({ densities, request, threshold, onCell });
+    const result = resultPanel({ densities, requests: requestsOf(query), threshold, onCell });
     place.replaceChildren(result.element);
-    if (densities.geohashes.length === 0) return;
-    const closeCell = () => this.select(undefined);
-    this.#setAnswer(
-      new AnswerView({ map: this.#map, densities, threshold, onHour: result.showHour, closeCell }),
+    if (densities.geohashes.length === 0) {
+      this.#hour = undefined;
+      return;
+    }
+    const { hours } = densities;
+    const onHour = (index: number) => {
+      result.showHour(index);
+      this.#hour = hours[index]?.start;
+      if (this.#answer !== undefined) replaceAddress({ ...query, ...(this.#hour && { hour: this.#hour }) });
+    };
+    const hour = Math.max(
+      0,
+      hours.findIndex(({ start }) => start.getTime() === this.#hour?.getTime()),
     );
+    const closeCell = () => this.select(undefined);
+    this.#setAnswer(new AnswerView({ map: this.#map, densities, threshold, hour, onHour, closeCell }));
     announce(
       `${counted(densities.geohashes.length, "cell")}, ${counted(densities.hours.length, "hour")} on the map.`,
     );
@@ -161,8 +235,32 @@ class MapView {
   }
 }
 
+/** Where the panel says how a request goes, and what its answer is. */
+interface Place {
+  readonly notice: HTMLElement;
+  readonly result: HTMLElement;
+}
+
+/** Says that the API is being asked, with a button that cancels. */
+function progressNote(cancel: () => void) {
+  const text = html("span");
+  const show = (index: number, count: number) => {
+    text.textContent = count > 1 ? `Asking for area ${index + 1} of ${count}…` : "Asking…";
+  };
+  const button = html("button", { type: "button", click: cancel }, "Cancel");
+  return { element: html("div", { class: "progress row spread" }, text, button), show };
+}
+
+/** Names the members of the address that cannot be read. */
+function unreadNote(names: readonly string[]): HTMLElement[] {
+  if (names.length === 0) return [];
+  return [
+    html("p", { class: "warning unread" }, `The address has parts that cannot be read: ${names.join(", ")}.`),
+  ];
+}
+
 /** Shows an error of the API, with further details. */
-function alertBox(error: ApiError, ...details: readonly HTMLElement[]): HTMLElement {
+function alertBox(error: ApiError, ...details: readonly (HTMLElement | false)[]): HTMLElement {
   return html("div", { class: "problem", role: "alert" }, html("p", {}, error.message), ...details);
 }
 

@@ -11,6 +11,8 @@ interface AnswerOptions {
   readonly densities: Densities;
   /** Smaller counts are not published. */
   readonly threshold: number;
+  /** The hour that is shown first. */
+  readonly hour: number;
   /** Called for every hour that is shown, including the first. */
   readonly onHour: (hour: number) => void;
   /** Called when the user closes the card of the cell. */
@@ -32,7 +34,7 @@ export class AnswerView {
     this.#scale = scaleOf(published);
     map.cells.show(densities, this.#scale);
     this.showLegend();
-    this.#timeline = new Timeline(densities, (hour) => this.#showHour(hour));
+    this.#timeline = new Timeline(densities, (hour) => this.#showHour(hour), options.hour);
   }
 
   /** Shows the card of a cell; hides it for undefined. */

@@ -48,8 +48,9 @@ export interface Densities {
   readonly hours: readonly Hour[];
 }
 
-/** Parses an answer; its cells are the same in every hour. */
-export function parseDensities({ status, timedPopulationDensityData }: DensityBody): Densities {
+/** Parses the answers for some areas in the same hours. A cell of several areas counts once. */
+export function parseDensities(...answers: readonly DensityBody[]): Densities {
+  const { status, timedPopulationDensityData } = merged(answers);
   const cells = timedPopulationDensityData[0]?.cellPopulationDensityData ?? [];
   const geohashes = cells.map(({ geohash }) => geohash);
   const areas = geohashes.map(cellArea);
@@ -59,6 +60,21 @@ export function parseDensities({ status, timedPopulationDensityData }: DensityBo
     ...summarize(cellPopulationDensityData, areas),
   }));
   return { status, geohashes, hours };
+}
+
+/** One answer with the cells of all; they are the same in every hour. */
+function merged(answers: readonly DensityBody[]): DensityBody {
+  const statuses = new Set(answers.map(({ status }) => status));
+  const [status = ""] = statuses.size > 1 ? ["PART_OF_AREA_NOT_SUPPORTED"] : statuses;
+  // An area of which nothing is covered has no hours.
+  const lists = answers.map(({ timedPopulationDensityData: hours }) => hours);
+  const [first = []] = lists.filter((hours) => hours.length > 0);
+  const hours = first.map((hour, index) => {
+    const cells = lists.flatMap((list) => list[index]?.cellPopulationDensityData ?? []);
+    const byGeohash = new Map(cells.map((cell) => [cell.geohash, cell]));
+    return { ...hour, cellPopulationDensityData: [...byGeohash.values()] };
+  });
+  return { status, timedPopulationDensityData: hours };
 }
 
 function summarize(cells: readonly CellBody[], areas: readonly number[]) {

@@ -2,7 +2,7 @@
 import { html } from "../dom.ts";
 import { ApiError, apiUrl } from "../http.ts";
 import { counted, whole } from "../numbers.ts";
-import type { DensityRequest } from "../request/request-form.ts";
+import type { DensityRequest } from "../request/query.ts";
 import { densestCells } from "./densest-cells.ts";
 import type { Densities, Hour } from "./densities.ts";
 import { download, type Format, formats } from "./download.ts";
@@ -23,7 +23,8 @@ const notes: Readonly<Record<string, string>> = {
 
 interface ResultOptions {
   readonly densities: Densities;
-  readonly request: DensityRequest;
+  /** One for each area. */
+  readonly requests: readonly DensityRequest[];
   /** Smaller counts are not published. */
   readonly threshold: number;
   /** Called when the user selects a cell of the list. */
@@ -31,7 +32,7 @@ interface ResultOptions {
 }
 
 /** Creates the panel's section about an answer. */
-export function resultPanel({ densities, request, threshold, onCell }: ResultOptions): Result {
+export function resultPanel({ densities, requests, threshold, onCell }: ResultOptions): Result {
   const note = notes[densities.status];
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
@@ -41,7 +42,7 @@ export function resultPanel({ densities, request, threshold, onCell }: ResultOpt
     { "aria-label": "Answer" },
     note !== undefined && html("p", { class: "warning" }, note),
     ...(hasCells ? figures.elements : []),
-    ...actions(request),
+    ...actions(requests),
     hasCells && densest.element,
   );
   const showHour = (index: number) => {
@@ -86,26 +87,30 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 }
 
 /** Buttons for downloads and programs, and the error of a failed download. */
-function actions(request: DensityRequest): HTMLElement[] {
+function actions(requests: readonly DensityRequest[]): HTMLElement[] {
   const problem = html("p", { class: "problem", role: "alert" });
   const save = async (format: Format) => {
     problem.textContent = "";
     try {
-      await download(format, request);
+      await download(format, requests);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       problem.textContent = error.message;
     }
   };
+  const several = (format: Format) => (requests.length > 1 ? `${format} (${requests.length} files)` : format);
   const buttons = html(
     "div",
     { class: "row" },
     ...(Object.keys(formats) as Format[]).map((format) =>
-      html("button", { type: "button", click: () => save(format) }, format),
+      html("button", { type: "button", click: () => save(format) }, several(format)),
     ),
     html(
       "button",
-      { type: "button", click: () => showSnippets({ url: apiUrl(retrievalPath), body: request }) },
+      {
+        type: "button",
+        click: () => showSnippets(requests.map((body) => ({ url: apiUrl(retrievalPath), body }))),
+      },
       "Copy as code",
     ),
   );

@@ -1,14 +1,14 @@
 import { announce, element, html } from "../dom.ts";
 import { type Language, languages, type SnippetRequest } from "./snippets.ts";
 
-/** Shows a request as a program to copy, in several languages. */
-export function showSnippets(request: SnippetRequest): void {
+/** Shows requests as a program to copy, in several languages. */
+export function showSnippets(requests: readonly SnippetRequest[]): void {
   const dialog = element<HTMLDialogElement>("request");
   const code = html("code");
   const copied = html("span", { class: "note" });
   const names = Object.keys(languages) as Language[];
   const choose = (language: Language) => {
-    code.textContent = languages[language](request);
+    code.textContent = requests.map(languages[language]).join("\n\n");
     copied.textContent = "";
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(button.textContent === language));

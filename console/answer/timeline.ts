@@ -19,8 +19,8 @@ export class Timeline {
   #current = 0;
   #playing: ReturnType<typeof setInterval> | undefined;
 
-  /** Shows the timeline. `onHour` is called for every change, and for the first hour. */
-  constructor({ hours }: Densities, onHour: (hour: number) => void) {
+  /** Shows the timeline. `onHour` is called for every change, and for the initial hour. */
+  constructor({ hours }: Densities, onHour: (hour: number) => void, initial: number) {
     this.#hours = hours;
     this.#onHour = onHour;
     this.#bars = hourBars(hours);
@@ -42,7 +42,7 @@ export class Timeline {
     });
     this.#showPlaying(false);
     element("timeline").replaceChildren(this.#card());
-    this.#show(0);
+    this.#show(initial);
   }
 
   get #last(): number {

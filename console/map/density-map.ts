@@ -17,11 +17,12 @@ export interface DensityMap {
   readonly cells: CellSource;
   /** Shows the box around all covered cells. */
   showCoverage(box: Box): void;
-  /** Shows the area of the request. */
-  showArea(area: Area | undefined): void;
+  /** Shows the areas of the request. */
+  showAreas(areas: readonly Area[]): void;
   /** Shows the corners of an area that is being drawn. */
   showDraft(points: readonly Point[], isClosed: boolean): void;
-  moveTo(area: Area): void;
+  /** Moves to areas; nowhere without any. */
+  moveTo(areas: readonly Area[]): void;
 }
 
 /**
@@ -54,9 +55,9 @@ export async function createMap(
     library: map,
     cells,
     showCoverage: (box) => set("coverage", outline(boxRing(box))),
-    showArea: (area) => set("area", area === undefined ? empty : outline(areaRing(area))),
+    showAreas: (areas) => set("area", outline(...areas.map(areaRing))),
     showDraft: (points, isClosed) => set("draft", draft(points, isClosed)),
-    moveTo: (area) => moveTo(map, area),
+    moveTo: (areas) => moveTo(map, areas),
   };
 }
 
@@ -110,10 +111,11 @@ function reportClicks(map: MapLibreMap, onCell: (index: number | undefined) => v
   });
 }
 
-/** Moves to an area, so that neither legend nor timeline covers it. */
-function moveTo(map: MapLibreMap, area: Area): void {
+/** Moves to areas, so that neither legend nor timeline covers it. */
+function moveTo(map: MapLibreMap, areas: readonly Area[]): void {
+  if (areas.length === 0) return;
   const bounds = new maplibregl.LngLatBounds();
-  for (const position of areaRing(area)) bounds.extend(position);
+  for (const position of areas.flatMap(areaRing)) bounds.extend(position);
   map.resize();
   const isWide = map.getContainer().clientWidth > 640;
   map.fitBounds(bounds, {

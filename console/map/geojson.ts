@@ -18,9 +18,9 @@ function collection(features: Feature[]): FeatureCollection {
   return { type: "FeatureCollection", features };
 }
 
-/** A collection with the outline of a ring. */
-export function outline(coordinates: Position[]): FeatureCollection {
-  return collection([featureOf({ type: "LineString", coordinates })]);
+/** A collection with the outlines of rings. */
+export function outline(...rings: Position[][]): FeatureCollection {
+  return collection(rings.map((coordinates) => featureOf({ type: "LineString", coordinates })));
 }
 
 /** Positions of which each is less than half the world from the one before: longitudes continue beyond 180 degrees. */

@@ -4,8 +4,8 @@ import { counted, whole } from "../numbers.ts";
 
 interface AnswerSize {
   readonly elements: readonly HTMLElement[];
-  /** Shows the size of an answer; without cells, only the limit. */
-  readonly show: (cells: number | undefined, hours: number) => void;
+  /** Shows the size of the largest of some answers; without cells, only the limit. */
+  readonly show: (cells: number | undefined, hours: number, answers: number) => void;
 }
 
 /** Creates the meter and its text. */
@@ -19,7 +19,7 @@ export function answerSize(limit: number): AnswerSize {
     "aria-label": "Size of the answer",
   });
   const text = html("p", { class: "size" });
-  const show = (cells: number | undefined, hours: number) => {
+  const show: AnswerSize["show"] = (cells, hours, answers) => {
     const size = (cells ?? 0) * hours;
     meter.value = size;
     text.classList.toggle("problem", size > limit);
@@ -27,9 +27,9 @@ export function answerSize(limit: number): AnswerSize {
       text.textContent = `At most ${whole(limit)} cells × hours.`;
       return;
     }
-    const advice = size > limit ? ": choose a lower precision, a smaller area or a shorter period" : "";
     const product = `${counted(cells, "cell")} × ${counted(hours, "hour")} = ${whole(size)}`;
-    text.textContent = `${product} of at most ${whole(limit)}${advice}.`;
+    const largest = answers > 1 ? `The largest of ${answers} areas: ` : "";
+    text.textContent = `${largest}${product} of at most ${whole(limit)}.`;
   };
   return { elements: [meter, text], show };
 }

@@ -1,5 +1,6 @@
 /** The field for the area: an example, or an area drawn on the map or pasted. */
 import { html } from "../dom.ts";
+import { counted } from "../numbers.ts";
 import { type Area, type AreaLimits, areaProblem } from "./area.ts";
 import type { Example } from "./examples.ts";
 import { parseArea } from "./parse-area.ts";
@@ -17,15 +18,15 @@ interface AreaFieldOptions {
   readonly examples: readonly Example[];
   readonly limits: AreaLimits;
   readonly drawing: AreaDrawing;
-  /** Called before `onChange` if the area is an example. */
+  /** Called before `onChange` if the user chooses an example. */
   readonly onExample: (area: Area) => void;
-  readonly onChange: (area: Area | undefined) => void;
+  readonly onChange: (areas: readonly Area[]) => void;
 }
 
 interface AreaField {
   readonly fieldset: HTMLFieldSetElement;
-  /** Sets the initial area: the first example or, without examples, starts drawing one. */
-  readonly start: () => void;
+  /** Sets areas that are not the user's choice in this field, as those of the address. */
+  readonly set: (areas: readonly Area[]) => void;
 }
 
 /** One way to choose an area. */
@@ -35,50 +36,83 @@ interface Way {
   readonly open?: () => void;
 }
 
-/** Sets the field's area, or clears it, with a note below it. */
-type SetArea = (area: Area | undefined, note?: string) => void;
+/** Sets the field's areas, with a note below them. */
+type SetAreas = (areas: readonly Area[], note?: string) => void;
 
 /** Creates the field. */
 export function areaField({ examples, limits, drawing, onExample, onChange }: AreaFieldOptions): AreaField {
   const note = html("p", { class: "note", "aria-live": "polite" });
-  const setArea: SetArea = (area, text = "") => {
+  const setAreas: SetAreas = (areas, text = "") => {
     note.textContent = text;
-    note.className = area === undefined ? "note problem" : "note";
-    onChange(area);
+    note.className = areas.length === 0 ? "note problem" : "note";
+    onChange(areas);
   };
+  const select = html(
+    "select",
+    { id: "example" },
+    ...examples.map(({ name }) => html("option", { value: name }, name)),
+  );
   const ways: Readonly<Record<"Example" | "Draw" | "Paste", Way>> = {
-    Example: exampleWay(examples, onExample, setArea),
-    Draw: drawWay(drawing, setArea),
-    Paste: pasteWay(limits, setArea),
+    Example: exampleWay(select, examples, onExample, setAreas),
+    Draw: drawWay(drawing, setAreas),
+    Paste: pasteWay(limits, setAreas),
+  };
+  const show = (shown: keyof typeof ways) => {
+    for (const way of Object.values(ways)) way.element.hidden = way !== ways[shown];
+    drawing.cancel();
   };
   const choose = (chosen: keyof typeof ways) => {
-    for (const way of Object.values(ways)) way.element.hidden = way !== ways[chosen];
-    if (chosen !== "Draw") drawing.cancel();
+    show(chosen);
     ways[chosen].open?.();
   };
   const initial = examples.length > 0 ? "Example" : "Draw";
+  const choice = segments("way", Object.keys(ways) as (keyof typeof ways)[], initial, choose);
+  const set = (areas: readonly Area[]) => {
+    const example = examples.find(({ area }) => areas.length === 1 && isSame(area, areas[0]));
+    const way = example === undefined ? "Draw" : "Example";
+    for (const input of choice.querySelectorAll("input")) input.checked = input.value === way;
+    show(way);
+    if (example !== undefined) select.value = example.name;
+    const problem = areas.map((area) => areaProblem(area, limits)).find((reason) => reason !== undefined);
+    if (problem === undefined) setAreas(areas, example === undefined ? sizeOf(areas) : "");
+    else setAreas([], problem);
+  };
   const fieldset = html(
     "fieldset",
     {},
     html("legend", {}, "Area"),
-    segments("way", Object.keys(ways) as (keyof typeof ways)[], initial, choose),
+    choice,
     ...Object.values(ways).map(({ element }) => element),
     note,
   );
-  return { fieldset, start: () => choose(initial) };
+  show(initial);
+  return { fieldset, set };
 }
 
-function exampleWay(examples: readonly Example[], onExample: (area: Area) => void, setArea: SetArea): Way {
+function isSame(one: Area, other: Area | undefined): boolean {
+  return JSON.stringify(one.boundary) === JSON.stringify(other?.boundary);
+}
+
+/** `6 points.`, `3 areas.` */
+function sizeOf(areas: readonly Area[]): string {
+  const [first] = areas;
+  const size =
+    areas.length > 1 ? counted(areas.length, "area") : counted(first?.boundary.length ?? 0, "point");
+  return `${size}.`;
+}
+
+function exampleWay(
+  select: HTMLSelectElement,
+  examples: readonly Example[],
+  onExample: (area: Area) => void,
+  setAreas: SetAreas,
+): Way {
   const choose = () => {
     const area = examples.find(({ name }) => name === select.value)?.area;
     if (area !== undefined) onExample(area);
-    setArea(area);
+    setAreas(area === undefined ? [] : [area]);
   };
-  const select = html(
-    "select",
-    { id: "example", change: choose },
-    ...examples.map(({ name }) => html("option", { value: name }, name)),
-  );
+  select.addEventListener("change", choose);
   return {
     element: html("div", {}, html("label", { for: "example", class: "hidden-text" }, "Example"), select),
     open: () => {
@@ -87,10 +121,10 @@ function exampleWay(examples: readonly Example[], onExample: (area: Area) => voi
   };
 }
 
-function drawWay(drawing: AreaDrawing, setArea: SetArea): Way {
+function drawWay(drawing: AreaDrawing, setAreas: SetAreas): Way {
   const draw = () =>
     drawing.start((area) => {
-      if (area !== undefined) setArea(area, `${area.boundary.length} points, as drawn.`);
+      if (area !== undefined) setAreas([area], sizeOf([area]));
     });
   return {
     element: html(
@@ -102,7 +136,7 @@ function drawWay(drawing: AreaDrawing, setArea: SetArea): Way {
   };
 }
 
-function pasteWay(limits: AreaLimits, setArea: SetArea): Way {
+function pasteWay(limits: AreaLimits, setAreas: SetAreas): Way {
   const text = html("textarea", {
     id: "pasted",
     rows: 5,
@@ -113,10 +147,10 @@ function pasteWay(limits: AreaLimits, setArea: SetArea): Way {
     try {
       const area = parseArea(text.value);
       const problem = areaProblem(area, limits);
-      setArea(problem === undefined ? area : undefined, problem ?? `${area.boundary.length} points.`);
+      setAreas(problem === undefined ? [area] : [], problem ?? sizeOf([area]));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      setArea(undefined, error.message);
+      setAreas([], error.message);
     }
   };
   return {

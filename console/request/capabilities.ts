@@ -1,4 +1,3 @@
-import { callApi } from "../session.ts";
 import type { AreaLimits, Box } from "./area.ts";
 
 /** The API's capabilities (`GET /populationdensitydata/capabilities`). */
@@ -15,9 +14,4 @@ export interface Capabilities {
   readonly coverage?: Box;
   readonly newestObservedDay?: string;
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
-}
-
-/** Reads the API's capabilities. */
-export async function readCapabilities(): Promise<Capabilities> {
-  return (await (await callApi("populationdensitydata/capabilities")).json()) as Capabilities;
 }

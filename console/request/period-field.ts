@@ -1,20 +1,15 @@
 /** The field for the period: its first hour and its length. */
 import { html } from "../dom.ts";
-import { afterHours, hoursFromNow, inputValue } from "../time.ts";
-
-const lengths: readonly { readonly hours: number; readonly name: string }[] = [
-  { hours: 1, name: "1 hour" },
-  { hours: 6, name: "6 hours" },
-  { hours: 24, name: "1 day" },
-  { hours: 48, name: "2 days" },
-  { hours: 168, name: "7 days" },
-];
+import { counted } from "../numbers.ts";
+import { hoursFromNow, inputValue } from "../time.ts";
+import { lengths } from "./obstacle.ts";
 
 interface PeriodField {
   readonly fieldset: HTMLFieldSetElement;
   readonly hours: () => number;
-  /** In the API's format. */
-  readonly period: () => { readonly startTime: string; readonly endTime: string };
+  /** Start of the period; undefined while the field is empty. */
+  readonly from: () => Date | undefined;
+  readonly set: (period: { readonly from?: Date; readonly hours?: number }) => void;
 }
 
 /** Creates the field, set to the next 24 hours. */
@@ -34,10 +29,16 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
       .filter(({ hours }) => hours <= maxHours)
       .map(({ hours, name }) => html("option", { value: hours, selected: hours === 24 }, name)),
   );
+  const set: PeriodField["set"] = ({ from: start, hours }) => {
+    if (start !== undefined) from.value = inputValue(start);
+    if (hours === undefined) return;
+    const isOffered = [...length.options].some(({ value }) => value === String(hours));
+    if (!isOffered) length.append(html("option", { value: hours }, counted(hours, "hour")));
+    length.value = String(hours);
+  };
   const preset = (name: string, offset: number) => {
     const choose = () => {
-      from.value = inputValue(hoursFromNow(offset));
-      length.value = "24";
+      set({ from: hoursFromNow(offset), hours: 24 });
       onChange();
     };
     return html("button", { type: "button", class: "chip", click: choose }, name);
@@ -54,10 +55,9 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
       html("div", {}, html("label", { for: "hours" }, "For"), length),
     ),
   );
-  const hours = () => Number(length.value);
-  const period = () => {
-    const start = new Date(from.value);
-    return { startTime: start.toISOString(), endTime: afterHours(start, hours()).toISOString() };
+  const start = () => {
+    const moment = new Date(from.value);
+    return Number.isNaN(moment.getTime()) ? undefined : moment;
   };
-  return { fieldset, hours, period };
+  return { fieldset, hours: () => Number(length.value), from: start, set };
 }

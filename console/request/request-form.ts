@@ -1,71 +1,107 @@
-/** The form for a request: area, period, precision, and the size of the answer. */
+/** The form for a request: areas, period, precision, and the size of the answer. */
 import { html } from "../dom.ts";
+import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
-import { type Area, cellCount } from "./area.ts";
+import type { Area } from "./area.ts";
 import { type AreaDrawing, areaField } from "./area-field.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Example } from "./examples.ts";
+import { finestFor, largestCount, type Obstacle, obstacleOf } from "./obstacle.ts";
 import { periodField } from "./period-field.ts";
-import { finestOf, precisionField } from "./precision-field.ts";
-
-/** The body of `POST /populationdensitydata/retrieve`. */
-export interface DensityRequest {
-  readonly area: Area;
-  readonly startTime: string;
-  readonly endTime: string;
-  readonly precision: number;
-}
+import { precisionField } from "./precision-field.ts";
+import type { Query } from "./query.ts";
 
 interface FormOptions {
   readonly capabilities: Capabilities;
   readonly examples: readonly Example[];
   readonly drawing: AreaDrawing;
-  readonly onArea: (area: Area | undefined) => void;
-  readonly onSubmit: (request: DensityRequest) => void;
+  readonly onAreas: (areas: readonly Area[]) => void;
+  readonly onSubmit: (query: Query) => void;
 }
 
-/** Creates the form, with the first example as its area. */
-export function requestForm(options: FormOptions): HTMLFormElement {
-  const { capabilities, examples, drawing, onArea, onSubmit } = options;
-  const { precisions, limits } = capabilities;
-  const limit = limits.synchronous.slots;
-  let area: Area | undefined;
+/** The form. */
+export interface RequestForm {
+  readonly element: HTMLFormElement;
+  /** Fills in what a state names, and leaves the other fields as they are. */
+  readonly fill: (state: ViewState) => void;
+  /** What the form asks for; undefined while something keeps it from being asked. */
+  readonly query: () => Query | undefined;
+}
 
-  const submit = html("button", { class: "primary wide" }, "Show densities");
-  const size = answerSize(limit);
+/** Creates the form, without an area. */
+export function requestForm(options: FormOptions): RequestForm {
+  const { capabilities, examples, drawing, onAreas, onSubmit } = options;
+  const { precisions, limits } = capabilities;
+  let areas: readonly Area[] = [];
+
+  const submit = html("button", { class: "primary wide", "aria-describedby": "obstacle" }, "Show densities");
+  const size = answerSize(limits.synchronous.slots);
+  const obstacle = html("div", { id: "obstacle", class: "obstacle", "aria-live": "polite" });
+  const values = () => ({
+    areas,
+    from: period.from(),
+    hours: period.hours(),
+    precision: precision.precision(),
+  });
+  const found = () => obstacleOf(values(), capabilities, examples, new Date());
   const update = () => {
-    precision.showCellSize(area);
-    size.show(area && cellCount(area, precision.precision()), period.hours());
-    submit.disabled = area === undefined;
+    const [first] = areas;
+    precision.showCellSize(first);
+    size.show(first && largestCount({ areas }, precision.precision()), period.hours(), areas.length);
+    const current = found();
+    submit.disabled = current !== undefined;
+    obstacle.replaceChildren(...(current === undefined ? [] : obstacleElements(current, fill)));
   };
   const period = periodField(capabilities.period.maxHours, update);
   const precision = precisionField(precisions, update);
-  /** The finest precision at which an example has a synchronous answer. */
-  const finestFor = (example: Area) =>
-    precisions.findLast((one) => cellCount(example, one) * period.hours() <= limit) ?? finestOf(precisions);
-  const areas = areaField({
+  /** Sets the finest precision at which areas have a synchronous answer. */
+  const fitPrecision = (fitted: readonly Area[]) =>
+    precision.set(finestFor({ areas: fitted, hours: period.hours() }, capabilities) ?? precisions[0] ?? 1);
+  const field = areaField({
     examples,
     limits: capabilities.area,
     drawing,
-    onExample: (example) => precision.set(finestFor(example)),
+    onExample: (area) => fitPrecision([area]),
     onChange: (next) => {
-      area = next;
-      onArea(area);
+      areas = next;
+      onAreas(areas);
       update();
     },
   });
-  const sendRequest = (event: Event) => {
-    event.preventDefault();
-    if (area !== undefined) onSubmit({ area, ...period.period(), precision: precision.precision() });
+  const fill = (state: ViewState) => {
+    period.set(state);
+    if (state.precision !== undefined) precision.set(state.precision);
+    else if (state.areas !== undefined) fitPrecision(state.areas);
+    if (state.areas !== undefined) field.set(state.areas);
+    else update();
   };
-  const form = html(
+  const query = () => {
+    const { from, ...others } = values();
+    return from === undefined || found() !== undefined ? undefined : { from, ...others };
+  };
+  const send = (event: Event) => {
+    event.preventDefault();
+    const asked = query();
+    if (asked !== undefined) onSubmit(asked);
+  };
+  const element = html(
     "form",
-    { class: "request", submit: sendRequest },
-    areas.fieldset,
+    { class: "request", submit: send },
+    field.fieldset,
     period.fieldset,
     html("fieldset", {}, html("legend", {}, "Precision"), ...precision.elements, ...size.elements),
-    submit,
+    html("div", { class: "submit" }, submit, obstacle),
   );
-  areas.start();
-  return form;
+  update();
+  return { element, fill, query };
+}
+
+function obstacleElements({ reason, remedies }: Obstacle, fill: (state: ViewState) => void): HTMLElement[] {
+  const buttons = remedies.map(({ label, change }) =>
+    html("button", { type: "button", click: () => fill(change) }, label),
+  );
+  return [
+    html("p", { class: "problem" }, reason),
+    ...(buttons.length === 0 ? [] : [html("div", { class: "row" }, ...buttons)]),
+  ];
 }

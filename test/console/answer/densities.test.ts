@@ -59,3 +59,23 @@ test("parseDensities returns no cells for an answer without hours", () => {
     hours: [],
   });
 });
+
+test("parseDensities merges the answers for several areas: a shared cell counts once, an uncovered area has none", () => {
+  const neighbour = { ...published, geohash: "u05kq50" };
+  const other = {
+    status: "SUPPORTED_AREA",
+    timedPopulationDensityData: body.timedPopulationDensityData.map((hour) => ({
+      ...hour,
+      cellPopulationDensityData: [suppressed, { ...neighbour, pplDensity: 100 }],
+    })),
+  };
+  const uncovered = { status: "AREA_NOT_SUPPORTED", timedPopulationDensityData: [] };
+
+  const { status, geohashes, hours } = parseDensities(uncovered, body, other);
+
+  expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");
+  expect(geohashes).toEqual(["u05kq4x", "u05kq4y", "u05kq4z", "u05kq50"]);
+  expect(hours.map((hour) => hour.counts)).toEqual(
+    [0, 1].map(() => ({ DENSITY_ESTIMATION: 2, LOW_DENSITY: 1, NO_DATA: 1 })),
+  );
+});

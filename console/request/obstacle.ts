@@ -1,0 +1,109 @@
+/** What keeps a query from being asked, and what would mend it. */
+import { counted, whole } from "../numbers.ts";
+import { afterHours, hoursFromNow } from "../time.ts";
+import type { ViewState } from "./address.ts";
+import { cellCount } from "./area.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { Example } from "./examples.ts";
+import type { Query } from "./query.ts";
+
+/** Why a query cannot be asked. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly remedies: readonly Remedy[];
+}
+
+/** A change after which the query can be asked. */
+interface Remedy {
+  readonly label: string;
+  readonly change: ViewState;
+}
+
+/** Lengths of a period that the form offers. */
+export const lengths: readonly { readonly hours: number; readonly name: string }[] = [
+  { hours: 1, name: "1 hour" },
+  { hours: 6, name: "6 hours" },
+  { hours: 24, name: "1 day" },
+  { hours: 48, name: "2 days" },
+  { hours: 168, name: "7 days" },
+];
+
+type Limits = Pick<Capabilities, "precisions" | "limits" | "period">;
+
+/** The cells of the largest area of a query: each area is a request of its own. */
+export function largestCount({ areas }: Pick<Query, "areas">, precision: number): number {
+  return Math.max(0, ...areas.map((area) => cellCount(area, precision)));
+}
+
+/** The finest precision at which areas have a synchronous answer; undefined if none has. */
+export function finestFor(
+  query: Pick<Query, "areas" | "hours">,
+  { precisions, limits }: Limits,
+): number | undefined {
+  const limit = limits.synchronous.slots;
+  return precisions.findLast((precision) => largestCount(query, precision) * query.hours <= limit);
+}
+
+/** The first obstacle of a query that may be incomplete; undefined if it can be asked. */
+export function obstacleOf(
+  { areas, from, hours, precision }: Omit<Query, "from"> & { readonly from: Date | undefined },
+  limits: Limits,
+  examples: readonly Example[],
+  now: Date,
+): Obstacle | undefined {
+  if (areas.length === 0) {
+    const [example] = examples;
+    const remedies =
+      example === undefined ? [] : [{ label: `Use ${example.name}`, change: { areas: [example.area] } }];
+    return { reason: "There is no area yet.", remedies };
+  }
+  if (from === undefined) return { reason: "The period has no start.", remedies: [nextDay(now)] };
+  return periodObstacle(from, hours, limits, now) ?? sizeObstacle({ areas, from, hours, precision }, limits);
+}
+
+function nextDay(now: Date): Remedy {
+  return { label: "Use the next 24 hours", change: { from: hoursFromNow(1, now), hours: 24 } };
+}
+
+function periodObstacle(from: Date, hours: number, { period }: Limits, now: Date): Obstacle | undefined {
+  if (hours > period.maxHours) {
+    return {
+      reason: `A period has at most ${counted(period.maxHours, "hour")}.`,
+      remedies: [{ label: `Use ${counted(period.maxHours, "hour")}`, change: { hours: period.maxHours } }],
+    };
+  }
+  if (from < monthsFrom(now, -period.monthsBack)) {
+    return {
+      reason: `Densities are kept for ${counted(period.monthsBack, "month")}.`,
+      remedies: [{ label: "Use the last 24 hours", change: { from: hoursFromNow(-24, now), hours: 24 } }],
+    };
+  }
+  if (afterHours(from, hours) > monthsFrom(now, period.monthsAhead)) {
+    const reason = `Densities are forecast for ${counted(period.monthsAhead, "month")}.`;
+    return { reason, remedies: [nextDay(now)] };
+  }
+  return undefined;
+}
+
+function monthsFrom(now: Date, months: number): Date {
+  const moment = new Date(now);
+  moment.setUTCMonth(moment.getUTCMonth() + months);
+  // A month without such a day: its last one.
+  if (moment.getUTCDate() !== now.getUTCDate()) moment.setUTCDate(0);
+  return moment;
+}
+
+function sizeObstacle(query: Query, limits: Limits): Obstacle | undefined {
+  const limit = limits.limits.synchronous.slots;
+  const cells = largestCount(query, query.precision);
+  if (cells * query.hours <= limit) return undefined;
+  const finest = finestFor(query, limits);
+  const longest = lengths.findLast(({ hours }) => cells * hours <= limit);
+  return {
+    reason: `The answer would be too large: at most ${whole(limit)} cells × hours.`,
+    remedies: [
+      ...(finest === undefined ? [] : [{ label: `Use precision ${finest}`, change: { precision: finest } }]),
+      ...(longest === undefined ? [] : [{ label: `Use ${longest.name}`, change: { hours: longest.hours } }]),
+    ],
+  };
+}

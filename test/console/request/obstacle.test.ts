@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { areaOf } from "../../../console/request/area.ts";
+import { obstacleOf } from "../../../console/request/obstacle.ts";
+import { triangle } from "./points.ts";
+
+const now = new Date("2026-05-31T12:00:00Z");
+const limits = {
+  precisions: [5, 6, 7],
+  limits: { synchronous: { slots: 2_000 }, asynchronous: { slots: 20_000 } },
+  period: { maxHours: 168, monthsBack: 3, monthsAhead: 3 },
+};
+const area = areaOf(triangle);
+const example = { name: "Centre of Lyon", area };
+const query = { areas: [area], from: new Date("2026-06-01T00:00:00Z"), hours: 24, precision: 6 };
+const found = (change: object) => obstacleOf({ ...query, ...change }, limits, [example], now);
+
+test("obstacleOf finds none for a query within all limits", () => {
+  expect(found({})).toBeUndefined();
+});
+
+test.each([
+  ["no area", { areas: [] }, "no area", ["Use Centre of Lyon"]],
+  ["no start", { from: undefined }, "no start", ["Use the next 24 hours"]],
+  ["8 days", { hours: 192, precision: 5 }, "at most 168 hours", ["Use 168 hours"]],
+  // 31 May less three months is the last of February.
+  [
+    "the 28th of February at 11:00",
+    { from: new Date("2026-02-28T11:00:00Z") },
+    "kept for 3 months",
+    ["Use the last 24 hours"],
+  ],
+  [
+    "the end of August",
+    { from: new Date("2026-08-31T00:00:00Z") },
+    "forecast for 3 months",
+    ["Use the next 24 hours"],
+  ],
+  ["too many cells", { precision: 7 }, "too large", ["Use precision 6", "Use 6 hours"]],
+])("obstacleOf refuses %s, and each of its remedies mends it", (_, change, reason, labels) => {
+  const obstacle = found(change);
+
+  expect(obstacle?.reason).toContain(reason);
+  expect(obstacle?.remedies.map(({ label }) => label)).toEqual(labels);
+  for (const remedy of obstacle?.remedies ?? [])
+    expect(found({ ...change, ...remedy.change })).toBeUndefined();
+});
