@@ -974,6 +974,10 @@ export interface components {
          *             "geohash": "u05kq4x",
          *             "startTime": "2026-11-23T11:00:00Z",
          *             "endTime": "2026-11-23T13:00:00Z",
+         *             "basis": [
+         *               "OBSERVED",
+         *               "OBSERVED"
+         *             ],
          *             "dataType": [
          *               "DENSITY_ESTIMATION",
          *               "LOW_DENSITY"
@@ -1055,6 +1059,8 @@ export interface components {
                  * @description End of the last hour, UTC.
                  */
                 readonly endTime: string;
+                /** @description Whether the hour was observed or is that of a typical weekday; `null` where nothing is stored. One for each hour, from `startTime` on. */
+                readonly basis: readonly (("OBSERVED" | "TYPICAL") | null)[];
                 /** @description What is known of the cell. One for each hour, from `startTime` on. */
                 readonly dataType: readonly ("NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION")[];
                 /** @description People per km². `null` without an estimate. One for each hour, from `startTime` on. */
@@ -1066,16 +1072,16 @@ export interface components {
             };
         };
         /**
-         * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty.
-         * @example geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity
-         *     u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424
-         *     u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,
+         * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored.
+         * @example geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis
+         *     u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,OBSERVED
+         *     u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,OBSERVED
          */
         readonly PopulationDensityTable: string;
         /**
-         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.
-         * @example {"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}
-         *     {"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","dataType":"LOW_DENSITY"}
+         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), `dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.
+         * @example {"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}
+         *     {"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"LOW_DENSITY"}
          */
         readonly PopulationDensityLines: string;
         /**
@@ -2282,6 +2288,8 @@ export interface operations {
                     readonly "content-encoding": components["headers"]["ContentEncoding"];
                     /** @description The `status` of the answer, in every format. */
                     readonly "x-area-status": string;
+                    /** @description What the intervals are made from, in their order: a list (RFC 9651) such as `OBSERVED;hours=20, TYPICAL;hours=4`. `OBSERVED`: counted in these hours. `TYPICAL`: of a typical weekday. `MIXED`: some cells are the one and some the other. `NONE`: nothing is stored. */
+                    readonly "x-density-basis": string;
                     readonly [name: string]: unknown;
                 };
                 content: {

@@ -214,7 +214,13 @@ export const retrievePopulationDensity = endpoint({
     },
   },
   replyHeaders: {
-    200: { "x-area-status": "The `status` of the answer, in every format." },
+    200: {
+      "x-area-status": "The `status` of the answer, in every format.",
+      "x-density-basis":
+        "What the intervals are made from, in their order: a list (RFC 9651) such as `OBSERVED;hours=20, " +
+        "TYPICAL;hours=4`. `OBSERVED`: counted in these hours. `TYPICAL`: of a typical weekday. `MIXED`: some cells " +
+        "are the one and some the other. `NONE`: nothing is stored.",
+    },
     202: { location: "Where the operation can be followed." },
   },
   streamed: true,

@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
 import { described } from "../../shared/schemas.ts";
+import type { Basis } from "./answer/basis.ts";
 import { dataType, densityStatus } from "./density-schemas.ts";
 
+const basis = z.enum(["OBSERVED", "TYPICAL"] satisfies Basis[]);
 const overHours = "One for each hour, from `startTime` on.";
 const density = z.nullable(z.int().check(z.minimum(0)));
 const hourly = (what: string) =>
@@ -30,6 +32,13 @@ const feature = z
         geohash: described(geohash, "The cell."),
         startTime: time("Start of the first hour, UTC."),
         endTime: time("End of the last hour, UTC."),
+        basis: z.array(z.nullable(basis)).check(
+          z.meta({
+            description:
+              "Whether the hour was observed or is that of a typical weekday; `null` where nothing is stored. " +
+              overHours,
+          }),
+        ),
         dataType: z.array(dataType).check(z.meta({ description: `What is known of the cell. ${overHours}` })),
         pplDensity: hourly("People per km²."),
         minPplDensity: hourly("Lower ends of the ranges."),
@@ -87,6 +96,7 @@ const featureCollection = z
                 geohash: "u05kq4x",
                 startTime: "2026-11-23T11:00:00Z",
                 endTime: "2026-11-23T13:00:00Z",
+                basis: ["OBSERVED", "OBSERVED"],
                 dataType: ["DENSITY_ESTIMATION", "LOW_DENSITY"],
                 pplDensity: [8406, null],
                 minPplDensity: [7390, null],
@@ -107,12 +117,12 @@ export const densityFormats = {
       id: "PopulationDensityTable",
       description:
         "The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers " +
-        "without an estimate are empty.",
+        "without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored.",
       examples: [
         [
-          "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity",
-          "u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424",
-          "u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,",
+          "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis",
+          "u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,OBSERVED",
+          "u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,OBSERVED",
           "",
         ].join("\r\n"),
       ],
@@ -123,14 +133,14 @@ export const densityFormats = {
       id: "PopulationDensityLines",
       description:
         "The densities as JSON texts, a line for each cell in each hour. Each is an object with " +
-        "`geohash`, `startTime`, `endTime`, `dataType` and, of an estimate, `pplDensity`, " +
-        "`minPplDensity` and `maxPplDensity`.",
+        "`geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), " +
+        "`dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.",
       examples: [
         [
           '{"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
-            '"dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}',
+            '"basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}',
           '{"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
-            '"dataType":"LOW_DENSITY"}',
+            '"basis":"OBSERVED","dataType":"LOW_DENSITY"}',
           "",
         ].join("\n"),
       ],

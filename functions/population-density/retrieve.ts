@@ -2,6 +2,7 @@ import { preferredType } from "../../shared/http/accept.ts";
 import type { Reply, Request } from "../../shared/http/request.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
 import { answerTo } from "./answer/answer-to.ts";
+import { basisList } from "./answer/basis.ts";
 import { type Answer, bodyOf } from "./answer/json.ts";
 import { retrievePopulationDensity } from "./contract.ts";
 import { isLarge } from "./query/bytes.ts";
@@ -69,7 +70,12 @@ async function answerAtOnce(
   ]);
   request.measure({ metric: "DensitySlots", value: slotsOf(answer) });
   // CSV and NDJSON have a row for each cell and hour, and so no place for the status of the whole answer.
-  const headers = { "content-type": contentType, vary: "accept", "x-area-status": answer.status };
+  const headers = {
+    "content-type": contentType,
+    vary: "accept",
+    "x-area-status": answer.status,
+    "x-density-basis": basisList(answer),
+  };
   return request.stream(200, bodyOf(answer), headers, onEnd);
 }
 

@@ -13,6 +13,7 @@ export const exposedHeaders = [
   "x-amzn-remapped-www-authenticate",
   "x-area-status",
   "x-correlator",
+  "x-density-basis",
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
   "x-ratelimit-reset",

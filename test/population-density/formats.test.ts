@@ -51,6 +51,7 @@ describe("an answer", () => {
     expect(headers.get("content-type")).toBe(contentType);
     expect(headers.get("vary")).toMatch(/^accept, accept-encoding\b/);
     expect(headers.get("x-area-status")).toBe("SUPPORTED_AREA");
+    expect(headers.get("x-density-basis")).toBe("TYPICAL;hours=2");
     expect(headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
   });
 });

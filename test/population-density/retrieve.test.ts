@@ -168,14 +168,17 @@ describe("200", () => {
     await storeTile(tile, `day#${dayOf(start)}`, everywhere(200), [start.getUTCHours()]);
     const densityFrom = async (from: Date, to: Date) => {
       const period = { startTime: from.toISOString(), endTime: to.toISOString() };
-      const { timedPopulationDensityData } = await densities(
-        requestOf(boxIn(tile, [1, 1], [1.2, 1.2]), period),
+      const { body, headers } = await retrieve(requestOf(boxIn(tile, [1, 1], [1.2, 1.2]), period));
+      const { timedPopulationDensityData } = retrievePopulationDensity.responses[200].parse(body);
+      const values = timedPopulationDensityData.map(
+        ({ cellPopulationDensityData: [cell] }) => cell?.pplDensity,
       );
-      return timedPopulationDensityData.map(({ cellPopulationDensityData: [cell] }) => cell?.pplDensity);
+      return [headers.get("x-density-basis"), ...values];
     };
-    expect(await densityFrom(start, hourFromNow(-28))).toEqual([200, 100]);
-    expect(await densityFrom(later, hourFromNow(-28))).toEqual([100]);
-    expect(await densityFrom(hourFromNow(1), hourFromNow(2))).toEqual([100]);
+    const both = "OBSERVED;hours=1, TYPICAL;hours=1";
+    expect(await densityFrom(start, hourFromNow(-28))).toEqual([both, 200, 100]);
+    expect(await densityFrom(later, hourFromNow(-28))).toEqual(["TYPICAL;hours=1", 100]);
+    expect(await densityFrom(hourFromNow(1), hourFromNow(2))).toEqual(["TYPICAL;hours=1", 100]);
   });
 
   test("POST /retrieve returns the bytes of JSON.stringify, the same each time at both addresses", async () => {

@@ -72,15 +72,17 @@ export const answers: fc.Arbitrary<Answer> = fc.integer({ min: 1, max: 12 }).cha
       tiles: fc.array(fc.record({ geohash, cells }), { maxLength: 4 }),
       hours: fc.array(fc.integer({ min: 0, max: 2_000_000 }), { maxLength: 4 }),
       opened: fc.array(fc.option(tileHour, { nil: undefined }), { minLength: 1, maxLength: 5 }),
+      bases: fc.array(fc.constantFrom("OBSERVED" as const, "TYPICAL" as const, undefined), { minLength: 1 }),
       later: fc.boolean(),
     })
-    .map(({ opened, later, ...rest }) => ({
+    .map(({ opened, bases, later, ...rest }) => ({
       ...rest,
       precision,
       openHour: (tile: number, hour: number) => {
         const one = opened[(3 * tile + hour) % opened.length];
         return later ? Promise.resolve(one) : one;
       },
+      basisOf: (tile: number, hour: number) => bases[(3 * tile + hour) % bases.length],
     }));
 });
 

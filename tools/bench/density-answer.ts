@@ -40,7 +40,14 @@ export async function answerRows(): Promise<Row[]> {
   const days = tiles.map((_, tile) => dayOf(tile));
   const tileHour: City["tileHour"] = (tile, hour) => days[tile]?.[hour];
   const city = {
-    answer: { status: "SUPPORTED_AREA", precision, tiles, hours: firstHours(hourCount), openHour: tileHour },
+    answer: {
+      status: "SUPPORTED_AREA",
+      precision,
+      tiles,
+      hours: firstHours(hourCount),
+      openHour: tileHour,
+      basisOf: () => "OBSERVED" as const,
+    },
     tileHour,
     geohashes: tiles.map(geohashesOf),
   } as const;
@@ -145,6 +152,7 @@ function builtGeoJson({ answer, tileHour, geohashes }: City): string {
     const tileHours = hours.map((_, hour) => tileHour(tileIndex, hour));
     for (const [index, geohash] of (geohashes[tileIndex] ?? []).entries()) {
       const cell = tile.cells[index] ?? 0;
+      const basis = hours.map((_, hour) => answer.basisOf(tileIndex, hour) ?? null);
       const dataType: string[] = [];
       const pplDensity: (number | null)[] = [];
       const minPplDensity: (number | null)[] = [];
@@ -161,7 +169,16 @@ function builtGeoJson({ answer, tileHour, geohashes }: City): string {
         type: "Feature",
         id: geohash,
         geometry: { type: "Polygon", coordinates: [ringOf(geohash)] },
-        properties: { geohash, startTime, endTime, dataType, pplDensity, minPplDensity, maxPplDensity },
+        properties: {
+          geohash,
+          startTime,
+          endTime,
+          basis,
+          dataType,
+          pplDensity,
+          minPplDensity,
+          maxPplDensity,
+        },
       });
     }
   }
@@ -187,6 +204,7 @@ const columns = [
   "pplDensity",
   "minPplDensity",
   "maxPplDensity",
+  "basis",
 ] as const;
 
 type CellRow = Partial<Record<(typeof columns)[number], string | number>>;
@@ -199,11 +217,12 @@ function builtRows(city: City): CellRow[] {
       const dataType = tileHour?.kind(cell) ?? "NO_DATA";
       rows.push(
         tileHour === undefined || dataType !== "DENSITY_ESTIMATION"
-          ? { geohash, startTime, endTime, dataType }
+          ? { geohash, startTime, endTime, basis: "OBSERVED", dataType }
           : {
               geohash,
               startTime,
               endTime,
+              basis: "OBSERVED",
               dataType,
               pplDensity: tileHour.value(cell),
               minPplDensity: tileHour.minimum(cell),

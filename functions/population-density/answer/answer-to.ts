@@ -5,6 +5,7 @@ import { spanAt } from "../tiles/span.ts";
 import { observedDay, publishedSpans, tileName, typicalDay } from "../tiles/store.ts";
 import { coverageBytes, isCovered, type TileDay } from "../tiles/tile.ts";
 import type { TileHour } from "../tiles/tile-hour.ts";
+import type { Basis } from "./basis.ts";
 import type { Answer } from "./json.ts";
 
 /**
@@ -19,11 +20,12 @@ export async function answerTo(
 ): Promise<Answer> {
   const tiles = coverOf(polygon, precision);
   const names = tiles.map(({ geohash }) => tileName(precision, geohash));
+  const spansAsked = asked.map(spansOfHour);
   const observed = await publishedSpans(
-    names.map((tile) => ({ tile, spans: distinct(asked.map(observedSpan)) })),
+    names.map((tile) => ({ tile, spans: distinct(spansAsked.map((hour) => hour.observed)) })),
     signal,
   );
-  const lacking = tiles.map((tile, index) => lackingSpans(tile, observed[index], asked));
+  const lacking = tiles.map((tile, index) => lackingSpans(tile, observed[index], spansAsked));
   const typical = await publishedSpans(
     names.map((tile, index) => ({ tile, spans: lacking[index] ?? [] })),
     signal,
@@ -31,26 +33,38 @@ export async function answerTo(
   const spansOf = tiles.map((_, index) => new Map([...(observed[index] ?? []), ...(typical[index] ?? [])]));
   const status = statusOf(tiles, spansOf);
   if (status === "AREA_NOT_SUPPORTED") {
-    return { status, precision, tiles: [], hours: [], openHour: () => undefined };
+    return { status, precision, tiles: [], hours: [], openHour: () => undefined, basisOf: () => undefined };
   }
   return {
     status,
     precision,
     tiles,
     hours: asked.map(({ hour }) => hour),
-    openHour: (tile, hour) => openHour(spansOf[tile], asked[hour]),
+    openHour: (tile, hour) => openHour(spansOf[tile], spansAsked[hour]),
+    basisOf: (tile, hour) => basisOf(spansOf[tile], spansAsked[hour]),
   };
 }
 
 /** Spans of a tile by `spanAt`. */
 type Spans = ReadonlyMap<string, TileDay>;
 
-function observedSpan({ date, ofDay }: AskedHour): string | undefined {
-  return date === undefined ? undefined : spanAt(observedDay(date), ofDay);
+/** Where an hour may be stored. */
+interface HourSpans {
+  /** UTC. */
+  readonly ofDay: number;
+  /** Undefined for an hour that is still to come. */
+  readonly observed: string | undefined;
+  readonly weekday: number;
+  readonly typical: string;
 }
 
-function typicalSpan({ weekday, ofDay }: AskedHour): string {
-  return spanAt(typicalDay(weekday), ofDay);
+function spansOfHour({ date, ofDay, weekday }: AskedHour): HourSpans {
+  return {
+    ofDay,
+    observed: date === undefined ? undefined : spanAt(observedDay(date), ofDay),
+    weekday,
+    typical: spanAt(typicalDay(weekday), ofDay),
+  };
 }
 
 function distinct(spans: readonly (string | undefined)[]): string[] {
@@ -61,15 +75,14 @@ function distinct(spans: readonly (string | undefined)[]): string[] {
  * The spans of typical weekdays that a tile's answer needs: of hours that were not observed. If the observed days do
  * not cover all of its cells, a weekday may: any of its spans says so.
  */
-function lackingSpans({ cells }: Tile, observed: Spans = new Map(), asked: readonly AskedHour[]): string[] {
+function lackingSpans({ cells }: Tile, observed: Spans = new Map(), asked: readonly HourSpans[]): string[] {
   const coverage = coverageOf(observed);
   const isAllCovered = cells.every((cell) => isCovered(coverage, cell));
-  const isObserved = (hour: AskedHour) =>
-    observed.get(observedSpan(hour) ?? "")?.hasHour(hour.ofDay) === true;
   const weekdays = isAllCovered
     ? []
-    : new Map(asked.map((hour) => [hour.weekday, typicalSpan(hour)])).values();
-  return distinct([...asked.filter((hour) => !isObserved(hour)).map(typicalSpan), ...weekdays]);
+    : new Map(asked.map(({ weekday, typical }) => [weekday, typical])).values();
+  const unobserved = asked.filter((hour) => !isObserved(observed, hour));
+  return distinct([...unobserved.map(({ typical }) => typical), ...weekdays]);
 }
 
 /** The cells that are covered on any of the days. */
@@ -94,9 +107,18 @@ function statusOf(tiles: readonly Tile[], spansOf: readonly Spans[]) {
   return covered === all ? "SUPPORTED_AREA" : "PART_OF_AREA_NOT_SUPPORTED";
 }
 
-function openHour(spans: Spans | undefined, asked: AskedHour | undefined): TileHour | undefined {
+function openHour(spans: Spans | undefined, asked: HourSpans | undefined): TileHour | undefined {
   if (spans === undefined || asked === undefined) return undefined;
-  const observed = observedSpan(asked);
-  const opened = observed === undefined ? undefined : spans.get(observed)?.openHour(asked.ofDay);
-  return opened ?? spans.get(typicalSpan(asked))?.openHour(asked.ofDay);
+  const span = isObserved(spans, asked) ? asked.observed : asked.typical;
+  return spans.get(span ?? "")?.openHour(asked.ofDay);
+}
+
+function basisOf(spans: Spans | undefined, asked: HourSpans | undefined): Basis | undefined {
+  if (spans === undefined || asked === undefined) return undefined;
+  if (isObserved(spans, asked)) return "OBSERVED";
+  return spans.get(asked.typical)?.hasHour(asked.ofDay) === true ? "TYPICAL" : undefined;
+}
+
+function isObserved(spans: Spans, { observed, ofDay }: HourSpans): boolean {
+  return spans.get(observed ?? "")?.hasHour(ofDay) === true;
 }

@@ -29,7 +29,7 @@ import type { Answer } from "./json.ts";
  * @throws {RangeError} for more hours than a chunk can hold of a cell; a week has a fifth of them.
  */
 export async function* geoJsonOf(
-  { status, precision, tiles, hours, openHour }: Answer,
+  { status, precision, tiles, hours, openHour, basisOf }: Answer,
   bufferPool: Buffer[] = [],
 ): AsyncGenerator<Buffer, void, undefined> {
   const maxFeatureBytes = maxFrameBytes + hours.length * maxSlotBytes;
@@ -40,7 +40,10 @@ export async function* geoJsonOf(
   chunks.addText(`${JSON.stringify(members).slice(0, -1)},"features":[`);
   const { startTime = "" } = intervals.at(0) ?? {};
   const { endTime = "" } = intervals.at(-1) ?? {};
-  const times = asciiOf(`","startTime":"${startTime}","endTime":"${endTime}","dataType":[`);
+  const timesOf = (tile: number) => {
+    const basis = JSON.stringify(Array.from(hours.keys(), (hour) => basisOf(tile, hour) ?? null));
+    return asciiOf(`","startTime":"${startTime}","endTime":"${endTime}","basis":${basis},"dataType":[`);
+  };
   const places = placesOf(precision);
   const slots = {
     values: new Uint16Array(hours.length),
@@ -55,7 +58,7 @@ export async function* geoJsonOf(
       const hour = openHour(tileIndex, hourIndex);
       opened.push((hour instanceof Promise ? await hour : hour) ?? hourWithoutData);
     }
-    const texts = featureTextsOf(tile.geohash, precision, places, times);
+    const texts = featureTextsOf(tile.geohash, precision, places, timesOf(tileIndex));
     chunks.addItems(tile.cells.length, maxFeatureBytes, (view, at, from, to) =>
       putFeatures(view, at, texts, opened, slots, tile.cells, from, to),
     );
@@ -72,8 +75,8 @@ const hourWithoutData = new TileHour();
 /** All of a feature but its values: two geohashes, ten coordinates of at most 25 characters, two times. */
 const maxFrameBytes = 600;
 
-/** `"DENSITY_ESTIMATION",` and three numbers of 13 digits, each with a comma. */
-const maxSlotBytes = 21 + 3 * 14;
+/** `"DENSITY_ESTIMATION",`, `"OBSERVED",` and three numbers of 13 digits, each with a comma. */
+const maxSlotBytes = 21 + 11 + 3 * 14;
 
 const geometry = asciiOf('","geometry":{"type":"Polygon","coordinates":[[[');
 

@@ -8,6 +8,7 @@ import {
   putInteger,
   timeOf,
 } from "./ascii.ts";
+import type { Basis } from "./basis.ts";
 import { Chunks } from "./chunks.ts";
 
 /** An answer and the source of its numbers. Hours are counted from 1970-01-01T00:00Z. */
@@ -32,6 +33,8 @@ export interface Answer {
    * answer is written, in the order in which the format lists them, when everything before is written.
    */
   readonly openHour: (tile: number, hour: number) => TileHour | undefined | Promise<TileHour | undefined>;
+  /** What the same hour was made from; undefined if nothing is stored of it. No hour is unpacked for it. */
+  readonly basisOf: (tile: number, hour: number) => Basis | undefined;
 }
 
 /** Cells that share all but the last two characters of their geohash; all of it at precision 1 and 2. */

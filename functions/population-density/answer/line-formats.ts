@@ -8,6 +8,7 @@ import {
   putInteger,
   timeOf,
 } from "./ascii.ts";
+import type { Basis } from "./basis.ts";
 import { Chunks } from "./chunks.ts";
 import type { Answer } from "./json.ts";
 
@@ -24,21 +25,22 @@ interface RowForm {
   readonly end: string;
 }
 
-/** The form of the rows of an hour, from its first to its last moment. */
-type FormOfHour = (startTime: string, endTime: string) => RowForm;
+/** The form of a tile's rows in an hour, from its first to its last moment. */
+type FormOfHour = (startTime: string, endTime: string, basis: Basis | undefined) => RowForm;
 
-const csv: FormOfHour = (startTime, endTime) => ({
+const csv: FormOfHour = (startTime, endTime, basis) => ({
   geohash: "",
-  noData: `,${startTime},${endTime},NO_DATA,,,\r\n`,
-  lowDensity: `,${startTime},${endTime},LOW_DENSITY,,,\r\n`,
+  noData: `,${startTime},${endTime},NO_DATA,,,,${basis ?? ""}\r\n`,
+  lowDensity: `,${startTime},${endTime},LOW_DENSITY,,,,${basis ?? ""}\r\n`,
   density: `,${startTime},${endTime},DENSITY_ESTIMATION,`,
   minimum: ",",
   maximum: ",",
-  end: "\r\n",
+  end: `,${basis ?? ""}\r\n`,
 });
 
-const ndjson: FormOfHour = (startTime, endTime) => {
-  const times = `","startTime":"${startTime}","endTime":"${endTime}"`;
+const ndjson: FormOfHour = (startTime, endTime, basis) => {
+  const ofBasis = basis === undefined ? "" : `,"basis":"${basis}"`;
+  const times = `","startTime":"${startTime}","endTime":"${endTime}"${ofBasis}`;
   return {
     geohash: '{"geohash":"',
     noData: `${times},"dataType":"NO_DATA"}\n`,
@@ -52,7 +54,7 @@ const ndjson: FormOfHour = (startTime, endTime) => {
 
 /** An answer as CSV (RFC 4180) with a header, a row for each cell in each hour; chunks as of `bodyOf`. */
 export function csvOf(answer: Answer, bufferPool: Buffer[] = []): AsyncGenerator<Buffer, void, undefined> {
-  const header = "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity\r\n";
+  const header = "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis\r\n";
   return rowsOf(answer, header, csv, bufferPool);
 }
 
@@ -62,7 +64,7 @@ export function ndjsonOf(answer: Answer, bufferPool: Buffer[] = []): AsyncGenera
 }
 
 async function* rowsOf(
-  { precision, tiles, hours, openHour }: Answer,
+  { precision, tiles, hours, openHour, basisOf }: Answer,
   header: string,
   formOf: FormOfHour,
   bufferPool: Buffer[],
@@ -71,19 +73,14 @@ async function* rowsOf(
   const lastCharacters = lastCharactersOf(precision);
   chunks.addText(header);
   for (const [hourIndex, hour] of hours.entries()) {
-    const { geohash: beforeGeohash, ...form } = formOf(timeOf(hour), timeOf(hour + 1));
-    const texts = {
-      noData: asciiOf(form.noData),
-      lowDensity: asciiOf(form.lowDensity),
-      density: asciiOf(form.density),
-      minimum: asciiOf(form.minimum),
-      maximum: asciiOf(form.maximum),
-      end: asciiOf(form.end),
-    };
+    const textsByBasis = new Map<Basis | undefined, RowTexts>();
     for (const [tileIndex, { geohash, cells }] of tiles.entries()) {
       const opened = openHour(tileIndex, hourIndex);
       const tileHour = (opened instanceof Promise ? await opened : opened) ?? hourWithoutData;
-      const start = asciiOf(beforeGeohash + geohash);
+      const basis = basisOf(tileIndex, hourIndex);
+      const texts = textsByBasis.get(basis) ?? rowTextsOf(formOf(timeOf(hour), timeOf(hour + 1), basis));
+      textsByBasis.set(basis, texts);
+      const start = asciiOf(texts.beforeGeohash + geohash);
       chunks.addItems(cells.length, maxRowBytes, (view, at, from, to) =>
         putRows(view, at, start, lastCharacters, texts, tileHour, cells, from, to),
       );
@@ -95,22 +92,35 @@ async function* rowsOf(
 
 /**
  * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, in
- * whatever way it was cut. A number of 13 digits with the comma before it and the end of the line takes as many bytes.
+ * whatever way it was cut. The last value with the comma before it and the end of the line takes no more bytes.
  */
 const carriedBytes = 16;
 
-/** A line of JSON with 12 characters of geohash, two times and three numbers of 13 digits. */
-const maxRowBytes = 214;
+/** A line of JSON with 12 characters of geohash, two times, a basis and three numbers of 13 digits. */
+const maxRowBytes = 233;
 
 const hourWithoutData = new TileHour();
 
 interface RowTexts {
+  readonly beforeGeohash: string;
   readonly noData: Ascii;
   readonly lowDensity: Ascii;
   readonly density: Ascii;
   readonly minimum: Ascii;
   readonly maximum: Ascii;
   readonly end: Ascii;
+}
+
+function rowTextsOf({ geohash, ...form }: RowForm): RowTexts {
+  return {
+    beforeGeohash: geohash,
+    noData: asciiOf(form.noData),
+    lowDensity: asciiOf(form.lowDensity),
+    density: asciiOf(form.density),
+    minimum: asciiOf(form.minimum),
+    maximum: asciiOf(form.maximum),
+    end: asciiOf(form.end),
+  };
 }
 
 /** Writes the rows of `cells` from index `from` to index `to`, and returns where they end. */

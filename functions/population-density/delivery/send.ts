@@ -78,5 +78,6 @@ function failureOf({ operationId, request }: PendingJob): Answer {
     tiles: [],
     hours: [],
     openHour: () => undefined,
+    basisOf: () => undefined,
   };
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import ngeohash from "ngeohash";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { type Basis, basisList } from "../../../functions/population-density/answer/basis.ts";
 import { formats } from "../../../functions/population-density/answer/formats.ts";
 import { geoJsonOf } from "../../../functions/population-density/answer/geojson.ts";
 import { type Answer, type BodyWriter, bodyOf } from "../../../functions/population-density/answer/json.ts";
@@ -28,6 +29,7 @@ const slot = z.strictObject({
   pplDensity: z.number().optional(),
   minPplDensity: z.number().optional(),
   maxPplDensity: z.number().optional(),
+  basis: z.string().optional(),
 });
 type Slot = z.infer<typeof slot>;
 
@@ -36,15 +38,20 @@ const json = z.object({
     z.object({
       startTime: z.string(),
       endTime: z.string(),
-      cellPopulationDensityData: z.array(slot.omit({ startTime: true, endTime: true })),
+      cellPopulationDensityData: z.array(slot.omit({ startTime: true, endTime: true, basis: true })),
     }),
   ),
 });
 
+/** The slots of JSON, with the basis that only the other formats have. */
 async function slotsOfJson(answer: Answer): Promise<Slot[]> {
   const { timedPopulationDensityData } = json.parse(JSON.parse(await textOf(bodyOf, answer)));
-  return timedPopulationDensityData.flatMap(({ startTime, endTime, cellPopulationDensityData }) =>
-    cellPopulationDensityData.map((cell) => ({ ...cell, startTime, endTime })),
+  const tiles = answer.tiles.flatMap(({ cells }, tile) => Array.from(cells, () => tile));
+  return timedPopulationDensityData.flatMap(({ startTime, endTime, cellPopulationDensityData }, hour) =>
+    cellPopulationDensityData.map((cell, index) => {
+      const basis = answer.basisOf(tiles[index] ?? -1, hour);
+      return { ...cell, startTime, endTime, ...(basis === undefined ? {} : { basis }) };
+    }),
   );
 }
 
@@ -57,8 +64,8 @@ async function slotsOfCsv(answer: Answer): Promise<Slot[]> {
 }
 
 function entryOf(column: string, value: string): [string, string | number][] {
-  if (!/^(?:ppl|minPpl|maxPpl)Density$/.test(column)) return [[column, value]];
-  return value === "" ? [] : [[column, Number(value)]];
+  if (value === "") return [];
+  return [[column, /^(?:ppl|minPpl|maxPpl)Density$/.test(column) ? Number(value) : value]];
 }
 
 async function slotsOfNdjson(answer: Answer): Promise<Slot[]> {
@@ -83,6 +90,7 @@ const featureCollection = z.strictObject({
         geohash: z.string(),
         startTime: z.string(),
         endTime: z.string(),
+        basis: z.array(z.string().nullable()),
         dataType: z.array(z.string()),
         pplDensity: z.array(z.number().nullable()),
         minPplDensity: z.array(z.number().nullable()),
@@ -101,7 +109,7 @@ async function slotsOfGeoJson(answer: Answer): Promise<Slot[]> {
   const { intervals, features } = await geoJson(answer);
   return intervals.flatMap((interval, hour) =>
     features.map(({ properties: { geohash, dataType, ...arrays } }) => {
-      const numbers = (["pplDensity", "minPplDensity", "maxPplDensity"] as const).map((name) => {
+      const numbers = (["basis", "pplDensity", "minPplDensity", "maxPplDensity"] as const).map((name) => {
         expect(arrays[name]).toHaveLength(intervals.length);
         return [name, arrays[name][hour]];
       });
@@ -127,6 +135,7 @@ const first: Answer = {
     opened.setSuppressed(663);
     return hour === 0 ? opened : hourOf([[1, 2, maxDensity]]);
   },
+  basisOf: (_, hour) => (hour === 0 ? "OBSERVED" : "TYPICAL"),
 };
 
 const large: Answer = {
@@ -231,7 +240,7 @@ describe("CSV", () => {
     let count = 0;
     for await (const row of cutRowsOf(csvOf)) {
       expect(row).not.toBe("");
-      expect(row.split(",").length).toBeLessThan(7);
+      expect(row.split(",").length).toBeLessThan(8);
       count++;
     }
     expect(count).toBeGreaterThan(10);
@@ -240,13 +249,13 @@ describe("CSV", () => {
   test("a CSV body has a header and a row for each cell in each hour", async () => {
     const times = ["2026-11-20T22:00:00Z,2026-11-20T23:00:00Z", "2026-11-20T23:00:00Z,2026-11-21T00:00:00Z"];
     expect((await textOf(csvOf, first)).split("\r\n")).toEqual([
-      "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity",
-      `u05kpnq,${times[0]},DENSITY_ESTIMATION,12,9,15`,
-      `u05kpnr,${times[0]},LOW_DENSITY,,,`,
-      `u05kpns,${times[0]},NO_DATA,,,`,
-      `u05kpnq,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity}`,
-      `u05kpnr,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity}`,
-      `u05kpns,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity}`,
+      "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis",
+      `u05kpnq,${times[0]},DENSITY_ESTIMATION,12,9,15,OBSERVED`,
+      `u05kpnr,${times[0]},LOW_DENSITY,,,,OBSERVED`,
+      `u05kpns,${times[0]},NO_DATA,,,,OBSERVED`,
+      `u05kpnq,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},TYPICAL`,
+      `u05kpnr,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},TYPICAL`,
+      `u05kpns,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},TYPICAL`,
       "",
     ]);
   });
@@ -274,7 +283,14 @@ describe("NDJSON", () => {
 });
 
 /** The same as objects, made of `TileHour`'s values and `ngeohash`'s boxes. */
-async function geoJsonObjectOf({ status, precision, tiles, hours, openHour }: Answer): Promise<object> {
+async function geoJsonObjectOf({
+  status,
+  precision,
+  tiles,
+  hours,
+  openHour,
+  basisOf,
+}: Answer): Promise<object> {
   const timeOf = (hour: number) => new Date(hour * 3_600_000).toISOString().replace(".000", "");
   const intervals = hours.map((hour) => ({ startTime: timeOf(hour), endTime: timeOf(hour + 1) }));
   const [startTime, endTime] = [intervals.at(0)?.startTime, intervals.at(-1)?.endTime];
@@ -305,6 +321,7 @@ async function geoJsonObjectOf({ status, precision, tiles, hours, openHour }: An
           geohash: id,
           startTime,
           endTime,
+          basis: hours.map((_, hour) => basisOf(index, hour) ?? null),
           dataType: opened.map((hour) => hour?.kind(cell) ?? "NO_DATA"),
           pplDensity: estimates.map((hour) => hour?.value(cell) ?? null),
           minPplDensity: estimates.map((hour) => hour?.minimum(cell) ?? null),
@@ -326,6 +343,22 @@ async function assertSameBytes(answer: Answer): Promise<void> {
   // Compared as one: the difference of two long texts takes minutes to be shown.
   expect((await textOf(geoJsonOf, answer)) === expected).toBe(true);
 }
+
+test.each([
+  [[], ["NONE"]],
+  [["OOO"], ["OBSERVED;hours=3"]],
+  [
+    ["OOTT", "OTT-"],
+    ["OBSERVED;hours=1", "MIXED;hours=1", "TYPICAL;hours=2"],
+  ],
+  [["--O"], ["NONE;hours=2", "OBSERVED;hours=1"]],
+])("basisList of tiles with the hours %j returns %j", (bases, expected) => {
+  const letters: Readonly<Record<string, Basis>> = { O: "OBSERVED", T: "TYPICAL" };
+  const tiles = bases.map(() => ({ geohash: "u05kp", cells: everyCell }));
+  const hours = Array.from(bases[0] ?? "", (_, hour) => hour);
+  const list = basisList({ tiles, hours, basisOf: (tile, hour) => letters[bases[tile]?.[hour] ?? ""] });
+  expect(list).toBe(expected.join(", "));
+});
 
 describe("GeoJSON", () => {
   test("a GeoJSON body has the bytes of JSON.stringify", async () => {

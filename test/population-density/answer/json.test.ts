@@ -58,6 +58,7 @@ const first: Answer = {
     hour.setSuppressed(663);
     return hour;
   },
+  basisOf: () => "OBSERVED",
 };
 
 describe("the body of an answer", () => {

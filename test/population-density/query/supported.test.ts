@@ -233,10 +233,10 @@ describe("sizeOf", () => {
 describe("isLarge", () => {
   test.each([
     ["application/json", 1_739, 1],
-    ["text/csv", 2_352, 1],
-    ["application/x-ndjson", 1_111, 1],
-    ["application/geo+json", 428, 1],
-    ["application/geo+json", 151, 24],
+    ["text/csv", 2_127, 1],
+    ["application/x-ndjson", 1_005, 1],
+    ["application/geo+json", 409, 1],
+    ["application/geo+json", 125, 24],
   ] as const)(
     "isLarge is false for %s of %i cells in %i hours and true for one cell more",
     (format, cells, hours) => {

@@ -96,6 +96,7 @@ describe("the body and the headers", () => {
       tiles,
       hours: [0, 1],
       openHour: () => undefined,
+      basisOf: () => undefined,
     } as const;
     const got: Buffer[] = [];
     const { port } = await httpsSink(async (request, response) => {

@@ -26,6 +26,7 @@ const answer = {
   tiles: city,
   hours,
   openHour: (tile: number, hour: number) => days[tile]?.openHour(hour % hoursPerDay),
+  basisOf: () => undefined,
 } as const;
 for await (const chunk of bodyOf(answer, bufferPool)) {
   bytes += chunk.length;

@@ -61,6 +61,7 @@ function answerOver(hourCount: number): Body {
         tiles,
         hours: firstHours(hourCount),
         openHour: (tile, hour) => days[tile]?.openHour(hour % hoursPerDay),
+        basisOf: () => "OBSERVED",
       },
       bufferPool,
     );
