@@ -78,11 +78,16 @@ const communesFile = z.array(
 
 let communesOfFrance: Promise<z.output<typeof communesFile>> | undefined;
 
-/** The communes as INSEE has them. */
+/**
+ * The communes of which INSEE has a population. One that has become a part of another has none, and may have the code
+ * of the other.
+ */
 async function readCommunes() {
   // Read rather than imported: TypeScript would make a type of its 8 MB.
   const path = require.resolve("@etalab/decoupage-administratif/data/communes.json");
-  communesOfFrance ??= readFile(path, "utf8").then((text) => communesFile.parse(JSON.parse(text)));
+  communesOfFrance ??= readFile(path, "utf8").then((text) =>
+    communesFile.parse(JSON.parse(text)).filter(({ population }) => population !== undefined),
+  );
   return await communesOfFrance;
 }
 
