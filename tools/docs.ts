@@ -16,6 +16,7 @@ import { httpRequests } from "./docs/http-requests.ts";
 import { llmsText } from "./docs/llms-text.ts";
 import { logTable } from "./docs/log-table.ts";
 import { missingPaths } from "./docs/missing-paths.ts";
+import { neverAnsweredTable } from "./docs/never-answered-table.ts";
 import { openApiDocument, withoutAliases } from "./docs/openapi.ts";
 
 const { values: options } = parseArgs({
@@ -52,6 +53,10 @@ const files: readonly GeneratedFile[] = [
   {
     path: inProject("README.md"),
     textAfter: (before = "") => withGeneratedPart(before, "endpoints", endpointTable(endpoints)),
+  },
+  {
+    path: inProject("docs/behaviour.md"),
+    textAfter: (before = "") => withGeneratedPart(before, "codes never answered", neverAnsweredTable()),
   },
   {
     path: inProject("docs/sandbox.md"),

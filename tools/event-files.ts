@@ -8,6 +8,7 @@ import type { FunctionId } from "../infra/functions.ts";
 import { hourMilliseconds, instantOf } from "../shared/calendar.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import { nearestName } from "../shared/nearest-name.ts";
+import { withFreshAssertions } from "./demo-assertions.ts";
 
 /** The folder of all events. */
 export const eventsFolder = fileURLToPath(new URL("../events", import.meta.url));
@@ -83,7 +84,23 @@ export async function readEvent(path: string): Promise<Pick<EventFile, "function
       `no function answers ${route}; the nearest route is ${nearestName(route, [...routes.keys()])}`,
     );
   }
-  return { functionId, event: replayedAt(event, new Date()) };
+  const now = new Date();
+  const moved = replayedAt(event, now);
+  return { functionId, event: isForm(parsed.data.headers ?? {}) ? await signedAnew(moved, now) : moved };
+}
+
+function isForm(headers: Readonly<Record<string, string>>): boolean {
+  return Object.entries(headers).some(
+    ([name, value]) =>
+      name.toLowerCase() === "content-type" && value.startsWith("application/x-www-form-urlencoded"),
+  );
+}
+
+/** An event whose body is a form, with assertions of the demo's clients that are valid now. */
+async function signedAnew(event: unknown, now: Date): Promise<unknown> {
+  const { success, data } = received.safeParse(event);
+  if (!success || data.body === null || data.isBase64Encoded) return event;
+  return { ...data, body: await withFreshAssertions(data.body, now) };
 }
 
 /** What must be in an event for its function, and for its times to be moved. */
@@ -91,6 +108,7 @@ const routed = z.looseObject({
   httpMethod: z.string(),
   resource: z.string(),
   body: z.string().nullish(),
+  headers: z.record(z.string(), z.string()).nullish(),
   requestContext: z.looseObject({
     requestTimeEpoch: z.number().max(8.64e15),
     identity: z.looseObject({ sourceIp: z.string() }),

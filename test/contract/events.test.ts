@@ -1,37 +1,24 @@
 import { APIGatewayProxyEventSchema } from "@aws-lambda-powertools/parser/schemas/api-gateway";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/areas.ts";
-import type { FunctionId } from "../../infra/functions.ts";
+import { endpoints, protocolEndpoints } from "../../functions/areas.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
 import { eventFileNames, readNamedEvent } from "../../tools/event-files.ts";
 import { canHave, faultNames, readFault } from "../../tools/faults.ts";
+import { neverAnswered } from "../../tools/never-answered.ts";
 import { replayEvent } from "../support/replay-event.ts";
 import { sampleOf } from "../support/sample.ts";
-
-/** Codes that API Gateway answers with in the function's stead, or that nothing in the request can cause. */
-const neverFromTheFunction: Readonly<Partial<Record<FunctionId, readonly Code[]>>> = {
-  // An unknown path or verb is refused before the function; no match is an empty list.
-  "qos-profiles/retrieve": ["NOT_FOUND"],
-  // A name has no range: one of the wrong length is an invalid argument.
-  "qos-profiles/get-by-name": ["OUT_OF_RANGE"],
-  "population-density/retrieve": ["NOT_FOUND"],
-  // They read nothing that could be missing or away.
-  "openapi/publish": failures,
-  "openapi/catalog": failures,
-};
 
 /** The deadline needs a dependency that hangs: `test/contract/faults.test.ts`. */
 const failuresWithEvents = failures.filter((code) => code !== "TIMEOUT");
 
-const declared: readonly Endpoint[] = endpoints;
+const declared: readonly Endpoint[] = [...endpoints, ...protocolEndpoints];
+const reasons: Readonly<Record<string, Readonly<Partial<Record<Code, string>>>>> = neverAnswered;
 const identified = declared.map((endpoint) => [endpoint.id, endpoint] as const);
 const codesOf = ({ id, errors }: Endpoint) =>
-  [...errors, ...failuresWithEvents].filter(
-    (code) => !neverFromTheFunction[id as FunctionId]?.includes(code),
-  );
+  [...errors, ...failuresWithEvents].filter((code) => reasons[id]?.[code] === undefined);
 
 const events = await Promise.all(
   eventFileNames().map(async (name) => ({ name, ...(await readNamedEvent(name)) })),
@@ -114,6 +101,14 @@ test.each(identified)(
         ),
     );
     expect(missing).toEqual([]);
+  },
+);
+
+test.each(identified)(
+  "%s may answer with every code of which is said why it never does",
+  (id, { errors }) => {
+    const possible: readonly string[] = [...errors, ...failures];
+    expect(Object.keys(reasons[id] ?? {}).filter((code) => !possible.includes(code))).toEqual([]);
   },
 );
 

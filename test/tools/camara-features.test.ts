@@ -43,7 +43,7 @@ describe.skipIf(!isThere)("CAMARA's features", { timeout: 300_000 }, () => {
     );
     announce(service, false);
     const folder = "tools/verify/demo-plan";
-    for (const kind of ["devices", "profiles", "clients"]) {
+    for (const kind of ["devices", "profiles"]) {
       const port = new URL(service.url).port;
       const imported = await spawnNcs(["import", kind, `${folder}/${kind}.json`, "--local", port]);
       expect(imported).toMatchObject({ code: 0 });
