@@ -19,7 +19,7 @@ export function outlinesOf(topology: OutlineTopology): {
     if (geometry.type === "Polygon") return [geometry.coordinates];
     return geometry.type === "MultiPolygon" ? geometry.coordinates : [];
   });
-  const coordinates = polygons.map((rings) => rings.map((ring) => planarRing(ring as Position[])));
+  const coordinates = polygons.map((rings) => (rings as Position[][]).filter(isWide).map(planarRing));
   return {
     land: {
       type: "FeatureCollection",
@@ -27,6 +27,11 @@ export function outlinesOf(topology: OutlineTopology): {
     },
     borders: mesh(topology, countries, (one, other) => one !== other),
   };
+}
+
+/** Whether a ring has any width: the first one of Antarctica is the pole alone. */
+function isWide(ring: readonly Position[]): boolean {
+  return ring.some(([longitude]) => longitude !== ring[0]?.[0]);
 }
 
 /** The ring on a plane. One that goes around the world, as Antarctica's does, is closed along its pole. */
