@@ -46,9 +46,17 @@ export function element<Kind extends Element = HTMLElement>(id: string): Kind {
   return found as Element as Kind;
 }
 
+/** How long announced text stays: later, somebody who reads the page would find it out of date. */
+const announcementMilliseconds = 5_000;
+
+let announcement: ReturnType<typeof setTimeout> | undefined;
+
 /** Announces text to screen readers. */
 export function announce(text: string): void {
-  element("status").textContent = text;
+  const status = element("status");
+  status.textContent = text;
+  clearTimeout(announcement);
+  announcement = setTimeout(() => status.replaceChildren(), announcementMilliseconds);
 }
 
 /** Downloads content as a file. */

@@ -8,7 +8,7 @@ import { announce, element, html } from "./dom.ts";
 import { ApiError } from "./http.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
 import { Drawing } from "./map/drawing.ts";
-import { counted } from "./numbers.ts";
+import { counted, separated } from "./numbers.ts";
 import { operationList } from "./operations.ts";
 import { readAddress, type ViewState } from "./request/address.ts";
 import type { Area } from "./request/area.ts";
@@ -17,6 +17,7 @@ import type { Capabilities } from "./request/capabilities.ts";
 import { examplesIn } from "./request/examples.ts";
 import { type Query, requestsOf } from "./request/query.ts";
 import { readCapabilities } from "./request/read-capabilities.ts";
+import { requestFold } from "./request/request-fold.ts";
 import { requestForm } from "./request/request-form.ts";
 import { onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
@@ -91,7 +92,6 @@ class MapView {
     const { coverage } = capabilities;
     if (coverage !== undefined) this.#map.showCoverage(coverage);
     const examples = examplesIn(coverage);
-    const place = { notice: html("div", { class: "notice" }), result: html("div", { class: "result" }) };
     const form = requestForm({
       capabilities,
       examples,
@@ -99,9 +99,15 @@ class MapView {
       onAreas: (areas) => this.#showAreas(areas),
       onSubmit: (query) => void this.#retrieve(query, capabilities, place, pushAddress),
     });
+    const fold = requestFold(form.element, examples);
+    const place = {
+      notice: html("div", { class: "notice" }),
+      result: html("div", { class: "result" }),
+      fold: fold.fold,
+    };
     this.#panel.replaceChildren(
-      form.element,
       place.notice,
+      fold.element,
       place.result,
       operationList(),
       provenance(capabilities),
@@ -178,6 +184,7 @@ class MapView {
       if (retrieval.signal.aborted) return;
       place.notice.replaceChildren(...notes);
       this.#show(densities, query, capabilities, place.result);
+      if (densities.geohashes.length > 0) place.fold(query);
       write({ ...query, ...(this.#hour === undefined ? {} : { hour: this.#hour }) });
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
@@ -206,7 +213,8 @@ class MapView {
       // On a phone, the card is above the list.
       element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
     };
-    const result = resultPanel({ densities, requests: requestsOf(query), threshold, onCell });
+    const onCoverage = () => this.#map.moveToCoverage();
+    const result = resultPanel({ densities, requests: requestsOf(query), threshold, onCell, onCoverage });
     place.replaceChildren(result.element);
     if (densities.geohashes.length === 0) {
       this.#hour = undefined;
@@ -239,6 +247,8 @@ class MapView {
 interface Place {
   readonly notice: HTMLElement;
   readonly result: HTMLElement;
+  /** Folds the form into a line about what was asked for. */
+  readonly fold: (query: Query) => void;
 }
 
 /** Says that the API is being asked, with a button that cancels. */
@@ -261,7 +271,12 @@ function unreadNote(names: readonly string[]): HTMLElement[] {
 
 /** Shows an error of the API, with further details. */
 function alertBox(error: ApiError, ...details: readonly (HTMLElement | false)[]): HTMLElement {
-  return html("div", { class: "problem", role: "alert" }, html("p", {}, error.message), ...details);
+  return html(
+    "div",
+    { class: "problem", role: "alert" },
+    html("p", {}, separated(error.message)),
+    ...details,
+  );
 }
 
 /** Shows the source of the numbers. */

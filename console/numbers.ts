@@ -1,9 +1,20 @@
 const grouped = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
+const rough = new Intl.NumberFormat("en-GB", { notation: "compact", maximumSignificantDigits: 3 });
 const short = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
 
 /** A number without decimals, its thousands separated: `1,234`. */
 export function whole(value: number): string {
   return grouped.format(value);
+}
+
+/** A large number in three digits: `453K`. */
+export function compact(value: number): string {
+  return rough.format(value);
+}
+
+/** A text with separators in its large numbers: `40000 cells` is `40,000 cells`. */
+export function separated(text: string): string {
+  return text.replace(/(?<![\d.,:/-])\d{5,}(?![\d.:/-]*\d)/g, (digits) => whole(Number(digits)));
 }
 
 /** A length with its unit, to three digits: `107 m`, `4.89 km`. */

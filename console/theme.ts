@@ -22,6 +22,7 @@ export function themeColours() {
     water: colour("map-water"),
     land: colour("map-land"),
     border: colour("map-border"),
+    coverage: colour("map-coverage"),
     park: colour("map-park"),
     open: colour("map-open"),
     label: colour("map-label"),

@@ -1,9 +1,9 @@
 import { element } from "../dom.ts";
 import type { DensityMap } from "../map/density-map.ts";
-import { showCell } from "./cell-card.ts";
+import { placeCell, showCell } from "./cell-card.ts";
 import type { Densities } from "./densities.ts";
-import { hideLegend, showLegend } from "./legend.ts";
-import { type Scale, scaleOf } from "./scale.ts";
+import { hideLegend, type ScaleName, showLegend } from "./legend.ts";
+import { fixedScale, type Scale, scaleOf } from "./scale.ts";
 import { Timeline } from "./timeline.ts";
 
 interface AnswerOptions {
@@ -19,10 +19,13 @@ interface AnswerOptions {
   readonly closeCell: () => void;
 }
 
+/** The scale that the user chose last; it stays over answers. */
+let chosenScale: ScaleName = "All answers";
+
 /** An answer on the map: its cells, the legend, the timeline, and the card of a cell. */
 export class AnswerView {
   readonly #options: AnswerOptions;
-  readonly #scale: Scale;
+  readonly #ownScale: Scale;
   readonly #timeline: Timeline;
   #hour = 0;
   #selected: number | undefined;
@@ -31,10 +34,17 @@ export class AnswerView {
     const { map, densities } = options;
     this.#options = options;
     const published = densities.hours.flatMap(({ values }) => values.flatMap(({ density }) => density ?? []));
-    this.#scale = scaleOf(published);
+    this.#ownScale = scaleOf(published);
     map.cells.show(densities, this.#scale);
     this.showLegend();
     this.#timeline = new Timeline(densities, (hour) => this.#showHour(hour), options.hour);
+    map.library.on("move", this.#placeCell);
+    map.library.on("resize", this.#placeCell);
+    addEventListener("keydown", this.#onKey);
+  }
+
+  get #scale(): Scale {
+    return chosenScale === "All answers" ? fixedScale : this.#ownScale;
   }
 
   /** Shows the card of a cell; hides it for undefined. */
@@ -46,14 +56,32 @@ export class AnswerView {
 
   /** Shows the legend in the colours of the current theme. */
   showLegend(): void {
-    showLegend(this.#scale, this.#options.threshold);
+    showLegend({
+      scale: this.#scale,
+      name: chosenScale,
+      threshold: this.#options.threshold,
+      onScale: (name) => this.#chooseScale(name),
+    });
   }
 
   remove(): void {
+    const { map } = this.#options;
     this.#timeline.remove();
-    this.#options.map.cells.show(undefined, this.#scale);
+    map.library.off("move", this.#placeCell);
+    map.library.off("resize", this.#placeCell);
+    removeEventListener("keydown", this.#onKey);
+    map.cells.show(undefined, this.#scale);
     showCell(undefined);
     hideLegend();
+  }
+
+  #chooseScale(name: ScaleName): void {
+    chosenScale = name;
+    const { map, densities } = this.#options;
+    map.cells.showScale(this.#scale);
+    map.cells.showHour(densities.hours[this.#hour]?.values ?? []);
+    this.showLegend();
+    element("legend").querySelector<HTMLInputElement>("input:checked")?.focus();
   }
 
   #showHour(hour: number): void {
@@ -71,5 +99,21 @@ export class AnswerView {
     const { densities, threshold, closeCell } = this.#options;
     const [index, hour] = [this.#selected, this.#hour];
     showCell(index === undefined ? undefined : { densities, index, hour, threshold, close: closeCell });
+    this.#placeCell();
   }
+
+  readonly #placeCell = () => {
+    const { map, densities } = this.#options;
+    const geohash = this.#selected === undefined ? undefined : densities.geohashes[this.#selected];
+    if (geohash !== undefined) placeCell(map.onScreen(geohash));
+  };
+
+  /** Escape closes the card, unless it closes a dialog. */
+  readonly #onKey = ({ key }: KeyboardEvent) => {
+    if (key !== "Escape" || this.#selected === undefined || document.querySelector("dialog[open]") !== null)
+      return;
+    const hadFocus = element("cell").contains(document.activeElement);
+    this.#options.closeCell();
+    if (hadFocus) this.#options.map.library.getCanvas().focus();
+  };
 }

@@ -2,6 +2,7 @@
 import { element, html } from "../dom.ts";
 import { whole } from "../numbers.ts";
 import { hourLabel, timeLabel } from "../time.ts";
+import { beside, type Rectangle } from "./beside.ts";
 import { cellChart } from "./cell-chart.ts";
 import { cellArea } from "./cells.ts";
 import type { Densities, Value } from "./densities.ts";
@@ -23,6 +24,17 @@ export function showCell(shown: ShownCell | undefined): void {
   place.replaceChildren();
   const card = shown && cellCard(shown, wasOpen);
   if (card !== undefined) place.append(card);
+}
+
+/** Moves the card beside its cell on the map; on a phone, it stays below the map. */
+export function placeCell(cell: Rectangle): void {
+  const place = element("cell");
+  const card = place.firstElementChild;
+  if (!(card instanceof HTMLElement)) return;
+  const size = { width: card.offsetWidth, height: card.offsetHeight };
+  const { left, top } = beside(cell, size, { width: place.clientWidth, height: place.clientHeight });
+  card.style.left = `${Math.round(left)}px`;
+  card.style.top = `${Math.round(top)}px`;
 }
 
 function cellCard(
@@ -52,7 +64,8 @@ function cellCard(
     html("p", { class: "note" }, hourLabel(start, end)),
     html("p", { class: "figure" }, describe(value, threshold)),
     figures(value, cellArea(geohash)),
-    cellChart(densities, index, hour),
+    densities.hours.some(({ values: all }) => all[index]?.density !== undefined) &&
+      cellChart(densities, index, hour),
     html(
       "details",
       { open: isOpen },

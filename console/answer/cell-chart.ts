@@ -3,6 +3,7 @@ import { svg } from "../dom.ts";
 import { whole } from "../numbers.ts";
 import { clockLabel } from "../time.ts";
 import type { Densities, Value } from "./densities.ts";
+import { ticksFor } from "./ticks.ts";
 
 const width = 320;
 const height = 120;
@@ -13,8 +14,8 @@ const bottom = height - margin.bottom;
 interface Axes {
   /** The width of an hour. */
   readonly step: number;
-  /** The density at the top of the chart. */
-  readonly top: number;
+  /** Densities with a label, from the bottom of the chart to its top. */
+  readonly ticks: readonly number[];
   /** The middle of an hour. */
   readonly x: (hour: number) => number;
   readonly y: (density: number) => number;
@@ -49,20 +50,18 @@ export function cellChart({ hours }: Densities, index: number, hour: number): SV
 }
 
 function axesFor(values: readonly Value[]): Axes {
-  const top = roundUp(Math.max(10, ...values.map(({ max = 0 }) => max)));
+  const published = values.flatMap(({ min, max }) =>
+    min === undefined || max === undefined ? [] : [min, max],
+  );
+  const ticks = ticksFor(Math.min(...published), Math.max(...published));
+  const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
   const step = (width - margin.left - margin.right) / values.length;
   return {
     step,
-    top,
+    ticks,
     x: (hour) => margin.left + (hour + 0.5) * step,
-    y: (density) => bottom - (density / top) * (bottom - margin.top),
+    y: (density) => bottom - ((density - low) / (high - low)) * (bottom - margin.top),
   };
-}
-
-/** The next of 1, 2, 4, 5, 10, 20, … that is not below a density. */
-function roundUp(density: number): number {
-  const unit = 10 ** Math.floor(Math.log10(density));
-  return ([1, 2, 4, 5, 10].find((factor) => factor * unit >= density) ?? 10) * unit;
 }
 
 /** Runs of successive hours with a number. */
@@ -109,8 +108,8 @@ function missingMarks(values: readonly Value[], { step, x }: Axes): SVGElement[]
     );
 }
 
-function densityLabels({ top, y }: Axes): SVGElement[] {
-  return [0, top / 2, top].map((density) =>
+function densityLabels({ ticks, y }: Axes): SVGElement[] {
+  return ticks.map((density) =>
     svg(
       "g",
       {},

@@ -1,15 +1,36 @@
 import { element, html } from "../dom.ts";
 import { dots, hatching, swatchOf } from "../map/patterns.ts";
 import { whole } from "../numbers.ts";
+import { segments } from "../request/segments.ts";
 import { isDark } from "../theme.ts";
 import { coloursOf, type Scale } from "./scale.ts";
 
-/** Shows the meaning of the cells' colours and patterns. */
-export function showLegend(scale: Scale, threshold: number): void {
-  element("legend").replaceChildren(
+/** The scales to choose from: the same for all answers, or made for the one that is shown. */
+export const scaleNames = ["All answers", "This answer"] as const;
+
+/** The name of a scale. */
+export type ScaleName = (typeof scaleNames)[number];
+
+interface LegendOptions {
+  readonly scale: Scale;
+  readonly name: ScaleName;
+  /** Smaller counts are not published. */
+  readonly threshold: number;
+  /** Called when the user chooses another scale. */
+  readonly onScale: (name: ScaleName) => void;
+}
+
+/** Shows the meaning of the map's colours, patterns and lines. */
+export function showLegend({ scale, name, threshold, onScale }: LegendOptions): void {
+  const place = element("legend");
+  const isOpen = place.querySelector("details")?.open ?? matchMedia("(min-width: 760px)").matches;
+  const choice = segments("scale", scaleNames, name, onScale);
+  choice.setAttribute("role", "group");
+  choice.setAttribute("aria-labelledby", "scale-label");
+  place.replaceChildren(
     html(
       "details",
-      { class: "card legend", open: matchMedia("(min-width: 760px)").matches },
+      { class: "card legend", open: isOpen },
       html("summary", {}, "People per km²"),
       html(
         "ul",
@@ -17,7 +38,11 @@ export function showLegend(scale: Scale, threshold: number): void {
         ...classRows(scale).toReversed(),
         patternRow(hatching(), `Below ${threshold} people: not published`),
         patternRow(dots(), "No data"),
+        lineRow("area-line", "Edge of the area"),
+        lineRow("coverage-line", "Edge of what is covered"),
       ),
+      html("p", { class: "note", id: "scale-label" }, "One scale for"),
+      choice,
     ),
   );
 }
@@ -28,17 +53,23 @@ export function hideLegend(): void {
 }
 
 /** One row for each class of the scale, in ascending order. */
-function classRows(scale: Scale): HTMLElement[] {
-  const ends = [scale.min, ...scale.breaks];
-  return coloursOf(scale, isDark()).map((colour, index) => {
+function classRows({ breaks }: Scale): HTMLElement[] {
+  return coloursOf({ breaks }, isDark()).map((colour, index) => {
     const swatch = html("span", { class: "swatch" });
     swatch.style.backgroundColor = colour;
-    const from = whole(ends[index] ?? 0);
-    const to = ends[index + 1];
-    return html("li", {}, swatch, to === undefined ? `${from} and more` : `${from}–${whole(to)}`);
+    return html("li", {}, swatch, classText(breaks[index - 1], breaks[index]));
   });
+}
+
+function classText(from: number | undefined, to: number | undefined): string {
+  if (from === undefined) return to === undefined ? "All" : `Below ${whole(to)}`;
+  return to === undefined ? `${whole(from)} and more` : `${whole(from)}–${whole(to)}`;
 }
 
 function patternRow(pattern: ImageData, text: string): HTMLElement {
   return html("li", {}, html("span", { class: "swatch" }, swatchOf(pattern)), text);
+}
+
+function lineRow(line: string, text: string): HTMLElement {
+  return html("li", {}, html("span", { class: `line-swatch ${line}` }), text);
 }

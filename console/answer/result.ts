@@ -1,7 +1,7 @@
 /** The summary of an answer, with actions. */
 import { html } from "../dom.ts";
 import { ApiError, apiUrl } from "../http.ts";
-import { counted, whole } from "../numbers.ts";
+import { counted, separated, whole } from "../numbers.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { densestCells } from "./densest-cells.ts";
 import type { Densities, Hour } from "./densities.ts";
@@ -17,8 +17,7 @@ interface Result {
 /** Notes on an answer, by its status. */
 const notes: Readonly<Record<string, string>> = {
   PART_OF_AREA_NOT_SUPPORTED: "Part of the area is not covered: its cells have no data.",
-  AREA_NOT_SUPPORTED:
-    "Nothing of this area is covered. Choose one within the dashed line on the map, or an example.",
+  AREA_NOT_SUPPORTED: "Nothing of this area is covered. Choose another one, or an example.",
 };
 
 interface ResultOptions {
@@ -29,10 +28,13 @@ interface ResultOptions {
   readonly threshold: number;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;
+  /** Called when the user wants to see what is covered. */
+  readonly onCoverage: () => void;
 }
 
 /** Creates the panel's section about an answer. */
-export function resultPanel({ densities, requests, threshold, onCell }: ResultOptions): Result {
+export function resultPanel(options: ResultOptions): Result {
+  const { densities, requests, threshold, onCell, onCoverage } = options;
   const note = notes[densities.status];
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
@@ -41,6 +43,7 @@ export function resultPanel({ densities, requests, threshold, onCell }: ResultOp
     "section",
     { "aria-label": "Answer" },
     note !== undefined && html("p", { class: "warning" }, note),
+    note !== undefined && html("button", { type: "button", click: onCoverage }, "Show what is covered"),
     ...(hasCells ? figures.elements : []),
     ...actions(requests),
     hasCells && densest.element,
@@ -54,20 +57,18 @@ export function resultPanel({ densities, requests, threshold, onCell }: ResultOp
   return { element, showHour };
 }
 
-/** The people of an hour, and the number of its cells of each kind. */
+/** The number of an hour's cells of each kind. */
 function hourFigures({ geohashes }: Densities, threshold: number) {
-  const people = html("strong", { class: "people" });
   const published = html("dd", { id: "published-cells" });
   const suppressed = html("dd", { id: "suppressed-cells" });
   const unknown = html("dd", { id: "no-data-cells" });
   const count = (term: string, cells: HTMLElement) => html("div", {}, html("dt", {}, term), cells);
   const cells = counted(geohashes.length, "cell");
   const elements = [
-    html("p", { class: "total-people" }, people, " people in published cells"),
     html(
       "p",
       { class: "note" },
-      `In the hour that is shown, of ${cells}. Cells with fewer than ${threshold} people are not in it.`,
+      `Of ${cells} in the hour that is shown. Those with fewer than ${threshold} people are not in the sum.`,
     ),
     html(
       "dl",
@@ -78,7 +79,6 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
     ),
   ];
   const showHour = (hour: Hour) => {
-    people.textContent = whole(hour.people);
     published.textContent = whole(hour.counts.DENSITY_ESTIMATION);
     suppressed.textContent = whole(hour.counts.LOW_DENSITY);
     unknown.textContent = whole(hour.counts.NO_DATA);
@@ -95,7 +95,7 @@ function actions(requests: readonly DensityRequest[]): HTMLElement[] {
       await download(format, requests);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      problem.textContent = error.message;
+      problem.textContent = separated(error.message);
     }
   };
   const several = (format: Format) => (requests.length > 1 ? `${format} (${requests.length} files)` : format);

@@ -1,18 +1,20 @@
-/** The timeline of an answer's hours: bars showing their people, a slider, and a button that plays them. */
+/** The strip above the map: the people of an hour, the bars of all hours, a slider, and a button that plays them. */
 import { element, html, svg } from "../dom.ts";
-import { whole } from "../numbers.ts";
+import { compact, whole } from "../numbers.ts";
 import { dayLabel, hourLabel, zoneName } from "../time.ts";
 import type { Densities, Hour } from "./densities.ts";
 
 const playMilliseconds = 700;
 const barsHeight = 40;
+/** Of the hour with the fewest people. */
+const minBarHeight = 3;
 
 /** The timeline of an answer. */
 export class Timeline {
   readonly #hours: readonly Hour[];
   readonly #onHour: (hour: number) => void;
   readonly #label = html("output", { class: "hour" });
-  readonly #people = html("span", { class: "total" });
+  readonly #people = html("strong", { class: "people" });
   readonly #bars: readonly SVGRectElement[];
   readonly #slider: HTMLInputElement;
   readonly #play: HTMLButtonElement;
@@ -87,7 +89,7 @@ export class Timeline {
     const label = hourLabel(start, end);
     this.#slider.setAttribute("aria-valuetext", `${label}, ${whole(people)} people`);
     this.#label.textContent = label;
-    this.#people.textContent = `${whole(people)} people in published cells`;
+    this.#people.textContent = whole(people);
     this.#onHour(hour);
   }
 
@@ -104,20 +106,25 @@ export class Timeline {
     const last = this.#hours.at(-1)?.start ?? first;
     return html(
       "div",
-      { class: "card timeline", role: "group", "aria-label": "Hours" },
+      { class: "timeline", role: "group", "aria-label": "Hours" },
       this.#play,
       html(
         "div",
+        { class: "headline" },
+        html("p", { class: "total-people" }, this.#people, " people in published cells"),
+        html("p", {}, this.#label, ` ${zoneName()}`),
+      ),
+      html(
+        "div",
         { class: "hours" },
-        html("div", { class: "row spread" }, this.#label, this.#people),
-        this.#barChart(),
-        this.#slider,
+        barLimits(this.#hours),
+        html("div", { class: "plot" }, this.#barChart(), this.#slider),
+        html("p", { class: "peak note" }, peakText(this.#hours)),
         html(
           "div",
-          { class: "row spread note" },
+          { class: "row spread note days" },
           html("span", {}, dayLabel(first)),
-          html("span", {}, `Times in ${zoneName()}`),
-          html("span", {}, dayLabel(last)),
+          this.#last > 0 && html("span", {}, dayLabel(last)),
         ),
       ),
     );
@@ -144,11 +151,47 @@ export class Timeline {
   }
 }
 
-/** A bar for each hour, with a height in proportion to its people. */
+/** The hour with the most people. */
+function peakOf(hours: readonly Hour[]): Hour | undefined {
+  return hours.reduce<Hour | undefined>(
+    (peak, hour) => (peak && peak.people >= hour.people ? peak : hour),
+    undefined,
+  );
+}
+
+function peakText(hours: readonly Hour[]): string {
+  const peak = peakOf(hours);
+  return peak === undefined || hours.length === 1
+    ? ""
+    : `Peak: ${whole(peak.people)} people, ${hourLabel(peak.start, peak.end)}`;
+}
+
+/** The people of the highest and of the lowest bar. */
+function barLimits(hours: readonly Hour[]): HTMLElement {
+  const people = hours.map((hour) => hour.people);
+  return html(
+    "div",
+    { class: "limits note", title: "The highest and the lowest bar" },
+    html("span", {}, compact(Math.max(...people))),
+    html("span", {}, compact(Math.min(...people))),
+  );
+}
+
+/** A bar for each hour: the one with the fewest people is lowest, the peak is highest. */
 function hourBars(hours: readonly Hour[]): readonly SVGRectElement[] {
-  const max = Math.max(1, ...hours.map(({ people }) => people));
-  return hours.map(({ people }, index) => {
-    const height = Math.max(1, (people / max) * barsHeight);
-    return svg("rect", { x: index + 0.1, y: barsHeight - height, width: 0.8, height, class: "bar-hour" });
+  const people = hours.map((hour) => hour.people);
+  const [min, max] = [Math.min(...people), Math.max(...people)];
+  const peak = peakOf(hours);
+  return hours.map((hour, index) => {
+    const share = max === min ? 1 : (hour.people - min) / (max - min);
+    const height = minBarHeight + share * (barsHeight - minBarHeight);
+    const isPeak = hour === peak && hours.length > 1;
+    return svg("rect", {
+      x: index + 0.1,
+      y: barsHeight - height,
+      width: 0.8,
+      height,
+      class: isPeak ? "bar-hour is-peak" : "bar-hour",
+    });
   });
 }

@@ -36,6 +36,13 @@ export class CellSource {
     this.#replace();
   }
 
+  /** Changes the scale of the cells, not yet coloured for an hour. */
+  showScale(scale: Scale): void {
+    this.#scale = scale;
+    this.#states.fill(unknownState);
+    this.repaint();
+  }
+
   /** Colours the cells for an hour. */
   showHour(values: readonly Value[]): void {
     if (this.#scale === undefined) return;
@@ -96,6 +103,7 @@ export class CellSource {
   }
 
   #layers() {
-    return cellLayers(themeColours(), this.#scale === undefined ? "transparent" : colourByState(this.#scale));
+    const fill = this.#scale === undefined ? "transparent" : colourByState(this.#scale);
+    return cellLayers(themeColours(), fill, this.#geohashes[0]?.length ?? 1);
   }
 }

@@ -1,13 +1,16 @@
 /** The map: the base map or the operator's own map, with areas and the cells of an answer above. */
 import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibre-gl";
+import type { Rectangle } from "../answer/beside.ts";
+import { boundsOf } from "../answer/cells.ts";
 import { assetUrl } from "../assets.ts";
 import type { Area, Box, Point } from "../request/area.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
 import { baseLayers } from "./base-layers.ts";
 import { baseStyle } from "./base-style.ts";
 import { CellSource } from "./cell-source.ts";
-import { areaRing, boxRing, draft, empty, outline } from "./geojson.ts";
+import { areaRing, boxRing, draft, empty, outline, type Position } from "./geojson.ts";
 import { areaLayers, repaint } from "./layers.ts";
+import { offerMapStyle } from "./map-style-offer.ts";
 import { operatorStyle } from "./operator-style.ts";
 import { dots, hatching } from "./patterns.ts";
 
@@ -23,6 +26,10 @@ export interface DensityMap {
   showDraft(points: readonly Point[], isClosed: boolean): void;
   /** Moves to areas; nowhere without any. */
   moveTo(areas: readonly Area[]): void;
+  /** Moves to what is covered, and does nothing before that is known. */
+  moveToCoverage(): void;
+  /** Where a cell is, in pixels of the map. */
+  onScreen(geohash: string): Rectangle;
 }
 
 /**
@@ -48,16 +55,23 @@ export async function createMap(
   });
   map.on("idle", () => cells.countDrawn(container));
   reportClicks(map, onCell);
+  if (mapStyle === "") offerMapStyle(map);
 
   const set = (source: string, data: typeof empty) =>
     void map.getSource<GeoJSONSource>(source)?.setData(data);
+  let coverage: Box | undefined;
   return {
     library: map,
     cells,
-    showCoverage: (box) => set("coverage", outline(boxRing(box))),
+    showCoverage: (box) => {
+      coverage = box;
+      set("coverage", outline(boxRing(box)));
+    },
     showAreas: (areas) => set("area", outline(...areas.map(areaRing))),
     showDraft: (points, isClosed) => set("draft", draft(points, isClosed)),
-    moveTo: (areas) => moveTo(map, areas),
+    moveTo: (areas) => moveTo(map, areas.map(areaRing)),
+    moveToCoverage: () => moveTo(map, coverage === undefined ? [] : [boxRing(coverage)]),
+    onScreen: (geohash) => onScreen(map, boundsOf(geohash)),
   };
 }
 
@@ -75,6 +89,8 @@ async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapL
     pitchWithRotate: false,
     attributionControl: mapStyle === "" ? false : { compact: true },
     fadeDuration: 0,
+    // Where the page scrolls around the map, one finger scrolls the page and two move the map.
+    cooperativeGestures: matchMedia("(max-width: 759px)").matches,
   });
   map.touchZoomRotate.disableRotation();
   map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "top-right");
@@ -111,16 +127,22 @@ function reportClicks(map: MapLibreMap, onCell: (index: number | undefined) => v
   });
 }
 
-/** Moves to areas, so that neither legend nor timeline covers it. */
-function moveTo(map: MapLibreMap, areas: readonly Area[]): void {
-  if (areas.length === 0) return;
+/** Moves to rings, so that the legend does not cover them; nowhere without any. */
+function moveTo(map: MapLibreMap, rings: readonly Position[][]): void {
+  if (rings.length === 0) return;
   const bounds = new maplibregl.LngLatBounds();
-  for (const position of areas.flatMap(areaRing)) bounds.extend(position);
+  for (const position of rings.flat()) bounds.extend(position);
   map.resize();
   const isWide = map.getContainer().clientWidth > 640;
   map.fitBounds(bounds, {
-    padding: isWide ? { top: 32, right: 64, bottom: 160, left: 250 } : 28,
+    padding: isWide ? { top: 32, right: 64, bottom: 40, left: 250 } : 28,
     duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 600,
     maxZoom: 16,
   });
+}
+
+function onScreen(map: MapLibreMap, { west, south, east, north }: Box): Rectangle {
+  const { x: left, y: top } = map.project([west, north]);
+  const { x: right, y: bottom } = map.project([east, south]);
+  return { left, top, width: right - left, height: bottom - top };
 }

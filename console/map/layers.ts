@@ -1,16 +1,17 @@
 /** The map's layers as data: what they draw, in which colours of the theme. */
 import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
+import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import type { ThemeColours } from "../theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 
 /** The coverage, the area of a request, and an area that is being drawn. */
-export function areaLayers({ accent, border, land }: ThemeColours): LayerSpecification[] {
+export function areaLayers({ accent, coverage, land }: ThemeColours): LayerSpecification[] {
   return [
     {
       id: "coverage",
       type: "line",
       source: "coverage",
-      paint: { "line-color": border, "line-width": 1.5, "line-dasharray": [3, 3] },
+      paint: { "line-color": coverage, "line-width": 1.5, "line-dasharray": [3, 3] },
     },
     { id: "area", type: "line", source: "area", paint: { "line-color": accent, "line-width": 2.5 } },
     {
@@ -38,9 +39,16 @@ export function areaLayers({ accent, border, land }: ThemeColours): LayerSpecifi
 export function cellLayers(
   { land, text }: ThemeColours,
   fill: ExpressionSpecification | string,
+  precision: number,
 ): LayerSpecification[] {
   return [
-    { id: "cells", type: "fill", source: "cells", paint: { "fill-color": fill, "fill-opacity": 0.88 } },
+    {
+      id: "cells",
+      type: "fill",
+      source: "cells",
+      // Without smooth edges, below which the ground would shine between two cells.
+      paint: { "fill-color": fill, "fill-opacity": 0.75, "fill-antialias": false },
+    },
     {
       id: "suppressed-cells",
       type: "fill",
@@ -57,7 +65,7 @@ export function cellLayers(
       id: "cell-edges",
       type: "line",
       source: "cells",
-      paint: { "line-color": land, "line-width": 0.6, "line-opacity": 0.55 },
+      paint: { "line-color": land, "line-width": 0.6, "line-opacity": edgeOpacity(precision) },
     },
     {
       id: "selected-cell",
@@ -70,6 +78,12 @@ export function cellLayers(
       },
     },
   ];
+}
+
+/** The edges of cells fade out as the cells become small: below 6 pixels there would be nothing but edges. */
+function edgeOpacity(precision: number): ExpressionSpecification {
+  const zoomAt = (pixels: number) => Math.log2((pixels * 360) / gridOf(precision).cellWidth / 512);
+  return ["interpolate", ["linear"], ["zoom"], zoomAt(6), 0, zoomAt(24), 0.5];
 }
 
 /** Repaints layers after a change of the theme. */

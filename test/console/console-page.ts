@@ -64,11 +64,18 @@ export interface AnswerBody {
   }[];
 }
 
+/** Opens the form, which is folded into a line once it has an answer. */
+export async function openForm(page: Page): Promise<void> {
+  await page.waitForSelector(".request-fold");
+  if ((await page.locator(".request-fold[open]").count()) === 0) await page.click(".request-fold summary");
+}
+
 /** Submits the form, and waits until the answer is drawn. */
 export async function showDensities(page: Page): Promise<AnswerBody> {
   const responding = page.waitForResponse((response) =>
     response.url().endsWith("/populationdensitydata/retrieve"),
   );
+  await openForm(page);
   await page.click("form.request button.primary");
   const body = (await (await responding).json()) as AnswerBody;
   await cellsDrawn(page);

@@ -13,6 +13,7 @@ import {
   expectNoProblems,
   logIn,
   openConsole,
+  openForm,
   patience,
   seriousFindings,
   showDensities,
@@ -152,6 +153,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
     test("the form cancels drawing when another way is chosen, and says why a pasted area is refused", async () => {
       const { page } = map;
+      await openForm(page);
       await page.click("label[for=way-Example]");
       await page.click("label[for=way-Draw]");
       await page.waitForSelector("#drawing button");
@@ -212,6 +214,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       route.continue({ headers: { ...route.request().headers(), authorization: "Bearer a.b.c" } }),
     );
 
+    await openForm(page);
     await page.click("form.request button.primary");
 
     await page.waitForSelector("#login[open]");
@@ -330,6 +333,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
 /** Draws an area of four corners, by a click for each. */
 async function drawArea(page: Page): Promise<void> {
+  await openForm(page);
   await page.click("label[for=way-Draw]");
   const box = await page.locator("#map canvas").boundingBox();
   if (box === null) throw new Error("there is no map");

@@ -1,0 +1,17 @@
+import { cellSize } from "../answer/cells.ts";
+import { metres } from "../numbers.ts";
+import { middleLatitude } from "./area.ts";
+import type { Example } from "./examples.ts";
+import type { Query } from "./query.ts";
+
+/** What a query asks for, in a line: `Centre of Lyon · 24 h · 150 m`. */
+export function describeQuery(
+  { areas, hours, precision }: Pick<Query, "areas" | "hours" | "precision">,
+  examples: readonly Example[],
+): string {
+  const [area] = areas;
+  const example = examples.find((one) => JSON.stringify(one.area) === JSON.stringify(area));
+  const name = areas.length > 1 ? `${areas.length} areas` : (example?.name ?? "Own area");
+  const { height } = cellSize(precision, area === undefined ? 0 : middleLatitude(area));
+  return `${name} · ${hours} h · ${metres(Number(height.toPrecision(2)))}`;
+}

@@ -1,0 +1,25 @@
+/** The form, folded into a line once it has an answer. */
+import { html } from "../dom.ts";
+import { describeQuery } from "./describe-query.ts";
+import type { Example } from "./examples.ts";
+import type { Query } from "./query.ts";
+
+interface RequestFold {
+  readonly element: HTMLDetailsElement;
+  /** Folds the form into a line that says what was asked for. */
+  readonly fold: (query: Query) => void;
+}
+
+/** Creates the fold, open. */
+export function requestFold(form: HTMLFormElement, examples: readonly Example[]): RequestFold {
+  const line = html("span", { class: "asked" }, "What to show");
+  const summary = html("summary", {}, line);
+  const element = html("details", { class: "request-fold", open: true }, summary, form);
+  const fold = (query: Query) => {
+    line.textContent = describeQuery(query, examples);
+    const hadFocus = form.contains(document.activeElement);
+    element.open = false;
+    if (hadFocus) summary.focus();
+  };
+  return { element, fold };
+}
