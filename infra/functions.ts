@@ -1,6 +1,7 @@
 import type { EndpointId, ProtocolEndpointId, TableName, WebsiteId } from "../functions/areas.ts";
 import type { VariableName } from "../shared/environment.ts";
 import { streamingSeconds } from "../shared/http/deadline.ts";
+import type { PseudonymUse } from "../shared/pseudonym-keys/table.ts";
 import { type QueueName, workerSeconds } from "../shared/sqs/queues.ts";
 
 /** Functions that are behind no operation of the API. */
@@ -15,8 +16,18 @@ type InternalFunctionId =
 /** A function of the service: its area and the name of its handler's file. */
 export type FunctionId = EndpointId | InternalFunctionId;
 
-/** What a function may do with a table. There is no `Scan`: a query that needs one needs another key. */
-type TableAction = "BatchGetItem" | "DeleteItem" | "GetItem" | "PutItem" | "Query" | "UpdateItem";
+/**
+ * What a function may do with a table. There is no `Scan`: a query that needs one needs another key. `PartiQLInsert`
+ * creates items and never replaces one.
+ */
+type TableAction =
+  | "BatchGetItem"
+  | "DeleteItem"
+  | "GetItem"
+  | "PartiQLInsert"
+  | "PutItem"
+  | "Query"
+  | "UpdateItem";
 
 /** What a function may do with a queue, besides receiving and deleting messages of the one it consumes. */
 type QueueAction = "ChangeMessageVisibility" | "SendMessage";
@@ -32,6 +43,8 @@ export interface FunctionRecord {
   readonly room?: string;
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
+  /** The only partitions that it may use of a table; all unless given. */
+  readonly partitions?: Readonly<Partial<Record<TableName, readonly string[]>>>;
   readonly signingKey?: readonly SecretAction[];
   /** Each grant also puts the queue's address into the environment. */
   readonly queues?: Readonly<Partial<Record<QueueName, readonly QueueAction[]>>>;
@@ -55,7 +68,12 @@ type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "im
 /** Every endpoint that needs a token counts the caller's requests. */
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 /** Every function that answers with data about a subscriber records it; the first one ever makes the key. */
-const accessTables = { "access-records": ["PutItem"], "pseudonym-keys": ["GetItem", "PutItem"] } as const;
+const accessTables = {
+  "access-records": ["PutItem"],
+  "pseudonym-keys": ["GetItem", "PartiQLInsert"],
+} as const;
+/** The keys that a function reads, or makes if there are none. */
+const pseudonymKeysOf = (...uses: readonly PseudonymUse[]) => ({ "pseudonym-keys": uses });
 const accessVariable = "ACCESS_RECORD_DAYS";
 /** Of functions that answer from what they have read before. */
 const cacheVariable = "CACHE_SECONDS";
@@ -93,10 +111,12 @@ export const functionRecords: Readonly<
   },
   "qos-profiles/retrieve": {
     tables: { "qos-profiles": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
+    partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, cacheVariable, sandboxVariable, ...quotaVariables],
   },
   "qos-profiles/get-by-name": {
     tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...accessTables, ...quotaTable },
+    partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, cacheVariable, ...quotaVariables],
   },
   "population-density/retrieve": {
@@ -198,19 +218,23 @@ export const functionRecords: Readonly<
   },
   "number-recycling/check": {
     tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
+    partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "device-identifier/retrieve": {
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
+    partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "device-identifier/retrieve-type": {
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
+    partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   // The key of the pseudonyms that it returns is beside that of access records.
   "device-identifier/retrieve-ppid": {
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
+    partitions: pseudonymKeysOf("access-records", "device-ppids"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
@@ -228,6 +252,7 @@ export const functionRecords: Readonly<
       "signing-keys": ["PutItem"],
       ...accessTables,
     },
+    partitions: pseudonymKeysOf("access-records"),
     signingKey: ["GetSecretValue"],
     variables: [
       "TOKEN_ISSUER",

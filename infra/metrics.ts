@@ -28,7 +28,7 @@ export function throttled(
   functions: readonly FunctionId[],
 ): readonly (readonly [table: TableName, metric: Metric])[] {
   const pattern =
-    kind === "Read" ? /^(?:BatchGetItem|GetItem|Query)$/ : /^(?:DeleteItem|PutItem|UpdateItem)$/;
+    kind === "Read" ? /^(?:BatchGetItem|GetItem|Query)$/ : /^(?:(?:Delete|Put|Update)Item|PartiQLInsert)$/;
   const granted = functions.flatMap((id) => Object.entries(functionRecords[id].tables ?? {}));
   const used = granted.filter(([, actions]) => actions.some((action) => pattern.test(action)));
   const names = [...new Set(used.map(([name]) => name as TableName))].sort();

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Stack } from "aws-cdk-lib";
-import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { PolicyStatement, type PolicyStatementProps } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { endpoints, protocolEndpoints, tables } from "../functions/areas.ts";
 import { configuration, metricNamespaceVariable, type VariableName } from "../shared/environment.ts";
@@ -84,7 +84,7 @@ function environmentOf(
 }
 
 /** Actions on a table that write. */
-const changingActions = /^(?:Delete|Put|Update)Item$/;
+const changingActions = /^(?:(?:Delete|Put|Update)Item|PartiQLInsert)$/;
 
 /** The KMS actions of DynamoDB on behalf of a function: for reads, and further ones for writes. */
 const readingKey = ["Decrypt", "DescribeKey"];
@@ -93,19 +93,24 @@ const changingKey = ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo
 function grant(made: ServiceFunction, id: FunctionId, { data, signingKey }: FunctionContext): void {
   const {
     tables: granted = {},
+    partitions = {},
     signingKey: secretActions,
     queues: used = {},
     consumes,
   } = functionRecords[id];
-  const permit = (actions: string[], resource: string) =>
-    made.addToRolePolicy(new PolicyStatement({ actions, resources: [resource] }));
+  const permit = (actions: string[], resource: string, conditions?: PolicyStatementProps["conditions"]) =>
+    made.addToRolePolicy(
+      new PolicyStatement({ actions, resources: [resource], ...(conditions && { conditions }) }),
+    );
   const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
   for (const { name, indexes = [] } of grantedTables) {
     const actions = granted[name] ?? [];
+    const only = partitions[name];
     const { tableArn } = data.tables[name];
     permit(
       actions.map((action) => `dynamodb:${action}`),
       tableArn,
+      only && { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": only } },
     );
     for (const index of actions.includes("Query") ? indexes : []) {
       permit(["dynamodb:Query"], `${tableArn}/index/${index.name}`);

@@ -3,6 +3,7 @@ import {
   type AttributeValue,
   BatchGetItemCommand,
   DeleteItemCommand,
+  ExecuteStatementCommand,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
@@ -209,6 +210,25 @@ export async function putItem(
   return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
 }
 
+/**
+ * Creates an item, by a statement that never replaces one: a function that may do nothing else with a table
+ * (`dynamodb:PartiQLInsert`) cannot change what is there, whatever its code does.
+ * @returns whether there was no item with its key; `false` means that nothing was written.
+ */
+export async function insertItem(
+  table: Table,
+  item: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const attributes = Object.entries(marshall(item, { removeUndefinedValues: true }));
+  const members = attributes.map(([name]) => `'${name}': ?`).join(", ");
+  const command = new ExecuteStatementCommand({
+    Statement: `INSERT INTO "${nameOf(table)}" VALUE {${members}}`,
+    Parameters: attributes.map(([, value]) => value),
+  });
+  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+}
+
 /** A change of an item, and its condition. */
 export interface Update extends Condition {
   readonly update: string;
@@ -297,11 +317,14 @@ async function ifConditionHolds(write: Promise<object>): Promise<boolean> {
   return (await unlessConditionFails(write)) !== undefined;
 }
 
+/** Errors that say that an item is not as the write requires. */
+const refusals = ["ConditionalCheckFailedException", "DuplicateItemException"];
+
 async function unlessConditionFails<Output>(write: Promise<Output>): Promise<Output | undefined> {
   try {
     return await write;
   } catch (error) {
-    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return undefined;
+    if (error instanceof Error && refusals.includes(error.name)) return undefined;
     throw error;
   }
 }

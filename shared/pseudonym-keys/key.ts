@@ -1,22 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { getItem, putItem } from "../aws/database.ts";
-import { pseudonymKeys } from "./table.ts";
-
-/** What a key makes pseudonyms of: subscriptions in access records, or devices for clients. */
-type PseudonymUse = "access-records" | "device-ppids";
+import { getItem, insertItem } from "../aws/database.ts";
+import { type PseudonymUse, pseudonymKeys } from "./table.ts";
 
 /** The key of a use, base64url; `undefined` as long as it has not been needed. */
 export async function pseudonymKey(use: PseudonymUse, signal: AbortSignal): Promise<string | undefined> {
   return (await getItem(pseudonymKeys, { use }, signal))?.key;
 }
 
-/** The key of a use, made now if there is none. Of several that are made at once, one stays. It is never rotated. */
+/**
+ * The key of a use, made now if there is none. Of several that are made at once, one stays. It is never rotated, and no
+ * function has the right to replace it.
+ */
 export async function pseudonymKeyMadeOnce(use: PseudonymUse, signal: AbortSignal): Promise<string> {
   const stored = await pseudonymKey(use, signal);
   if (stored !== undefined) return stored;
   const key = randomBytes(32).toString("base64url");
-  const absent = { condition: "attribute_not_exists(#use)", names: { "#use": "use" } };
-  if (await putItem(pseudonymKeys, { use, key }, absent, signal)) return key;
+  if (await insertItem(pseudonymKeys, { use, key }, signal)) return key;
   const others = await pseudonymKey(use, signal);
   if (others === undefined) throw new Error("the key of the pseudonyms was deleted");
   return others;

@@ -266,7 +266,7 @@ describe.each(eachStage)("alarms of %s", (stage, from) => {
         .map((name) => tableNameOf(name, stage))
         .sort();
     expect(watching("ReadThrottleEvents")).toEqual(used(/Get|Query/));
-    expect(watching("WriteThrottleEvents")).toEqual(used(/Put|Update|Delete/));
+    expect(watching("WriteThrottleEvents")).toEqual(used(/Put|Update|Delete|Insert/));
   });
 });
 

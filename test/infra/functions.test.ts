@@ -89,6 +89,11 @@ function rightsOf(role: string, from: Template): string[] {
     .sort();
 }
 
+/** The condition that only these partitions of a table are used. */
+function leading(partitions: readonly string[] | undefined): unknown {
+  return partitions && { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": partitions } };
+}
+
 /** The condition that something is done on behalf of the caller by a service. */
 function through(service: string): unknown {
   const host = { "Fn::Join": ["", [`${service}.`, { Ref: "AWS::Region" }, ".amazonaws.com"]] };
@@ -132,6 +137,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     const properties = propertiesOf(id);
     const {
       tables: granted = {},
+      partitions = {},
       signingKey = [],
       queues: used = {},
       consumes,
@@ -176,7 +182,9 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       const encrypted = grantedTables.filter(({ personalData }) => personalData);
       const items = [
         ...(encrypted.length === 0 ? [] : ["Decrypt", "DescribeKey"]),
-        ...(encrypted.some(({ name }) => granted[name]?.some((action) => /Put|Update|Delete/.test(action)))
+        ...(encrypted.some(({ name }) =>
+          granted[name]?.some((action) => /Put|Update|Delete|Insert/.test(action)),
+        )
           ? ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"]
           : []),
       ];
@@ -187,7 +195,9 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
           right(`xray:${action}`, "*"),
         ),
         ...tableNames.flatMap((name) =>
-          (granted[name] ?? []).map((action) => right(`dynamodb:${action}`, tableArnOf(name, stage))),
+          (granted[name] ?? []).map((action) =>
+            right(`dynamodb:${action}`, tableArnOf(name, stage), leading(partitions[name])),
+          ),
         ),
         ...grantedTables.flatMap(({ name, indexes = [] }) => {
           if (!granted[name]?.includes("Query")) return [];
@@ -306,6 +316,25 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     const readers = functionIds.filter((id) => functionRecords[id].signingKey?.includes("GetSecretValue"));
     const ofClients = stage === "dev" ? ["oauth2/token"] : [];
     expect(readers.sort()).toEqual(["keys/rotate", ...ofClients, "profile/authenticate"]);
+  });
+
+  test(`no function of ${stage} can replace a key of pseudonyms, and retrieve-ppid alone can use that of devices`, () => {
+    const table = JSON.stringify(tableArnOf("pseudonym-keys", stage));
+    const ofKeys = policiesOf(from).flatMap(({ role, statements: ofRole }) =>
+      ofRole
+        .filter(({ Resource }) => Resource.some((resource) => JSON.stringify(resource) === table))
+        .map(({ Action, Condition }) => ({ role, Action, Condition })),
+    );
+    const ofDevices = ofKeys.filter(({ Condition }) => JSON.stringify(Condition).includes("device-ppids"));
+
+    expect([...new Set(ofKeys.flatMap(({ Action }) => Action))].sort()).toEqual([
+      "dynamodb:GetItem",
+      "dynamodb:PartiQLInsert",
+    ]);
+    expect(ofKeys.filter(({ Condition }) => !JSON.stringify(Condition).includes("LeadingKeys"))).toEqual([]);
+    expect(ofDevices.map(({ role }) => role)).toEqual([
+      propertiesOf("device-identifier/retrieve-ppid").Role["Fn::GetAtt"][0],
+    ]);
   });
 
   test(`the template of ${stage} has nothing of a local run`, () => {

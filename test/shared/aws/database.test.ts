@@ -8,6 +8,7 @@ import {
   deleteItem,
   getItem,
   getItems,
+  insertItem,
   putItem,
   queryPartition,
   updatedItem,
@@ -69,6 +70,20 @@ test("putItem, updateItem and deleteItem write only if the condition holds, and 
   expect(await deleteItem(items, key, one, signal)).toBe(false);
   expect(await deleteItem(items, key, { ...one, values: { ":one": 2 } }, signal)).toBe(true);
   expect(await read()).toBeUndefined();
+});
+
+test("insertItem creates an item, and leaves one with its key as it is", async () => {
+  const address = crypto.randomUUID();
+  const item = { address, number: 1.5, list: ["a", null], absent: undefined };
+  const before = await insertItem(items, item, signal);
+  const again = await insertItem(items, { address, name: "b" }, signal);
+
+  const { absent: _, ...stored } = item;
+  expect({ before, again, is: await getItem(items, { address }, signal) }).toEqual({
+    before: true,
+    again: false,
+    is: stored,
+  });
 });
 
 test("updatedItem returns the changed members, or undefined if the condition does not hold", async () => {

@@ -1,5 +1,6 @@
 /** The embedded DynamoDB: dynalite. It has no transactions, and the service makes none (docs/decisions/0016). */
 import dynalite from "dynalite";
+import { putOf } from "./insert-statement.mjs";
 
 /** An HTTP server, not listening yet. */
 export function databaseServer() {
@@ -7,10 +8,45 @@ export function databaseServer() {
   const [answer] = server.listeners("request");
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
+    if (request.headers["x-amz-target"] === `${version}.ExecuteStatement`) {
+      void executeStatement(request, response, server.address().port);
+      return;
+    }
     answer(request, response);
     // dynalite's error listener throws if the client disconnects, which would end the thread.
     request.removeAllListeners("error");
     request.on("error", () => response.destroy());
   });
   return server;
+}
+
+const version = "DynamoDB_20120810";
+
+/** Answers with what dynalite answers to the put that stands for the statement. */
+async function executeStatement(request, response, port) {
+  try {
+    const input = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    const { authorization, "content-type": contentType, "x-amz-date": date } = request.headers;
+    const put = await fetch(`http://127.0.0.1:${port}`, {
+      method: "POST",
+      headers: {
+        authorization,
+        "content-type": contentType,
+        "x-amz-date": date,
+        "x-amz-target": `${version}.PutItem`,
+      },
+      body: JSON.stringify(putOf(input)),
+    });
+    const text = await put.text();
+    response
+      .writeHead(put.status, { "content-type": contentType })
+      .end(text.replace("ConditionalCheckFailedException", "DuplicateItemException"));
+  } catch (error) {
+    response.writeHead(400, { "content-type": "application/x-amz-json-1.0" }).end(
+      JSON.stringify({
+        __type: `com.amazonaws.dynamodb.v20120810#ValidationException`,
+        message: String(error),
+      }),
+    );
+  }
 }
