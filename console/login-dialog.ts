@@ -80,7 +80,7 @@ function loginForm(submit: HTMLButtonElement, message: string | undefined): HTML
     "form",
     { method: "dialog", submit: send },
     html("h2", { id: "login-title" }, "Log in"),
-    html("p", { class: "note" }, "The access token stays in the memory of this page and ends with it."),
+    html("p", { class: "note" }, "The login lasts until you log out, or close the tab."),
     problem,
     html("label", { for: "login-email" }, "E-mail address"),
     email,

@@ -1,9 +1,10 @@
 /**
- * The page: its views and the login they share. Changing the view never reloads the page, which would end the session.
+ * The page: its views and the login they share. Changing the view does not reload the page.
  */
 import "./style.css";
 import { element } from "./dom.ts";
 import { requireLogin } from "./login-dialog.ts";
+import { restoreSession } from "./session.ts";
 
 type View = "map" | "reference";
 
@@ -57,4 +58,5 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]"))
 addEventListener("popstate", () => show(viewOf(location.pathname)));
 
 show(viewOf(location.pathname));
+await restoreSession();
 requireLogin();

@@ -1,4 +1,7 @@
-/** The session of the logged-in user. Its token is only in memory, so the session ends with the page. */
+/**
+ * The session of the logged-in user. The browser keeps its token with the tab, so that a reload does not end it, and no
+ * longer than the tab. Tabs of the same page share a login while both are open; a logout is for all that share it.
+ */
 import { ApiError, send } from "./http.ts";
 
 /** The logged-in user and the access token. */
@@ -7,6 +10,16 @@ export interface Login {
   readonly username: string;
 }
 
+/** Stages have the same origin and differ in their path. */
+const name = `network-capabilities ${new URL(document.baseURI).pathname}`;
+
+/** How long a new tab waits for the login of another one. */
+const shareMilliseconds = 150;
+
+/** What tabs tell each other: the question for a login, a login, or the token of one that has ended. */
+type TabMessage = { readonly asks: true } | { readonly login: Login } | { readonly ended: string };
+
+const tabs = new BroadcastChannel(name);
 let login: Login | undefined;
 const listeners = new Set<(login: Login | undefined) => void>();
 
@@ -21,6 +34,32 @@ export function onLoginChange(listener: (login: Login | undefined) => void): voi
   listener(login);
 }
 
+/** Takes up the login of this tab before its reload, or that of another tab; there may be none. */
+export async function restoreSession(): Promise<void> {
+  tabs.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => answerTab(data));
+  const kept = keptLogin();
+  if (kept !== undefined) {
+    setLogin(kept);
+    return;
+  }
+  tell({ asks: true });
+  const waiting = new Promise((resolve) => setTimeout(resolve, shareMilliseconds));
+  const shared = new Promise((resolve) => listeners.add(resolve));
+  await Promise.race([waiting, shared]);
+}
+
+function tell(message: TabMessage): void {
+  tabs.postMessage(message);
+}
+
+function answerTab(message: TabMessage): void {
+  if ("asks" in message) {
+    if (login !== undefined) tell({ login });
+  } else if ("login" in message) {
+    if (login === undefined) setLogin(message.login);
+  } else if (message.ended === login?.token) setLogin(undefined);
+}
+
 /** @throws {ApiError} if the login is refused. */
 export async function logIn(emailaddress: string, password: string): Promise<void> {
   const response = await send("v3/profile/authenticate", {
@@ -30,7 +69,7 @@ export async function logIn(emailaddress: string, password: string): Promise<voi
   const { Data } = (await response.json()) as {
     readonly Data: { readonly access_token: string; readonly UserProfile: { readonly Username: string } };
   };
-  setLogin({ token: Data.access_token, username: Data.UserProfile.Username });
+  begin({ token: Data.access_token, username: Data.UserProfile.Username });
 }
 
 /**
@@ -38,34 +77,45 @@ export async function logIn(emailaddress: string, password: string): Promise<voi
  * @returns whether it is a JWT.
  */
 export function useToken(token: string): boolean {
-  const username = holderOf(token);
-  if (username === undefined) return false;
-  setLogin({ token, username });
+  const claims = claimsOf(token);
+  if (claims === undefined) return false;
+  begin({ token, username: String(claims.client_id ?? claims.sub ?? "the holder of a token") });
   return true;
 }
 
-/** Who a token says it is for; undefined for what is no JWT. */
-function holderOf(token: string): string | undefined {
+interface Claims {
+  readonly client_id?: unknown;
+  readonly sub?: unknown;
+  /** Seconds since 1970. */
+  readonly exp?: unknown;
+}
+
+/** What a token says; undefined for what is no JWT. */
+function claimsOf(token: string): Claims | undefined {
   try {
     const [, payload = ""] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? [];
-    const claims = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))) as {
-      readonly client_id?: unknown;
-      readonly sub?: unknown;
-    };
-    return String(claims.client_id ?? claims.sub ?? "the holder of a token");
+    return JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))) as Claims;
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof DOMException) return undefined;
     throw error;
   }
 }
 
-/** Forgets the token. */
+/** Forgets the token, in all tabs that have it. */
 export function logOut(): void {
+  if (login !== undefined) tell({ ended: login.token });
   setLogin(undefined);
+}
+
+/** Logs in this tab, and tabs that wait for a login. */
+function begin(begun: Login): void {
+  setLogin(begun);
+  tell({ login: begun });
 }
 
 function setLogin(next: Login | undefined): void {
   login = next;
+  keep(next);
   for (const listener of listeners) listener(login);
 }
 
@@ -84,6 +134,32 @@ export async function callApi(
     });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) logOut();
+    throw error;
+  }
+}
+
+/** The login that the tab had before its reload, if its token has not expired. */
+function keptLogin(): Login | undefined {
+  const text = withStorage((storage) => storage.getItem(name)) ?? null;
+  if (text === null) return undefined;
+  const kept = JSON.parse(text) as Login;
+  const { exp } = claimsOf(kept.token) ?? {};
+  return typeof exp === "number" && exp * 1_000 > Date.now() ? kept : undefined;
+}
+
+function keep(kept: Login | undefined): void {
+  withStorage((storage) => {
+    if (kept === undefined) storage.removeItem(name);
+    else storage.setItem(name, JSON.stringify(kept));
+  });
+}
+
+/** Uses what the browser keeps with the tab; undefined where the user forbids it. The session then ends with the page. */
+function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
+  try {
+    return use(sessionStorage);
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
     throw error;
   }
 }
