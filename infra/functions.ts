@@ -121,7 +121,7 @@ export const functionRecords: Readonly<
   },
   "population-density/retrieve": {
     tables: {
-      densities: ["BatchGetItem"],
+      densities: ["BatchGetItem", "GetItem"],
       "density-jobs": ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"],
       "density-callers": ["GetItem", "UpdateItem"],
       ...quotaTable,
@@ -195,7 +195,7 @@ export const functionRecords: Readonly<
   "population-density/deliver": {
     room: "delivery",
     tables: {
-      densities: ["BatchGetItem"],
+      densities: ["BatchGetItem", "GetItem"],
       "density-jobs": ["GetItem", "Query", "UpdateItem"],
       "density-callers": ["UpdateItem"],
       "density-permits": ["GetItem", "PutItem", "UpdateItem"],

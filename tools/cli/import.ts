@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type * as z from "zod";
 import { provenance } from "../../functions/population-density/tiles/data-set.ts";
+import { isTimeZone } from "../../functions/population-density/tiles/typical-calendar.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
@@ -104,6 +105,15 @@ function addImportDensity(importing: Command, print: Print): void {
       "--recounted",
       "with --typical: people were counted again, so coverage and precision may differ from before",
     )
+    .option(
+      "--time-zone <name>",
+      "the time zone that typical weekdays follow from now on, such as Europe/Madrid; UTC unless ever set",
+      timeZoneOf,
+    )
+    .option(
+      "--holidays <file>",
+      "the local dates that count as Sundays from now on: .json with a list, or .csv with a column `date`",
+    )
     .option("--source <text>", "who counted: callers read it in the capabilities", nameOf)
     .option("--licence <text>", "with --source: the licence of the numbers, such as CC-BY-4.0", nameOf)
     .option(...dryRunOption)
@@ -115,7 +125,12 @@ function addImportDensity(importing: Command, print: Print): void {
       if (licence !== undefined && counter === undefined) {
         command.error("error: --licence needs --source: it says whose numbers are licensed");
       }
+      const { timeZone, holidays } = options;
       const wanted = {
+        calendar: {
+          ...(timeZone === undefined ? {} : { timeZone }),
+          ...(holidays === undefined ? {} : { holidays: await holidaysIn(holidays) }),
+        },
         provenance: counter === undefined ? undefined : { source: counter, licence },
         coverage: options.coverage === rowsAlone ? undefined : options.coverage,
         marketShare: options.marketShare,
@@ -146,7 +161,7 @@ function addImportDensity(importing: Command, print: Print): void {
 
 type WantedDensities = Pick<
   DensityImport,
-  "coverage" | "isRecounted" | "marketShare" | "provenance" | "typical"
+  "calendar" | "coverage" | "isRecounted" | "marketShare" | "provenance" | "typical"
 >;
 
 async function importHere(
@@ -216,6 +231,8 @@ interface DensityOptions extends StackOptions {
   readonly marketShare?: number;
   readonly typical?: boolean;
   readonly recounted?: boolean;
+  readonly timeZone?: string;
+  readonly holidays?: string;
   readonly source?: string;
   readonly licence?: string;
   readonly dryRun?: boolean;
@@ -230,6 +247,16 @@ function shareOf(text: string): number {
   const share = /^(?:0?\.\d+|1(?:\.0+)?)$/.test(text) ? Number(text) : 0;
   if (share > 0) return share;
   throw new InvalidArgumentError("It must be above 0 and at most 1.");
+}
+
+async function holidaysIn(path: string): Promise<string[]> {
+  const { readHolidays } = await import("../import/density/holidays.ts");
+  return await readHolidays(path);
+}
+
+function timeZoneOf(text: string): string {
+  if (isTimeZone(text)) return text;
+  throw new InvalidArgumentError("It must be the name of a time zone, such as Europe/Madrid.");
 }
 
 function nameOf(text: string): string {

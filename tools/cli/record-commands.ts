@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { unreadable } from "../../shared/import/unreadable.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { StoredRecord } from "../import/stored-records.ts";
+import { addListDensities } from "./list-densities.ts";
 import type { Print } from "./print.ts";
 import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
 
@@ -33,6 +34,7 @@ export function addList(listing: Command, print: Print, note: Print): void {
         note(`${count} records`);
       });
   }
+  addListDensities(listing, print);
 }
 
 /** `ncs export`: records as `ncs import` takes them. */

@@ -1,17 +1,19 @@
 import { coverOf, type Tile } from "../cover/cover.ts";
 import type { AskedHour } from "../query/intervals.ts";
 import type { DensityQuery } from "../query/parse.ts";
+import { readDataSet } from "../tiles/data-set-store.ts";
 import { spanAt } from "../tiles/span.ts";
 import { observedDay, publishedSpans, tileName, typicalDay } from "../tiles/store.ts";
 import { coverageBytes, isCovered, type TileDay } from "../tiles/tile.ts";
 import type { TileHour } from "../tiles/tile-hour.ts";
+import { TypicalWeek, utcCalendar } from "../tiles/typical-calendar.ts";
 import type { Basis } from "./basis.ts";
 import type { Answer } from "./json.ts";
 
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the
  * observed day, or from the typical weekday where nothing was observed; a future hour comes from the typical weekday.
- * Typical weekdays are read only where the observed days do not suffice.
+ * Typical weekdays follow the calendar of the imports, and are read only where the observed days do not suffice.
  * @throws {Unavailable} when the store does not answer.
  */
 export async function answerTo(
@@ -20,11 +22,15 @@ export async function answerTo(
 ): Promise<Answer> {
   const tiles = coverOf(polygon, precision);
   const names = tiles.map(({ geohash }) => tileName(precision, geohash));
-  const spansAsked = asked.map(spansOfHour);
-  const observed = await publishedSpans(
-    names.map((tile) => ({ tile, spans: distinct(spansAsked.map((hour) => hour.observed)) })),
-    signal,
-  );
+  const [observed, dataSet] = await Promise.all([
+    publishedSpans(
+      names.map((tile) => ({ tile, spans: distinct(asked.map(observedSpan)) })),
+      signal,
+    ),
+    readDataSet(signal),
+  ]);
+  const week = new TypicalWeek(dataSet?.calendar ?? utcCalendar);
+  const spansAsked = asked.map((hour) => spansOfHour(hour, week));
   const lacking = tiles.map((tile, index) => lackingSpans(tile, observed[index], spansAsked));
   const typical = await publishedSpans(
     names.map((tile, index) => ({ tile, spans: lacking[index] ?? [] })),
@@ -50,21 +56,29 @@ type Spans = ReadonlyMap<string, TileDay>;
 
 /** Where an hour may be stored. */
 interface HourSpans {
-  /** UTC. */
-  readonly ofDay: number;
   /** Undefined for an hour that is still to come. */
   readonly observed: string | undefined;
+  /** Of its day, UTC. */
+  readonly observedHour: number;
   readonly weekday: number;
   readonly typical: string;
+  /** Of the typical weekday. */
+  readonly typicalHour: number;
 }
 
-function spansOfHour({ date, ofDay, weekday }: AskedHour): HourSpans {
+function spansOfHour(asked: AskedHour, week: TypicalWeek): HourSpans {
+  const { weekday, ofDay } = week.hourOf(asked.hour);
   return {
-    ofDay,
-    observed: date === undefined ? undefined : spanAt(observedDay(date), ofDay),
+    observed: observedSpan(asked),
+    observedHour: asked.ofDay,
     weekday,
     typical: spanAt(typicalDay(weekday), ofDay),
+    typicalHour: ofDay,
   };
+}
+
+function observedSpan({ date, ofDay }: AskedHour): string | undefined {
+  return date === undefined ? undefined : spanAt(observedDay(date), ofDay);
 }
 
 function distinct(spans: readonly (string | undefined)[]): string[] {
@@ -109,16 +123,16 @@ function statusOf(tiles: readonly Tile[], spansOf: readonly Spans[]) {
 
 function openHour(spans: Spans | undefined, asked: HourSpans | undefined): TileHour | undefined {
   if (spans === undefined || asked === undefined) return undefined;
-  const span = isObserved(spans, asked) ? asked.observed : asked.typical;
-  return spans.get(span ?? "")?.openHour(asked.ofDay);
+  if (isObserved(spans, asked)) return spans.get(asked.observed ?? "")?.openHour(asked.observedHour);
+  return spans.get(asked.typical)?.openHour(asked.typicalHour);
 }
 
 function basisOf(spans: Spans | undefined, asked: HourSpans | undefined): Basis | undefined {
   if (spans === undefined || asked === undefined) return undefined;
   if (isObserved(spans, asked)) return "OBSERVED";
-  return spans.get(asked.typical)?.hasHour(asked.ofDay) === true ? "TYPICAL" : undefined;
+  return spans.get(asked.typical)?.hasHour(asked.typicalHour) === true ? "TYPICAL" : undefined;
 }
 
-function isObserved(spans: Spans, { observed, ofDay }: HourSpans): boolean {
-  return spans.get(observed ?? "")?.hasHour(ofDay) === true;
+function isObserved(spans: Spans, { observed, observedHour }: HourSpans): boolean {
+  return spans.get(observed ?? "")?.hasHour(observedHour) === true;
 }

@@ -1,14 +1,20 @@
+import { dayOf } from "../../../shared/calendar.ts";
 import { setting } from "../../../shared/environment.ts";
 import { serve } from "../../../shared/http/serve.ts";
+import { weeksRemembered } from "../privacy/typical-week.ts";
+import { monthsFrom } from "../query/intervals.ts";
 import { maxHours, maxPoints, maxTileDays, minPoints, months } from "../query/limits.ts";
 import { readDataSet } from "../tiles/data-set-store.ts";
+import { forecastQuality } from "../tiles/forecast-error.ts";
+import { utcCalendar } from "../tiles/typical-calendar.ts";
 import { retrieveCapabilities } from "./contract.ts";
 import { announcedThresholds } from "./thresholds.ts";
 
 /** Returns what can be asked for at the moment, and what the densities are made from. */
-export const handler = serve(retrieveCapabilities, async ({ signal, reply }) => {
+export const handler = serve(retrieveCapabilities, async ({ now, signal, reply }) => {
   const dataSet = await readDataSet(signal);
-  const { coverage, newestDay, provenance = [] } = dataSet ?? {};
+  const { calendar = utcCalendar, compared = [], coverage, newestDay, provenance = [] } = dataSet ?? {};
+  const [first, last] = [-months, months].map((ahead) => dayOf(new Date(monthsFrom(now, ahead))));
   return reply(200, {
     precisions: [...setting("DENSITY_PRECISIONS")],
     area: { minPoints, maxPoints },
@@ -21,6 +27,16 @@ export const handler = serve(retrieveCapabilities, async ({ signal, reply }) => 
     ...announcedThresholds(dataSet),
     ...(coverage === undefined ? {} : { coverage }),
     ...(newestDay === undefined ? {} : { newestObservedDay: newestDay }),
+    typicalWeek: {
+      weeks: weeksRemembered,
+      timeZone: calendar.timeZone,
+      holidays: calendar.holidays.filter((day) => day >= (first ?? "") && day <= (last ?? "")),
+    },
+    forecastQuality: forecastQuality(compared).map(({ newestDay, wape, ...quality }) => ({
+      ...quality,
+      newestObservedDay: newestDay,
+      ...(wape === undefined ? {} : { wape }),
+    })),
     provenance,
   });
 });

@@ -34,6 +34,39 @@ const importedThreshold = z.object({
   ),
 });
 
+const fraction = (description: string) =>
+  z.number().check(z.minimum(0), z.maximum(1), z.meta({ description }));
+
+const forecastQuality = z.object({
+  precision: z.int().check(z.minimum(1), z.maximum(12), z.meta({ description: "Length of the geohashes." })),
+  days: whole(
+    "Observed days that were compared with the typical weekdays before them, at most the latest 28.",
+  ),
+  newestObservedDay: z.iso.date().check(z.meta({ description: "The latest of these days, UTC." })),
+  weeks: z.int().check(
+    z.minimum(0),
+    z.meta({
+      description:
+        "The fewest weeks that any of the typical hours was the mean of; 0: some were not observed, but imported as " +
+        "typical.",
+    }),
+  ),
+  wape: z.optional(
+    z.number().check(
+      z.minimum(0),
+      z.meta({
+        description:
+          "Weighted absolute percentage error, as a fraction: the sum of all differences between `pplDensity` as it was " +
+          "answered before and as it was observed, by the sum of what was observed. `LOW_DENSITY` counts as 0. Absent " +
+          "if nobody was observed.",
+      }),
+    ),
+  ),
+  withinRange: fraction(
+    "The share of cells and hours whose observed `pplDensity` was from `minPplDensity` to `maxPplDensity`.",
+  ),
+});
+
 const capabilities = z
   .object({
     precisions: z
@@ -92,6 +125,28 @@ const capabilities = z
         .date()
         .check(z.meta({ description: "The latest day that was observed, UTC. Absent if none was." })),
     ),
+    typicalWeek: z
+      .object({
+        weeks: whole("A typical hour is the mean of at most so many weeks, the latest that were observed."),
+        timeZone: z
+          .string()
+          .check(z.meta({ description: "IANA name of the time zone whose weekdays and hours it follows." })),
+        holidays: z
+          .array(z.iso.date())
+          .check(z.meta({ description: "Local dates in the period that count as Sundays, ascending." })),
+      })
+      .check(
+        z.meta({
+          description: "What the densities of hours to come are, and of past ones that were not observed.",
+        }),
+      ),
+    forecastQuality: z.array(forecastQuality).check(
+      z.meta({
+        description:
+          "How far typical hours were from what was observed afterwards, by precision, the finest first. Empty until " +
+          "an observed day was compared.",
+      }),
+    ),
     provenance: z
       .array(provenance)
       .check(
@@ -123,6 +178,17 @@ const capabilities = z
           ],
           coverage: { west: 4.71, south: 45.68, east: 4.99, north: 45.83 },
           newestObservedDay: "2026-11-21",
+          typicalWeek: { weeks: 4, timeZone: "Europe/Paris", holidays: ["2026-12-25", "2027-01-01"] },
+          forecastQuality: [
+            {
+              precision: 7,
+              days: 28,
+              newestObservedDay: "2026-11-21",
+              weeks: 3,
+              wape: 0.1843,
+              withinRange: 0.7629,
+            },
+          ],
           provenance: [{ source: "Counts of the network's devices", licence: "CC-BY-4.0" }],
         },
       ],

@@ -46,7 +46,7 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   try {
     const isReplay = order.replay !== undefined;
     const newestDay = order.typical ? undefined : whole.days.at(-1)?.date;
-    await recordPublishing(storageOf(order), newestDay, isReplay);
+    await recordPublishing({ ...storageOf(order), calendar: whole.calendar }, newestDay, isReplay);
     if (!isReplay) await addToJournal(order, whole);
     for (const day of whole.days) await beginDay(order, whole.precision, day);
   } catch (error) {
@@ -57,7 +57,7 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   }
 }
 
-async function addToJournal(order: ImportOrder, { files, days }: Plan): Promise<void> {
+async function addToJournal(order: ImportOrder, { files, days, calendar }: Plan): Promise<void> {
   const { id, prefix, typical, isRecounted, marketShare, coverage, provenance } = order;
   const { threshold, precisions } = storageOf(order);
   const number = await beginEntry(
@@ -69,6 +69,7 @@ async function addToJournal(order: ImportOrder, { files, days }: Plan): Promise<
       marketShare,
       threshold,
       precisions: [...precisions],
+      calendar,
       ...(coverage === undefined ? {} : { coverage }),
       ...(provenance === undefined ? {} : { provenance }),
     },

@@ -10,6 +10,8 @@ import type { Schema } from "../../../shared/table.ts";
 import { importedFile } from "../import/store/journal-store.ts";
 import type { Coverage } from "../privacy/parts.ts";
 import { provenance } from "../tiles/data-set.ts";
+import { precisionError } from "../tiles/forecast-error.ts";
+import { calendarChange, typicalCalendar } from "../tiles/typical-calendar.ts";
 
 /** What an execution is started with. */
 export const importOrder = z.object({
@@ -26,6 +28,8 @@ export const importOrder = z.object({
   threshold: z.number(),
   precisions: z.array(z.number()),
   provenance: z.optional(provenance),
+  /** What typical weekdays follow from now on, as far as it differs from what they have followed. */
+  calendar: z.optional(calendarChange),
   /** The file of the covered area, for the journal. */
   coverage: z.optional(importedFile),
   /** The number of the import in the journal that is made again, with K and precisions of its time. */
@@ -110,6 +114,8 @@ export const plan = z.object({
   rows: z.number(),
   /** Around the covered cells. */
   box: z.optional(z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() })),
+  /** What typical weekdays follow. */
+  calendar: typicalCalendar,
   /** In ascending order. */
   days: z.array(plannedDay),
 });
@@ -137,7 +143,15 @@ export const prefixProblems = z.object({
 export const journalled = z.object({ number: z.number() });
 
 /** What was stored of the tiles with a prefix. */
-export const storedTiles = z.object({ items: z.number(), changed: z.number() });
+export const storedTiles = z.object({
+  items: z.number(),
+  changed: z.number(),
+  /** In the order of the plan. */
+  days: z.array(z.object({ changed: z.number(), errors: z.array(precisionError) })),
+});
+
+/** What was stored of the tiles with a prefix. */
+export type StoredTiles = z.infer<typeof storedTiles>;
 
 /** The result of an import, as that of an import on one machine. */
 export const imported = z.object({

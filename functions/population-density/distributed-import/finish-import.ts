@@ -1,14 +1,15 @@
 import { basename } from "node:path";
 import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
-import { contextOf, type DayStorage, dayKey } from "../import/publish/day-division.ts";
-import { storeTiles } from "../import/publish/store-tiles.ts";
+import { areaOf, contextOf, type DayStorage, dayKey } from "../import/publish/day-division.ts";
+import { type DayStored, storeTiles } from "../import/publish/store-tiles.ts";
 import { endEntry } from "../import/store/journal-store.ts";
 import { PartCoverages, releaseDay } from "../import/store/part-store.ts";
 import { coarserTiles } from "../privacy/anonymous-tiles.ts";
 import { PartAreas } from "../privacy/part-areas.ts";
 import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { addToDataSet } from "../tiles/data-set-store.ts";
+import { ForecastErrors } from "../tiles/forecast-error.ts";
 import { heldDay } from "./begin-import.ts";
 import {
   eachJson,
@@ -46,16 +47,27 @@ export async function finishImport(order: ImportOrder): Promise<Imported> {
   return done;
 }
 
-async function storeCoarser(order: ImportOrder, { rows, precision, box, days }: Plan): Promise<Imported> {
-  const storage = storageOf(order);
+async function storeCoarser(
+  order: ImportOrder,
+  { rows, precision, box, calendar, days }: Plan,
+): Promise<Imported> {
+  const storage = { ...storageOf(order), calendar };
   const total = { items: 0, changed: 0 };
+  const ofDays = days.map(() => ({ changed: 0, errors: new ForecastErrors() }));
+  const addToDay = (index: number, { changed, errors }: Pick<DayStored, "changed" | "errors">) => {
+    const ofDay = ofDays[index];
+    if (ofDay === undefined) throw new Error("a day that is not of the plan");
+    ofDay.changed += changed;
+    ofDay.errors.addAll(errors);
+  };
   for await (const { value } of eachJson(storedTiles, `executions/${order.id}/stored/`)) {
     total.items += value.items;
     total.changed += value.changed;
+    for (const [index, ofDay] of value.days.entries()) addToDay(index, ofDay);
   }
   const isAllStored = topPrecision(precision) <= Math.min(...storage.precisions);
   const coverages = new PartCoverages();
-  for (const day of days) {
+  for (const [index, day] of days.entries()) {
     const held = heldDay(order, day);
     if (isAllStored) {
       await held.renew();
@@ -64,12 +76,19 @@ async function storeCoarser(order: ImportOrder, { rows, precision, box, days }: 
     const areas = new PartAreas(await Promise.all(day.parts.map((part) => coverages.read(part))));
     const tiles = coarserTiles(sumsOf(order.id, day.day), storage);
     const context = contextOf(day, storage, { parts: day.parts, areas }, day.listed);
-    const { items, changed } = await storeTiles(tiles, context, held);
-    total.items += items;
-    total.changed += changed;
+    const stored = await storeTiles(tiles, context, held);
+    total.items += stored.items;
+    total.changed += stored.changed;
+    addToDay(index, stored);
   }
   const newestDay = order.typical ? undefined : days.at(-1)?.date;
-  await addToDataSet({ coverage: box, newestDay, provenance: order.provenance });
+  const compared = days.map(({ date, renewed, created }, index) => ({
+    day: date,
+    area: areaOf([...renewed, ...(created === undefined ? [] : [created])]),
+    errors: ofDays[index]?.errors.list() ?? [],
+    isChanged: (ofDays[index]?.changed ?? 0) > 0,
+  }));
+  await addToDataSet({ coverage: box, newestDay, provenance: order.provenance, compared });
   return { rows, ...total };
 }
 

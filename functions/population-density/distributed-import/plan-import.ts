@@ -6,6 +6,7 @@ import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
 import { coverageAt } from "../import/coverage.ts";
 import { coveredBox } from "../import/covered-box.ts";
 import {
+  checkTypicalDay,
   type DayStorage,
   dayKey,
   divisionBeside,
@@ -19,7 +20,8 @@ import { PartCoverages, readDayParts, takeOverParts } from "../import/store/part
 import type { DayParts } from "../import/store/tables.ts";
 import { type Coverage, encodeCoverage, type Part } from "../privacy/parts.ts";
 import { weekdayOf } from "../privacy/typical-week.ts";
-import { checkPublishing } from "../tiles/data-set-store.ts";
+import { calendarWith, checkPublishing } from "../tiles/data-set-store.ts";
+import { changedCalendar, utcCalendar } from "../tiles/typical-calendar.ts";
 import { type CountedFile, CountedFiles } from "./counted-files.ts";
 import { readCoveredArea } from "./covered-area.ts";
 import {
@@ -54,6 +56,10 @@ export async function planImport(order: ImportOrder): Promise<void> {
   const storage = storageOf(order);
   refusePrecisions(files, precision, storage);
   if (order.typical) refuseSecondDays(files);
+  const calendar =
+    order.replay === undefined
+      ? await calendarWith(order.calendar)
+      : changedCalendar(utcCalendar, order.calendar);
   const coverage = order.hasArea ? coverageAt(await readCoveredArea(order.id), precision) : counted.coverage;
   const { days, parts } = await plannedDays(order, storage, precision, coverage, hoursOf(files));
   const box = coveredBox(coverage, precision);
@@ -62,8 +68,10 @@ export async function planImport(order: ImportOrder): Promise<void> {
     files: files.map(({ file, rowsKey, bytes, sha256 }) => ({ file, rowsKey, bytes, sha256 })),
     rows,
     ...(box === undefined ? {} : { box }),
+    calendar,
     days,
   };
+  if (order.typical) for (const { date } of days) checkTypicalDay(date, calendar);
   const prefixes = prefixesOf(coverage, parts);
   for (const day of days) {
     const created = day.created === undefined ? undefined : parts.get(day.created);

@@ -3,7 +3,7 @@ import { storeTiles } from "../import/publish/store-tiles.ts";
 import { anonymousTiles } from "../privacy/anonymous-tiles.ts";
 import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { heldDay } from "./begin-import.ts";
-import { type ImportOrder, keys, putJson } from "./execution-objects.ts";
+import { type ImportOrder, keys, putJson, type StoredTiles } from "./execution-objects.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
 import { storageOf, topPrecision } from "./storage.ts";
 import { jsonOfSums } from "./sums.ts";
@@ -14,9 +14,9 @@ import { jsonOfSums } from "./sums.ts";
  */
 export async function storePrefix(order: ImportOrder, prefix: string): Promise<void> {
   const planned = await plannedPrefix(order.id, prefix);
-  const storage = storageOf(order);
-  const { precision, days } = planned.whole;
-  const total = { items: 0, changed: 0 };
+  const { precision, days, calendar } = planned.whole;
+  const storage = { ...storageOf(order), calendar };
+  const total: StoredTiles = { items: 0, changed: 0, days: [] };
   for (const day of days) {
     const division = divisionHere(planned, day);
     const tiles = tilesOfDay(planned, day, await rowsOfDay(planned, day.day));
@@ -28,9 +28,10 @@ export async function storePrefix(order: ImportOrder, prefix: string): Promise<v
         : undefined;
     const made = anonymousTiles({ precision, tiles }, storage, division.division.partsIn, beyond);
     const context = contextOf(day, storage, division, day.listed);
-    const { items, changed } = await storeTiles(made, context, heldDay(order, day));
+    const { items, changed, errors } = await storeTiles(made, context, heldDay(order, day));
     total.items += items;
     total.changed += changed;
+    total.days.push({ changed, errors });
     if (sums.length > 0) await putJson(keys.sums(order.id, day.day, prefix), sums.map(jsonOfSums));
   }
   await putJson(keys.stored(order.id, prefix), total);

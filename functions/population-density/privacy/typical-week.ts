@@ -1,7 +1,6 @@
-import { hoursPerDay, type TileDay } from "../tiles/tile.ts";
 import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 
-/** The number of days from which a typical weekday is derived. */
+/** The maximum of days from which a typical weekday is derived. */
 export const weeksRemembered = 4;
 
 /** The weekday of a date, `YYYY-MM-DD` in UTC: 1 for Monday to 7 for Sunday. */
@@ -10,21 +9,14 @@ export function weekdayOf(date: string): number {
 }
 
 /**
- * The typical hours of a tile's weekday, derived only from the published values of a few such days, so that they
- * disclose nothing more. For each slot, days without data are left out. If at least half of the others are suppressed,
- * the slot is suppressed. Otherwise it is the mean of the estimates, with a range from their lowest minimum, or 0 if
- * any day is suppressed, to their highest maximum.
- * @returns 24 hours; undefined for an hour without data on any day.
+ * The typical hour of a tile, derived only from the published values of that hour on a few days, so that it discloses
+ * nothing more. For each slot, days without data are left out. If at least half of the others are suppressed, the slot
+ * is suppressed. Otherwise it is the mean of the estimates, with a range from their lowest minimum, or 0 if any day is
+ * suppressed, to their highest maximum.
+ * @returns undefined for an hour without data on any day; the hour of a single day as it is.
  */
-export function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
-  return Array.from({ length: hoursPerDay }, (_, hour) => {
-    const known = observed.map((day) => day.openHour(hour)).filter((opened) => opened !== undefined);
-    // The mean of a single day is exactly that day.
-    return known.length < 2 ? known[0] : typicalHour(known);
-  });
-}
-
-function typicalHour(hours: readonly TileHour[]): TileHour {
+export function typicalHourOf(hours: readonly TileHour[]): TileHour | undefined {
+  if (hours.length < 2) return hours[0];
   const typical = new TileHour();
   for (let cell = 0; cell < cellsPerTile; cell++) setTypical(typical, cell, hours);
   return typical;

@@ -20,7 +20,7 @@ export interface AskedHour {
   readonly hour: number;
   /** Of the day, 0…23 UTC. */
   readonly ofDay: number;
-  /** Of the typical day: 1 for Monday to 7 for Sunday. */
+  /** UTC: 1 for Monday to 7 for Sunday. */
   readonly weekday: number;
   /** Of the observed day, `YYYY-MM-DD`. Absent for an hour that is still to come: nobody has observed it. */
   readonly date: string | undefined;
@@ -39,7 +39,10 @@ export function askedHours({ first, count }: Hours, now: Date): readonly AskedHo
   });
 }
 
-/** The typical and observed days of some hours, each once. Every tile of an answer is read on all of them. */
+/**
+ * The weekdays and observed days of some hours, each once. Every tile of an answer may be read on all of them, and on
+ * the neighbour of a weekday where typical weekdays follow local time: that costs nothing, as callers need not know it.
+ */
 export function storedDaysOf(asked: readonly AskedHour[]) {
   const weekdays = new Set(asked.map(({ weekday }) => weekday));
   const dates = new Set(asked.flatMap(({ date }) => date ?? []));

@@ -13,6 +13,12 @@ import {
   withPublishing,
 } from "./data-set.ts";
 import { densities } from "./table.ts";
+import {
+  type CalendarChange,
+  changedCalendar,
+  type TypicalCalendar,
+  utcCalendar,
+} from "./typical-calendar.ts";
 
 const table = withSchema(densities, dataSet);
 /** Of the one item that has it. */
@@ -34,8 +40,13 @@ export async function checkPublishing(publishing: Publishing): Promise<void> {
   if (refusal !== undefined) throw new ImportError([refusal]);
 }
 
+/** What typical weekdays follow in an import: what they have followed, unless it is told otherwise. */
+export async function calendarWith(change: CalendarChange | undefined): Promise<TypicalCalendar> {
+  return changedCalendar((await readNow())?.calendar ?? utcCalendar, change);
+}
+
 /**
- * Records K and precisions of an import before it stores anything, so that callers are never told of a larger K than
+ * Records K, precisions and calendar of an import before it stores anything, so that callers are never told of a larger K than
  * what they are answered from.
  * @param newestDay the latest observed date of the import; undefined for typical weekdays.
  * @param isReplay whether the same was published before: it is not refused for a K that was raised since.

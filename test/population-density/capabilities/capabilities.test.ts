@@ -46,6 +46,8 @@ test("GET /capabilities returns limits, threshold, coverage and sources of the d
       },
       suppressionThreshold: 10,
       suppressionThresholds: [expect.objectContaining({ threshold: 10 })],
+      typicalWeek: { weeks: 4, timeZone: "Europe/Paris", holidays: [] },
+      forecastQuality: [],
       provenance: expect.arrayContaining([
         { source: expect.stringContaining("INSEE"), licence: "etalab-2.0" },
         { source: expect.stringContaining("GeoNames"), licence: "CC-BY-4.0" },

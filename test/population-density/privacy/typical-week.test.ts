@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { typicalHours, weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
+import { typicalHourOf, weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
 import {
   encodeTileDay,
   readTileDay,
@@ -51,13 +51,19 @@ function dayOf(slots: readonly (readonly Slot[] | undefined)[]): TileDay {
   return readTileDay(encodeTileDay(day.map((known) => known && hourOf(known))));
 }
 
+function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
+  return Array.from({ length: 24 }, (_, hour) =>
+    typicalHourOf(observed.flatMap((day) => day.openHour(hour) ?? [])),
+  );
+}
+
 /** The bytes of each hour. */
 function slotsOf(hours: readonly (TileHour | undefined)[]): (string | undefined)[] {
   return hours.map((hour) => hour && Buffer.from(hour.codes.buffer).toString("base64"));
 }
 
 describe("a typical day", () => {
-  test("typicalHours of one day or of equal days is that day", () => {
+  test("typicalHourOf of one day or of equal days is that day", () => {
     fc.assert(
       fc.property(days, (observed) => {
         for (const day of observed.map(dayOf)) {
@@ -70,7 +76,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("typicalHours holds in each slot the kind that most of the days have", () => {
+  test("typicalHourOf holds in each slot the kind that most of the days have", () => {
     fc.assert(
       fc.property(days, (observed) => {
         const typical = typicalHours(observed.map(dayOf));
@@ -110,7 +116,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("typicalHours lies between the lowest and the highest estimate", () => {
+  test("typicalHourOf lies between the lowest and the highest estimate", () => {
     fc.assert(
       fc.property(days, (observed) => {
         const typical = typicalHours(observed.map(dayOf));
@@ -133,7 +139,7 @@ describe("a typical day", () => {
     );
   });
 
-  test("typicalHours of no days has no data", () => {
+  test("typicalHourOf of no days has no data", () => {
     expect(typicalHours([])).toEqual(Array(24).fill(undefined));
   });
 });

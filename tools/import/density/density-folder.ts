@@ -63,7 +63,8 @@ const [coarsestModelled, finestModelled] = [5, 8];
 
 async function storeModel(path: string): Promise<void> {
   const { bbox: box, city, sources = [geoNames] } = await readJsonAs(modelSchema, path);
-  const storage = { kind: "typical", isRecounted: true, ...configuredDensities() } as const;
+  const calendar = city === undefined ? undefined : { timeZone: city.timeZone, holidays: [] };
+  const storage = { kind: "typical", isRecounted: true, calendar, ...configuredDensities() } as const;
   const finest = storage.precisions.at(-1) ?? finestModelled;
   const precision = Math.max(coarsestModelled, Math.min(finestModelled, finest));
   const model = city === undefined ? geoNamesModel : cityModel(city);

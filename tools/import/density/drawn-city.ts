@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import * as z from "zod";
+import { isTimeZone } from "../../../functions/population-density/tiles/typical-calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 
 const position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)]);
@@ -59,16 +60,6 @@ export const drawnCity = z.strictObject({
 
 /** A city whose communes are known by their populations and whose shape is drawn. */
 export type DrawnCity = z.output<typeof drawnCity>;
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
 
 const require = createRequire(import.meta.url);
 

@@ -5,6 +5,7 @@ import { cellOf, gridOf } from "../../../functions/population-density/cover/geoh
 import { type CoveredArea, coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import {
+  checkTypicalDay,
   type DayStorage,
   type PartsBefore,
   partsOfDay,
@@ -27,7 +28,14 @@ import {
 import { checkShare } from "../../../functions/population-density/privacy/market-share.ts";
 import { weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
-import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
+import { addToDataSet, calendarWith } from "../../../functions/population-density/tiles/data-set-store.ts";
+import type { ImportedDay } from "../../../functions/population-density/tiles/forecast-error.ts";
+import {
+  type CalendarChange,
+  changedCalendar,
+  type TypicalCalendar,
+  utcCalendar,
+} from "../../../functions/population-density/tiles/typical-calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { isFileError } from "../../../shared/import/unreadable.ts";
@@ -53,6 +61,11 @@ export interface DensityImport {
   readonly isRecounted?: boolean | undefined;
   /** For callers to read. */
   readonly provenance?: Provenance | undefined;
+  /**
+   * What typical weekdays follow from now on, as far as it differs from what they have followed. Of an import that is
+   * made again: what they followed then, UTC if absent.
+   */
+  readonly calendar?: CalendarChange | undefined;
   /** Supported lengths of geohashes. */
   readonly precisions: readonly number[];
   /** K: cells with fewer people who were really counted are suppressed. */
@@ -110,7 +123,12 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
   checkShare(marketShare);
   await (wanted.isDryRun === true ? checkParts() : takeOverParts());
   const problems = new Problems(files);
+  const calendar =
+    partsBefore === undefined
+      ? await calendarWith(wanted.calendar)
+      : changedCalendar(utcCalendar, wanted.calendar);
   const storage: DayStorage = {
+    calendar,
     kind: wanted.typical ? "typical" : "observed",
     isRecounted: wanted.isRecounted,
     precisions,
@@ -149,10 +167,12 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
           `geohashes of ${day.precision} characters are shorter than every supported precision`,
         ]);
       }
+      if (wanted.typical) checkTypicalDay(day.date, calendar);
       await checkDay(day, { ...storage, partsBefore: partsOfDay(day.date, partsBefore) });
     },
   });
   const recounted = new Set<number>();
+  const compared: ImportedDay[] = [];
   let box: Box | undefined;
   let newest = "";
   let importNumber: number | undefined;
@@ -161,34 +181,35 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     onProgress?.({ bytes, allBytes, date: day.date });
     if (partsBefore === undefined && importNumber === undefined) {
       const read = hashes.map((hash) => hash.end());
-      importNumber = await beginEntry(await optionsOf(wanted), read);
+      importNumber = await beginEntry(await optionsOf(wanted, calendar), read);
     }
     // Two dates may have hours of one weekday: the second one must not forget the first.
     const weekday = weekdayOf(day.date);
     const isRecounted = wanted.isRecounted === true && !recounted.has(weekday);
     recounted.add(weekday);
     const before = partsOfDay(day.date, partsBefore);
-    const { items, changed } = await storeDay(day, {
+    const stored = await storeDay(day, {
       ...storage,
       isRecounted,
       importNumber,
       partsBefore: before,
     });
-    total.items += items;
-    total.changed += changed;
+    total.items += stored.items;
+    total.changed += stored.changed;
+    compared.push(stored.compared);
     box = coveredBox(day.coverage, day.precision, box);
     newest = day.date > newest ? day.date : newest;
   }
   if (newest !== "") {
     const newestDay = wanted.typical ? undefined : newest;
-    await addToDataSet({ coverage: box, newestDay, provenance: wanted.provenance });
+    await addToDataSet({ coverage: box, newestDay, provenance: wanted.provenance, compared });
   }
   if (importNumber !== undefined) await endEntry(importNumber);
   return total;
 }
 
 /** How an import is made, for the journal. */
-async function optionsOf(wanted: DensityImport): Promise<ImportOptions> {
+async function optionsOf(wanted: DensityImport, calendar: TypicalCalendar): Promise<ImportOptions> {
   const { coverage, marketShare = 1, provenance } = wanted;
   return {
     command: "density",
@@ -198,6 +219,7 @@ async function optionsOf(wanted: DensityImport): Promise<ImportOptions> {
     ...(coverage === undefined ? {} : { coverage: await importedFile(coverage) }),
     threshold: wanted.threshold,
     precisions: [...wanted.precisions],
+    calendar,
     ...(provenance === undefined ? {} : { provenance }),
   };
 }

@@ -15,6 +15,7 @@ import {
   putJson,
 } from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
+import type { CalendarChange } from "../../../functions/population-density/tiles/typical-calendar.ts";
 import { bucketVariable, resourceName } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { importedFile } from "../imported-file.ts";
@@ -32,6 +33,8 @@ export interface BucketImport {
   readonly isRecounted: boolean;
   /** For callers to read. */
   readonly provenance?: Provenance | undefined;
+  /** See `DensityImport`. */
+  readonly calendar?: CalendarChange | undefined;
   /** Supported lengths of geohashes, and K: those that the service announces. */
   readonly precisions: readonly number[];
   readonly threshold: number;
@@ -72,6 +75,7 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
     threshold: wanted.threshold,
     precisions: [...wanted.precisions],
     provenance: wanted.provenance,
+    calendar: wanted.calendar,
     coverage: coverage === undefined ? undefined : await importedFile(coverage),
     replay: wanted.replay,
   };

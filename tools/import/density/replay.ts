@@ -90,7 +90,7 @@ async function importAgain(
   const files = (await readFiles(number)).map(found.pathOf);
   const { threshold, precisions } = options;
   if (options.command === "density") {
-    const { typical, isRecounted, marketShare, provenance } = options;
+    const { typical, isRecounted, marketShare, provenance, calendar } = options;
     const coverage = options.coverage && found.pathOf(options.coverage);
     return await importDensity({
       files,
@@ -101,6 +101,7 @@ async function importAgain(
       threshold,
       precisions,
       provenance,
+      calendar,
       partsBefore,
     });
   }

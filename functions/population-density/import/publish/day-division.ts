@@ -1,3 +1,4 @@
+import { hashed } from "../../../../shared/hash.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { suffixesOf } from "../../cover/geohash.ts";
 import { type Anonymity, setPeople } from "../../privacy/anonymous-tiles.ts";
@@ -11,6 +12,7 @@ import { weekdayOf } from "../../privacy/typical-week.ts";
 import { spansOf } from "../../tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
+import { type TypicalCalendar, TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
 import { type Coverages, PartCoverages, type ReadParts, readDayParts } from "../store/part-store.ts";
 import type { ListedPart } from "../store/tables.ts";
 import { StoredSpans } from "./stored-spans.ts";
@@ -59,6 +61,18 @@ export function partsOfDay(
 
 /** A day without its counts. */
 export type CoveredDay = Omit<CountedDay, "tiles">;
+
+/**
+ * The hours of a typical day are those of the week that typical weekdays have the UTC hours of.
+ * @throws {ImportError} for a day on which local time is ahead of or behind that week.
+ */
+export function checkTypicalDay(date: string, calendar: TypicalCalendar): void {
+  if (new TypicalWeek(calendar).hasReferenceOffset(date)) return;
+  throw new ImportError([
+    `${date}: typical weekdays are given in the UTC hours of January 2026, and ${calendar.timeZone} has another ` +
+      "offset on this day: name a day of January in its place, with the UTC hours that its local hours have there",
+  ]);
+}
 
 /** The day whose parts an import publishes. */
 export function dayKey({ date }: Pick<CountedDay, "date">, { kind }: Pick<DayStorage, "kind">): string {
@@ -217,13 +231,18 @@ export function listedParts(
   return created === undefined ? listed : [...listed, { id: created.id, precision, threshold, marketShare }];
 }
 
+/** What stands for some parts of a day. @param ids at least one, in any order. */
+export function areaOf(ids: readonly string[]): string {
+  return hashed([...ids].sort().join());
+}
+
 /**
  * What all tiles of a day have in common.
  * @param listed the parts of the day from now on.
  */
 export function contextOf(
   day: Pick<CountedDay, "date">,
-  { kind }: DayStorage,
+  { kind, calendar = utcCalendar }: DayStorage,
   { parts, areas }: Pick<FoundDay, "parts" | "areas">,
   listed: readonly ListedPart[],
 ): DayContext {
@@ -236,6 +255,7 @@ export function contextOf(
     date: day.date,
     kind,
     key: dayKey(day, { kind }),
+    week: new TypicalWeek(calendar),
     parts,
     cellsOf: (part, precision, geohash) => areas.in(part, partOf(part).threshold, precision, geohash),
     boundPeopleOf: (part) => partOf(part).threshold / partOf(part).marketShare,

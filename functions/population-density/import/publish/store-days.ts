@@ -4,10 +4,12 @@ import { ImportError } from "../../../../shared/import/import-error.ts";
 import { anonymousTiles } from "../../privacy/anonymous-tiles.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
 import { checkPublishing, recordPublishing } from "../../tiles/data-set-store.ts";
+import type { ImportedDay } from "../../tiles/forecast-error.ts";
 import { type DayLease, HeldDay } from "../store/day-lease.ts";
 import { recordDay } from "../store/journal-store.ts";
 import { releaseDay, takeDay } from "../store/part-store.ts";
 import {
+  areaOf,
   contextOf,
   type DayStorage,
   dayKey,
@@ -35,12 +37,15 @@ const leaseMilliseconds = 2 * callMilliseconds + 60_000;
 
 /**
  * Stores a day of counted people, so that nothing can be computed of cells with fewer people than the threshold: for
- * each tile the day itself, if it was observed, and its seven typical weekdays, all covering what the day covers.
+ * each tile the day itself, if it was observed, and the seven typical weekdays, all covering what the day covers.
  * Storing it again changes nothing; a day that was cut short is to be stored again.
  * @throws {ImportError} for a day that must not be stored, or that another import is storing.
  * @throws {TileNotStored} for a tile that fails; then no more calls are under way.
  */
-export async function storeDay(day: CountedDay, storage: DayStorage): Promise<DayStored> {
+export async function storeDay(
+  day: CountedDay,
+  storage: DayStorage,
+): Promise<Omit<DayStored, "errors"> & { readonly compared: ImportedDay }> {
   const lease = { writer: randomUUID(), milliseconds: leaseMilliseconds };
   const found = await beginWriting(day, storage, lease);
   const key = dayKey(day, storage);
@@ -51,7 +56,10 @@ export async function storeDay(day: CountedDay, storage: DayStorage): Promise<Da
     await recordPublishing(storage, storage.kind === "observed" ? day.date : undefined, isReplay);
     const tiles = anonymousTiles(day, storage, found.division.partsIn);
     const held = new HeldDay(key, day.date, isReplay ? undefined : listed, lease);
-    return await storeTiles(tiles, contextOf(day, storage, found, listed), held);
+    const { errors, ...stored } = await storeTiles(tiles, contextOf(day, storage, found, listed), held);
+    const { renewed, created } = found.division;
+    const area = areaOf([...renewed.map(({ id }) => id), ...(created === undefined ? [] : [created.id])]);
+    return { ...stored, compared: { day: day.date, area, errors, isChanged: stored.changed > 0 } };
   } finally {
     await releaseDay(key, lease.writer);
   }

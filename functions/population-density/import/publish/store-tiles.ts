@@ -2,13 +2,14 @@ import { ImportError } from "../../../../shared/import/import-error.ts";
 import type { AnonymousTile } from "../../privacy/anonymous-tiles.ts";
 import type { PartCells } from "../../privacy/part-areas.ts";
 import { union } from "../../privacy/parts.ts";
-import { weekdayOf, weeksRemembered } from "../../privacy/typical-week.ts";
+import { ForecastErrors, type PrecisionError } from "../../tiles/forecast-error.ts";
 import { hoursIn, spanOn, spansOf } from "../../tiles/span.ts";
-import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
+import { tileName, typicalDay } from "../../tiles/store.ts";
 import type { NewTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
 import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
 import { averagedItems, coveringItem, covers, type DayContext, mergedItems } from "./tile-items.ts";
+import { averagedSpan, forecastErrorsOf, ObservedHours, typicalSpansOf } from "./typical-spans.ts";
 
 /** The result of storing a day. */
 export interface DayStored {
@@ -16,6 +17,8 @@ export interface DayStored {
   readonly items: number;
   /** Items that were written, because they were absent or different. */
   readonly changed: number;
+  /** Of an observed day: how far the typical weekdays that were stored before are from it. */
+  readonly errors: PrecisionError[];
 }
 
 /** A tile whose day could not be read or written; the message names both, the cause is what was thrown. */
@@ -41,6 +44,7 @@ export async function storeTiles(
   held: HeldDay,
 ): Promise<DayStored> {
   let [items, changed] = [0, 0];
+  const errors = new ForecastErrors();
   const storeInTurn = async () => {
     // The first that fails ends the tiles for all.
     for await (const tile of tiles) {
@@ -49,6 +53,7 @@ export async function storeTiles(
         const stored = await storeTileAnew(name, tile, context, held);
         items += stored.items;
         changed += stored.changed;
+        errors.addAll(stored.errors);
       } catch (error) {
         if (error instanceof ImportError) throw error;
         throw new TileNotStored(name, context.date, error);
@@ -58,7 +63,7 @@ export async function storeTiles(
   const ends = await Promise.allSettled(Array.from({ length: tilesAtOnce }, storeInTurn));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   await held.renew();
-  return { items, changed };
+  return { items, changed, errors: errors.list() };
 }
 
 /** How often a tile is read and stored anew when others change its weekdays meanwhile. */
@@ -81,22 +86,67 @@ async function storeTileAnew(
   }
 }
 
+/**
+ * Stores the spans of the day, and then the typical spans that are made from them. An import may end between any two
+ * items: all that it needs to know of a span is in it.
+ */
 async function storeTile(
   name: string,
   tile: AnonymousTile,
   context: DayContext,
   held: HeldDay,
 ): Promise<DayStored> {
+  const { date, kind, key, week } = context;
   const spans = new StoredSpans(name);
   const ofTile = { ...context, cellsOf: onceEach(context.cellsOf) };
-  let [items, changed] = [0, 0];
-  for (const span of spansOf(context.key)) {
-    const stored = await storeSpan(spans, span, tileIn(span, tile), ofTile, held);
-    items += stored.items;
-    changed += stored.changed;
+  const coverage = tile.parts.map((part) => part.coverage).reduce(union);
+  const isObserved = kind === "observed";
+  const typicalSpans = isObserved ? typicalSpansOf(date, week) : [];
+  let changed = 0;
+  const store = async (wanted: readonly NewTileSpan[]) => {
+    for (const item of wanted) if ((await spans.store(item, held)) && isAnswered(item.day)) changed++;
+  };
+  const own = new Map<string, NewTileSpan>();
+  for (const span of spansOf(key)) {
+    const ofWeek = isObserved ? typicalSpans.map((typical) => typical.span) : [span];
+    const sameHours = ofWeek.filter((each) => spanOn(key, each) === span);
+    if (isObserved) await spans.of([span, ...sameHours]);
+    await store(await coveringItems(spans, sameHours, coverage));
+    const { ofParts, merged } = await mergedItems(spans, span, tileIn(span, tile), coverage, ofTile);
+    await store([...ofParts, merged]);
+    own.set(span, merged);
+  }
+  const observed = new ObservedHours(spans, own);
+  const errors = isObserved
+    ? await forecastErrorsOf(context, tile, coverage, spans, observed)
+    : new ForecastErrors();
+  for (const typical of typicalSpans) {
+    const stored = (await spans.of([typical.span])).get(typical.span);
+    const known = [...typical.dates, ...(stored?.madeFrom ?? [])];
+    const averaged = await averagedSpan(typical, known, week, observed);
+    await store(averagedItems(name, typical.span, coverage, stored, averaged));
   }
   await spans.expireWholeDays();
-  return { items, changed };
+  const items = spansOf(key).length * (weekdays.length + (isObserved ? 1 : 0));
+  return { items, changed, errors: errors.list() };
+}
+
+/**
+ * What the other weekdays need so that they cover what the day covers.
+ * @param written the typical spans of these hours that are stored afterwards, the last one last: once that covers it, so
+ *   do all others.
+ */
+async function coveringItems(
+  spans: StoredSpans,
+  written: readonly string[],
+  coverage: Uint8Array,
+): Promise<NewTileSpan[]> {
+  const last = written.at(-1) ?? "";
+  const stored = (await spans.of([last])).get(last);
+  if (stored !== undefined && covers(stored, coverage)) return [];
+  const others = weekdays.map((weekday) => spanOn(weekday, last)).filter((span) => !written.includes(span));
+  const ofWeek = await spans.of(others);
+  return others.map((span) => coveringItem(spans.tile, span, coverage, ofWeek.get(span)));
 }
 
 /** What a tile has in the hours of a span. */
@@ -114,49 +164,9 @@ function onceEach(cellsOf: DayContext["cellsOf"]): DayContext["cellsOf"] {
   };
 }
 
-/** Every span is stored on its own, with all that an import needs to know of it: it may end between two of them. */
-async function storeSpan(
-  spans: StoredSpans,
-  span: string,
-  tile: AnonymousTile,
-  context: DayContext,
-  held: HeldDay,
-): Promise<DayStored> {
-  const { date, kind } = context;
-  const weekday = spanOn(typicalDay(weekdayOf(date)), span);
-  const stored = await spans.of(kind === "observed" ? [span, weekday] : [weekday]);
-  const coverage = tile.parts.map((part) => part.coverage).reduce(union);
-  const typical = stored.get(weekday);
-  const others = weekdays.map((other) => spanOn(other, span)).filter((other) => other !== weekday);
-  const wanted: NewTileSpan[] = [];
-  if (typical === undefined || !covers(typical, coverage)) {
-    const ofWeek = await spans.of(others);
-    wanted.push(...others.map((other) => coveringItem(spans.tile, other, coverage, ofWeek.get(other))));
-  }
-  const { ofParts, merged } = await mergedItems(spans, span, tile, coverage, context);
-  wanted.push(...ofParts, merged);
-  if (kind === "observed") {
-    const dates = latestOf([date, ...(typical?.madeFrom ?? [])]);
-    const before = dates.filter((each) => each !== date).map((each) => spanOn(observedDay(each), span));
-    const earlier = await spans.of(before);
-    const observed = [...earlier.values(), ...(dates.includes(date) ? [merged] : [])];
-    wanted.push(...averagedItems(spans.tile, weekday, coverage, typical, dates, observed));
-  }
-  let changed = 0;
-  // The day's own weekday last: once it covers what the day covers, so do the others.
-  for (const item of wanted) {
-    if ((await spans.store(item, held)) && isAnswered(item.day)) changed++;
-  }
-  return { items: others.length + (kind === "observed" ? 2 : 1), changed };
-}
-
 /** Whether callers are answered from a span; the others have what each part has in it. */
 function isAnswered(span: string): boolean {
   return !span.startsWith("part#");
 }
 
 const weekdays = Array.from({ length: 7 }, (_, index) => typicalDay(index + 1));
-
-function latestOf(dates: readonly string[]): string[] {
-  return [...new Set(dates)].sort().reverse().slice(0, weeksRemembered);
-}

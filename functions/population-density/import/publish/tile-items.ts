@@ -2,14 +2,15 @@ import type { AnonymousTile } from "../../privacy/anonymous-tiles.ts";
 import { filledUp, type MergedPart, mergedHours } from "../../privacy/merged-parts.ts";
 import type { PartCells } from "../../privacy/part-areas.ts";
 import { union } from "../../privacy/parts.ts";
-import { typicalHours } from "../../privacy/typical-week.ts";
 import { partSpan } from "../../tiles/span.ts";
 import type { FoundSpan } from "../../tiles/store.ts";
 import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
 import { encodeTileDay, hoursOf, hoursPerDay, isCovered, readTileDay } from "../../tiles/tile.ts";
 import type { TileHour } from "../../tiles/tile-hour.ts";
+import type { TypicalWeek } from "../../tiles/typical-calendar.ts";
 import type { ListedPart } from "../store/tables.ts";
 import type { StoredSpans } from "./stored-spans.ts";
+import type { AveragedSpan } from "./typical-spans.ts";
 
 /** What all tiles of a day have in common. */
 export interface DayContext {
@@ -17,6 +18,8 @@ export interface DayContext {
   readonly kind: "observed" | "typical";
   /** `typicalDay` or `observedDay`. */
   readonly key: string;
+  /** What typical weekdays follow. */
+  readonly week: TypicalWeek;
   /** The parts of the day before this import. */
   readonly parts: readonly ListedPart[];
   /** What a part of the day before this import has in a tile. */
@@ -139,19 +142,17 @@ function partItem(
 }
 
 /**
- * A weekday of which a day was observed, in a span: what was never observed stays as it is stored. What was counted as typical
- * gets items of its own, which are first: it must be there when another part of it comes.
+ * A weekday of which a day was observed, in a span: what was never observed stays as it is stored. What was counted as
+ * typical gets items of its own, which are first: it must be there when another part of it comes.
  */
 export function averagedItems(
   tile: string,
   span: string,
   coverage: Uint8Array,
   stored: FoundSpan | undefined,
-  madeFrom: string[],
-  observed: readonly Pick<StoredTileSpan, "hours">[],
+  { hours: averaged, madeFrom }: AveragedSpan,
 ): NewTileSpan[] {
   const before = stored && readTileDay(stored.hours);
-  const averaged = typicalHours(observed.map(({ hours }) => readTileDay(hours)));
   const hours = averaged.map((hour, index) => {
     const known = before?.openHour(index);
     return hour === undefined || known === undefined ? (hour ?? known) : filledUp(hour, known);

@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { putItem, queryPartition, updatedItem, updateItem } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { provenance } from "../../tiles/data-set.ts";
+import { typicalCalendar } from "../../tiles/typical-calendar.ts";
 import { densityImports, type ListedPart, listedPart } from "./tables.ts";
 
 export const importedFile = z.object({
@@ -36,6 +37,8 @@ const countedPeople = z.object({
   /** What the keys of the files began with, if they were in the bucket of the distributed import. */
   prefix: z.optional(z.string()),
   provenance: z.optional(provenance),
+  /** What typical weekdays followed; absent before imports had a calendar: `utcCalendar`. */
+  calendar: z.optional(typicalCalendar),
   ...publishing,
 });
 

@@ -44,7 +44,7 @@ describe("an observed day", () => {
     const day = dayOf(friday, tileOf(tile, { 8: { 0: 100, 31: 3, 32: 200 } }));
     const result = await storeDay(day, { ...observed, ...coarser });
 
-    expect(result).toEqual({ items: 16 * spans, changed: 16 * spans });
+    expect(result).toMatchObject({ items: 16 * spans, changed: 16 * spans });
     for (const day of [observedDay(friday), typicalDay(5)]) {
       const people = await peopleOf(tile, day);
       expect(people(8, 0)).toBe(100);
@@ -82,7 +82,10 @@ describe("an observed day", () => {
     const first = await storeDay(day, { ...observed, ...coarser });
     const before = await Promise.all([everything(one, friday), everything(other, friday)]);
 
-    expect(await storeDay(day, { ...observed, ...coarser })).toEqual({ items: first.items, changed: 0 });
+    expect(await storeDay(day, { ...observed, ...coarser })).toMatchObject({
+      items: first.items,
+      changed: 0,
+    });
     expect(await Promise.all([everything(one, friday), everything(other, friday)])).toEqual(before);
   });
 
@@ -120,7 +123,8 @@ describe("an observed day", () => {
       await storeDay(dayOf(date, tileOf(tile, { 8: { 0: people[date] ?? 0 } })), observed);
     }
 
-    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.slice(1).toReversed());
+    // One more than are averaged: without one of them, the others make the same week.
+    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.toReversed());
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(50);
     expect(await peopleAt(tile, typicalDay(4), 8, 0)).toBeUndefined();
 
@@ -170,7 +174,7 @@ describe("a typical day", () => {
     });
     const day = dayOf(monday, tileOf(tile, { 9: { 0: 300, 1: 30 } }));
 
-    expect(await storeDay(day, { ...typical, ...coarser })).toEqual({
+    expect(await storeDay(day, { ...typical, ...coarser })).toMatchObject({
       items: 14 * spans,
       changed: 8 * spans,
     });
@@ -181,7 +185,7 @@ describe("a typical day", () => {
     expect(people(8, 1)).toBe("NO_DATA");
     expect(people(9, 0)).toBe(300);
     expect(await peopleAt(tile, observedDay(monday), 9, 0)).toBe(200);
-    expect(await storeDay(day, { ...typical, ...coarser })).toEqual({ items: 14 * spans, changed: 0 });
+    expect(await storeDay(day, { ...typical, ...coarser })).toMatchObject({ items: 14 * spans, changed: 0 });
   });
 
   test("storeDay keeps hours of a typical day that are never observed", async () => {
@@ -299,7 +303,7 @@ test("storeDay stores all of many tiles", async () => {
   const letters = suffixesOf(1).slice(0, runs(32, 12));
   const tiles = letters.map((letter) => tileOf(root + letter, { 8: { 0: 100 } }));
   const items = (tiles.length + 1) * 8 * spans;
-  expect(await storeDay(dayOf(friday, ...tiles), { ...observed, ...coarser })).toEqual({
+  expect(await storeDay(dayOf(friday, ...tiles), { ...observed, ...coarser })).toMatchObject({
     items,
     changed: items,
   });

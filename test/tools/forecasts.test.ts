@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { densityImports } from "../../functions/population-density/import/store/tables.ts";
+import { densities } from "../../functions/population-density/tiles/table.ts";
+import { outputNames, tableOutput } from "../../infra/output-names.ts";
+import { stackName } from "../../infra/stack-names.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { useOwnDensityTables, useTables } from "../support/database.ts";
+import { freshTile } from "../support/densities.ts";
+import { runNcs } from "../support/ncs.ts";
+
+let folder: string;
+beforeAll(async () => {
+  useTables();
+  folder = await mkdtemp(join(tmpdir(), "forecasts-"));
+});
+beforeEach(async () => {
+  await useOwnDensityTables();
+  // The command sets them to what the stack has.
+  for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(name: string, content: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+async function outputsOf(): Promise<string> {
+  const outputs = {
+    [tableOutput(densities)]: process.env[tableVariable(densities)],
+    [tableOutput(densityImports)]: process.env[tableVariable(densityImports)],
+    [outputNames.densityK]: "10",
+    [outputNames.densityPrecisions]: "7",
+  };
+  return await fileOf("outputs.json", JSON.stringify({ [stackName]: outputs }));
+}
+
+async function importCounts(rows: readonly string[], ...options: string[]) {
+  const counts = await fileOf("counts.csv", ["geohash,startTime,people", ...rows].join("\n"));
+  const stack = ["--outputs", await outputsOf()];
+  return await runNcs(["import", "density", counts, "--coverage", "rows", ...stack, ...options]);
+}
+
+test("ncs list densities prints the calendar of the imports and how far typical weekdays were from each day", async () => {
+  const holidays = await fileOf("holidays.csv", "name,date\nChristmas,2026-12-25\nNew Year,2027-01-01\n");
+  const cell = `${freshTile()}00`;
+  const calendar = ["--time-zone", "Europe/Madrid", "--holidays", holidays];
+  await importCounts([`${cell},2026-10-19T06:00:00Z,100`], ...calendar);
+  // The same local hour a week later, in winter.
+  await importCounts([`${cell},2026-10-26T07:00:00Z,125`]);
+
+  const { stdout } = await runNcs(["list", "densities", "--outputs", await outputsOf()]);
+  expect(stdout.split("\n")).toEqual([
+    "observed until:   2026-10-26",
+    "precisions:       7",
+    "K:                10",
+    "sources:          not recorded",
+    "typical weekdays: in Europe/Madrid, 2 holidays from 2026-12-25 to 2027-01-01",
+    "       day  precision  cells × hours  weeks    WAPE  within range",
+    "2026-10-26          7              1      1  20.0 %         0.0 %",
+    "",
+  ]);
+});
+
+test.each([
+  [["--time-zone", "Europe/Lyon"], "the name of a time zone, such as Europe/Madrid"],
+  [["--holidays", "2026.csv", "name,day\nChristmas,2026-12-25"], "2026.csv: has no column date"],
+  [["--holidays", "2026.csv", "date\n2026-12-25\n2026-02-30"], "2026.csv: row 2: must be a date, YYYY-MM-DD"],
+  [["--holidays", "2026.json", '["25.12.2026"]'], "2026.json: 0: must be a date, YYYY-MM-DD"],
+  [["--holidays", "2026.txt", "2026-12-25"], "2026.txt: must end in .json or .csv"],
+])(
+  "ncs import density %j exits with 1 and says what it must be",
+  async ([option = "", value = "", content], said) => {
+    const path = content === undefined ? value : await fileOf(value, content);
+    const { code, stderr } = await importCounts([`${freshTile()}00,2026-10-19T06:00:00Z,100`], option, path);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+  },
+);
+
+test("ncs import density --typical refuses a day with another offset than January", async () => {
+  const options = ["--typical", "--time-zone", "Europe/Madrid"];
+  const { code, stderr } = await importCounts([`${freshTile()}00,2026-07-06T06:00:00Z,100`], ...options);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("2026-07-06: typical weekdays are given in the UTC hours"),
+  ]);
+});
