@@ -924,81 +924,7 @@ export interface components {
             /** @description Why the operation failed; with `OPERATION_NOT_COMPLETED`. */
             readonly statusInfo?: string;
         };
-        /**
-         * @description The densities as GeoJSON (RFC 7946), a feature for each cell.
-         * @example {
-         *       "type": "FeatureCollection",
-         *       "status": "PART_OF_AREA_NOT_SUPPORTED",
-         *       "intervals": [
-         *         {
-         *           "startTime": "2026-11-23T11:00:00Z",
-         *           "endTime": "2026-11-23T12:00:00Z"
-         *         },
-         *         {
-         *           "startTime": "2026-11-23T12:00:00Z",
-         *           "endTime": "2026-11-23T13:00:00Z"
-         *         }
-         *       ],
-         *       "features": [
-         *         {
-         *           "type": "Feature",
-         *           "id": "u05kq4x",
-         *           "geometry": {
-         *             "type": "Polygon",
-         *             "coordinates": [
-         *               [
-         *                 [
-         *                   4.843597412109375,
-         *                   45.76080322265625
-         *                 ],
-         *                 [
-         *                   4.844970703125,
-         *                   45.76080322265625
-         *                 ],
-         *                 [
-         *                   4.844970703125,
-         *                   45.762176513671875
-         *                 ],
-         *                 [
-         *                   4.843597412109375,
-         *                   45.762176513671875
-         *                 ],
-         *                 [
-         *                   4.843597412109375,
-         *                   45.76080322265625
-         *                 ]
-         *               ]
-         *             ]
-         *           },
-         *           "properties": {
-         *             "geohash": "u05kq4x",
-         *             "startTime": "2026-11-23T11:00:00Z",
-         *             "endTime": "2026-11-23T13:00:00Z",
-         *             "basis": [
-         *               "OBSERVED",
-         *               "OBSERVED"
-         *             ],
-         *             "dataType": [
-         *               "DENSITY_ESTIMATION",
-         *               "LOW_DENSITY"
-         *             ],
-         *             "pplDensity": [
-         *               8406,
-         *               null
-         *             ],
-         *             "minPplDensity": [
-         *               7390,
-         *               null
-         *             ],
-         *             "maxPplDensity": [
-         *               9424,
-         *               null
-         *             ]
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description The densities as GeoJSON (RFC 7946), a feature for each cell. */
         readonly PopulationDensityFeatures: {
             /**
              * @description Of GeoJSON.
@@ -1071,8 +997,69 @@ export interface components {
                 readonly maxPplDensity: readonly (number | null)[];
             };
         };
+        /** @description The densities as GeoJSON (RFC 7946), a feature for each cell in each hour: with `featuresPer=HOUR`. */
+        readonly PopulationDensityHourlyFeatures: {
+            /**
+             * @description Of GeoJSON.
+             * @constant
+             */
+            readonly type: "FeatureCollection";
+            /**
+             * @description `SUPPORTED_AREA`: the whole area is covered. `PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`. `AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data. `OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.
+             * @enum {string}
+             */
+            readonly status: "SUPPORTED_AREA" | "PART_OF_AREA_NOT_SUPPORTED" | "AREA_NOT_SUPPORTED" | "OPERATION_NOT_COMPLETED";
+            /** @description Hour by hour, the cells in the order of their geohashes. */
+            readonly features: readonly components["schemas"]["CellHourFeature"][];
+        };
+        /** @description A cell in an hour, and its density. */
+        readonly CellHourFeature: {
+            /**
+             * @description Of GeoJSON.
+             * @constant
+             */
+            readonly type: "Feature";
+            /** @description The rectangle of the cell. */
+            readonly geometry: {
+                /**
+                 * @description Of GeoJSON.
+                 * @constant
+                 */
+                readonly type: "Polygon";
+                /** @description One ring, counterclockwise from the south-west; longitude first. */
+                readonly coordinates: readonly (readonly (readonly number[])[])[];
+            };
+            /** @description The density in the cell in the hour. */
+            readonly properties: {
+                /** @description The cell. */
+                readonly geohash: string;
+                /**
+                 * Format: date-time
+                 * @description Start of the hour, UTC.
+                 */
+                readonly startTime: string;
+                /**
+                 * Format: date-time
+                 * @description End of the hour, UTC.
+                 */
+                readonly endTime: string;
+                /** @description Whether the hour was observed or is that of a typical weekday; `null` where nothing is stored. */
+                readonly basis: ("OBSERVED" | "TYPICAL") | null;
+                /**
+                 * @description What is known of the cell.
+                 * @enum {string}
+                 */
+                readonly dataType: "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
+                /** @description People per km². `null` without an estimate. */
+                readonly pplDensity: number | null;
+                /** @description Lower end of the range. `null` without an estimate. */
+                readonly minPplDensity: number | null;
+                /** @description Upper end of the range. `null` without an estimate. */
+                readonly maxPplDensity: number | null;
+            };
+        };
         /**
-         * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored.
+         * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored. With `geometry`, the first columns say where the cell is.
          * @example geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis
          *     u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,OBSERVED
          *     u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,OBSERVED
@@ -2015,6 +2002,8 @@ export type Duration = components['schemas']['Duration'];
 export type PopulationDensity = components['schemas']['PopulationDensity'];
 export type PopulationDensityFeatures = components['schemas']['PopulationDensityFeatures'];
 export type CellFeature = components['schemas']['CellFeature'];
+export type PopulationDensityHourlyFeatures = components['schemas']['PopulationDensityHourlyFeatures'];
+export type CellHourFeature = components['schemas']['CellHourFeature'];
 export type PopulationDensityTable = components['schemas']['PopulationDensityTable'];
 export type PopulationDensityLines = components['schemas']['PopulationDensityLines'];
 export type AcceptedOperation = components['schemas']['AcceptedOperation'];
@@ -2300,7 +2289,10 @@ export interface operations {
     };
     readonly retrievePopulationDensity: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly geometry?: "POINT" | "WKT";
+                readonly featuresPer?: "CELL" | "HOUR";
+            };
             readonly header?: {
                 readonly "Idempotency-Key"?: string;
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
@@ -2339,7 +2331,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PopulationDensity"];
-                    readonly "application/geo+json": components["schemas"]["PopulationDensityFeatures"];
+                    readonly "application/geo+json": components["schemas"]["PopulationDensityFeatures"] | components["schemas"]["PopulationDensityHourlyFeatures"];
                     readonly "text/csv": components["schemas"]["PopulationDensityTable"];
                     readonly "application/x-ndjson": components["schemas"]["PopulationDensityLines"];
                 };

@@ -182,6 +182,27 @@ export const retrievePopulationDensity = endpoint({
     body: releasedRetrieval,
   },
   scope: "population-density-data:read",
+  query: {
+    geometry: z.optional(
+      z.enum(["POINT", "WKT"]).check(
+        z.meta({
+          description:
+            "With `text/csv`: first columns that say where the cell is. `POINT`: `latitude` and `longitude` of its " +
+            "centre. `WKT`: `wkt`, its rectangle, longitude first. Other formats ignore it.",
+        }),
+      ),
+    ),
+    featuresPer: z.optional(
+      z.enum(["CELL", "HOUR"]).check(
+        z.meta({
+          default: "CELL",
+          description:
+            "With `application/geo+json`: what a feature is. `CELL`: a cell, with arrays over the hours. `HOUR`: a cell " +
+            "in an hour, with plain numbers and its times, which programs can filter by. Other formats ignore it.",
+        }),
+      ),
+    ),
+  },
   requestHeaders: { "Idempotency-Key": idempotencyKey },
   body: retrieval,
   callback: {

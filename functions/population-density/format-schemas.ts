@@ -14,19 +14,18 @@ const time = (description: string) => z.iso.datetime().check(z.meta({ descriptio
 
 const position = z.array(z.number()).check(z.length(2));
 
+const rectangle = z.object({
+  type: z.literal("Polygon").check(z.meta({ description: "Of GeoJSON." })),
+  coordinates: z
+    .array(z.array(position))
+    .check(z.meta({ description: "One ring, counterclockwise from the south-west; longitude first." })),
+});
+
 const feature = z
   .object({
     type: z.literal("Feature").check(z.meta({ description: "Of GeoJSON." })),
     id: described(geohash, "The cell's geohash."),
-    geometry: described(
-      z.object({
-        type: z.literal("Polygon").check(z.meta({ description: "Of GeoJSON." })),
-        coordinates: z
-          .array(z.array(position))
-          .check(z.meta({ description: "One ring, counterclockwise from the south-west; longitude first." })),
-      }),
-      "The rectangle of the cell.",
-    ),
+    geometry: described(rectangle, "The rectangle of the cell."),
     properties: described(
       z.object({
         geohash: described(geohash, "The cell."),
@@ -49,6 +48,19 @@ const feature = z
   })
   .check(z.meta({ id: "CellFeature", description: "A cell and its densities." }));
 
+const exampleRectangle = {
+  type: "Polygon" as const,
+  coordinates: [
+    [
+      [4.843597412109375, 45.76080322265625],
+      [4.844970703125, 45.76080322265625],
+      [4.844970703125, 45.762176513671875],
+      [4.843597412109375, 45.762176513671875],
+      [4.843597412109375, 45.76080322265625],
+    ],
+  ],
+};
+
 const featureCollection = z
   .object({
     type: z.literal("FeatureCollection").check(z.meta({ description: "Of GeoJSON." })),
@@ -68,56 +80,105 @@ const featureCollection = z
     z.meta({
       id: "PopulationDensityFeatures",
       description: "The densities as GeoJSON (RFC 7946), a feature for each cell.",
-      examples: [
-        {
-          type: "FeatureCollection",
-          status: "PART_OF_AREA_NOT_SUPPORTED",
-          intervals: [
-            { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" },
-            { startTime: "2026-11-23T12:00:00Z", endTime: "2026-11-23T13:00:00Z" },
-          ],
-          features: [
-            {
-              type: "Feature",
-              id: "u05kq4x",
-              geometry: {
-                type: "Polygon",
-                coordinates: [
-                  [
-                    [4.843597412109375, 45.76080322265625],
-                    [4.844970703125, 45.76080322265625],
-                    [4.844970703125, 45.762176513671875],
-                    [4.843597412109375, 45.762176513671875],
-                    [4.843597412109375, 45.76080322265625],
-                  ],
-                ],
-              },
-              properties: {
-                geohash: "u05kq4x",
-                startTime: "2026-11-23T11:00:00Z",
-                endTime: "2026-11-23T13:00:00Z",
-                basis: ["OBSERVED", "OBSERVED"],
-                dataType: ["DENSITY_ESTIMATION", "LOW_DENSITY"],
-                pplDensity: [8406, null],
-                minPplDensity: [7390, null],
-                maxPplDensity: [9424, null],
-              },
-            },
-          ],
-        },
-      ],
     }),
   );
 
+const hourlyFeature = z
+  .object({
+    type: z.literal("Feature").check(z.meta({ description: "Of GeoJSON." })),
+    geometry: described(rectangle, "The rectangle of the cell."),
+    properties: described(
+      z.object({
+        geohash: described(geohash, "The cell."),
+        startTime: time("Start of the hour, UTC."),
+        endTime: time("End of the hour, UTC."),
+        basis: described(
+          z.nullable(basis),
+          "Whether the hour was observed or is that of a typical weekday; `null` where nothing is stored.",
+        ),
+        dataType: described(dataType, "What is known of the cell."),
+        pplDensity: described(density, "People per km². `null` without an estimate."),
+        minPplDensity: described(density, "Lower end of the range. `null` without an estimate."),
+        maxPplDensity: described(density, "Upper end of the range. `null` without an estimate."),
+      }),
+      "The density in the cell in the hour.",
+    ),
+  })
+  .check(z.meta({ id: "CellHourFeature", description: "A cell in an hour, and its density." }));
+
+const hourlyFeatureCollection = z
+  .object({
+    type: z.literal("FeatureCollection").check(z.meta({ description: "Of GeoJSON." })),
+    status: densityStatus,
+    features: described(z.array(hourlyFeature), "Hour by hour, the cells in the order of their geohashes."),
+  })
+  .check(
+    z.meta({
+      id: "PopulationDensityHourlyFeatures",
+      description:
+        "The densities as GeoJSON (RFC 7946), a feature for each cell in each hour: with `featuresPer=HOUR`.",
+    }),
+  );
+
+const example = {
+  type: "FeatureCollection",
+  status: "PART_OF_AREA_NOT_SUPPORTED",
+  intervals: [
+    { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" },
+    { startTime: "2026-11-23T12:00:00Z", endTime: "2026-11-23T13:00:00Z" },
+  ],
+  features: [
+    {
+      type: "Feature",
+      id: "u05kq4x",
+      geometry: exampleRectangle,
+      properties: {
+        geohash: "u05kq4x",
+        startTime: "2026-11-23T11:00:00Z",
+        endTime: "2026-11-23T13:00:00Z",
+        basis: ["OBSERVED", "OBSERVED"],
+        dataType: ["DENSITY_ESTIMATION", "LOW_DENSITY"],
+        pplDensity: [8406, null],
+        minPplDensity: [7390, null],
+        maxPplDensity: [9424, null],
+      },
+    },
+  ],
+};
+
+const hourlyExample = {
+  type: "FeatureCollection",
+  status: "SUPPORTED_AREA",
+  features: [
+    {
+      type: "Feature",
+      geometry: exampleRectangle,
+      properties: {
+        geohash: "u05kq4x",
+        startTime: "2026-11-23T11:00:00Z",
+        endTime: "2026-11-23T12:00:00Z",
+        basis: "OBSERVED",
+        dataType: "DENSITY_ESTIMATION",
+        pplDensity: 8406,
+        minPplDensity: 7390,
+        maxPplDensity: 9424,
+      },
+    },
+  ],
+};
+
 /** The formats of densities besides JSON, by media type: `answer/formats.ts` writes them. */
 export const densityFormats = {
-  "application/geo+json": featureCollection,
+  "application/geo+json": z
+    .union([featureCollection, hourlyFeatureCollection])
+    .check(z.meta({ examples: [example, hourlyExample] })),
   "text/csv": z.string().check(
     z.meta({
       id: "PopulationDensityTable",
       description:
         "The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers " +
-        "without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored.",
+        "without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored. " +
+        "With `geometry`, the first columns say where the cell is.",
       examples: [
         [
           "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis",

@@ -5,7 +5,7 @@ import { answerTo } from "./answer/answer-to.ts";
 import { basisList } from "./answer/basis.ts";
 import { type Answer, bodyOf } from "./answer/json.ts";
 import { retrievePopulationDensity } from "./contract.ts";
-import { isLarge } from "./query/bytes.ts";
+import { type FormatChoices, isLarge } from "./query/bytes.ts";
 import { type DensityQuery, parseDensityRequest } from "./query/parse.ts";
 import { workUnitsOf } from "./query/price.ts";
 import { serviceLimits } from "./query/service-limits.ts";
@@ -57,7 +57,7 @@ async function answerAtOnce(
   format: Format,
 ): Promise<Reply> {
   const refund = await request.charge(workUnitsOf(size));
-  const onEnd = isLarge(size, format)
+  const onEnd = isLarge(size, format, request.query)
     ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
         retrievePopulationDensity,
         request,
@@ -66,7 +66,7 @@ async function answerAtOnce(
     : undefined;
   const [answer, { bodyOf, contentType }] = await Promise.all([
     answerTo(query, request.signal),
-    writerOf(format),
+    writerOf(format, request.query),
   ]);
   request.measure({ metric: "DensitySlots", value: slotsOf(answer) });
   // CSV and NDJSON have a row for each cell and hour, and so no place for the status of the whole answer.
@@ -104,10 +104,10 @@ const json = "application/json";
 const mediaTypes = [json, ...retrievePopulationDensity.formats[200]] as const;
 type Format = (typeof mediaTypes)[number];
 
-async function writerOf(format: Format) {
-  return format === json
-    ? { contentType: json, bodyOf }
-    : (await import("./answer/formats.ts")).formats[format];
+async function writerOf(format: Format, choices: FormatChoices) {
+  if (format === json) return { contentType: json, bodyOf };
+  const { contentType, writerOf: write } = (await import("./answer/formats.ts")).formats[format];
+  return { contentType, bodyOf: write(choices) };
 }
 
 function slotsOf({ tiles, hours }: Answer): number {

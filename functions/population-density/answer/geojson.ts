@@ -1,5 +1,3 @@
-import ngeohash from "ngeohash";
-import { codeAt, gridOf, tileSide } from "../cover/geohash.ts";
 import {
   densityOf,
   maximumCodeOf,
@@ -19,6 +17,7 @@ import {
 } from "./ascii.ts";
 import { Chunks, chunkBytes } from "./chunks.ts";
 import type { Answer } from "./json.ts";
+import { edgesOf, jsonRing, type Places, placesOf, putRing, type TileDegrees } from "./places.ts";
 
 /**
  * An answer as a GeoJSON FeatureCollection (RFC 7946): a feature for each cell, whose values are arrays over the hours,
@@ -82,13 +81,6 @@ const geometry = asciiOf('","geometry":{"type":"Polygon","coordinates":[[[');
 
 const beforeProperties = ']]]},"properties":{"geohash":"';
 
-const nextCorner = 0x5b2c5d; // "],["
-const nextCornerLength = 3;
-
-/** Of a coordinate: it has at most 25 characters, and is written without a loop. */
-const edgeWords = 4;
-const noEdge = asciiOf("", edgeWords);
-
 const noData = asciiOf('"NO_DATA",');
 const lowDensity = asciiOf('"LOW_DENSITY",');
 const estimation = asciiOf('"DENSITY_ESTIMATION",');
@@ -120,56 +112,25 @@ interface FeatureTexts {
   readonly times: Ascii;
   readonly last: LastCharacters;
   readonly places: Places;
-  /** The edges of the rows, from the south to the north, and of the columns, from the west to the east. */
-  readonly latitudes: readonly Ascii[];
-  readonly longitudes: readonly Ascii[];
+  readonly edges: TileDegrees;
 }
 
 function featureTextsOf(geohash: string, precision: number, places: Places, times: Ascii): FeatureTexts {
-  const [south, west] = ngeohash.decode_bbox(geohash);
-  const { cellHeight, cellWidth } = gridOf(precision);
   return {
     start: asciiOf(`{"type":"Feature","id":"${geohash}`),
     properties: asciiOf(`${beforeProperties}${geohash}`),
     times,
     last: lastCharactersOf(precision),
     places,
-    latitudes: edgesFrom(south, cellHeight),
-    longitudes: edgesFrom(west, cellWidth),
+    edges: edgesOf(geohash, precision),
   };
-}
-
-/**
- * The edges of a tile's rows or columns. All of it is exact: the same numbers as `ngeohash.decode_bbox` has of a cell.
- */
-function edgesFrom(first: number, step: number): Ascii[] {
-  return Array.from({ length: tileSide + 1 }, (_, index) => asciiOf(`${first + index * step}`, edgeWords));
-}
-
-/** The row and the column of each cell of a tile, counted from the south-west. */
-interface Places {
-  readonly rows: Uint8Array;
-  readonly columns: Uint8Array;
-}
-
-function placesOf(precision: number): Places {
-  const rows = new Uint8Array(tileSide * tileSide);
-  const columns = new Uint8Array(tileSide * tileSide);
-  for (let row = 0; row < tileSide; row++) {
-    for (let column = 0; column < tileSide; column++) {
-      const cell = codeAt(row, column, precision);
-      rows[cell] = row;
-      columns[cell] = column;
-    }
-  }
-  return { rows, columns };
 }
 
 /** Writes the features of `cells` from index `from` to index `to`, each with a comma after it; returns their end. */
 function putFeatures(
   view: DataView,
   begin: number,
-  { start, properties, times, last, places, latitudes, longitudes }: FeatureTexts,
+  { start, properties, times, last, places, edges }: FeatureTexts,
   hours: readonly TileHour[],
   slots: Slots,
   cells: Uint16Array,
@@ -185,7 +146,7 @@ function putFeatures(
     at = putAscii(view, at, start);
     view.setUint16(at, characters, true);
     at = putAscii(view, at + last.length, geometry);
-    at = putRing(view, at, latitudes, row, longitudes, column);
+    at = putRing(view, at, edges, row, column, jsonRing);
     at = putAscii(view, at, properties);
     view.setUint16(at, characters, true);
     at = putAscii(view, at + last.length, times);
@@ -193,43 +154,6 @@ function putFeatures(
     view.setUint8(at++, commaByte);
   }
   return at;
-}
-
-/** Writes the corners of a cell, counterclockwise (RFC 7946, section 3.1.6). */
-function putRing(
-  view: DataView,
-  begin: number,
-  latitudes: readonly Ascii[],
-  row: number,
-  longitudes: readonly Ascii[],
-  column: number,
-): number {
-  const south = latitudes[row] ?? noEdge;
-  const north = latitudes[row + 1] ?? noEdge;
-  const west = longitudes[column] ?? noEdge;
-  const east = longitudes[column + 1] ?? noEdge;
-  let at = putCorner(view, begin, west, south);
-  at = putCorner(view, at, east, south);
-  at = putCorner(view, at, east, north);
-  at = putCorner(view, at, west, north);
-  return putCorner(view, at, west, south) - nextCornerLength;
-}
-
-/** Writes a corner and the beginning of the next one. */
-function putCorner(view: DataView, begin: number, longitude: Ascii, latitude: Ascii): number {
-  let at = putEdge(view, begin, longitude);
-  view.setUint8(at, commaByte);
-  at = putEdge(view, at + 1, latitude);
-  view.setInt32(at, nextCorner, true);
-  return at + nextCornerLength;
-}
-
-function putEdge(view: DataView, at: number, { words, length }: Ascii): number {
-  view.setFloat64(at, words[0] ?? 0, true);
-  view.setFloat64(at + 8, words[1] ?? 0, true);
-  view.setFloat64(at + 16, words[2] ?? 0, true);
-  view.setFloat64(at + 24, words[3] ?? 0, true);
-  return at + length;
 }
 
 /** The codes of one cell's values in every hour: read from the tile's hours once, written as an array each. */

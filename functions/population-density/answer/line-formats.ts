@@ -10,7 +10,15 @@ import {
 } from "./ascii.ts";
 import type { Basis } from "./basis.ts";
 import { Chunks } from "./chunks.ts";
-import type { Answer } from "./json.ts";
+import type { Answer, BodyWriter } from "./json.ts";
+import {
+  centrePlace,
+  jsonRingPlace,
+  type PlaceForm,
+  type PutPlace,
+  placesOf,
+  wktRingPlace,
+} from "./places.ts";
 
 /** What stands around the values of a row: `geohash` before the cell's, and the others behind what they follow. */
 interface RowForm {
@@ -52,26 +60,85 @@ const ndjson: FormOfHour = (startTime, endTime, basis) => {
   };
 };
 
-/** An answer as CSV (RFC 4180) with a header, a row for each cell in each hour; chunks as of `bodyOf`. */
-export function csvOf(answer: Answer, bufferPool: Buffer[] = []): AsyncGenerator<Buffer, void, undefined> {
-  const header = "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis\r\n";
-  return rowsOf(answer, header, csv, bufferPool);
+/** A feature for each row, with a comma after it. */
+const feature: FormOfHour = (startTime, endTime, basis) => {
+  const ofBasis = basis === undefined ? "null" : `"${basis}"`;
+  const times = `","startTime":"${startTime}","endTime":"${endTime}","basis":${ofBasis}`;
+  const noNumbers = '"pplDensity":null,"minPplDensity":null,"maxPplDensity":null';
+  return {
+    geohash: ']]]},"properties":{"geohash":"',
+    noData: `${times},"dataType":"NO_DATA",${noNumbers}}},`,
+    lowDensity: `${times},"dataType":"LOW_DENSITY",${noNumbers}}},`,
+    density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
+    minimum: ',"minPplDensity":',
+    maximum: ',"maxPplDensity":',
+    end: "}},",
+  };
+};
+
+/** How an answer is written row by row. */
+interface RowFormat {
+  readonly header: (answer: Answer) => string;
+  readonly formOf: FormOfHour;
+  /** Where the cell is, at the beginning of each row, and the text before it. */
+  readonly place?: { readonly before: string; readonly form: PlaceForm };
+  /** The end of the body, in the place of the comma after the last row. */
+  readonly footer?: string;
 }
 
+const csvColumns = "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis\r\n";
+
+/** An answer as CSV (RFC 4180) with a header, a row for each cell in each hour; chunks as of `bodyOf`. */
+export const csvOf = rowWriter({ header: () => csvColumns, formOf: csv });
+
+/** CSV whose first columns are the latitude and the longitude of the cell's centre. */
+export const csvWithPointsOf = rowWriter({
+  header: () => `latitude,longitude,${csvColumns}`,
+  formOf: (...hour) => ({ ...csv(...hour), geohash: "," }),
+  place: { before: "", form: centrePlace },
+});
+
+/** CSV whose first column is the rectangle of the cell as WKT. */
+export const csvWithWktOf = rowWriter({
+  header: () => `wkt,${csvColumns}`,
+  formOf: (...hour) => ({ ...csv(...hour), geohash: '))",' }),
+  place: { before: '"POLYGON ((', form: wktRingPlace },
+});
+
 /** An answer as JSON texts, a line for each cell in each hour; chunks as of `bodyOf`. */
-export function ndjsonOf(answer: Answer, bufferPool: Buffer[] = []): AsyncGenerator<Buffer, void, undefined> {
-  return rowsOf(answer, "", ndjson, bufferPool);
+export const ndjsonOf = rowWriter({ header: () => "", formOf: ndjson });
+
+/**
+ * An answer as a GeoJSON FeatureCollection (RFC 7946): a feature for each cell in each hour, for programs that filter by
+ * time and read no arrays. Features have no `id`, as each cell has several; chunks as of `bodyOf`.
+ */
+export const hourlyGeoJsonOf = rowWriter({
+  header: ({ status }) => `{"type":"FeatureCollection","status":"${status}","features":[`,
+  formOf: feature,
+  place: {
+    before: '{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[',
+    form: jsonRingPlace,
+  },
+  footer: "]}",
+});
+
+function rowWriter(format: RowFormat): BodyWriter {
+  return (answer, bufferPool = []) => rowsOf(answer, format, bufferPool);
 }
 
 async function* rowsOf(
-  { precision, tiles, hours, openHour, basisOf }: Answer,
-  header: string,
-  formOf: FormOfHour,
+  answer: Answer,
+  { header, formOf, place, footer }: RowFormat,
   bufferPool: Buffer[],
 ): AsyncGenerator<Buffer, void, undefined> {
+  const { precision, tiles, hours, openHour, basisOf } = answer;
   const chunks = new Chunks(bufferPool, carriedBytes);
   const lastCharacters = lastCharactersOf(precision);
-  chunks.addText(header);
+  const before = asciiOf(place?.before ?? "");
+  const places = placesOf(precision);
+  const putPlaces = tiles.map(({ geohash }) => place?.form(geohash, precision, places));
+  let anyRow = false;
+  chunks.addText(header(answer));
   for (const [hourIndex, hour] of hours.entries()) {
     const textsByBasis = new Map<Basis | undefined, RowTexts>();
     for (const [tileIndex, { geohash, cells }] of tiles.entries()) {
@@ -82,10 +149,27 @@ async function* rowsOf(
       textsByBasis.set(basis, texts);
       const start = asciiOf(texts.beforeGeohash + geohash);
       chunks.addItems(cells.length, maxRowBytes, (view, at, from, to) =>
-        putRows(view, at, start, lastCharacters, texts, tileHour, cells, from, to),
+        putRows(
+          view,
+          at,
+          before,
+          putPlaces[tileIndex],
+          start,
+          lastCharacters,
+          texts,
+          tileHour,
+          cells,
+          from,
+          to,
+        ),
       );
+      anyRow ||= cells.length > 0;
       yield* chunks.takeFull();
     }
+  }
+  if (footer !== undefined) {
+    if (anyRow) chunks.dropComma();
+    chunks.addText(footer);
   }
   yield* chunks.takeAll();
 }
@@ -96,8 +180,8 @@ async function* rowsOf(
  */
 const carriedBytes = 16;
 
-/** A line of JSON with 12 characters of geohash, two times, a basis and three numbers of 13 digits. */
-const maxRowBytes = 233;
+/** A feature with ten coordinates of 25 characters, 12 of geohash, two times, a basis and three numbers of 13 digits. */
+const maxRowBytes = 640;
 
 const hourWithoutData = new TileHour();
 
@@ -127,6 +211,8 @@ function rowTextsOf({ geohash, ...form }: RowForm): RowTexts {
 function putRows(
   view: DataView,
   begin: number,
+  before: Ascii,
+  putPlace: PutPlace | undefined,
   start: Ascii,
   { characters, length: lastLength }: LastCharacters,
   { noData, lowDensity, density, minimum, maximum, end }: RowTexts,
@@ -138,6 +224,7 @@ function putRows(
   let at = begin;
   for (let index = from; index < to; index++) {
     const cell = cells[index] ?? 0;
+    if (putPlace !== undefined) at = putPlace(view, putAscii(view, at, before), cell);
     at = putAscii(view, at, start);
     view.setUint16(at, characters[cell] ?? 0, true);
     at += lastLength;

@@ -10,6 +10,20 @@ const typicalBytes = {
   "application/x-ndjson": { cell: 0, slot: 199 },
 } as const;
 
+/** What a caller chooses of a format besides its media type; each is of one format, and ignored by the others. */
+export interface FormatChoices {
+  /** Of CSV: further columns that say where the cell is. */
+  readonly geometry?: "POINT" | "WKT" | undefined;
+  /** Of GeoJSON: what a feature is. */
+  readonly featuresPer?: "CELL" | "HOUR" | undefined;
+}
+
+/** What further columns add to each slot of CSV. */
+const columnBytes = { POINT: 37, WKT: 189 } as const;
+
+/** GeoJSON with a feature for each slot. */
+const featuresOfHours = { cell: 0, slot: 466 } as const;
+
 /**
  * Whether an answer is so large that its caller can keep an execution busy by reading it slowly. That a connection
  * takes smaller ones at once is assumed (docs/decisions/0011). Its bytes are counted as if every cell had an estimate.
@@ -17,7 +31,10 @@ const typicalBytes = {
 export function isLarge(
   { cells, slots }: Pick<QuerySize, "cells" | "slots">,
   format: keyof typeof typicalBytes,
+  { geometry, featuresPer }: FormatChoices = {},
 ): boolean {
-  const { cell, slot } = typicalBytes[format];
-  return cells * cell + slots * slot > maxSmallBytes;
+  const isHourly = format === "application/geo+json" && featuresPer === "HOUR";
+  const { cell, slot } = isHourly ? featuresOfHours : typicalBytes[format];
+  const columns = format === "text/csv" && geometry !== undefined ? columnBytes[geometry] : 0;
+  return cells * cell + slots * (slot + columns) > maxSmallBytes;
 }

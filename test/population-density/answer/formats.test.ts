@@ -7,7 +7,13 @@ import { type Basis, basisList } from "../../../functions/population-density/ans
 import { formats } from "../../../functions/population-density/answer/formats.ts";
 import { geoJsonOf } from "../../../functions/population-density/answer/geojson.ts";
 import { type Answer, type BodyWriter, bodyOf } from "../../../functions/population-density/answer/json.ts";
-import { csvOf, ndjsonOf } from "../../../functions/population-density/answer/line-formats.ts";
+import {
+  csvOf,
+  csvWithPointsOf,
+  csvWithWktOf,
+  hourlyGeoJsonOf,
+  ndjsonOf,
+} from "../../../functions/population-density/answer/line-formats.ts";
 import type { Tile } from "../../../functions/population-density/cover/cover.ts";
 import { densityFormats } from "../../../functions/population-density/format-schemas.ts";
 import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
@@ -55,12 +61,70 @@ async function slotsOfJson(answer: Answer): Promise<Slot[]> {
   );
 }
 
+async function recordsOf(write: BodyWriter, answer: Answer): Promise<Record<string, string>[]> {
+  return parse(await textOf(write, answer), { columns: true, record_delimiter: "\r\n" });
+}
+
+function slotOf(record: Readonly<Record<string, string>>): Slot {
+  return slot.parse(Object.fromEntries(Object.entries(record).flatMap((entry) => entryOf(...entry))));
+}
+
 async function slotsOfCsv(answer: Answer): Promise<Slot[]> {
-  const text = await textOf(csvOf, answer);
-  const records: Record<string, string>[] = parse(text, { columns: true, record_delimiter: "\r\n" });
-  return records.map((record) =>
-    slot.parse(Object.fromEntries(Object.entries(record).flatMap((entry) => entryOf(...entry)))),
-  );
+  return (await recordsOf(csvOf, answer)).map(slotOf);
+}
+
+/** The slots of CSV with points, each at the centre of its cell. */
+async function slotsOfCsvWithPoints(answer: Answer): Promise<Slot[]> {
+  return (await recordsOf(csvWithPointsOf, answer)).map(({ latitude, longitude, ...record }) => {
+    const [south, west, north, east] = ngeohash.decode_bbox(record.geohash ?? "");
+    expect([Number(latitude), Number(longitude)]).toEqual([(south + north) / 2, (west + east) / 2]);
+    return slotOf(record);
+  });
+}
+
+/** The slots of CSV with WKT, each with the rectangle of its cell. */
+async function slotsOfCsvWithWkt(answer: Answer): Promise<Slot[]> {
+  return (await recordsOf(csvWithWktOf, answer)).map(({ wkt, ...record }) => {
+    const corners = ringOf(record.geohash ?? "").map(([longitude, latitude]) => `${longitude} ${latitude}`);
+    expect(wkt).toBe(`POLYGON ((${corners.join()}))`);
+    return slotOf(record);
+  });
+}
+
+/** The corners of a cell, longitude first, counterclockwise from the south-west. */
+function ringOf(geohash: string): [number, number][] {
+  const [south, west, north, east] = ngeohash.decode_bbox(geohash);
+  return [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+}
+
+const hourlyFeatures = z.strictObject({
+  type: z.literal("FeatureCollection"),
+  status: z.string(),
+  features: z.array(
+    z.strictObject({
+      type: z.literal("Feature"),
+      geometry: z.strictObject({ type: z.literal("Polygon"), coordinates: z.unknown() }),
+      properties: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+    }),
+  ),
+});
+
+/** The slots of GeoJSON with a feature for each, which is drawn as its cell. */
+async function slotsOfHourlyGeoJson(answer: Answer): Promise<Slot[]> {
+  const { status, features } = hourlyFeatures.parse(JSON.parse(await textOf(hourlyGeoJsonOf, answer)));
+  expect(status).toBe(answer.status);
+  return features.map(({ geometry, properties }) => {
+    const known = Object.entries(properties).filter(([, value]) => value !== null);
+    const found = slot.parse(Object.fromEntries(known));
+    expect(geometry.coordinates).toEqual([ringOf(found.geohash)]);
+    return found;
+  });
 }
 
 function entryOf(column: string, value: string): [string, string | number][] {
@@ -151,6 +215,15 @@ const aFifthOf = ({ geohash, cells }: Tile) => ({
 });
 const largeHours = [hourOf([...largeSlots, "LOW_DENSITY", undefined]), undefined, hourOf(largeSlots)];
 
+const writers: readonly (readonly [string, BodyWriter])[] = [
+  ["application/geo+json", geoJsonOf],
+  ["hourly application/geo+json", hourlyGeoJsonOf],
+  ["text/csv", csvOf],
+  ["text/csv with points", csvWithPointsOf],
+  ["text/csv with WKT", csvWithWktOf],
+  ["application/x-ndjson", ndjsonOf],
+];
+
 describe("every format", () => {
   test("every format decodes to the numbers of the JSON body", async () => {
     await fc.assert(
@@ -159,6 +232,9 @@ describe("every format", () => {
         expect(await slotsOfCsv(answer)).toEqual(expected);
         expect(await slotsOfNdjson(answer)).toEqual(expected);
         expect(await slotsOfGeoJson(answer)).toEqual(expected);
+        expect(await slotsOfCsvWithPoints(answer)).toEqual(expected);
+        expect(await slotsOfCsvWithWkt(answer)).toEqual(expected);
+        expect(await slotsOfHourlyGeoJson(answer)).toEqual(expected);
       }),
       { numRuns: runs(200, 25) },
     );
@@ -177,23 +253,28 @@ describe("every format", () => {
       expect(await slotsOfCsv(all)).toEqual(expected);
       expect(await slotsOfNdjson(all)).toEqual(expected);
       expect(await slotsOfGeoJson(all)).toEqual(expected);
+      expect(await slotsOfCsvWithPoints(all)).toEqual(expected);
+      expect(await slotsOfCsvWithWkt(all)).toEqual(expected);
+      expect(await slotsOfHourlyGeoJson(all)).toEqual(expected);
     }
   });
 
   test.each(Object.entries(formats))(
     "the %s body matches its schema in the OpenAPI document",
-    async (name, { bodyOf: write }) => {
-      const text = await textOf(write, first);
+    async (name, { writerOf }) => {
       const schema = densityFormats[name as keyof typeof densityFormats];
-      const value = name === "application/geo+json" ? JSON.parse(text) : text;
-      expect(z.safeParse(schema, value).error).toBeUndefined();
+      for (const choices of [{}, { geometry: "WKT", featuresPer: "HOUR" }] as const) {
+        const text = await textOf(writerOf(choices), first);
+        const value = name === "application/geo+json" ? JSON.parse(text) : text;
+        expect(z.safeParse(schema, value).error).toBeUndefined();
+      }
       expect(Object.keys(densityFormats)).toEqual(Object.keys(formats));
     },
   );
 
-  test.each(Object.entries(formats))(
+  test.each(writers)(
     "the %s body comes in chunks of at most 64 KiB that reuse returned buffers",
-    async (_, { bodyOf: write }) => {
+    async (_, write) => {
       const answer = isWhole ? large : { ...large, tiles: large.tiles.slice(0, 3).map(aFifthOf) };
       const whole = Buffer.concat(await collect(write(answer)));
       const bufferPool: Buffer[] = [];
@@ -214,16 +295,13 @@ describe("every format", () => {
     180_000,
   );
 
-  test.each(Object.entries(formats))(
-    "the %s body ends with the error of a tile that cannot be opened",
-    async (_, { bodyOf: write }) => {
-      const broken: Answer = {
-        ...large,
-        openHour: (tile) => (tile < 2 ? undefined : Promise.reject(new Error("not there"))),
-      };
-      await expect(collect(write(broken))).rejects.toThrow("not there");
-    },
-  );
+  test.each(writers)("the %s body ends with the error of a tile that cannot be opened", async (_, write) => {
+    const broken: Answer = {
+      ...large,
+      openHour: (tile) => (tile < 2 ? undefined : Promise.reject(new Error("not there"))),
+    };
+    await expect(collect(write(broken))).rejects.toThrow("not there");
+  });
 });
 
 /** How the last row of each chunk but the last one begins. */
@@ -236,15 +314,19 @@ async function* cutRowsOf(write: BodyWriter): AsyncGenerator<string> {
 }
 
 describe("CSV", () => {
-  test("a CSV body that is cut after any chunk ends in a row without its last value", async () => {
-    let count = 0;
-    for await (const row of cutRowsOf(csvOf)) {
-      expect(row).not.toBe("");
-      expect(row.split(",").length).toBeLessThan(8);
-      count++;
-    }
-    expect(count).toBeGreaterThan(10);
-  });
+  test.each(writers.filter(([name]) => name.startsWith("text/csv")))(
+    "a %s body that is cut after any chunk ends in a row without its last value",
+    async (_, write) => {
+      let count = 0;
+      for await (const row of cutRowsOf(write)) {
+        expect(row).not.toBe("");
+        const fromGeohash = row.slice(row.indexOf("u05k"));
+        expect(fromGeohash.split(",").length).toBeLessThan(8);
+        count++;
+      }
+      expect(count).toBeGreaterThan(10);
+    },
+  );
 
   test("a CSV body has a header and a row for each cell in each hour", async () => {
     const times = ["2026-11-20T22:00:00Z,2026-11-20T23:00:00Z", "2026-11-20T23:00:00Z,2026-11-21T00:00:00Z"];

@@ -231,17 +231,20 @@ describe("sizeOf", () => {
 });
 
 describe("isLarge", () => {
-  test.each([
+  test.each<[Parameters<typeof isLarge>[1], number, number, Parameters<typeof isLarge>[2]?]>([
     ["application/json", 1_739, 1],
+    ["text/csv", 1_526, 1, { geometry: "POINT" }],
+    ["text/csv", 706, 1, { geometry: "WKT" }],
+    ["application/geo+json", 17, 25, { featuresPer: "HOUR" }],
     ["text/csv", 2_127, 1],
     ["application/x-ndjson", 1_005, 1],
     ["application/geo+json", 409, 1],
     ["application/geo+json", 125, 24],
-  ] as const)(
+  ])(
     "isLarge is false for %s of %i cells in %i hours and true for one cell more",
-    (format, cells, hours) => {
-      expect(isLarge({ cells, slots: cells * hours }, format)).toBe(false);
-      expect(isLarge({ cells: cells + 1, slots: (cells + 1) * hours }, format)).toBe(true);
+    (format, cells, hours, choices) => {
+      expect(isLarge({ cells, slots: cells * hours }, format, choices)).toBe(false);
+      expect(isLarge({ cells: cells + 1, slots: (cells + 1) * hours }, format, choices)).toBe(true);
     },
   );
 });
