@@ -20,16 +20,25 @@ export interface OperationAnswer {
 }
 
 /**
+ * Calls an operation of the contract, and reads its answer.
+ * @throws {Error} as `callOperation`.
+ */
+export async function answer(call: OperationCall): Promise<OperationAnswer> {
+  const response = await callOperation(call);
+  return { status: response.status, headers: response.headers, body: indented(await response.text()) };
+}
+
+/**
  * Calls an operation of the contract.
  * @throws {Error} for an unknown operation, a missing parameter or token, and when nothing answers.
  */
-export async function answer({
+export async function callOperation({
   url,
   operationId,
   sent,
   token,
   headers,
-}: OperationCall): Promise<OperationAnswer> {
+}: OperationCall): Promise<Response> {
   const operation = operationOf(operationId);
   if (operation.scope !== null && token === undefined) {
     throw new Error(`${operationId} needs a token: log in with --as, or give --token or NCS_TOKEN`);
@@ -53,7 +62,7 @@ export async function answer({
   const hasBody = operation.body !== undefined;
   const unknown = Object.keys(left);
   if (!hasBody && unknown.length > 0) throw new Error(`${operationId} has no ${unknown.join(", ")}`);
-  const response = await send(`${url}${path}${query.size === 0 ? "" : `?${query}`}`, {
+  return await send(`${url}${path}${query.size === 0 ? "" : `?${query}`}`, {
     method: operation.method,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -62,7 +71,6 @@ export async function answer({
     },
     ...(hasBody ? { body: JSON.stringify(left) } : {}),
   });
-  return { status: response.status, headers: response.headers, body: indented(await response.text()) };
 }
 
 function operationOf(operationId: string): Endpoint & { readonly id: EndpointId } {

@@ -53,7 +53,12 @@ export function addCall(command: Command, print: Print, note: Print): void {
     });
 }
 
-async function requestIn(text: string): Promise<Readonly<Record<string, unknown>>> {
+/**
+ * The members of a request.
+ * @param text JSON, or `@` and the name of a file with it.
+ * @throws {Error} if it is no JSON object.
+ */
+export async function requestIn(text: string): Promise<Readonly<Record<string, unknown>>> {
   const json = text.startsWith("@") ? await fileIn(text.slice(1)) : text;
   try {
     const value: unknown = JSON.parse(json);

@@ -31,6 +31,11 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./call.ts")).addCall,
   },
   {
+    usage: "density [request]",
+    description: "write the densities of an area to a file: CSV, GeoJSON or GeoParquet",
+    load: async () => (await import("./density.ts")).addDensity,
+  },
+  {
     usage: "webhooks",
     description: "manage the secrets that sign deliveries, and show deliveries on this machine, verified",
     load: async () => (await import("./webhooks.ts")).addWebhooks,

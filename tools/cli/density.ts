@@ -1,0 +1,119 @@
+import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { type Command, Option } from "commander";
+import type { Box } from "../../functions/population-density/cover/box.ts";
+import { requestIn } from "./call.ts";
+import { callOperation } from "./call-operation.ts";
+import type { DensityRow } from "./geo-parquet.ts";
+import { type CallerOptions, tokenFor, withCaller } from "./login.ts";
+import { boxOf, wholeNumber } from "./options.ts";
+import type { Print } from "./print.ts";
+
+interface DensityOptions extends CallerOptions {
+  readonly out: string;
+  readonly bbox?: Box;
+  readonly start?: string;
+  readonly end?: string;
+  readonly precision?: number;
+  readonly geometry?: string;
+}
+
+/** `ncs density`: the densities of an area as a file. */
+export function addDensity(command: Command, _: Print, note: Print): void {
+  withCaller(command)
+    .requiredOption("--out <file>", `where to write: ${Object.keys(files).join(", ")} by the file's name`)
+    .option("--bbox <w,s,e,n>", "the area, as a box in degrees", boxOf)
+    .option("--start <time>", "startTime: RFC 3339 with a zone")
+    .option("--end <time>", "endTime: RFC 3339 with a zone")
+    .option("--precision <length>", "length of the cells' geohashes", wholeNumber(1, 12))
+    .addOption(
+      new Option("--geometry <kind>", "of .csv: where the cell is, in further columns").choices([
+        "POINT",
+        "WKT",
+      ]),
+    )
+    .action(async (text: string | undefined, options: DensityOptions) => {
+      const file = fileOf(options.out);
+      const token = await tokenFor(options);
+      const response = await callOperation({
+        url: options.url,
+        operationId: "retrievePopulationDensity",
+        sent: {
+          ...(text === undefined ? {} : await requestIn(text)),
+          ...membersOf(options),
+          ...file.parameters,
+        },
+        token,
+        headers: { accept: file.accept },
+      });
+      const body = await response.text();
+      if (!response.ok) throw new Error(`the service answered ${response.status}: ${body}`);
+      const bytes = await file.bytesOf(body);
+      await writeFile(options.out, bytes);
+      note(`wrote ${options.out}: ${bytes.length} bytes, ${response.headers.get("x-area-status")}`);
+    });
+}
+
+/** A kind of file: the format that the service is asked for, and what is written of it. */
+interface FileKind {
+  readonly accept: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly bytesOf: (body: string) => Promise<Uint8Array>;
+}
+
+const files: Readonly<Record<string, FileKind>> = {
+  ".csv": { accept: "text/csv", parameters: {}, bytesOf: async (body) => Buffer.from(body) },
+  ".geojson": {
+    accept: "application/geo+json",
+    parameters: { featuresPer: "HOUR" },
+    bytesOf: async (body) => Buffer.from(body),
+  },
+  ".parquet": {
+    accept: "application/x-ndjson",
+    parameters: {},
+    bytesOf: async (body) => {
+      const { geoParquetOf } = await import("./geo-parquet.ts");
+      return new Uint8Array(geoParquetOf(rowsIn(body)));
+    },
+  },
+};
+
+/** @throws {Error} for a file of another kind. */
+function fileOf(path: string): FileKind {
+  const found = files[extname(path).toLowerCase()];
+  if (found === undefined) {
+    throw new Error(`--out must be a file that ends in ${Object.keys(files).join(", ")}: ${path}`);
+  }
+  return found;
+}
+
+/** The members and the parameter of the request that options give. */
+function membersOf({
+  bbox,
+  start,
+  end,
+  precision,
+  geometry,
+}: DensityOptions): Readonly<Record<string, unknown>> {
+  return {
+    ...(bbox === undefined ? {} : { area: { areaType: "POLYGON", boundary: cornersOf(bbox) } }),
+    ...(start === undefined ? {} : { startTime: start }),
+    ...(end === undefined ? {} : { endTime: end }),
+    ...(precision === undefined ? {} : { precision }),
+    ...(geometry === undefined ? {} : { geometry }),
+  };
+}
+
+function cornersOf({ west, south, east, north }: Box) {
+  return [
+    { latitude: south, longitude: west },
+    { latitude: south, longitude: east },
+    { latitude: north, longitude: east },
+    { latitude: north, longitude: west },
+  ];
+}
+
+/** The rows of NDJSON, which the service has written. */
+function rowsIn(ndjson: string): DensityRow[] {
+  return ndjson.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+}
