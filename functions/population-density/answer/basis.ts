@@ -1,14 +1,19 @@
-import type { Answer } from "./json.ts";
-
 /** What the numbers of a tile in an hour are: those that were observed then, or those of its typical weekday. */
 export type Basis = "OBSERVED" | "TYPICAL";
+
+/** What the tiles of an answer are made from in each of its hours; undefined where nothing is stored. */
+interface BasesOfAnswer {
+  readonly tiles: readonly unknown[];
+  readonly hours: readonly unknown[];
+  readonly basisOf: (tile: number, hour: number) => Basis | undefined;
+}
 
 /**
  * What the intervals of an answer are made from, as a list of RFC 9651 in their order, such as
  * `OBSERVED;hours=20, TYPICAL;hours=4`. An interval is `MIXED` if some tiles were observed and others were not, and
  * `NONE` if nothing is stored of it; an answer without intervals is `NONE`.
  */
-export function basisList({ tiles, hours, basisOf }: Pick<Answer, "basisOf" | "hours" | "tiles">): string {
+export function basisList({ tiles, hours, basisOf }: BasesOfAnswer): string {
   const runs: { readonly basis: string; hours: number }[] = [];
   for (const hour of hours.keys()) {
     const [basis = "NONE", ...others] = new Set(tiles.flatMap((_, tile) => basisOf(tile, hour) ?? []));
