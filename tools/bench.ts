@@ -6,6 +6,7 @@ import type { Bench } from "./bench/bench.ts";
 import { delivery } from "./bench/delivery.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
+import { forecast } from "./bench/forecast.ts";
 import { imports } from "./bench/import.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
@@ -14,7 +15,14 @@ import { exitOnSignals } from "./exit-on-signals.ts";
 exitOnSignals();
 
 /** `npm run bench` runs all of them, `npm run bench -- start` the named ones; `--write` updates the document. */
-const benches: Readonly<Record<string, Bench>> = { start, density, delivery, import: imports, throughput };
+const benches: Readonly<Record<string, Bench>> = {
+  start,
+  density,
+  delivery,
+  import: imports,
+  forecast,
+  throughput,
+};
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 

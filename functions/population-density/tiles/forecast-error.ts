@@ -14,7 +14,7 @@ import {
  * How far typical hours were from what was observed then, over some slots: cells in an hour. Of published numbers
  * alone; a suppressed cell has the number and the range 0, and a slot that is suppressed in both is left out.
  */
-export const forecastError = z.object({
+const forecastError = z.object({
   slots: z.number(),
   /** Slots whose observed number was in the range of the typical one. */
   within: z.number(),
