@@ -26,3 +26,8 @@ export function metres(value: number): string {
 export function counted(count: number, noun: string): string {
   return `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** An area with its unit, to three digits: `0.0163 km²`. */
+export function squareKilometres(km2: number): string {
+  return `${short.format(km2)} km²`;
+}

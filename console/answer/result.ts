@@ -6,6 +6,7 @@ import type { DensityRequest } from "../request/query.ts";
 import { densestCells } from "./densest-cells.ts";
 import type { Densities, Hour } from "./densities.ts";
 import { download, type Format, formats } from "./download.ts";
+import { groundRisk } from "./ground-risk.ts";
 import { retrievalPath } from "./retrieval.ts";
 import { showSnippets } from "./snippet-dialog.ts";
 
@@ -39,6 +40,7 @@ export function resultPanel(options: ResultOptions): Result {
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
   const densest = densestCells(densities, onCell);
+  const risk = groundRisk(densities);
   const element = html(
     "section",
     { "aria-label": "Answer" },
@@ -47,12 +49,14 @@ export function resultPanel(options: ResultOptions): Result {
     ...(hasCells ? figures.elements : []),
     ...actions(requests),
     hasCells && densest.element,
+    hasCells && risk.element,
   );
   const showHour = (index: number) => {
     const hour = densities.hours[index];
     if (hour === undefined) return;
     figures.showHour(hour);
     densest.showHour(hour);
+    risk.showHour(hour);
   };
   return { element, showHour };
 }

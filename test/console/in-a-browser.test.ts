@@ -102,6 +102,24 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
+    test("the map shows each cell of the hour in one class of ground risk", async () => {
+      const { page } = map;
+      const cells = firstCells(await showDensities(page));
+
+      await page.click(".ground-risk summary");
+      const counts = await page.locator(".ground-risk td:nth-of-type(1)").allTextContents();
+      const suppressed = await page
+        .locator('.ground-risk tr:has-text("Suppressed") td')
+        .first()
+        .textContent();
+
+      const numberOf = (text: string | null) => Number(text?.replaceAll(",", "") ?? 0);
+      expect(counts.reduce((sum, text) => sum + numberOf(text), 0)).toBe(cells.length);
+      const low = cells.filter(({ dataType }) => dataType === "LOW_DENSITY");
+      expect(numberOf(suppressed)).toBe(low.length);
+      expectNoProblems(map);
+    });
+
     test("the map shows the hour that is chosen with the keyboard, and plays the next ones", async () => {
       const { page } = map;
       await showDensities(page);

@@ -139,9 +139,9 @@ test("infra/ imports only itself, shared/ and the list of areas", () => {
   expect(wrongImports(isIn("infra"), isElsewhere)).toEqual([]);
 });
 
-test("console/ imports only itself and the geometry of cells, and only tests import it", () => {
+test("console/ imports only itself, the geometry of cells and classes of ground risk, and only tests import it", () => {
   const isGeometry = (to: string) =>
-    /^functions\/population-density\/(?:cover\/|.+\/cell-area\.ts$)/.test(to);
+    /^functions\/population-density\/(?:cover\/|summary\/ground-risk\.ts$)/.test(to);
   const isElsewhere = ({ to, toFile }: Import) =>
     toFile ? !isIn("console")(to) && !isGeometry(to) : isBuiltin(to);
   expect(wrongImports(isIn("console"), isElsewhere)).toEqual([]);

@@ -1,0 +1,88 @@
+import {
+  CellsByClass,
+  type GroundRiskClass,
+  populationBandOf,
+} from "../../functions/population-density/summary/ground-risk.ts";
+import { html } from "../dom.ts";
+import { squareKilometres, whole } from "../numbers.ts";
+import { hourLabel } from "../time.ts";
+import { cellArea } from "./cells.ts";
+import type { Densities, Hour } from "./densities.ts";
+
+interface GroundRisk {
+  readonly element: HTMLElement;
+  readonly showHour: (hour: Hour) => void;
+}
+
+const labels: Readonly<Record<GroundRiskClass, string>> = {
+  BELOW_5: "Below 5",
+  BELOW_50: "5 to 50",
+  BELOW_500: "50 to 500",
+  BELOW_5000: "500 to 5,000",
+  BELOW_50000: "5,000 to 50,000",
+  FROM_50000: "50,000 and more",
+  LOW_DENSITY: "Suppressed",
+  NO_DATA: "No data",
+};
+
+/**
+ * Creates the table of the area in each population band of SORA 2.5 in an hour, and names the quietest and the busiest
+ * hour.
+ */
+export function groundRisk({ geohashes, hours }: Densities): GroundRisk {
+  const areas = geohashes.map(cellArea);
+  const rows = html("tbody");
+  const head = html(
+    "tr",
+    {},
+    html("th", { scope: "col" }, "People per km²"),
+    html("th", { scope: "col", class: "number" }, "Cells"),
+    html("th", { scope: "col", class: "number" }, "Area"),
+  );
+  const element = html(
+    "details",
+    { class: "ground-risk" },
+    html("summary", {}, "Ground risk"),
+    html("p", { class: "note" }, "Area in each population band of SORA 2.5, in the hour that is shown."),
+    html("table", {}, html("thead", {}, head), rows),
+    extremesOf(hours),
+  );
+  return { element, showHour: (hour) => rows.replaceChildren(...rowsOf(hour, areas)) };
+}
+
+/** A row for each class that has a cell. */
+function rowsOf({ values }: Hour, areas: readonly number[]): HTMLElement[] {
+  const classes = new CellsByClass();
+  for (const [index, { dataType, density }] of values.entries()) {
+    const isEstimate = dataType === "DENSITY_ESTIMATION";
+    classes.add(isEstimate ? populationBandOf(density ?? 0) : dataType, areas[index] ?? 0);
+  }
+  return classes
+    .list()
+    .filter(({ cells }) => cells > 0)
+    .map(({ class: name, cells, areaKm2 }) =>
+      html(
+        "tr",
+        {},
+        html("th", { scope: "row" }, labels[name]),
+        html("td", { class: "number" }, whole(cells)),
+        html("td", { class: "number" }, squareKilometres(areaKm2)),
+      ),
+    );
+}
+
+/** The hours with the fewest and the most people, the first of equals; nothing for a single hour. */
+function extremesOf(hours: readonly Hour[]): HTMLElement | false {
+  const known = hours.filter(({ counts }) => counts.DENSITY_ESTIMATION > 0);
+  const [quietest] = known.toSorted((one, other) => one.people - other.people);
+  const [busiest] = known.toSorted((one, other) => other.people - one.people);
+  if (quietest === undefined || busiest === undefined || quietest === busiest) return false;
+  const row = (term: string, { start, end, people }: Hour) =>
+    html(
+      "div",
+      {},
+      html("dt", {}, term),
+      html("dd", {}, `${whole(people)} people, ${hourLabel(start, end)}`),
+    );
+  return html("dl", { class: "extremes" }, row("Quietest hour", quietest), row("Busiest hour", busiest));
+}
