@@ -11,6 +11,7 @@ import { spanAt } from "../../functions/population-density/tiles/span.ts";
 import { typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
+import { TypicalWeek } from "../../functions/population-density/tiles/typical-calendar.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { configuration } from "../../shared/environment.ts";
 import { errorBody } from "../../shared/schemas.ts";
@@ -118,6 +119,7 @@ async function demoClientsForm(): Promise<string> {
 
 async function store(tile: string): Promise<void> {
   const { tableName, database: client } = service;
+  const week = new TypicalWeek({ timeZone: "Europe/Paris", holidays: [] });
   const items: Record<string, AttributeValue>[] = [];
   let next = tile;
   for (let index = 0; index < tileCount; index++) {
@@ -125,11 +127,11 @@ async function store(tile: string): Promise<void> {
     for (let column = 0; column < cellsOfTile; column++) {
       slots.setEstimate(cellIn(1, column), 1_000 + index, 500, 2_000);
     }
-    // The hours that are asked for, on both days.
-    const hours = encodeTileDay(Array.from({ length: 24 }, (_, of) => (of % 23 === 0 ? slots : undefined)));
+    // The hours that are asked for, on both days, by the time zone of the demo city.
     for (const at of [midnight - hour, midnight]) {
-      const moment = new Date(at);
-      const day = spanAt(typicalDay(moment.getUTCDay() || 7), moment.getUTCHours());
+      const { weekday, ofDay } = week.hourOf(at / hour);
+      const day = spanAt(typicalDay(weekday), ofDay);
+      const hours = encodeTileDay(Array.from({ length: 24 }, (_, of) => (of === ofDay ? slots : undefined)));
       items.push(marshall({ tile: `${precision}/${next}`, day, hours, madeFrom: [] }));
     }
     next = neighbor(next, [0, 1]);
