@@ -26,6 +26,6 @@ export default {
       project: ["*.ts"],
     },
   },
-  // Makes a named pipe.
-  ignoreBinaries: ["mkfifo"],
+  // Make a named pipe, and read a file as GDAL does.
+  ignoreBinaries: ["mkfifo", "ogrinfo"],
 } satisfies KnipConfig;

@@ -6,7 +6,7 @@ import { isDark } from "../theme.ts";
 import { coloursOf, type Scale } from "./scale.ts";
 
 /** The scales to choose from: the same for all answers, or made for the one that is shown. */
-export const scaleNames = ["All answers", "This answer"] as const;
+const scaleNames = ["All answers", "This answer"] as const;
 
 /** The name of a scale. */
 export type ScaleName = (typeof scaleNames)[number];

@@ -51,6 +51,6 @@ function nearestOf(precisions: readonly number[], precision: number): number {
 }
 
 /** The finest of some precisions in ascending order. */
-export function finestOf(precisions: readonly number[]): number {
+function finestOf(precisions: readonly number[]): number {
   return precisions.at(-1) ?? 7;
 }

@@ -3,7 +3,7 @@
  * found: the rows of Table 2 of JARUS SORA 2.5 (JAR-DEL-SRM-SORA-MB-2.5), each below its number. Its first row, ground
  * that the operator of the drone controls, is not known from densities. A density of 50,000 belongs to the last band.
  */
-export const populationBands = [
+const populationBands = [
   { name: "BELOW_5", below: 5 },
   { name: "BELOW_50", below: 50 },
   { name: "BELOW_500", below: 500 },
@@ -13,11 +13,7 @@ export const populationBands = [
 ] as const;
 
 /** The classes into which a summary sorts cells: a band of an estimate, or why there is none. */
-export const groundRiskClasses = [
-  ...populationBands.map(({ name }) => name),
-  "LOW_DENSITY",
-  "NO_DATA",
-] as const;
+const groundRiskClasses = [...populationBands.map(({ name }) => name), "LOW_DENSITY", "NO_DATA"] as const;
 
 /** A class of cells. */
 export type GroundRiskClass = (typeof groundRiskClasses)[number];
