@@ -19,7 +19,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await useOwnDensityTables();
   // The command sets them to what the stack has.
-  for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
+  for (const name of ["CACHE_SECONDS", "DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
 });
 afterEach(() => {
   vi.unstubAllEnvs();

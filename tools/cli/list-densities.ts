@@ -9,19 +9,17 @@ export function addListDensities(listing: Command, print: Print): void {
     .description("what is imported of densities, and how far typical weekdays were from each observed day")
     .action(async (options: StackOptions) => {
       await useStack(options);
-      const [{ readDataSet }, { checkConnection }, { densities }] = await Promise.all([
+      const [{ currentDataSet }, { checkConnection }, { densities }] = await Promise.all([
         import("../../functions/population-density/tiles/data-set-store.ts"),
         import("../../shared/aws/connection.ts"),
         import("../../functions/population-density/tiles/table.ts"),
       ]);
       await checkConnection(densities);
-      const dataSet = await readDataSet(AbortSignal.timeout(callMilliseconds));
+      const dataSet = await currentDataSet();
       if (dataSet === undefined) print("nothing was imported");
       else for (const line of linesOf(dataSet)) print(line);
     });
 }
-
-const callMilliseconds = 30_000;
 
 /** A data set of an earlier version lacks some members. */
 function linesOf({

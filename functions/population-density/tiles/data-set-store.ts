@@ -36,13 +36,13 @@ export function readDataSet(signal: AbortSignal): Promise<DataSet | undefined> {
  * @throws {ImportError} that says why not.
  */
 export async function checkPublishing(publishing: Publishing): Promise<void> {
-  const refusal = refusalOf(await readNow(), publishing);
+  const refusal = refusalOf(await currentDataSet(), publishing);
   if (refusal !== undefined) throw new ImportError([refusal]);
 }
 
 /** What typical weekdays follow in an import: what they have followed, unless it is told otherwise. */
 export async function calendarWith(change: CalendarChange | undefined): Promise<TypicalCalendar> {
-  return changedCalendar((await readNow())?.calendar ?? utcCalendar, change);
+  return changedCalendar((await currentDataSet())?.calendar ?? utcCalendar, change);
 }
 
 /**
@@ -72,7 +72,8 @@ export async function addToDataSet(imported: ImportedData): Promise<void> {
 const callMilliseconds = 60_000;
 const maxAttempts = 20;
 
-function readNow(): Promise<DataSet | undefined> {
+/** As it is now, for imports and operators; undefined before the first import. */
+export function currentDataSet(): Promise<DataSet | undefined> {
   return getItem(table, dataSetKey, AbortSignal.timeout(callMilliseconds));
 }
 
@@ -82,7 +83,7 @@ function readNow(): Promise<DataSet | undefined> {
  */
 async function changeDataSet(change: (before: DataSet | undefined) => DataSet | undefined): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const before = await readNow();
+    const before = await currentDataSet();
     const after = change(before);
     if (after === undefined) return;
     const condition =
