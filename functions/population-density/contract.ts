@@ -127,6 +127,11 @@ const delivery = z
 /** Sent by `delivery/send.ts`. */
 const deliveryHeaders = {
   "x-correlator": z.string().check(z.meta({ description: "That of the request for the operation." })),
+  "x-density-basis": z.optional(
+    z
+      .string()
+      .check(z.meta({ description: "As of the response 200; absent with `OPERATION_NOT_COMPLETED`." })),
+  ),
   "webhook-id": z.uuid().check(z.meta({ description: "The operation, by which duplicates are recognised." })),
   "webhook-timestamp": z
     .string()

@@ -11,6 +11,7 @@ const headerNames = [
   "content-type",
   "authorization",
   "x-correlator",
+  "x-density-basis",
   "webhook-id",
   "webhook-timestamp",
   "webhook-signature",

@@ -3,6 +3,7 @@ import { hashed } from "../../../shared/hash.ts";
 import { post } from "../../../shared/sinks/post.ts";
 import { sinkHost } from "../../../shared/sinks/sink-url.ts";
 import { answerTo } from "../answer/answer-to.ts";
+import { basisList } from "../answer/basis.ts";
 import { type Answer, bodyOf } from "../answer/json.ts";
 import { parseDensityRequest } from "../query/parse.ts";
 import { readWebhookSecrets } from "../webhook-secrets/store.ts";
@@ -45,6 +46,7 @@ export const sinks: Sinks = {
         "content-type": "application/json",
         ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }),
         "x-correlator": correlator,
+        ...(job.mode === "failure" ? {} : { "x-density-basis": basisList(answer) }),
         "webhook-id": operationId,
         "webhook-timestamp": timestamp,
         ...signature,

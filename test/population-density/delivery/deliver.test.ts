@@ -50,6 +50,7 @@ describe("a job whose sink takes it", () => {
       "content-type": "application/json",
       authorization: "Bearer a!token~",
       "x-correlator": job.correlator,
+      "x-density-basis": "TYPICAL;hours=1",
       "webhook-id": job.operationId,
       "webhook-timestamp": expect.stringMatching(/^\d{10}$/),
     });

@@ -40,6 +40,7 @@ describe("an answer that cannot be computed", () => {
       "x-correlator": job.correlator,
       "webhook-id": job.operationId,
     });
+    expect(notice?.headers).not.toHaveProperty("x-density-basis");
     await expectEnd(job, "failed");
     expect(output().text()).toContain("NCS-034");
   });
