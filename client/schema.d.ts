@@ -620,11 +620,11 @@ export interface components {
              * @enum {string}
              */
             readonly dataType: "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
-            /** @description People per km². */
+            /** @description The people who were counted in the cell, per km² of the whole cell. */
             readonly pplDensity?: number;
-            /** @description Lower end of the range. */
+            /** @description Lower end of the range, per km² of the whole cell. */
             readonly minPplDensity?: number;
-            /** @description Upper end of the range. */
+            /** @description Upper end of the range, per km² of what is covered of the cell. */
             readonly maxPplDensity?: number;
         };
         /**
@@ -989,12 +989,14 @@ export interface components {
                 readonly basis: readonly (("OBSERVED" | "TYPICAL") | null)[];
                 /** @description What is known of the cell. One for each hour, from `startTime` on. */
                 readonly dataType: readonly ("NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION")[];
-                /** @description People per km². `null` without an estimate. One for each hour, from `startTime` on. */
+                /** @description People per km² of the whole cell. `null` without an estimate. One for each hour, from `startTime` on. */
                 readonly pplDensity: readonly (number | null)[];
                 /** @description Lower ends of the ranges. `null` without an estimate. One for each hour, from `startTime` on. */
                 readonly minPplDensity: readonly (number | null)[];
                 /** @description Upper ends of the ranges. `null` without an estimate. One for each hour, from `startTime` on. */
                 readonly maxPplDensity: readonly (number | null)[];
+                /** @description The share of the cell's area in which people were counted. 0 without data. One for each hour, from `startTime` on. */
+                readonly coveredShare: readonly number[];
             };
         };
         /** @description The densities as GeoJSON (RFC 7946), a feature for each cell in each hour: with `featuresPer=HOUR`. */
@@ -1050,25 +1052,27 @@ export interface components {
                  * @enum {string}
                  */
                 readonly dataType: "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
-                /** @description People per km². `null` without an estimate. */
+                /** @description People per km² of the whole cell. `null` without an estimate. */
                 readonly pplDensity: number | null;
                 /** @description Lower end of the range. `null` without an estimate. */
                 readonly minPplDensity: number | null;
                 /** @description Upper end of the range. `null` without an estimate. */
                 readonly maxPplDensity: number | null;
+                /** @description The share of the cell's area in which people were counted. 0 without data. */
+                readonly coveredShare: number;
             };
         };
         /**
-         * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored. With `geometry`, the first columns say where the cell is.
-         * @example geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis
-         *     u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,OBSERVED
-         *     u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,OBSERVED
+         * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored. `coveredShare` is the share of the cell's area in which people were counted, 0 without data. With `geometry`, the first columns say where the cell is.
+         * @example geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,coveredShare,basis
+         *     u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,1,OBSERVED
+         *     u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,1,OBSERVED
          */
         readonly PopulationDensityTable: string;
         /**
-         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), `dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.
-         * @example {"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}
-         *     {"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"LOW_DENSITY"}
+         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), `dataType`, of an estimate `pplDensity`, `minPplDensity` and `maxPplDensity`, and `coveredShare`: the share of the cell's area in which people were counted, 0 without data.
+         * @example {"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424,"coveredShare":1}
+         *     {"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"LOW_DENSITY","coveredShare":1}
          */
         readonly PopulationDensityLines: string;
         /**

@@ -50,9 +50,19 @@ const cell = z
         ].join(" "),
       }),
     ),
-    pplDensity: z.optional(density.check(z.meta({ description: "People per km²." }))),
-    minPplDensity: z.optional(density.check(z.meta({ description: "Lower end of the range." }))),
-    maxPplDensity: z.optional(density.check(z.meta({ description: "Upper end of the range." }))),
+    pplDensity: z.optional(
+      density.check(
+        z.meta({ description: "The people who were counted in the cell, per km² of the whole cell." }),
+      ),
+    ),
+    minPplDensity: z.optional(
+      density.check(z.meta({ description: "Lower end of the range, per km² of the whole cell." })),
+    ),
+    maxPplDensity: z.optional(
+      density.check(
+        z.meta({ description: "Upper end of the range, per km² of what is covered of the cell." }),
+      ),
+    ),
   })
   .check(z.meta({ id: "CellPopulationDensity", description: "The density in one cell." }));
 

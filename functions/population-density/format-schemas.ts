@@ -9,6 +9,9 @@ const density = z.nullable(z.int().check(z.minimum(0)));
 const hourly = (what: string) =>
   z.array(density).check(z.meta({ description: `${what} \`null\` without an estimate. ${overHours}` }));
 
+const share = z.number().check(z.minimum(0), z.maximum(1));
+const coveredShare = "The share of the cell's area in which people were counted.";
+
 const geohash = z.string().check(z.regex(/^[0-9b-hjkmnp-z]{1,12}$/));
 const time = (description: string) => z.iso.datetime().check(z.meta({ description }));
 
@@ -39,9 +42,12 @@ const feature = z
           }),
         ),
         dataType: z.array(dataType).check(z.meta({ description: `What is known of the cell. ${overHours}` })),
-        pplDensity: hourly("People per km²."),
+        pplDensity: hourly("People per km² of the whole cell."),
         minPplDensity: hourly("Lower ends of the ranges."),
         maxPplDensity: hourly("Upper ends of the ranges."),
+        coveredShare: z
+          .array(share)
+          .check(z.meta({ description: `${coveredShare} 0 without data. ${overHours}` })),
       }),
       "The densities in the cell, hour by hour.",
     ),
@@ -97,9 +103,10 @@ const hourlyFeature = z
           "Whether the hour was observed or is that of a typical weekday; `null` where nothing is stored.",
         ),
         dataType: described(dataType, "What is known of the cell."),
-        pplDensity: described(density, "People per km². `null` without an estimate."),
+        pplDensity: described(density, "People per km² of the whole cell. `null` without an estimate."),
         minPplDensity: described(density, "Lower end of the range. `null` without an estimate."),
         maxPplDensity: described(density, "Upper end of the range. `null` without an estimate."),
+        coveredShare: described(share, `${coveredShare} 0 without data.`),
       }),
       "The density in the cell in the hour.",
     ),
@@ -141,6 +148,7 @@ const example = {
         pplDensity: [8406, null],
         minPplDensity: [7390, null],
         maxPplDensity: [9424, null],
+        coveredShare: [1, 1],
       },
     },
   ],
@@ -162,6 +170,7 @@ const hourlyExample = {
         pplDensity: 8406,
         minPplDensity: 7390,
         maxPplDensity: 9424,
+        coveredShare: 1,
       },
     },
   ],
@@ -178,12 +187,13 @@ export const densityFormats = {
       description:
         "The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers " +
         "without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored. " +
+        "`coveredShare` is the share of the cell's area in which people were counted, 0 without data. " +
         "With `geometry`, the first columns say where the cell is.",
       examples: [
         [
-          "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis",
-          "u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,OBSERVED",
-          "u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,OBSERVED",
+          "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,coveredShare,basis",
+          "u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,1,OBSERVED",
+          "u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,1,OBSERVED",
           "",
         ].join("\r\n"),
       ],
@@ -195,13 +205,15 @@ export const densityFormats = {
       description:
         "The densities as JSON texts, a line for each cell in each hour. Each is an object with " +
         "`geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), " +
-        "`dataType` and, of an estimate, `pplDensity`, `minPplDensity` and `maxPplDensity`.",
+        "`dataType`, of an estimate `pplDensity`, `minPplDensity` and `maxPplDensity`, and `coveredShare`: the " +
+        "share of the cell's area in which people were counted, 0 without data.",
       examples: [
         [
           '{"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
-            '"basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424}',
+            '"basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424,' +
+            '"coveredShare":1}',
           '{"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
-            '"basis":"OBSERVED","dataType":"LOW_DENSITY"}',
+            '"basis":"OBSERVED","dataType":"LOW_DENSITY","coveredShare":1}',
           "",
         ].join("\n"),
       ],

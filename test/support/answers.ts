@@ -42,11 +42,18 @@ export function hourOf(slots: readonly (readonly number[] | "LOW_DENSITY" | unde
 }
 
 const tileHour = fc
-  .array(fc.oneof({ weight: 4, arbitrary: estimate }, fc.constantFrom("LOW_DENSITY" as const, undefined)), {
-    minLength: 1,
-    maxLength: 12,
-  })
-  .map(hourOf);
+  .tuple(
+    fc.array(
+      fc.oneof({ weight: 4, arbitrary: estimate }, fc.constantFrom("LOW_DENSITY" as const, undefined)),
+      { minLength: 1, maxLength: 12 },
+    ),
+    fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }),
+  )
+  .map(([slots, shares]) => {
+    const hour = hourOf(slots);
+    for (const [cell, share] of shares.entries()) hour.setShare(cell * 83, share);
+    return hour;
+  });
 
 /** Answers with a few cells in a few tiles and hours. */
 export const answers: fc.Arbitrary<Answer> = fc.integer({ min: 1, max: 12 }).chain((precision) => {

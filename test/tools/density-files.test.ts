@@ -67,7 +67,7 @@ test("DuckDB reads the GeoParquet of ncs density with the cells, hours and numbe
   const file = await written("lyon.parquet");
   const rows = await query(
     `SELECT geohash, ${time("startTime")}, ${time("endTime")}, dataType, ${number("pplDensity")},
-      ${number("minPplDensity")}, ${number("maxPplDensity")}, basis, ${wellKnownText("geometry")} FROM '${file}'`,
+      ${number("minPplDensity")}, ${number("maxPplDensity")}, coveredShare, basis, ${wellKnownText("geometry")} FROM '${file}'`,
   );
   const expected = await expectedRows();
   expect(expected.length).toBeGreaterThan(500);

@@ -157,6 +157,7 @@ function builtGeoJson({ answer, tileHour, geohashes }: City): string {
       const pplDensity: (number | null)[] = [];
       const minPplDensity: (number | null)[] = [];
       const maxPplDensity: (number | null)[] = [];
+      const coveredShare: number[] = [];
       for (const hour of tileHours) {
         const kind = hour?.kind(cell) ?? "NO_DATA";
         const isEstimate = hour !== undefined && kind === "DENSITY_ESTIMATION";
@@ -164,6 +165,7 @@ function builtGeoJson({ answer, tileHour, geohashes }: City): string {
         pplDensity.push(isEstimate ? hour.value(cell) : null);
         minPplDensity.push(isEstimate ? hour.minimum(cell) : null);
         maxPplDensity.push(isEstimate ? hour.maximum(cell) : null);
+        coveredShare.push(hour?.share(cell) ?? 0);
       }
       features.push({
         type: "Feature",
@@ -178,6 +180,7 @@ function builtGeoJson({ answer, tileHour, geohashes }: City): string {
           pplDensity,
           minPplDensity,
           maxPplDensity,
+          coveredShare,
         },
       });
     }
@@ -204,6 +207,7 @@ const columns = [
   "pplDensity",
   "minPplDensity",
   "maxPplDensity",
+  "coveredShare",
   "basis",
 ] as const;
 
@@ -217,7 +221,14 @@ function builtRows(city: City): CellRow[] {
       const dataType = tileHour?.kind(cell) ?? "NO_DATA";
       rows.push(
         tileHour === undefined || dataType !== "DENSITY_ESTIMATION"
-          ? { geohash, startTime, endTime, basis: "OBSERVED", dataType }
+          ? {
+              geohash,
+              startTime,
+              endTime,
+              basis: "OBSERVED",
+              dataType,
+              coveredShare: tileHour?.share(cell) ?? 0,
+            }
           : {
               geohash,
               startTime,
@@ -227,6 +238,7 @@ function builtRows(city: City): CellRow[] {
               pplDensity: tileHour.value(cell),
               minPplDensity: tileHour.minimum(cell),
               maxPplDensity: tileHour.maximum(cell),
+              coveredShare: tileHour.share(cell),
             },
       );
     });

@@ -13,6 +13,7 @@ export interface DensityRow {
   readonly pplDensity?: number | undefined;
   readonly minPplDensity?: number | undefined;
   readonly maxPplDensity?: number | undefined;
+  readonly coveredShare: number;
 }
 
 /**
@@ -48,6 +49,7 @@ export function geoParquetOf(rows: readonly DensityRow[]): ArrayBuffer {
       density("pplDensity"),
       density("minPplDensity"),
       density("maxPplDensity"),
+      { name: "coveredShare", data: rows.map(({ coveredShare }) => coveredShare), type: "DOUBLE" },
       text("basis"),
       { name: "geometry", data: rows.map(({ geohash }) => geometries.get(geohash)), type: "BYTE_ARRAY" },
     ],

@@ -9,6 +9,7 @@ import type { TileHour } from "../tiles/tile-hour.ts";
 import { TypicalWeek, utcCalendar } from "../tiles/typical-calendar.ts";
 import type { Basis } from "./basis.ts";
 import type { Answer } from "./json.ts";
+import { overWholeCells } from "./whole-cells.ts";
 
 /**
  * Reads all tiles of a query and returns its answer (behaviour section 7). An hour that has begun comes from the
@@ -123,8 +124,10 @@ function statusOf(tiles: readonly Tile[], spansOf: readonly Spans[]) {
 
 function openHour(spans: Spans | undefined, asked: HourSpans | undefined): TileHour | undefined {
   if (spans === undefined || asked === undefined) return undefined;
-  if (isObserved(spans, asked)) return spans.get(asked.observed ?? "")?.openHour(asked.observedHour);
-  return spans.get(asked.typical)?.openHour(asked.typicalHour);
+  const stored = isObserved(spans, asked)
+    ? spans.get(asked.observed ?? "")?.openHour(asked.observedHour)
+    : spans.get(asked.typical)?.openHour(asked.typicalHour);
+  return stored && overWholeCells(stored);
 }
 
 function basisOf(spans: Spans | undefined, asked: HourSpans | undefined): Basis | undefined {

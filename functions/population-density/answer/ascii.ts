@@ -1,4 +1,5 @@
 import { hourMilliseconds } from "../../../shared/calendar.ts";
+import { shareOf, unknownShare } from "../tiles/tile-hour.ts";
 
 /** ASCII text to be written eight bytes at once, as far as 64-bit words go: the last one is filled up with zeros. */
 export interface Ascii {
@@ -78,6 +79,26 @@ function putLongInteger(view: DataView, at: number, integer: number): number {
   const next = putInteger(view, at, myriads);
   view.setInt32(next, nextDigits[integer - 10_000 * myriads] ?? 0, true);
   return next + 4;
+}
+
+/** Text of the shares that were written, by their codes: a body has few different ones. */
+const shareTexts = new Map<number, Ascii>();
+const maxShareTexts = 4_096;
+
+/** No share is longer: `9.313e-10`. */
+export const maxShareBytes = 12;
+
+/**
+ * Writes the share of a cell that is covered with four digits, and up to seven bytes more than it returns the end of.
+ * @param code as of `TileHour.shares`.
+ */
+export function putShare(view: DataView, at: number, code = unknownShare): number {
+  let text = shareTexts.get(code);
+  if (text === undefined) {
+    text = asciiOf(String(Number(shareOf(code).toPrecision(4))));
+    if (shareTexts.size < maxShareTexts) shareTexts.set(code, text);
+  }
+  return putAscii(view, at, text);
 }
 
 /** The start of an hour, counted from 1970-01-01T00:00Z: RFC 3339 in UTC, without fractions. */

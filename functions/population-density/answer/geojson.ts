@@ -11,8 +11,10 @@ import {
   asciiOf,
   type LastCharacters,
   lastCharactersOf,
+  maxShareBytes,
   putAscii,
   putInteger,
+  putShare,
   timeOf,
 } from "./ascii.ts";
 import { Chunks, chunkBytes } from "./chunks.ts";
@@ -74,8 +76,8 @@ const hourWithoutData = new TileHour();
 /** All of a feature but its values: two geohashes, ten coordinates of at most 25 characters, two times. */
 const maxFrameBytes = 600;
 
-/** `"DENSITY_ESTIMATION",`, `"OBSERVED",` and three numbers of 13 digits, each with a comma. */
-const maxSlotBytes = 21 + 11 + 3 * 14;
+/** `"DENSITY_ESTIMATION",`, `"OBSERVED",`, three numbers of 13 digits and a share, each with a comma. */
+const maxSlotBytes = 21 + 11 + 3 * 14 + maxShareBytes + 1;
 
 const geometry = asciiOf('","geometry":{"type":"Polygon","coordinates":[[[');
 
@@ -87,10 +89,13 @@ const estimation = asciiOf('"DENSITY_ESTIMATION",');
 const value = asciiOf('],"pplDensity":[');
 const minimum = asciiOf('],"minPplDensity":[');
 const maximum = asciiOf('],"maxPplDensity":[');
+const coveredShare = asciiOf('],"coveredShare":[');
 // The words of what most values have, one by one, as in `json.ts`.
 const [estimation0 = 0, estimation1 = 0, estimation2 = 0] = estimation.words;
 const featureEnd = asciiOf("]}}");
 const commaByte = 0x2c;
+const noShare = 0x2c30; // "0,"
+const wholeShare = 0x2c31; // "1,"
 
 /** Of codes below, up to 16,376 people per km², the text is at hand. */
 const shortItems = 8_192;
@@ -163,7 +168,7 @@ interface Slots {
   readonly maxima: Uint16Array;
 }
 
-/** Writes the four arrays of a cell and the end of its feature. There is at least one hour. */
+/** Writes the five arrays of a cell and the end of its feature. There is at least one hour. */
 function putSlots(
   view: DataView,
   begin: number,
@@ -193,7 +198,31 @@ function putSlots(
   at = putNumbers(view, putAscii(view, at - 1, value), values);
   at = putNumbers(view, putAscii(view, at - 1, minimum), minima);
   at = putNumbers(view, putAscii(view, at - 1, maximum), maxima);
+  at = putShares(view, putAscii(view, at - 1, coveredShare), hours, values, cell);
   return putAscii(view, at - 1, featureEnd);
+}
+
+/** Writes the share of a cell in each hour, with a comma after it. @param codes of the cell's values. */
+function putShares(
+  view: DataView,
+  begin: number,
+  hours: readonly TileHour[],
+  codes: Uint16Array,
+  cell: number,
+): number {
+  let at = begin;
+  for (let hour = 0; hour < hours.length; hour++) {
+    const { shares } = hours[hour] ?? hourWithoutData;
+    const hasData = (codes[hour] ?? noDataCode) !== noDataCode;
+    if (hasData && shares !== undefined) {
+      at = putShare(view, at, shares[cell]);
+      view.setUint8(at++, commaByte);
+    } else {
+      view.setUint16(at, hasData ? wholeShare : noShare, true);
+      at += 2;
+    }
+  }
+  return at;
 }
 
 /** Writes what codes stand for, each with a comma after it. */

@@ -4,8 +4,10 @@ import {
   asciiOf,
   type LastCharacters,
   lastCharactersOf,
+  maxShareBytes,
   putAscii,
   putInteger,
+  putShare,
   timeOf,
 } from "./ascii.ts";
 import type { Basis } from "./basis.ts";
@@ -23,13 +25,15 @@ import {
 /** What stands around the values of a row: `geohash` before the cell's, and the others behind what they follow. */
 interface RowForm {
   readonly geohash: string;
-  /** From the geohash to the end of the row. */
+  /** From the geohash to the share. */
   readonly noData: string;
   readonly lowDensity: string;
   /** From the geohash to the first number. */
   readonly density: string;
   readonly minimum: string;
   readonly maximum: string;
+  /** From the last density to the share. */
+  readonly share: string;
   readonly end: string;
 }
 
@@ -38,11 +42,12 @@ type FormOfHour = (startTime: string, endTime: string, basis: Basis | undefined)
 
 const csv: FormOfHour = (startTime, endTime, basis) => ({
   geohash: "",
-  noData: `,${startTime},${endTime},NO_DATA,,,,${basis ?? ""}\r\n`,
-  lowDensity: `,${startTime},${endTime},LOW_DENSITY,,,,${basis ?? ""}\r\n`,
+  noData: `,${startTime},${endTime},NO_DATA,,,,`,
+  lowDensity: `,${startTime},${endTime},LOW_DENSITY,,,,`,
   density: `,${startTime},${endTime},DENSITY_ESTIMATION,`,
   minimum: ",",
   maximum: ",",
+  share: ",",
   end: `,${basis ?? ""}\r\n`,
 });
 
@@ -51,11 +56,12 @@ const ndjson: FormOfHour = (startTime, endTime, basis) => {
   const times = `","startTime":"${startTime}","endTime":"${endTime}"${ofBasis}`;
   return {
     geohash: '{"geohash":"',
-    noData: `${times},"dataType":"NO_DATA"}\n`,
-    lowDensity: `${times},"dataType":"LOW_DENSITY"}\n`,
+    noData: `${times},"dataType":"NO_DATA","coveredShare":`,
+    lowDensity: `${times},"dataType":"LOW_DENSITY","coveredShare":`,
     density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
     minimum: ',"minPplDensity":',
     maximum: ',"maxPplDensity":',
+    share: ',"coveredShare":',
     end: "}\n",
   };
 };
@@ -64,14 +70,15 @@ const ndjson: FormOfHour = (startTime, endTime, basis) => {
 const feature: FormOfHour = (startTime, endTime, basis) => {
   const ofBasis = basis === undefined ? "null" : `"${basis}"`;
   const times = `","startTime":"${startTime}","endTime":"${endTime}","basis":${ofBasis}`;
-  const noNumbers = '"pplDensity":null,"minPplDensity":null,"maxPplDensity":null';
+  const noNumbers = '"pplDensity":null,"minPplDensity":null,"maxPplDensity":null,"coveredShare":';
   return {
     geohash: ']]]},"properties":{"geohash":"',
-    noData: `${times},"dataType":"NO_DATA",${noNumbers}}},`,
-    lowDensity: `${times},"dataType":"LOW_DENSITY",${noNumbers}}},`,
+    noData: `${times},"dataType":"NO_DATA",${noNumbers}`,
+    lowDensity: `${times},"dataType":"LOW_DENSITY",${noNumbers}`,
     density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
     minimum: ',"minPplDensity":',
     maximum: ',"maxPplDensity":',
+    share: ',"coveredShare":',
     end: "}},",
   };
 };
@@ -86,7 +93,8 @@ interface RowFormat {
   readonly footer?: string;
 }
 
-const csvColumns = "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis\r\n";
+const csvColumns =
+  "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,coveredShare,basis\r\n";
 
 /** An answer as CSV (RFC 4180) with a header, a row for each cell in each hour; chunks as of `bodyOf`. */
 export const csvOf = rowWriter({ header: () => csvColumns, formOf: csv });
@@ -180,30 +188,41 @@ async function* rowsOf(
  */
 const carriedBytes = 16;
 
-/** A feature with ten coordinates of 25 characters, 12 of geohash, two times, a basis and three numbers of 13 digits. */
-const maxRowBytes = 640;
+/**
+ * A feature with ten coordinates of 25 characters, 12 of geohash, two times, a basis, three numbers of 13 digits and a
+ * share.
+ */
+const maxRowBytes = 640 + 16 + maxShareBytes;
 
 const hourWithoutData = new TileHour();
 
 interface RowTexts {
   readonly beforeGeohash: string;
+  /** To the end of the row, as `wholeLowDensity` is. */
   readonly noData: Ascii;
   readonly lowDensity: Ascii;
   readonly density: Ascii;
   readonly minimum: Ascii;
   readonly maximum: Ascii;
+  readonly share: Ascii;
   readonly end: Ascii;
+  /** Of cells that are covered as a whole. */
+  readonly wholeLowDensity: Ascii;
+  readonly wholeEnd: Ascii;
 }
 
 function rowTextsOf({ geohash, ...form }: RowForm): RowTexts {
   return {
     beforeGeohash: geohash,
-    noData: asciiOf(form.noData),
+    noData: asciiOf(`${form.noData}0${form.end}`),
     lowDensity: asciiOf(form.lowDensity),
     density: asciiOf(form.density),
     minimum: asciiOf(form.minimum),
     maximum: asciiOf(form.maximum),
+    share: asciiOf(form.share),
     end: asciiOf(form.end),
+    wholeLowDensity: asciiOf(`${form.lowDensity}1${form.end}`),
+    wholeEnd: asciiOf(`${form.share}1${form.end}`),
   };
 }
 
@@ -215,8 +234,8 @@ function putRows(
   putPlace: PutPlace | undefined,
   start: Ascii,
   { characters, length: lastLength }: LastCharacters,
-  { noData, lowDensity, density, minimum, maximum, end }: RowTexts,
-  { codes, below, above }: TileHour,
+  { noData, lowDensity, density, minimum, maximum, share, end, wholeLowDensity, wholeEnd }: RowTexts,
+  { codes, below, above, shares }: TileHour,
   cells: Uint16Array,
   from: number,
   to: number,
@@ -232,7 +251,8 @@ function putRows(
     if (code === noDataCode) {
       at = putAscii(view, at, noData);
     } else if (code === suppressedCode) {
-      at = putAscii(view, at, lowDensity);
+      if (shares === undefined) at = putAscii(view, at, wholeLowDensity);
+      else at = putAscii(view, putShare(view, putAscii(view, at, lowDensity), shares[cell]), end);
     } else {
       at = putAscii(view, at, density);
       at = putInteger(view, at, densityOf(code));
@@ -240,7 +260,8 @@ function putRows(
       at = putInteger(view, at, minimumOf(code, below[cell] ?? 0));
       at = putAscii(view, at, maximum);
       at = putInteger(view, at, maximumOf(code, above[cell] ?? 0));
-      at = putAscii(view, at, end);
+      if (shares === undefined) at = putAscii(view, at, wholeEnd);
+      else at = putAscii(view, putShare(view, putAscii(view, at, share), shares[cell]), end);
     }
   }
   return at;

@@ -5,7 +5,7 @@
  * The covered cells of a day are divided into parts, which never change once the day has been published (`parts.ts`).
  * Each part is published independently: cells of different parts are never in one group, at any precision. A part
  * covers a coarser cell if it covers any of its children. The cell's density is its people divided by the area of the
- * part's finest cells in it.
+ * part's finest cells in it, and stored with the share of the cell that these are: answers are made from both.
  *
  * The errors of counts are assumed to be independent: the distance from a sum to either end of its range is the square
  * root of the sum of squares. The range of a group is the published interval of its sum, never derived from the ranges
@@ -19,6 +19,7 @@ import { cellsPerTile, maxDensity, TileHour } from "../tiles/tile-hour.ts";
 import type { CountedDay, CountedTile } from "./counted.ts";
 import { type Range, scaledUp } from "./market-share.ts";
 import {
+  cellAreas,
   finestTile,
   type HourSums,
   type ParentSums,
@@ -70,15 +71,16 @@ export async function* anonymousTiles(
 ): AsyncGenerator<AnonymousTile> {
   const { threshold } = anonymity;
   const pyramid = new TilePyramid(threshold, beyond);
+  const published = (tiles: Iterable<TileSums>) => selectPrecisions(tiles, anonymity, day.precision);
   let before: CountedTile | undefined;
   for await (const tile of day.tiles) {
     if (before !== undefined) refuseAfter(before, tile);
     before = tile;
     const parts = partsIn(tile);
     if (parts.length === 0) continue;
-    yield* selectPrecisions(pyramid.add(finestTile(tile, parts, day.precision, threshold)), anonymity);
+    yield* published(pyramid.add(finestTile(tile, parts, day.precision, threshold)));
   }
-  yield* selectPrecisions(pyramid.end(), anonymity);
+  yield* published(pyramid.end());
 }
 
 /**
@@ -94,11 +96,17 @@ export async function* coarserTiles(
   yield* selectPrecisions(pyramid.end(), anonymity);
 }
 
+/** @param finest the precision of the counted cells; undefined if all tiles are coarser. */
 function* selectPrecisions(
   tiles: Iterable<TileSums>,
   { precisions, marketShare = 1 }: Anonymity,
+  finest?: number,
 ): Generator<AnonymousTile> {
-  for (const tile of tiles) if (precisions.includes(tile.precision)) yield anonymous(tile, marketShare);
+  for (const tile of tiles) {
+    if (!precisions.includes(tile.precision)) continue;
+    const wholeAreas = tile.precision === finest ? undefined : cellAreas(tile.geohash, tile.precision);
+    yield anonymous(tile, marketShare, wholeAreas);
+  }
 }
 
 function refuseAfter(before: CountedTile, tile: CountedTile): void {
@@ -114,7 +122,11 @@ function refuseAfter(before: CountedTile, tile: CountedTile): void {
   }
 }
 
-function anonymous({ precision, geohash, parts }: TileSums, marketShare: number): AnonymousTile {
+function anonymous(
+  { precision, geohash, parts }: TileSums,
+  marketShare: number,
+  wholeAreas: Float64Array | undefined,
+): AnonymousTile {
   return {
     precision,
     geohash,
@@ -122,7 +134,13 @@ function anonymous({ precision, geohash, parts }: TileSums, marketShare: number)
       const cells = Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) =>
         isCovered(coverage, cell),
       );
-      const published = hours.map((hour) => hour && anonymousHour(hour, cells, areas, marketShare));
+      const published = hours.map((hour) => {
+        const anonymousOne = hour && anonymousHour(hour, cells, areas, marketShare);
+        if (anonymousOne !== undefined && wholeAreas !== undefined) {
+          for (const cell of cells) anonymousOne.setShare(cell, at(areas, cell) / at(wholeAreas, cell));
+        }
+        return anonymousOne;
+      });
       return { part, coverage, areas, bounds, hours: published };
     }),
   };

@@ -1,5 +1,5 @@
 import { hoursPerDay } from "../tiles/tile.ts";
-import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
+import { cellsPerTile, noDataCode, suppressedCode, TileHour, unknownShare } from "../tiles/tile-hour.ts";
 import { setPeople } from "./anonymous-tiles.ts";
 
 /** The published values of a part in a tile. */
@@ -20,9 +20,13 @@ export interface MergedPart {
  * suppressed in some, each of those contributes a range from 0 to its maximum, and half of the maximum as value. The
  * ends of ranges are added, because they may be bounds of groups. A part that was not counted in an hour is left out.
  * @param parts at least one, in an order that depends only on the parts.
+ * @param wholeAreas the area of each cell of the tile, in km².
  * @returns the hours of a single part unchanged.
  */
-export function mergedHours(parts: readonly MergedPart[]): (TileHour | undefined)[] {
+export function mergedHours(
+  parts: readonly MergedPart[],
+  wholeAreas: Float64Array,
+): (TileHour | undefined)[] {
   return Array.from({ length: hoursPerDay }, (_, hour) => {
     const counted = parts.flatMap((part) => {
       const ofPart = part.hours[hour];
@@ -30,18 +34,24 @@ export function mergedHours(parts: readonly MergedPart[]): (TileHour | undefined
     });
     if (counted.length < 2) return counted[0]?.hour;
     const merged = new TileHour();
-    for (let cell = 0; cell < cellsPerTile; cell++) setMerged(merged, cell, counted);
+    const hasShares = counted.some(({ hour: { shares } }) => shares !== undefined);
+    for (let cell = 0; cell < cellsPerTile; cell++) {
+      const here = counted.filter((part) => part.hour.codes[cell] !== noDataCode);
+      if (here.length === 0) continue;
+      setMerged(merged, cell, here);
+      const area = here.reduce((sum, { areas }) => sum + (areas[cell] ?? 0), 0);
+      if (hasShares) merged.setShare(cell, area / (wholeAreas[cell] ?? Number.NaN));
+    }
     return merged;
   });
 }
 
 type CountedPart = MergedPart & { readonly hour: TileHour };
 
-function setMerged(merged: TileHour, cell: number, counted: readonly CountedPart[]): void {
-  const parts = counted.filter(({ hour }) => hour.codes[cell] !== noDataCode);
+/** @param parts that have data of the cell: at least one. */
+function setMerged(merged: TileHour, cell: number, parts: readonly CountedPart[]): void {
   const [only] = parts;
-  if (only === undefined) return;
-  if (parts.length === 1) copySlot(only.hour, merged, cell);
+  if (only !== undefined && parts.length === 1) copySlot(only.hour, merged, cell);
   else if (parts.every(({ hour }) => hour.codes[cell] === suppressedCode)) merged.setSuppressed(cell);
   else setSum(merged, cell, parts);
 }
@@ -87,7 +97,8 @@ function isSameSlot(one: TileHour, other: TileHour, cell: number): boolean {
   return (
     one.codes[cell] === other.codes[cell] &&
     one.below[cell] === other.below[cell] &&
-    one.above[cell] === other.above[cell]
+    one.above[cell] === other.above[cell] &&
+    one.shares?.[cell] === other.shares?.[cell]
   );
 }
 
@@ -96,6 +107,7 @@ function copyOf(hour: TileHour): TileHour {
   copy.codes.set(hour.codes);
   copy.below.set(hour.below);
   copy.above.set(hour.above);
+  copy.shares = hour.shares && new Uint16Array(hour.shares);
   return copy;
 }
 
@@ -103,4 +115,7 @@ function copySlot(from: TileHour, to: TileHour, cell: number): void {
   to.codes[cell] = from.codes[cell] ?? noDataCode;
   to.below[cell] = from.below[cell] ?? 0;
   to.above[cell] = from.above[cell] ?? 0;
+  if (from.shares === undefined && to.shares === undefined) return;
+  to.shares ??= new Uint16Array(cellsPerTile);
+  to.shares[cell] = from.shares?.[cell] ?? unknownShare;
 }

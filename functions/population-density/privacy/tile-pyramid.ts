@@ -46,7 +46,7 @@ export function finestTile(
   precision: number,
   threshold: number,
 ): TileSums {
-  const areas = finestAreas(geohash, precision);
+  const areas = cellAreas(geohash, precision);
   const bounds = new Uint32Array(cellsPerTile).fill(1);
   const half = new Float64Array(cellsPerTile);
   const whole = hours.map(
@@ -61,7 +61,7 @@ export function finestTile(
 }
 
 /** The area of each cell of a tile, in km². */
-export function finestAreas(geohash: string, precision: number): Float64Array {
+export function cellAreas(geohash: string, precision: number): Float64Array {
   const areas = new Float64Array(cellsPerTile);
   const firstRow = cellOf(geohash).row * tileSide;
   const { rows, columns } = gridOf(precision);

@@ -1,4 +1,4 @@
-import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
+import { cellsPerTile, noDataCode, suppressedCode, TileHour, unknownShare } from "../tiles/tile-hour.ts";
 
 /** The maximum of days from which a typical weekday is derived. */
 export const weeksRemembered = 4;
@@ -12,13 +12,16 @@ export function weekdayOf(date: string): number {
  * The typical hour of a tile, derived only from the published values of that hour on a few days, so that it discloses
  * nothing more. For each slot, days without data are left out. If at least half of the others are suppressed, the slot
  * is suppressed. Otherwise it is the mean of the estimates, with a range from their lowest minimum, or 0 if any day is
- * suppressed, to their highest maximum.
+ * suppressed, to their highest maximum. If other shares of a cell were covered on some days, its share and its minimum
+ * are such that their products with the density are the mean, and at most the lowest, of those of the days.
  * @returns undefined for an hour without data on any day; the hour of a single day as it is.
  */
 export function typicalHourOf(hours: readonly TileHour[]): TileHour | undefined {
   if (hours.length < 2) return hours[0];
   const typical = new TileHour();
   for (let cell = 0; cell < cellsPerTile; cell++) setTypical(typical, cell, hours);
+  if (hours.every(({ shares }) => shares === undefined)) return typical;
+  for (let cell = 0; cell < cellsPerTile; cell++) setTypicalShare(typical, cell, hours);
   return typical;
 }
 
@@ -43,4 +46,28 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
   if (suppressed + estimates === 0) return;
   if (suppressed >= estimates) typical.setSuppressed(cell);
   else typical.setEstimate(cell, sum / estimates, suppressed > 0 ? 0 : min, max);
+}
+
+/** Days that are of another kind than the slot, or of which the share is not known, do not count. */
+function setTypicalShare(typical: TileHour, cell: number, hours: readonly TileHour[]): void {
+  const kind = typical.kind(cell);
+  if (kind === "NO_DATA") return;
+  const known = hours.filter(
+    (hour) => hour.kind(cell) === kind && (hour.shares?.[cell] ?? unknownShare) !== unknownShare,
+  );
+  const shares = known.map((hour) => hour.share(cell));
+  const [first] = shares;
+  if (first === undefined) return;
+  if (kind === "LOW_DENSITY" || shares.every((share) => share === first)) {
+    typical.setShare(cell, Math.max(...shares));
+    return;
+  }
+  const densities = known.map((hour) => hour.value(cell));
+  const sum = densities.reduce((all, density) => all + density, 0);
+  const weights = sum === 0 ? known.map(() => 1 / known.length) : densities.map((density) => density / sum);
+  const share = shares.reduce((all, each, index) => all + each * (weights[index] ?? 0), 0);
+  const minima = known.map((hour) => (hour.minimum(cell) * hour.share(cell)) / share);
+  typical.setShare(cell, share);
+  const minimum = Math.min(typical.minimum(cell), ...minima);
+  typical.setEstimate(cell, typical.value(cell), minimum, typical.maximum(cell));
 }

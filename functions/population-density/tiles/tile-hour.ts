@@ -19,10 +19,16 @@ const maxCode = 0xffff;
  */
 export const maxDensity = 4_093 * 2 ** 30;
 
+/** The code of a share that is not known: of what versions stored that did not record shares. */
+export const unknownShare = 0;
+
+/** Shares are stored as codes of whole numbers, like densities: as multiples of this. */
+const shareUnit = 2 ** -41;
+
 /**
  * One tile in one hour: a slot of 4 bytes per cell, all in one buffer of 4,096 bytes. A slot of a new hour has no
- * data. Cells are indexes 0…1023; any other index reads as no data. Numbers are integers in people per km²; they are
- * undefined for a cell without an estimate.
+ * data. Cells are indexes 0…1023; any other index reads as no data. Numbers are integers in people per km² of the
+ * covered part of a cell; they are undefined for a cell without an estimate.
  */
 export class TileHour {
   /** 0 for no data, 1 for suppressed, otherwise a value: a greater code is a greater value. */
@@ -31,12 +37,18 @@ export class TileHour {
   readonly below: Uint8Array;
   /** How many codes the maximum lies above the value, shortened: `maximumOf` reads it. */
   readonly above: Uint8Array;
+  /**
+   * Codes of the shares of the cells that are covered, `unknownShare` where that is not known. Undefined for a tile of
+   * the finest precision, whose cells are covered as a whole or not at all: those of most answers take no memory for it.
+   */
+  shares: Uint16Array | undefined;
 
   constructor() {
     const buffer = new ArrayBuffer(4 * cellsPerTile);
     this.codes = new Uint16Array(buffer, 0, cellsPerTile);
     this.below = new Uint8Array(buffer, 2 * cellsPerTile, cellsPerTile);
     this.above = new Uint8Array(buffer, 3 * cellsPerTile, cellsPerTile);
+    this.shares = undefined;
   }
 
   kind(cell: number): CellKind {
@@ -57,6 +69,18 @@ export class TileHour {
   /** Never below the value, nor below the maximum that was stored. */
   maximum(cell: number): number {
     return maximumOf(this.#codeOf(cell), this.above[cell] ?? 0);
+  }
+
+  /** The share of the cell's area that is covered, at most 1; 1 where it is not known, 0 without data. */
+  share(cell: number): number {
+    if (this.#codeOf(cell) === noDataCode) return 0;
+    return shareOf(this.shares?.[cell] ?? unknownShare);
+  }
+
+  /** Stores which share of the cell's area is covered, above 0 and at most 1; its error is at most 1/4,096 from 2⁻²⁹ on. */
+  setShare(cell: number, share: number): void {
+    this.shares ??= new Uint16Array(cellsPerTile);
+    this.shares[cell] = shareCodeOf(share);
   }
 
   /** Stores that the cell is covered and suppressed. */
@@ -136,6 +160,15 @@ export function maximumOf(code: number, above: number): number {
 /** The code of `maximumOf`. */
 export function maximumCodeOf(code: number, above: number): number {
   return Math.min(code + (distances[above] ?? 0), maxCode);
+}
+
+/** The share of a code, 1 for one that is not known. */
+export function shareOf(code: number): number {
+  return code === unknownShare ? 1 : densityOf(code) * shareUnit;
+}
+
+function shareCodeOf(share: number): number {
+  return codeOf(Math.min(Math.max(share / shareUnit, 1), 1 / shareUnit), Math.round);
 }
 
 function shortDistance(distance: number): number {

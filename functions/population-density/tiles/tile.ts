@@ -2,7 +2,7 @@
  * A tile is the 1,024 cells whose geohashes differ in their last two characters only; this is how its days are stored.
  */
 import { crc32 } from "node:zlib";
-import { cellsPerTile, noDataCode, TileHour } from "./tile-hour.ts";
+import { cellsPerTile, noDataCode, TileHour, unknownShare } from "./tile-hour.ts";
 
 /** In UTC. */
 export const hoursPerDay = 24;
@@ -23,18 +23,21 @@ export function addToCoverage(coverage: Uint8Array, cell: number): void {
 // An item: version, coverage (a bit per cell, the lowest bit first), the length of each hour, the hours one after
 // the other, CRC-32 of all before it. Numbers are little-endian. An hour of length 0 is absent.
 const version = 1;
+/** Of an item whose hours have shares. */
+const versionWithShares = 2;
 const coverageAt = 1;
 const lengthsAt = coverageAt + coverageBytes;
 const hoursAt = lengthsAt + 2 * hoursPerDay;
 const checksumBytes = 4;
 
-// An hour: for each run of 64 cells its codes, its distances below and its distances above. Each of these three is
-// the width in bits, the minimum, and 64 × width bits: how much each number exceeds the minimum.
+// An hour: for each run of 64 cells its codes, its distances below and its distances above; behind all of them, in an
+// item with shares, the shares of each run. Each of these is the width in bits, the minimum, and 64 × width bits: how
+// much each number exceeds the minimum.
 const runLength = 64;
 const bytesPerBit = runLength / 8;
-const maxHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2) + 4 * cellsPerTile;
+const maxHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2 + 3) + 6 * cellsPerTile;
 
-/** No day is longer, whatever it holds: each of 24 hours of 16 runs has at most 7 bytes beside its slots. */
+/** No day is longer, whatever it holds: each of 24 hours of 16 runs has at most 10 bytes beside its slots. */
 export const maxItemBytes = hoursAt + hoursPerDay * maxHourBytes + checksumBytes;
 
 /**
@@ -51,7 +54,8 @@ export function encodeTileDay(
   if (hours.length !== hoursPerDay) throw new RangeError(`${hours.length} hours are not a day`);
   if (coverage.length !== coverageBytes) throw new RangeError(`${coverage.length} bytes are not a coverage`);
   scratch.fill(0, 0, hoursAt);
-  scratch[0] = version;
+  const hasShares = hours.some((hour) => hour?.shares !== undefined);
+  scratch[0] = hasShares ? versionWithShares : version;
   scratch.set(coverage, coverageAt);
   let at = hoursAt;
   for (const [index, hour] of hours.entries()) {
@@ -61,6 +65,7 @@ export function encodeTileDay(
     }
     const start = at;
     at = pack(scratchView, at, hour);
+    if (hasShares) at = packShares(scratchView, at, hour.shares ?? noShares);
     scratchView.setUint16(lengthsAt + 2 * index, at - start, true);
   }
   scratchView.setUint32(at, crc32(scratch.subarray(0, at)), true);
@@ -96,6 +101,14 @@ function pack(view: DataView, start: number, hour: TileHour): number {
       at = packRun(view, at, numbers, run);
     }
   }
+  return at;
+}
+
+const noShares = new Uint16Array(cellsPerTile).fill(unknownShare);
+
+function packShares(view: DataView, start: number, shares: Uint16Array): number {
+  let at = start;
+  for (let run = 0; run < cellsPerTile; run += runLength) at = packRun(view, at, shares, run);
   return at;
 }
 
@@ -162,7 +175,9 @@ export class TileDay {
     let start = hoursAt;
     for (let earlier = 0; earlier < hour; earlier++) start += hourLength(this.#view, earlier);
     const opened = new TileHour();
-    if (unpack(this.#view, start, opened) !== start + length) throw new Error(`hour ${hour} is not a tile's`);
+    let end = unpack(this.#view, start, opened);
+    if (this.#view.getUint8(0) === versionWithShares) end = unpackShares(this.#view, end, opened);
+    if (end !== start + length) throw new Error(`hour ${hour} is not a tile's`);
     return opened;
   }
 }
@@ -173,7 +188,9 @@ export class TileDay {
  */
 export function readTileDay(bytes: Uint8Array): TileDay {
   if (bytes.length === 0) throw new Error("a tile's day is empty");
-  if (bytes[0] !== version) throw new Error(`a tile's day has version ${bytes[0]}, not ${version}`);
+  if (bytes[0] !== version && bytes[0] !== versionWithShares) {
+    throw new Error(`a tile's day has version ${bytes[0]}, not ${version} or ${versionWithShares}`);
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const checksumAt = bytes.length - checksumBytes;
   if (checksumAt < hoursAt || checksumAt !== endOfHours(view)) {
@@ -213,6 +230,19 @@ function unpack(view: DataView, start: number, hour: TileHour): number {
     at = unpackDistances(view, at, hour.below, run);
     at = unpackDistances(view, at, hour.above, run);
   }
+  return at;
+}
+
+/** Returns where the shares end. */
+function unpackShares(view: DataView, start: number, hour: TileHour): number {
+  const shares = new Uint16Array(cellsPerTile);
+  let at = start;
+  for (let run = 0; run < cellsPerTile; run += runLength) {
+    const width = view.getUint8(at);
+    unpackCodes(view, at + 3, width, view.getUint16(at + 1, true), shares, run);
+    at += 3 + width * bytesPerBit;
+  }
+  hour.shares = shares;
   return at;
 }
 

@@ -36,6 +36,7 @@ const slot = z.strictObject({
   minPplDensity: z.number().optional(),
   maxPplDensity: z.number().optional(),
   basis: z.string().optional(),
+  coveredShare: z.number(),
 });
 type Slot = z.infer<typeof slot>;
 
@@ -44,21 +45,38 @@ const json = z.object({
     z.object({
       startTime: z.string(),
       endTime: z.string(),
-      cellPopulationDensityData: z.array(slot.omit({ startTime: true, endTime: true, basis: true })),
+      cellPopulationDensityData: z.array(
+        slot.omit({ startTime: true, endTime: true, basis: true, coveredShare: true }),
+      ),
     }),
   ),
 });
 
-/** The slots of JSON, with the basis that only the other formats have. */
+/** The slots of JSON, with the basis and the share that only the other formats have. */
 async function slotsOfJson(answer: Answer): Promise<Slot[]> {
   const { timedPopulationDensityData } = json.parse(JSON.parse(await textOf(bodyOf, answer)));
   const tiles = answer.tiles.flatMap(({ cells }, tile) => Array.from(cells, () => tile));
-  return timedPopulationDensityData.flatMap(({ startTime, endTime, cellPopulationDensityData }, hour) =>
-    cellPopulationDensityData.map((cell, index) => {
-      const basis = answer.basisOf(tiles[index] ?? -1, hour);
-      return { ...cell, startTime, endTime, ...(basis === undefined ? {} : { basis }) };
-    }),
+  const slots = timedPopulationDensityData.flatMap(
+    ({ startTime, endTime, cellPopulationDensityData }, hour) =>
+      cellPopulationDensityData.map((cell, index) => {
+        const basis = answer.basisOf(tiles[index] ?? -1, hour);
+        return { ...cell, startTime, endTime, ...(basis === undefined ? {} : { basis }) };
+      }),
   );
+  const shares = await sharesOf(answer);
+  return slots.map((each, index) => ({ ...each, coveredShare: shares[index] ?? Number.NaN }));
+}
+
+/** The share of each cell in each hour, hour by hour, with four digits. */
+async function sharesOf({ tiles, hours, openHour }: Answer): Promise<number[]> {
+  const ofHours = hours.map(async (_, hour) => {
+    const ofTiles = tiles.map(async ({ cells }, tile) => {
+      const opened = await openHour(tile, hour);
+      return Array.from(cells, (cell) => Number((opened?.share(cell) ?? 0).toPrecision(4)));
+    });
+    return await Promise.all(ofTiles);
+  });
+  return (await Promise.all(ofHours)).flat(2);
 }
 
 async function recordsOf(write: BodyWriter, answer: Answer): Promise<Record<string, string>[]> {
@@ -129,7 +147,8 @@ async function slotsOfHourlyGeoJson(answer: Answer): Promise<Slot[]> {
 
 function entryOf(column: string, value: string): [string, string | number][] {
   if (value === "") return [];
-  return [[column, /^(?:ppl|minPpl|maxPpl)Density$/.test(column) ? Number(value) : value]];
+  const isNumber = /^(?:(?:ppl|minPpl|maxPpl)Density|coveredShare)$/.test(column);
+  return [[column, isNumber ? Number(value) : value]];
 }
 
 async function slotsOfNdjson(answer: Answer): Promise<Slot[]> {
@@ -159,6 +178,7 @@ const featureCollection = z.strictObject({
         pplDensity: z.array(z.number().nullable()),
         minPplDensity: z.array(z.number().nullable()),
         maxPplDensity: z.array(z.number().nullable()),
+        coveredShare: z.array(z.number()),
       }),
     }),
   ),
@@ -173,7 +193,8 @@ async function slotsOfGeoJson(answer: Answer): Promise<Slot[]> {
   const { intervals, features } = await geoJson(answer);
   return intervals.flatMap((interval, hour) =>
     features.map(({ properties: { geohash, dataType, ...arrays } }) => {
-      const numbers = (["basis", "pplDensity", "minPplDensity", "maxPplDensity"] as const).map((name) => {
+      const names = ["basis", "pplDensity", "minPplDensity", "maxPplDensity", "coveredShare"] as const;
+      const numbers = names.map((name) => {
         expect(arrays[name]).toHaveLength(intervals.length);
         return [name, arrays[name][hour]];
       });
@@ -197,6 +218,8 @@ const first: Answer = {
     const opened = new TileHour();
     opened.setEstimate(662, 12 + hour, 9, 15);
     opened.setSuppressed(663);
+    opened.setShare(662, 0.25);
+    opened.setShare(663, 0.003215);
     return hour === 0 ? opened : hourOf([[1, 2, maxDensity]]);
   },
   basisOf: (_, hour) => (hour === 0 ? "OBSERVED" : "TYPICAL"),
@@ -321,7 +344,7 @@ describe("CSV", () => {
       for await (const row of cutRowsOf(write)) {
         expect(row).not.toBe("");
         const fromGeohash = row.slice(row.indexOf("u05k"));
-        expect(fromGeohash.split(",").length).toBeLessThan(8);
+        expect(fromGeohash.split(",").length).toBeLessThan(9);
         count++;
       }
       expect(count).toBeGreaterThan(10);
@@ -331,13 +354,13 @@ describe("CSV", () => {
   test("a CSV body has a header and a row for each cell in each hour", async () => {
     const times = ["2026-11-20T22:00:00Z,2026-11-20T23:00:00Z", "2026-11-20T23:00:00Z,2026-11-21T00:00:00Z"];
     expect((await textOf(csvOf, first)).split("\r\n")).toEqual([
-      "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,basis",
-      `u05kpnq,${times[0]},DENSITY_ESTIMATION,12,9,15,OBSERVED`,
-      `u05kpnr,${times[0]},LOW_DENSITY,,,,OBSERVED`,
-      `u05kpns,${times[0]},NO_DATA,,,,OBSERVED`,
-      `u05kpnq,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},TYPICAL`,
-      `u05kpnr,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},TYPICAL`,
-      `u05kpns,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},TYPICAL`,
+      "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,coveredShare,basis",
+      `u05kpnq,${times[0]},DENSITY_ESTIMATION,12,9,15,0.25,OBSERVED`,
+      `u05kpnr,${times[0]},LOW_DENSITY,,,,0.003215,OBSERVED`,
+      `u05kpns,${times[0]},NO_DATA,,,,0,OBSERVED`,
+      `u05kpnq,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},1,TYPICAL`,
+      `u05kpnr,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},1,TYPICAL`,
+      `u05kpns,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},1,TYPICAL`,
       "",
     ]);
   });
@@ -408,6 +431,7 @@ async function geoJsonObjectOf({
           pplDensity: estimates.map((hour) => hour?.value(cell) ?? null),
           minPplDensity: estimates.map((hour) => hour?.minimum(cell) ?? null),
           maxPplDensity: estimates.map((hour) => hour?.maximum(cell) ?? null),
+          coveredShare: opened.map((hour) => Number((hour?.share(cell) ?? 0).toPrecision(4))),
         },
       });
     }

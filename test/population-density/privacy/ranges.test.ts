@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { overWholeCells } from "../../../functions/population-density/answer/whole-cells.ts";
 import { cellArea } from "../../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
@@ -9,6 +10,8 @@ import {
 import type { CountedTile } from "../../../functions/population-density/privacy/counted.ts";
 import { type MergedPart, mergedHours } from "../../../functions/population-density/privacy/merged-parts.ts";
 import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
+import { cellAreas } from "../../../functions/population-density/privacy/tile-pyramid.ts";
+import { encodeTileDay, readTileDay } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { runs } from "../../support/sample.ts";
 
@@ -78,7 +81,7 @@ const worlds = fc
   );
 
 describe("what was counted in a cell", () => {
-  test("every published range holds what was counted, at every precision, of each part and of all", async () => {
+  test("every range of covered parts and of whole cells holds what was counted, at every precision, of each part and of all", async () => {
     await fc.assert(
       fc.asyncProperty(
         worlds,
@@ -87,7 +90,10 @@ describe("what was counted in a cell", () => {
         async (world, threshold, marketShare) => {
           for (const tile of await published(world, threshold, marketShare)) {
             const boundPeople = threshold / marketShare;
-            const merged = mergedHours(tile.parts.map((part): MergedPart => ({ ...part, boundPeople })))[0];
+            const parts = tile.parts.map((part): MergedPart => ({ ...part, boundPeople }));
+            const merged = mergedHours(parts, cellAreas(tile.geohash, tile.precision))[0];
+            const answered = readTileDay(encodeTileDay(hoursWith(merged))).openHour(0);
+            if (answered !== undefined) overWholeCells(answered);
             const shown = [
               ...tile.parts.map(({ part, hours }) => ({ hour: hours[0], part })),
               { hour: merged, part: undefined },
@@ -106,6 +112,16 @@ describe("what was counted in a cell", () => {
                 expect(hour.minimum(index), `${cell} of ${part}`).toBeLessThanOrEqual(density * (1 + slack));
                 expect(hour.maximum(index), `${cell} of ${part}`).toBeGreaterThanOrEqual(
                   density * (1 - slack),
+                );
+                if (part !== undefined) continue;
+                const wholeArea = cellArea(cell);
+                expect((hour.share(index) * wholeArea) / area).toBeCloseTo(1, 3);
+                const whole = answered?.value(index) ?? Number.NaN;
+                expect(answered?.minimum(index)).toBeLessThanOrEqual((people / wholeArea) * (1 + slack));
+                expect(answered?.maximum(index)).toBeGreaterThanOrEqual(hour.maximum(index));
+                expect(answered?.maximum(index)).toBeLessThanOrEqual(hour.maximum(index) * 1.6);
+                expect(Math.abs(whole - (hour.value(index) * area) / wholeArea)).toBeLessThan(
+                  0.501 + whole / 2_000,
                 );
               }
             }

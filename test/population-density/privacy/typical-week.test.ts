@@ -139,6 +139,43 @@ describe("a typical day", () => {
     );
   });
 
+  /** A day on which only the first cell is known, in the first hour. */
+  const coveredDay = (share: number, slot: readonly [number, number, number] | "suppressed") => {
+    const hour = hourOf([slot]);
+    hour.setShare(cells[0] ?? -1, share);
+    return readTileDay(encodeTileDay([hour, ...Array.from({ length: 23 }, () => undefined)]));
+  };
+
+  test("typicalHourOf of days with the same covered share keeps the share and all numbers", () => {
+    const [hour] = typicalHours([coveredDay(0.3, [100, 110, 120]), coveredDay(0.3, [90, 100, 125])]);
+
+    expect([hour?.minimum(0), hour?.value(0), hour?.maximum(0)]).toEqual([90, 105, 125]);
+    expect(hour?.share(0)).toBeCloseTo(0.3, 4);
+  });
+
+  test("typicalHourOf of days with other covered shares has the mean and the lowest people of the whole cell", () => {
+    const [hour] = typicalHours([
+      coveredDay(1, [90, 100, 110]),
+      coveredDay(0.1, [100, 110, 120]),
+      coveredDay(0.5, "suppressed"),
+    ]);
+    const share = hour?.share(0) ?? 0;
+
+    expect((hour?.value(0) ?? 0) * share).toBeCloseTo((100 * 1 + 110 * 0.1) / 2, 1);
+    expect(hour?.minimum(0)).toBe(0);
+    expect(hour?.maximum(0)).toBe(120);
+    const [without] = typicalHours([coveredDay(1, [90, 100, 110]), coveredDay(0.1, [100, 110, 120])]);
+    expect((without?.minimum(0) ?? 0) * (without?.share(0) ?? 0)).toBeLessThanOrEqual(10);
+    expect((without?.minimum(0) ?? 0) * (without?.share(0) ?? 0)).toBeGreaterThan(8);
+  });
+
+  test("typicalHourOf takes the share of the days on which it is known", () => {
+    const [hour] = typicalHours([dayOf([[[90, 100, 110]]]), coveredDay(0.25, [90, 100, 110])]);
+    expect(hour?.share(0)).toBe(0.25);
+    const [low] = typicalHours([coveredDay(0.25, "suppressed"), coveredDay(0.5, "suppressed")]);
+    expect([low?.kind(0), low?.share(0)]).toEqual(["LOW_DENSITY", 0.5]);
+  });
+
   test("typicalHourOf of no days has no data", () => {
     expect(typicalHours([])).toEqual(Array(24).fill(undefined));
   });

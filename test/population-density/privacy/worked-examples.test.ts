@@ -5,6 +5,7 @@ import { anonymousTiles } from "../../../functions/population-density/privacy/an
 import { mergedHours } from "../../../functions/population-density/privacy/merged-parts.ts";
 import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
 import { publishedSum } from "../../../functions/population-density/privacy/suppression.ts";
+import { cellAreas } from "../../../functions/population-density/privacy/tile-pyramid.ts";
 import { cellsPerTile, type TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
 const document = readFileSync(new URL("../../../docs/densities.md", import.meta.url), "utf8");
@@ -56,7 +57,8 @@ async function publishedOf(parts: Example["parts"]): Promise<{ hour: TileHour; c
     { precisions: [8], threshold },
     () => divided,
   )) {
-    const [hour] = mergedHours(made.parts.map((part) => ({ ...part, boundPeople: threshold })));
+    const merging = made.parts.map((part) => ({ ...part, boundPeople: threshold }));
+    const [hour] = mergedHours(merging, cellAreas(made.geohash, made.precision));
     const index = suffixesOf(8).indexOf("x0");
     const area = made.parts.reduce((sum, { areas }) => sum + (areas[index] ?? 0), 0);
     if (hour !== undefined) return { hour, cell: index, area };

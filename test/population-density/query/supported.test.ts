@@ -233,13 +233,13 @@ describe("sizeOf", () => {
 describe("isLarge", () => {
   test.each<[Parameters<typeof isLarge>[1], number, number, Parameters<typeof isLarge>[2]?]>([
     ["application/json", 1_739, 1],
-    ["text/csv", 1_526, 1, { geometry: "POINT" }],
-    ["text/csv", 706, 1, { geometry: "WKT" }],
-    ["application/geo+json", 17, 25, { featuresPer: "HOUR" }],
-    ["text/csv", 2_127, 1],
-    ["application/x-ndjson", 1_005, 1],
-    ["application/geo+json", 409, 1],
-    ["application/geo+json", 125, 24],
+    ["text/csv", 1_503, 1, { geometry: "POINT" }],
+    ["text/csv", 701, 1, { geometry: "WKT" }],
+    ["application/geo+json", 16, 25, { featuresPer: "HOUR" }],
+    ["text/csv", 2_083, 1],
+    ["application/x-ndjson", 925, 1],
+    ["application/geo+json", 396, 1],
+    ["application/geo+json", 120, 24],
   ])(
     "isLarge is false for %s of %i cells in %i hours and true for one cell more",
     (format, cells, hours, choices) => {

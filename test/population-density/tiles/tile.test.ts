@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   encodeTileDay,
+  hoursOf,
   hoursPerDay,
   isCovered,
   maxItemBytes,
@@ -215,6 +216,22 @@ describe("a tile's day", () => {
     );
   });
 
+  test("readTileDay reads the share of every cell within 1/4,096 of it, also beside hours without shares", () => {
+    const hours = everyHour(lowHour);
+    const shares = Array.from({ length: cellsPerTile }, (_, cell) => 2 ** (-29 * Math.sin(cell) ** 2));
+    for (const [cell, share] of shares.entries()) hours[5]?.setShare(cell, share);
+    const day = readTileDay(encodeTileDay(hours));
+
+    for (const [cell, share] of shares.entries()) {
+      expect(Math.abs((day.openHour(5)?.share(cell) ?? 0) / share - 1)).toBeLessThanOrEqual(2 ** -12);
+    }
+    expect(day.openHour(6)?.share(7)).toBe(1);
+    expect(hoursOf(day).map((hour) => hour && bytesOf(hour))).toEqual(
+      hours.map((hour) => hour && bytesOf(hour)),
+    );
+    expect(readTileDay(encodeTileDay(everyHour(lowHour))).openHour(5)?.shares).toBeUndefined();
+  });
+
   test("a tile's day covers the cells that have data in any hour", () => {
     fc.assert(
       fc.property(fc.integer(), fc.uniqueArray(fc.nat({ max: 23 })), (seed, absent) => {
@@ -237,7 +254,7 @@ describe("a tile's day", () => {
     expect([-1, 1_024].map((cell) => isCovered(day.coverage, cell))).toEqual([false, false]);
   });
 
-  test("a tile's day is within its bound, which is under 100 KiB and the limit of an item", () => {
+  test("a tile's day is within its bound, which is under 150 KiB and the limit of an item", () => {
     const widest = everyHour(() => {
       const hour = new TileHour();
       for (let cell = 0; cell < cellsPerTile; cell += 2) {
@@ -245,12 +262,13 @@ describe("a tile's day", () => {
         hour.below[cell] = 0xff;
         hour.above[cell] = 0xff;
       }
+      hour.shares = hour.codes;
       return hour;
     });
 
     expect(encodeTileDay(widest).length).toBe(maxItemBytes);
     expect(encodeTileDay(randomDay(1, 1)).length).toBeLessThanOrEqual(maxItemBytes);
-    expect(maxItemBytes).toBeLessThan(100 * 1_024);
+    expect(maxItemBytes).toBeLessThan(150 * 1_024);
     expect(maxItemBytes).toBeLessThan(400_000);
   });
 
@@ -298,9 +316,9 @@ describe("bytes that are not a tile's day are refused", () => {
 
   test("readTileDay refuses another version", () => {
     const foreign = bytes.slice();
-    foreign[0] = 2;
+    foreign[0] = 3;
 
-    expect(() => readTileDay(foreign)).toThrow("has version 2, not 1");
+    expect(() => readTileDay(foreign)).toThrow("has version 3, not 1 or 2");
   });
 
   test("readTileDay refuses an empty buffer", () => {

@@ -7,7 +7,7 @@ import { scaledUp } from "../../privacy/market-share.ts";
 import { mergedHours } from "../../privacy/merged-parts.ts";
 import { PartAreas } from "../../privacy/part-areas.ts";
 import { cellsIn, type Division, divide, overlap, type Part } from "../../privacy/parts.ts";
-import { finestAreas } from "../../privacy/tile-pyramid.ts";
+import { cellAreas } from "../../privacy/tile-pyramid.ts";
 import { weekdayOf } from "../../privacy/typical-week.ts";
 import { spansOf } from "../../tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
@@ -170,7 +170,7 @@ export async function refuseContradictions(
     const published = precisions.includes(day.precision)
       ? await publishedHours(tile, day, storage, found)
       : [];
-    const areas = finestAreas(tile.geohash, day.precision);
+    const areas = cellAreas(tile.geohash, day.precision);
     for (const [hour, counted] of tile.hours.entries()) {
       for (const cell of counted === undefined ? [] : cells) {
         const people = counted?.people[cell] ?? 0;
@@ -211,6 +211,7 @@ async function publishedHours(
         bounds: new Uint32Array(),
         boundPeople: 0,
       })),
+      new Float64Array(),
     );
     for (const [hour, tileHour] of merged.entries()) published[hour] ??= tileHour;
   }

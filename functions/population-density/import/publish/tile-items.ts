@@ -2,6 +2,7 @@ import type { AnonymousTile } from "../../privacy/anonymous-tiles.ts";
 import { filledUp, type MergedPart, mergedHours } from "../../privacy/merged-parts.ts";
 import type { PartCells } from "../../privacy/part-areas.ts";
 import { union } from "../../privacy/parts.ts";
+import { cellAreas } from "../../privacy/tile-pyramid.ts";
 import { partSpan } from "../../tiles/span.ts";
 import type { FoundSpan } from "../../tiles/store.ts";
 import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
@@ -102,7 +103,8 @@ export async function mergedItems(
     parts.set(id, { hours: known, boundPeople, areas, bounds });
   }
   const isCounted = (hour: number) => tile.parts[0]?.hours[hour] !== undefined;
-  const hours = mergedHours([...parts.values()]).map((hour, index) => {
+  const wholeAreas = cellAreas(tile.geohash, tile.precision);
+  const hours = mergedHours([...parts.values()], wholeAreas).map((hour, index) => {
     const stored = beforeHours[index];
     if (hour === undefined || (!isCounted(index) && stored !== undefined)) return stored;
     if (stored === undefined || context.kind === "observed") return hour;
