@@ -1130,11 +1130,50 @@ export interface components {
          *         }
          *       ],
          *       "coverage": {
-         *         "west": 4.71,
-         *         "south": 45.68,
-         *         "east": 4.99,
-         *         "north": 45.83
+         *         "type": "MultiPolygon",
+         *         "bbox": [
+         *           4.74609375,
+         *           45.703125,
+         *           5.09765625,
+         *           45.87890625
+         *         ],
+         *         "coordinates": [
+         *           [
+         *             [
+         *               [
+         *                 4.74609375,
+         *                 45.703125
+         *               ],
+         *               [
+         *                 5.09765625,
+         *                 45.703125
+         *               ],
+         *               [
+         *                 5.09765625,
+         *                 45.87890625
+         *               ],
+         *               [
+         *                 4.74609375,
+         *                 45.87890625
+         *               ],
+         *               [
+         *                 4.74609375,
+         *                 45.703125
+         *               ]
+         *             ]
+         *           ]
+         *         ]
          *       },
+         *       "coveredShares": [
+         *         {
+         *           "precision": 3,
+         *           "coveredShare": 0.03125
+         *         },
+         *         {
+         *           "precision": 4,
+         *           "coveredShare": 1
+         *         }
+         *       ],
          *       "newestObservedDay": "2026-11-21",
          *       "typicalWeek": {
          *         "weeks": 4,
@@ -1212,17 +1251,25 @@ export interface components {
                  */
                 readonly newestObservedDay?: string;
             }[];
-            /** @description The box around all cells that were ever covered, in degrees; not every cell in it is covered. A west above the east is a box across the antimeridian. Absent before the first import. */
+            /** @description Around all cells that were ever covered (RFC 7946). Nothing else is in it, unless that takes more than 300 points: then it follows the edges of coarser cells. Absent before the first import. */
             readonly coverage?: {
-                /** @description Longitude. */
-                readonly west: number;
-                /** @description Latitude. */
-                readonly south: number;
-                /** @description Longitude. */
-                readonly east: number;
-                /** @description Latitude. */
-                readonly north: number;
+                /**
+                 * @description Of GeoJSON.
+                 * @constant
+                 */
+                readonly type: "MultiPolygon";
+                /** @description The box around all cells that were ever covered: west, south, east and north. A west above the east is a box across the antimeridian. */
+                readonly bbox: readonly number[];
+                /** @description Polygons along the edges of cells; longitude first. At most 300 points. */
+                readonly coordinates: readonly (readonly (readonly (readonly number[])[])[])[];
             };
+            /** @description Which share of the cells that have anything covered in them is covered, at each precision up to that of the cells whose edges `coverage` follows. At finer ones it is larger. */
+            readonly coveredShares?: readonly {
+                /** @description Of the cells. */
+                readonly precision: number;
+                /** @description Of their area together. */
+                readonly coveredShare: number;
+            }[];
             /**
              * Format: date
              * @description The latest day that was observed, UTC. Absent if none was.

@@ -4,6 +4,7 @@ import type { Rectangle } from "../answer/beside.ts";
 import { boundsOf } from "../answer/cells.ts";
 import { assetUrl } from "../assets.ts";
 import type { Area, Box, Point } from "../request/area.ts";
+import type { Coverage } from "../request/capabilities.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
 import { baseLayers } from "./base-layers.ts";
 import { baseStyle } from "./base-style.ts";
@@ -18,8 +19,8 @@ import { dots, hatching } from "./patterns.ts";
 export interface DensityMap {
   readonly library: MapLibreMap;
   readonly cells: CellSource;
-  /** Shows the box around all covered cells. */
-  showCoverage(box: Box): void;
+  /** Shows the edges of what is covered. */
+  showCoverage(coverage: Coverage): void;
   /** Shows the areas of the request. */
   showAreas(areas: readonly Area[]): void;
   /** Shows the corners of an area that is being drawn. */
@@ -63,9 +64,16 @@ export async function createMap(
   return {
     library: map,
     cells,
-    showCoverage: (box) => {
-      coverage = box;
-      set("coverage", outline(boxRing(box)));
+    showCoverage: ({ bbox: [west = 0, south = 0, east = 0, north = 0], coordinates }) => {
+      coverage = { west, south, east, north };
+      set(
+        "coverage",
+        outline(
+          ...coordinates
+            .flat()
+            .map((ring) => ring.map(([longitude = 0, latitude = 0]): Position => [longitude, latitude])),
+        ),
+      );
     },
     showAreas: (areas) => set("area", outline(...areas.map(areaRing))),
     showDraft: (points, isClosed) => set("draft", draft(points, isClosed)),

@@ -1,4 +1,11 @@
-import type { AreaLimits, Box } from "./area.ts";
+import type { AreaLimits } from "./area.ts";
+
+/** What is covered: a MultiPolygon of GeoJSON. */
+export interface Coverage {
+  /** West, south, east and north. */
+  readonly bbox: readonly number[];
+  readonly coordinates: readonly (readonly (readonly (readonly number[])[])[])[];
+}
 
 /** The API's capabilities (`GET /populationdensitydata/capabilities`). */
 export interface Capabilities {
@@ -11,7 +18,7 @@ export interface Capabilities {
   };
   readonly suppressionThreshold: number;
   /** Absent before the first import. */
-  readonly coverage?: Box;
+  readonly coverage?: Coverage;
   readonly newestObservedDay?: string;
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
 }

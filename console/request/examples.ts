@@ -1,4 +1,5 @@
-import { type Area, areaOf, type Box, type Point } from "./area.ts";
+import { type Area, areaOf, type Box } from "./area.ts";
+import type { Coverage } from "./capabilities.ts";
 
 /** An example area. */
 export interface Example {
@@ -48,48 +49,102 @@ const districts: readonly District[] = [
   },
 ];
 
-/** Example areas within the coverage: districts in it, its middle, and all of it. */
-export function examplesIn(coverage: Box | undefined): readonly Example[] {
-  if (coverage === undefined) return [];
+/** Example areas within the coverage: districts in it, the middle of its largest polygon, and all of it if it has one. */
+export function examplesIn(coverage: Coverage | undefined): readonly Example[] {
+  const polygons = coverage?.coordinates ?? [];
+  const [largest] = polygons.toSorted((one, other) => sizeOf(boxOf(other)) - sizeOf(boxOf(one)));
+  if (largest === undefined) return [];
+  const middle = middleOf(largest);
   return [
-    ...districts.filter((district) => isCovered(district, coverage)).map(exampleOf),
-    { name: "Middle of what is covered", area: middleOf(coverage, 0.3) },
-    // An edge of 180 degrees or more would run the other way around the world.
-    ...(widthOf(coverage) < 180 ? [{ name: "All that is covered", area: middleOf(coverage, 0.999) }] : []),
-  ];
+    ...districts
+      .filter(({ corners }) =>
+        corners.every(([latitude, longitude]) => isInAny([longitude, latitude], polygons)),
+      )
+      .map(exampleOf),
+    ...(middle === undefined ? [] : [{ name: "Middle of what is covered", area: middle }]),
+    ...(polygons.length === 1
+      ? [{ name: "All that is covered", area: rectangle(boxOf(largest), 0.999) }]
+      : []),
+  ].filter(({ area }) => areaWidth(area) < 180);
 }
 
 function exampleOf({ name, corners }: District): Example {
   return { name, area: areaOf(corners.map(([latitude, longitude]) => ({ latitude, longitude }))) };
 }
 
-function isCovered({ corners }: District, coverage: Box): boolean {
-  const { west, south, north } = coverage;
-  const width = widthOf(coverage);
-  return corners.every(
-    ([latitude, longitude]) => latitude > south && latitude < north && (longitude - west + 360) % 360 < width,
-  );
+type Polygon = Coverage["coordinates"][number];
+type Place = readonly [longitude: number, latitude: number];
+
+/** The box around a polygon, which does not cross the antimeridian. */
+function boxOf([outer = []]: Polygon): Box {
+  const longitudes = outer.map(([longitude = 0]) => longitude);
+  const latitudes = outer.map(([, latitude = 0]) => latitude);
+  return {
+    west: Math.min(...longitudes),
+    south: Math.min(...latitudes),
+    east: Math.max(...longitudes),
+    north: Math.max(...latitudes),
+  };
 }
 
-/** The width of a box in degrees, even across the antimeridian. */
-function widthOf({ west, east }: Box): number {
-  return (east - west + 360) % 360 || 360;
+function sizeOf({ west, south, east, north }: Box): number {
+  return (east - west) * (north - south);
 }
 
-/** The middle of a box, scaled to a share of its width and height. */
-function middleOf(box: Box, share: number): Area {
-  const { west, south, north } = box;
-  const width = widthOf(box);
-  const [halfWidth, halfHeight] = [(width / 2) * share, ((north - south) / 2) * share];
-  const [x, y] = [west + width / 2, (north + south) / 2];
-  const at = (longitude: number, latitude: number): Point => ({
-    longitude: longitude > 180 ? longitude - 360 : longitude,
-    latitude,
-  });
+/** An edge of 180 degrees or more would run the other way around the world. */
+function areaWidth({ boundary }: Area): number {
+  const longitudes = boundary.map(({ longitude }) => longitude);
+  return Math.max(...longitudes) - Math.min(...longitudes);
+}
+
+function isInAny(place: Place, polygons: readonly Polygon[]): boolean {
+  return polygons.some((polygon) => isIn(place, polygon));
+}
+
+/** Whether a ray to the east crosses the rings an odd number of times: a hole is not in its polygon. */
+function isIn([longitude, latitude]: Place, polygon: Polygon): boolean {
+  return crossingsOf(polygon, latitude).filter((crossing) => crossing > longitude).length % 2 === 1;
+}
+
+/** The longitudes at which a parallel crosses the rings of a polygon, ascending. */
+function crossingsOf(polygon: Polygon, latitude: number): number[] {
+  const crossings: number[] = [];
+  for (const ring of polygon) {
+    for (const [index, [longitude = 0, from = 0]] of ring.entries()) {
+      const [nextLongitude = longitude, to = from] = ring[index + 1] ?? [];
+      if (from > latitude === to > latitude) continue;
+      crossings.push(longitude + ((latitude - from) / (to - from)) * (nextLongitude - longitude));
+    }
+  }
+  return crossings.sort((one, other) => one - other);
+}
+
+/** A rectangle around the middle of the widest part of a polygon at half its height, as large as fits in it. */
+function middleOf(polygon: Polygon): Area | undefined {
+  const { south, north } = boxOf(polygon);
+  const latitude = (south + north) / 2;
+  const crossings = crossingsOf(polygon, latitude);
+  const spans = crossings
+    .flatMap((west, index) => (index % 2 === 0 ? [{ west, east: crossings[index + 1] ?? west }] : []))
+    .sort((one, other) => other.east - other.west - (one.east - one.west));
+  const [widest] = spans;
+  if (widest === undefined) return undefined;
+  for (let share = 0.3; share > 0.005; share /= 2) {
+    const area = rectangle({ ...widest, south, north }, share);
+    const corners = area.boundary.map(({ latitude, longitude }): Place => [longitude, latitude]);
+    if (corners.every((corner) => isIn(corner, polygon))) return area;
+  }
+  return undefined;
+}
+
+/** A rectangle with the middle of a box, and a share of its width and height. */
+function rectangle({ west, south, east, north }: Box, share: number): Area {
+  const [halfWidth, halfHeight] = [((east - west) / 2) * share, ((north - south) / 2) * share];
+  const [x, y] = [(west + east) / 2, (north + south) / 2];
   return areaOf([
-    at(x - halfWidth, y - halfHeight),
-    at(x + halfWidth, y - halfHeight),
-    at(x + halfWidth, y + halfHeight),
-    at(x - halfWidth, y + halfHeight),
+    { longitude: x - halfWidth, latitude: y - halfHeight },
+    { longitude: x + halfWidth, latitude: y - halfHeight },
+    { longitude: x + halfWidth, latitude: y + halfHeight },
+    { longitude: x - halfWidth, latitude: y + halfHeight },
   ]);
 }

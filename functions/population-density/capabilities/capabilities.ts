@@ -8,12 +8,13 @@ import { readDataSet } from "../tiles/data-set-store.ts";
 import { forecastQuality } from "../tiles/forecast-error.ts";
 import { utcCalendar } from "../tiles/typical-calendar.ts";
 import { retrieveCapabilities } from "./contract.ts";
+import { announcedCoverage } from "./coverage.ts";
 import { announcedThresholds } from "./thresholds.ts";
 
 /** Returns what can be asked for at the moment, and what the densities are made from. */
 export const handler = serve(retrieveCapabilities, async ({ now, signal, reply }) => {
   const dataSet = await readDataSet(signal);
-  const { calendar = utcCalendar, compared = [], coverage, newestDay, provenance = [] } = dataSet ?? {};
+  const { calendar = utcCalendar, compared = [], newestDay, provenance = [] } = dataSet ?? {};
   const [first, last] = [-months, months].map((ahead) => dayOf(new Date(monthsFrom(now, ahead))));
   return reply(200, {
     precisions: [...setting("DENSITY_PRECISIONS")],
@@ -25,7 +26,7 @@ export const handler = serve(retrieveCapabilities, async ({ now, signal, reply }
       pendingOperations: setting("DENSITY_PENDING_LIMIT"),
     },
     ...announcedThresholds(dataSet),
-    ...(coverage === undefined ? {} : { coverage }),
+    ...announcedCoverage(dataSet),
     ...(newestDay === undefined ? {} : { newestObservedDay: newestDay }),
     typicalWeek: {
       weeks: weeksRemembered,

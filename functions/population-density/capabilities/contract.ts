@@ -3,8 +3,6 @@ import { endpoint } from "../../../shared/endpoint.ts";
 import { callerErrors } from "../../../shared/errors.ts";
 
 const whole = (description: string) => z.int().check(z.minimum(1), z.meta({ description }));
-const degrees = (limit: number, description: string) =>
-  z.number().check(z.minimum(-limit), z.maximum(limit), z.meta({ description }));
 
 const answerLimit = (description: string) =>
   z
@@ -106,17 +104,44 @@ const capabilities = z
     coverage: z.optional(
       z
         .object({
-          west: degrees(180, "Longitude."),
-          south: degrees(90, "Latitude."),
-          east: degrees(180, "Longitude."),
-          north: degrees(90, "Latitude."),
+          type: z.literal("MultiPolygon").check(z.meta({ description: "Of GeoJSON." })),
+          bbox: z.array(z.number()).check(
+            z.length(4),
+            z.meta({
+              description:
+                "The box around all cells that were ever covered: west, south, east and north. A west above the east " +
+                "is a box across the antimeridian.",
+            }),
+          ),
+          coordinates: z.array(z.array(z.array(z.array(z.number()).check(z.length(2))))).check(
+            z.meta({
+              description: "Polygons along the edges of cells; longitude first. At most 300 points.",
+            }),
+          ),
         })
         .check(
           z.meta({
             description:
-              "The box around all cells that were ever covered, in degrees; not every cell in it is " +
-              "covered. A west above the east is a box across the antimeridian. Absent before the " +
-              "first import.",
+              "Around all cells that were ever covered (RFC 7946). Nothing else is in it, unless that takes more than " +
+              "300 points: then it follows the edges of coarser cells. Absent before the first import.",
+          }),
+        ),
+    ),
+    coveredShares: z.optional(
+      z
+        .array(
+          z.object({
+            precision: z.int().check(z.minimum(1), z.maximum(12), z.meta({ description: "Of the cells." })),
+            coveredShare: z
+              .number()
+              .check(z.minimum(0), z.maximum(1), z.meta({ description: "Of their area together." })),
+          }),
+        )
+        .check(
+          z.meta({
+            description:
+              "Which share of the cells that have anything covered in them is covered, at each precision up to that " +
+              "of the cells whose edges `coverage` follows. At finer ones it is larger.",
           }),
         ),
     ),
@@ -176,7 +201,25 @@ const capabilities = z
             { threshold: 10, newestObservedDay: "2026-11-14" },
             { threshold: 20, newestObservedDay: "2026-11-21" },
           ],
-          coverage: { west: 4.71, south: 45.68, east: 4.99, north: 45.83 },
+          coverage: {
+            type: "MultiPolygon",
+            bbox: [4.74609375, 45.703125, 5.09765625, 45.87890625],
+            coordinates: [
+              [
+                [
+                  [4.74609375, 45.703125],
+                  [5.09765625, 45.703125],
+                  [5.09765625, 45.87890625],
+                  [4.74609375, 45.87890625],
+                  [4.74609375, 45.703125],
+                ],
+              ],
+            ],
+          },
+          coveredShares: [
+            { precision: 3, coveredShare: 0.03125 },
+            { precision: 4, coveredShare: 1 },
+          ],
           newestObservedDay: "2026-11-21",
           typicalWeek: { weeks: 4, timeZone: "Europe/Paris", holidays: ["2026-12-25", "2027-01-01"] },
           forecastQuality: [

@@ -9,7 +9,7 @@ import { getBytes, keysOf, putBytes } from "../../../shared/aws/objects.ts";
 import type { Schema } from "../../../shared/table.ts";
 import { importedFile } from "../import/store/journal-store.ts";
 import type { Coverage } from "../privacy/parts.ts";
-import { provenance } from "../tiles/data-set.ts";
+import { outline, provenance } from "../tiles/data-set.ts";
 import { precisionError } from "../tiles/forecast-error.ts";
 import { calendarChange, typicalCalendar } from "../tiles/typical-calendar.ts";
 
@@ -116,6 +116,8 @@ export const plan = z.object({
   box: z.optional(z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() })),
   /** What typical weekdays follow. */
   calendar: typicalCalendar,
+  /** Around the same cells; absent from a plan of a version before. */
+  outline: z.optional(outline),
   /** In ascending order. */
   days: z.array(plannedDay),
 });

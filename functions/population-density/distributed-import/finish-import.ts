@@ -49,7 +49,7 @@ export async function finishImport(order: ImportOrder): Promise<Imported> {
 
 async function storeCoarser(
   order: ImportOrder,
-  { rows, precision, box, calendar, days }: Plan,
+  { rows, precision, box, outline, calendar, days }: Plan,
 ): Promise<Imported> {
   const storage = { ...storageOf(order), calendar };
   const total = { items: 0, changed: 0 };
@@ -88,7 +88,7 @@ async function storeCoarser(
     errors: ofDays[index]?.errors.list() ?? [],
     isChanged: (ofDays[index]?.changed ?? 0) > 0,
   }));
-  await addToDataSet({ coverage: box, newestDay, provenance: order.provenance, compared });
+  await addToDataSet({ coverage: box, outline, newestDay, provenance: order.provenance, compared });
   return { rows, ...total };
 }
 

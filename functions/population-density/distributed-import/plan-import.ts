@@ -5,6 +5,7 @@ import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
 import { coverageAt } from "../import/coverage.ts";
 import { coveredBox } from "../import/covered-box.ts";
+import { coveredOutline } from "../import/covered-outline.ts";
 import {
   checkTypicalDay,
   type DayStorage,
@@ -63,11 +64,13 @@ export async function planImport(order: ImportOrder): Promise<void> {
   const coverage = order.hasArea ? coverageAt(await readCoveredArea(order.id), precision) : counted.coverage;
   const { days, parts } = await plannedDays(order, storage, precision, coverage, hoursOf(files));
   const box = coveredBox(coverage, precision);
+  const outline = coveredOutline(coverage, precision);
   const plan: Plan = {
     precision,
     files: files.map(({ file, rowsKey, bytes, sha256 }) => ({ file, rowsKey, bytes, sha256 })),
     rows,
     ...(box === undefined ? {} : { box }),
+    ...(outline === undefined ? {} : { outline }),
     calendar,
     days,
   };

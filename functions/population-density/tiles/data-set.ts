@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { type Box, boxAround } from "../cover/box.ts";
+import { mergedOutline, type Outline, outlineOfBox } from "../cover/outline.ts";
 import { comparedDay, type ImportedDay, withComparisons } from "./forecast-error.ts";
 import { type TypicalCalendar, typicalCalendar } from "./typical-calendar.ts";
 
@@ -24,6 +25,13 @@ const importedThreshold = z.object({
   newestDay: z.optional(z.string()),
 });
 
+/** Polygons around covered cells. */
+export const outline = z.object({
+  precision: z.number(),
+  coordinates: z.array(z.array(z.array(z.array(z.number())))),
+  shares: z.array(z.object({ precision: z.number(), share: z.number() })),
+});
+
 /**
  * What is known of all densities together, as the table holds it. Each import adds to it when it has stored everything;
  * computing it from the tiles would be a scan. The box only grows: an area that is no longer imported stays in it.
@@ -33,6 +41,8 @@ export const dataSet = z.object({
   coverage: z.optional(
     z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() }),
   ),
+  /** Around the same cells; absent before any import recorded it. */
+  outline: z.optional(outline),
   /** The latest observed date, `YYYY-MM-DD`. */
   newestDay: z.optional(z.string()),
   /** Each source once, the one imported last first. */
@@ -55,6 +65,7 @@ export type DataSet = z.infer<typeof dataSet>;
 /** What an import has added to the densities. */
 export interface ImportedData {
   readonly coverage?: Box | undefined;
+  readonly outline?: Outline | undefined;
   /** Undefined for typical weekdays. */
   readonly newestDay?: string | undefined;
   readonly provenance?: Provenance | undefined;
@@ -142,10 +153,20 @@ function latestOf(...days: (string | undefined)[]): string | undefined {
 /** Older sources are forgotten. */
 const maxSources = 20;
 
+/** What is covered, as far as it is known: of versions before, only the box around it. */
+export function outlineIn(
+  covered: Pick<ImportedData, "coverage" | "outline"> | undefined,
+): Outline | undefined {
+  const { coverage, outline } = covered ?? {};
+  return outline ?? (coverage && outlineOfBox(coverage));
+}
+
 /** The data set after an import. */
 export function withImport(before: DataSet | undefined, imported: ImportedData): DataSet {
   const boxes = [before?.coverage, imported.coverage].filter((box) => box !== undefined);
   const coverage = boxes.length === 0 ? undefined : boxes.reduce(boxAround);
+  const outlines = [outlineIn(before), outlineIn(imported)].filter((each) => each !== undefined);
+  const outline = outlines.length === 0 ? undefined : outlines.reduce(mergedOutline);
   const newestDay = latestOf(before?.newestDay, imported.newestDay);
   const { provenance: added } = imported;
   const compared = withComparisons(before?.compared ?? [], imported.compared ?? []);
@@ -153,6 +174,7 @@ export function withImport(before: DataSet | undefined, imported: ImportedData):
   return {
     ...before,
     ...(coverage === undefined ? {} : { coverage }),
+    ...(outline === undefined ? {} : { outline }),
     ...(newestDay === undefined ? {} : { newestDay }),
     ...(compared.length === 0 ? {} : { compared }),
     provenance: (added === undefined ? others : [added, ...others]).slice(0, maxSources),

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { describeQuery } from "../../../console/request/describe-query.ts";
 import { examplesIn } from "../../../console/request/examples.ts";
+import { coverageOfBoxes } from "../../support/coverage.ts";
 
-const examples = examplesIn({ west: 4.8, south: 45.7, east: 4.9, north: 45.8 });
+const examples = examplesIn(coverageOfBoxes({ west: 4.8, south: 45.7, east: 4.9, north: 45.8 }));
 const [centre] = examples.map(({ area }) => area);
 
 test("describeQuery names an example, the hours and the size of the cells", () => {

@@ -1,41 +1,71 @@
 import { expect, test } from "vitest";
 import { areaProblem } from "../../../console/request/area.ts";
 import { examplesIn } from "../../../console/request/examples.ts";
+import { coverOf } from "../../../functions/population-density/cover/cover.ts";
+import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import { coverageOfBoxes } from "../../support/coverage.ts";
 import { limits } from "./points.ts";
 
 const lyon = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };
+const paris = { west: 2.25, south: 48.81, east: 2.42, north: 48.9 };
 const acrossAntimeridian = { west: 170, south: -40, east: -170, north: -30 };
-const halfOfTheWorld = { west: 4, south: -80, east: -70, north: 80 };
 const world = { west: -180, south: -90, east: 180, north: 90 };
 
-const namesIn = (coverage: typeof lyon) => examplesIn(coverage).map(({ name }) => name);
+const namesIn = (...boxes: (typeof lyon)[]) => examplesIn(coverageOfBoxes(...boxes)).map(({ name }) => name);
 
 test("examplesIn returns no example before the first import", () => {
   expect(examplesIn(undefined)).toEqual([]);
 });
 
-test.each([
-  ["Lyon", lyon],
-  ["half of the world", halfOfTheWorld],
-])("examplesIn offers a district of Lyon where densities cover %s", (_, coverage) => {
-  expect(namesIn(coverage)).toContain("Centre of Lyon");
+test("examplesIn offers a district of Lyon, the middle and the whole where densities cover Lyon", () => {
+  expect(namesIn(lyon)).toEqual([
+    "Centre of Lyon",
+    "Presqu'île",
+    "Part-Dieu station",
+    "Middle of what is covered",
+    "All that is covered",
+  ]);
 });
 
-test("examplesIn offers no district of Lyon where densities begin east of it", () => {
-  expect(namesIn({ ...halfOfTheWorld, west: 5 })).not.toContain("Centre of Lyon");
+test("examplesIn offers no district of Lyon where densities cover Paris only", () => {
+  expect(namesIn(paris)).toEqual(["Middle of what is covered", "All that is covered"]);
 });
 
-test("examplesIn offers the middle and the whole of the covered area where there is no district", () => {
-  expect(namesIn(acrossAntimeridian)).toEqual(["Middle of what is covered", "All that is covered"]);
+test("the middle of what is covered is covered with Lyon and Paris imported one after the other", () => {
+  const coverage = coverageOfBoxes(lyon, paris);
+  const examples = examplesIn(coverage);
+  const middle = examples.find(({ name }) => name === "Middle of what is covered");
+  const polygon = polygonOf(middle?.area.boundary ?? []);
+  if (polygon === undefined) throw new Error("there is no middle");
+  const covered = new Set(
+    [lyon, paris].flatMap(({ west, south, east, north }) => {
+      const box = polygonOf([
+        { latitude: south, longitude: west },
+        { latitude: south, longitude: east },
+        { latitude: north, longitude: east },
+        { latitude: north, longitude: west },
+      ]);
+      return box === undefined
+        ? []
+        : coverOf(box, 7).flatMap(({ geohash, cells }) => Array.from(cells, (cell) => `${geohash}/${cell}`));
+    }),
+  );
+
+  const asked = coverOf(polygon, 7).flatMap(({ geohash, cells }) =>
+    Array.from(cells, (cell) => `${geohash}/${cell}`),
+  );
+  expect(asked.length).toBeGreaterThan(100);
+  expect(asked.filter((cell) => !covered.has(cell))).toEqual([]);
+  expect(examples.map(({ name }) => name)).toContain("Centre of Lyon");
+  expect(coverage?.coordinates).toHaveLength(2);
 });
 
 test.each([
   ["Lyon", lyon],
   ["a box across the antimeridian", acrossAntimeridian],
-  ["half of the world", halfOfTheWorld],
   ["the world", world],
-])("examplesIn offers only areas that the API accepts where densities cover %s", (_, coverage) => {
-  const problems = examplesIn(coverage).map(({ area }) => areaProblem(area, limits));
+])("examplesIn offers only areas that the API accepts where densities cover %s", (_, box) => {
+  const problems = examplesIn(coverageOfBoxes(box)).map(({ area }) => areaProblem(area, limits));
 
   expect(problems.length).toBeGreaterThan(0);
   expect(problems.filter((problem) => problem !== undefined)).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { mergedOutline, outlineOfBox } from "../../../functions/population-density/cover/outline.ts";
 import {
   type DataSet,
   refusalOf,
@@ -34,7 +35,10 @@ test("the data set holds all coverage, the latest observed day and each source o
   await addToDataSet({ coverage: north, newestDay: "2026-11-20", provenance: { source: "A", licence: "X" } });
   await addToDataSet({ coverage: south, newestDay: "2026-11-19", provenance: { source: "B" } });
   await addToDataSet({ coverage: north, provenance: { source: "A", licence: "Y" } });
-  expect(await readDataSet(inTime())).toEqual({
+  const { outline, ...found } = (await readDataSet(inTime())) ?? {};
+  expect(outline).toEqual(mergedOutline(outlineOfBox(south), outlineOfBox(north)));
+  expect(outline?.coordinates).toHaveLength(2);
+  expect(found).toEqual({
     coverage: { west: 4, south: 43, east: 6, north: 46 },
     newestDay: "2026-11-20",
     provenance: [{ source: "A", licence: "Y" }, { source: "B" }],

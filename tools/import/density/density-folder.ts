@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
+import type { Outline } from "../../../functions/population-density/cover/outline.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
+import { coveredOutline } from "../../../functions/population-density/import/covered-outline.ts";
 import { storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
 import { provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
@@ -69,10 +71,14 @@ async function storeModel(path: string): Promise<void> {
   const precision = Math.max(coarsestModelled, Math.min(finestModelled, finest));
   const model = city === undefined ? geoNamesModel : cityModel(city);
   let covered: Box | undefined;
+  let outline: Outline | undefined;
   for (const day of modelDays(box, { precision, dates: week, model })) {
     await storeDay(day, storage);
     covered = coveredBox(day.coverage, precision, covered);
+    outline ??= coveredOutline(day.coverage, precision);
   }
   // What is added last is listed first.
-  for (const provenance of sources.toReversed()) await addToDataSet({ coverage: covered, provenance });
+  for (const provenance of sources.toReversed()) {
+    await addToDataSet({ coverage: covered, outline, provenance });
+  }
 }

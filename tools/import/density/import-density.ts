@@ -2,8 +2,10 @@ import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { cellOf, gridOf } from "../../../functions/population-density/cover/geohash.ts";
+import type { Outline } from "../../../functions/population-density/cover/outline.ts";
 import { type CoveredArea, coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
+import { coveredOutline } from "../../../functions/population-density/import/covered-outline.ts";
 import {
   checkTypicalDay,
   type DayStorage,
@@ -174,6 +176,7 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
   const recounted = new Set<number>();
   const compared: ImportedDay[] = [];
   let box: Box | undefined;
+  let outline: Outline | undefined;
   let newest = "";
   let importNumber: number | undefined;
   for await (const day of days) {
@@ -198,11 +201,13 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     total.changed += stored.changed;
     compared.push(stored.compared);
     box = coveredBox(day.coverage, day.precision, box);
+    // All days of an import cover the same cells.
+    outline ??= coveredOutline(day.coverage, day.precision);
     newest = day.date > newest ? day.date : newest;
   }
   if (newest !== "") {
     const newestDay = wanted.typical ? undefined : newest;
-    await addToDataSet({ coverage: box, newestDay, provenance: wanted.provenance, compared });
+    await addToDataSet({ coverage: box, outline, newestDay, provenance: wanted.provenance, compared });
   }
   if (importNumber !== undefined) await endEntry(importNumber);
   return total;

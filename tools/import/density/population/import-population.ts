@@ -8,8 +8,10 @@ import {
   gridOf,
   tileSide,
 } from "../../../../functions/population-density/cover/geohash.ts";
+import type { Outline } from "../../../../functions/population-density/cover/outline.ts";
 import { polygonOf } from "../../../../functions/population-density/cover/polygon.ts";
 import { coveredBox } from "../../../../functions/population-density/import/covered-box.ts";
+import { coveredOutline } from "../../../../functions/population-density/import/covered-outline.ts";
 import {
   type PartsBefore,
   partsOfDay,
@@ -95,6 +97,7 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   let importNumber: number | undefined;
   const total = { items: 0, changed: 0 };
   let covered: Box | undefined;
+  let outline: Outline | undefined;
   for (const day of modelDays(box, { precision, dates: week, model: async () => layersOf })) {
     onProgress?.({ read: population.read, day: day.date });
     const ofDay = { ...storage, partsBefore: partsOfDay(day.date, partsBefore) };
@@ -107,8 +110,9 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
     total.items += items;
     total.changed += changed;
     covered = coveredBox(day.coverage, precision, covered);
+    outline ??= coveredOutline(day.coverage, precision);
   }
-  if (!isDryRun) await addToDataSet({ coverage: covered, provenance: wanted.provenance });
+  if (!isDryRun) await addToDataSet({ coverage: covered, outline, provenance: wanted.provenance });
   if (importNumber !== undefined) await endEntry(importNumber);
   return { ...total, people: population.people, peopleOutside: population.peopleOutside };
 }

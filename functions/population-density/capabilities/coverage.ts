@@ -1,0 +1,20 @@
+import { type DataSet, outlineIn } from "../tiles/data-set.ts";
+
+/** What callers are told of what is covered; nothing before the first import. */
+export function announcedCoverage(dataSet: DataSet | undefined) {
+  const { coverage: box } = dataSet ?? {};
+  const outline = outlineIn(dataSet);
+  if (box === undefined || outline === undefined) return {};
+  const { west, south, east, north } = box;
+  return {
+    coverage: {
+      type: "MultiPolygon" as const,
+      bbox: [west, south, east, north],
+      coordinates: outline.coordinates,
+    },
+    coveredShares: outline.shares.map(({ precision, share }) => ({
+      precision,
+      coveredShare: Number(share.toPrecision(4)),
+    })),
+  };
+}
