@@ -21,13 +21,14 @@ export async function storedAbout(
   const subscription = named.startsWith("+") ? await holderOf(named) : named;
   const subject = { subscription: subscription ?? "", named };
   const data = subscription === undefined ? [] : await storedData(subject);
-  if (data.length === 0) throw new Error(`nothing is stored about ${named}`);
+  if (data.length === 0) throw new Error("nothing is stored about this person");
   return { subject, data };
 }
 
 /** The subscription whose device has a number, or which holds it now. */
 async function holderOf(number: string): Promise<string | undefined> {
-  if (!phoneNumber.safeParse(number).success) throw new Error(`${number} is no phone number`);
+  if (!phoneNumber.safeParse(number).success)
+    throw new Error("this is no phone number: expected + and 5 to 15 digits, such as +34600000001");
   const signal = patience();
   const [device, history] = await Promise.all([
     getItem(devices, { identifier: phoneIdentifier(number).key }, signal),
@@ -37,5 +38,5 @@ async function holderOf(number: string): Promise<string | undefined> {
   const [one, other] = new Set([device?.subscription, holder].filter((found) => found !== undefined));
   if (other === undefined) return one;
   // One would be taken for the other.
-  throw new Error(`${number} is that of the device of ${one}, but ${other} holds it: name the subscription`);
+  throw new Error(`the number is that of the device of ${one}, but ${other} holds it: name the subscription`);
 }
