@@ -1,5 +1,6 @@
 import { announce, element, html } from "../dom.ts";
-import { type Language, languages, type SnippetRequest } from "./snippets.ts";
+import { apiUrl } from "../http.ts";
+import { type Language, languages, type SnippetRequest, shellLogin } from "./snippets.ts";
 
 /** Shows requests as a program to copy, in several languages. */
 export function showSnippets(requests: readonly SnippetRequest[]): void {
@@ -34,7 +35,16 @@ export function showSnippets(requests: readonly SnippetRequest[]): void {
     html("h2", { id: "request-title" }, "This request as a program"),
     html("div", { class: "segments", role: "group", "aria-label": "Language" }, ...buttons),
     html("pre", { tabindex: 0, role: "region", "aria-label": "Program" }, code),
-    html("p", { class: "note" }, "Put an access token into the environment variable TOKEN first."),
+    html(
+      "p",
+      { class: "note" },
+      "The programs read an access token from the environment variable TOKEN. Export EMAIL and PASSWORD, and get one:",
+    ),
+    html(
+      "pre",
+      { tabindex: 0, role: "region", "aria-label": "Login" },
+      html("code", {}, shellLogin(apiUrl("v3/profile/authenticate"))),
+    ),
     html(
       "div",
       { class: "row" },

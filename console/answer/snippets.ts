@@ -6,6 +6,15 @@ export interface SnippetRequest {
   readonly body: unknown;
 }
 
+/** A shell command that logs in as the variables EMAIL and PASSWORD say, and keeps the token in TOKEN. */
+export function shellLogin(url: string): string {
+  return [
+    "export TOKEN=$(jq -n '{emailaddress: env.EMAIL, password: env.PASSWORD}' |",
+    `  curl -s '${url}' -d @- |`,
+    "  jq -r .Data.access_token)",
+  ].join("\n");
+}
+
 /** Generators of the program, by the name of the language. */
 export const languages = {
   curl: ({ url, body }) =>
@@ -13,7 +22,7 @@ export const languages = {
       `curl --compressed '${url}' \\`,
       '  -H "Authorization: Bearer $TOKEN" \\',
       "  -H 'Content-Type: application/json' \\",
-      `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
+      `  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`,
     ].join("\n"),
   JavaScript: ({ url, body }) =>
     [

@@ -4,10 +4,11 @@ import { languages } from "../../../console/answer/snippets.ts";
 const body = { area: { areaType: "POLYGON", note: 'it\'s \\ "here"' }, precision: 7 };
 const request = { url: "https://api.example.com/live/populationdensitydata/retrieve", body };
 
-test("the curl program quotes the body as one argument of the shell", () => {
+test("the curl program has its body in several lines, quoted as one argument of the shell", () => {
   const [, quoted = ""] = /-d '([\s\S]*)'$/.exec(languages.curl(request)) ?? [];
 
   expect(JSON.parse(quoted.replaceAll("'\\''", "'"))).toEqual(body);
+  expect(quoted.split("\n").length).toBeGreaterThan(3);
   expect(quoted.replaceAll("'\\''", "")).not.toContain("'");
 });
 
